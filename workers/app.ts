@@ -38,6 +38,7 @@ import { webhooks } from "./api/webhooks/routes.ts";
 import { withdrawals } from "./api/withdrawals/routes.ts";
 import type { Config } from "./env.ts";
 import type { Api } from "./http/context.ts";
+import { readers } from "./http/cross-origin.ts";
 import { failure } from "./http/envelope.ts";
 import { onFault } from "./http/faults.ts";
 import { noteRefusal } from "./http/refused-requests.ts";
@@ -178,6 +179,7 @@ export const buildApp = (services: Services) => {
       },
     }),
   );
+  for (const [mayRead, paths] of readers) for (const path of paths) app.use(path, mayRead);
   const people = [sessions, passkeys, agents, sharing, account, naming, removals];
   const business = [accounts, domains, keys, members, portalCertificates, requests, audit, integration, billing];
   const ours = [serviceRoutes(describe), admin];

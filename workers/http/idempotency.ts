@@ -6,11 +6,13 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { addressKey } from "../../core/access/address.ts";
 import type { Json } from "../../core/canonical-json.ts";
 import { firstHome } from "../../core/ids.ts";
+import type { Result } from "../../core/result.ts";
 import { kindOfError } from "../log.ts";
 import { beginKeyed, callerAt, type Keeping, type KeyedRequest, type Work } from "../operations/access/idempotency.ts";
 import type { Api, RequestContext } from "./context.ts";
-import { failure, refusal, success } from "./envelope.ts";
-import { idempotencyKeyRule, idempotencyPattern } from "./wire.ts";
+import { answer, failure, refusal, success } from "./envelope.ts";
+import { guard, inTurn } from "./guard.ts";
+import { idempotencyHeaders, idempotencyKeyRule, idempotencyPattern, repeatHeaders } from "./wire.ts";
 
 type Caller = Pick<KeyedRequest, "caller" | "home">;
 
@@ -51,31 +53,55 @@ const settle = async (c: RequestContext, work: Work): Promise<void> => {
   }
 };
 
+export const sentKey = (c: RequestContext): string | null => c.req.header("idempotency-key") ?? null;
+
+/** Of routes whose operation itself keeps the key, with what it makes. */
+export const takesKey = guard<Api>(
+  { refuses: ["idempotency_conflict"], takes: idempotencyHeaders, sets: repeatHeaders },
+  async (c, next) => {
+    const key = sentKey(c);
+    if (key !== null && !idempotencyPattern.test(key)) return failure(c, "invalid_request", `Idempotency-Key: ${idempotencyKeyRule}.`);
+    return next();
+  },
+);
+
 const repeatable = (callerOf: (c: RequestContext, body: Json) => Promise<Caller | null>) =>
-  createMiddleware<Api>(async (c, next) => {
-    const key = c.req.header("idempotency-key");
-    if (key === undefined) return next();
-    if (!idempotencyPattern.test(key)) return failure(c, "invalid_request", `Idempotency-Key: ${idempotencyKeyRule}.`);
-    const body = await c.req.json<Json>();
-    const caller = await callerOf(c, body);
-    if (caller === null) return next();
-    const { services, requestId } = c.var;
-    const route = `${c.req.method} ${c.req.path}`;
-    const begun = await beginKeyed(services, { ...caller, route, key, body, requestId });
-    if (begun === null) return next();
-    if (!begun.ok) return refusal(c, begun);
-    if (begun.value.kept !== null) {
-      const { status, data, cookie } = begun.value.kept;
-      c.header("Idempotency-Replayed", "true");
-      if (cookie !== null) c.header("Set-Cookie", cookie, { append: true });
-      return success(c, status as ContentfulStatusCode, data);
-    }
-    const { work } = begun.value;
-    c.set("work", work);
-    const done = next().then(() => settle(c, work));
-    services.afterAnswer(() => done); // whoever hangs up and asks again finds it done, not broken off
-    await done;
-  });
+  inTurn<Api>(
+    takesKey,
+    createMiddleware<Api>(async (c, next) => {
+      const key = sentKey(c);
+      if (key === null) return next();
+      const body = await c.req.json<Json>();
+      const caller = await callerOf(c, body);
+      if (caller === null) return next();
+      const { services, requestId } = c.var;
+      const route = `${c.req.method} ${c.req.path}`;
+      const begun = await beginKeyed(services, { ...caller, route, key, body, requestId });
+      if (begun === null) return next();
+      if (!begun.ok) return refusal(c, begun);
+      if (begun.value.kept !== null) {
+        const { status, data, cookie } = begun.value.kept;
+        c.header("Idempotency-Replayed", "true");
+        if (cookie !== null) c.header("Set-Cookie", cookie, { append: true });
+        return success(c, status as ContentfulStatusCode, data);
+      }
+      const { work } = begun.value;
+      c.set("work", work);
+      const done = next().then(() => settle(c, work));
+      services.afterAnswer(() => done); // whoever hangs up and asks again finds it done, not broken off
+      await done;
+    }),
+  );
 
 export const idempotent = repeatable(credential);
 export const idempotentByAddress = repeatable(atAddress);
+
+/** What an operation that keeps the key itself came to. */
+export const answerKept = <T, D extends object>(
+  c: RequestContext,
+  kept: Result<{ readonly replayed: boolean; readonly value: T }>,
+  toWire: (value: T) => D,
+) => {
+  if (kept.ok && kept.value.replayed) c.header("Idempotency-Replayed", "true");
+  return answer(c, 201, kept, ({ value }) => toWire(value));
+};

@@ -2,7 +2,6 @@
 import { z } from "@hono/zod-openapi";
 import { codePattern, codeRule } from "../../../core/access/mailed-code.ts";
 import { realms } from "../../../core/access/session.ts";
-import { envelope } from "../../http/wire.ts";
 import type { SignedInUser } from "../../operations/access/sign-in.ts";
 
 const realmSchema = z
@@ -51,10 +50,10 @@ export const sessionSchema = userSchema
   .extend({ user: userSchema.openapi({ description: "The same, as signing in answers it: one reader serves both answers." }) })
   .openapi("Session");
 
-export const signInAnswer = envelope(
-  "SignInAnswer",
-  z.object({ user: userSchema, created: z.boolean().openapi({ description: "True at a consumer's first sign-in." }) }),
-);
+export const signedInSchema = z.object({
+  user: userSchema,
+  created: z.boolean().openapi({ description: "True at a consumer's first sign-in." }),
+});
 
 export const userToWire = ({ id, email, realm, role, businessId }: SignedInUser): z.input<typeof userSchema> => ({
   id,

@@ -71,6 +71,7 @@ export const businessTokensSchema = z
 export const endedSchema = z
   .object({ revoked: z.literal(true), id: z.string().openapi({ description: "The token that works no more." }) })
   .openapi("RevokedAgentToken");
+export const endedToWire = (id: string): z.input<typeof endedSchema> => ({ revoked: true, id });
 
 const sharedExample = {
   id: exampleTokenId,

@@ -3,15 +3,10 @@
 import { z } from "@hono/zod-openapi";
 import { erasureReasons } from "../../../core/certificates/erasure.ts";
 import { certIdOf } from "../../../core/ids.ts";
+import { idParam } from "../../http/wire.ts";
 import { consentRequestExample, exampleCertId, exampleClientId } from "./examples.ts";
 
-/** Null for what is not spelt as an id: no certificate can have it. */
-export const certParams = z.object({
-  cert_id: z
-    .string()
-    .transform(certIdOf)
-    .openapi({ type: "string", description: "Id of the certificate, prefix `cc_`.", example: exampleCertId }),
-});
+export const certParams = z.object({ cert_id: idParam(certIdOf, "Id of the certificate, prefix `cc_`.", exampleCertId) });
 
 const names = z.array(z.string()).readonly();
 

@@ -3,23 +3,20 @@ import { z } from "@hono/zod-openapi";
 import { verifyUrlOf } from "../../../core/certificates/views.ts";
 import { businessIdOf, certIdOf } from "../../../core/ids.ts";
 import { isoOf, isoOrNull } from "../../../core/time.ts";
+import { idText } from "../../http/wire.ts";
 import type { NamingBusinesses, NamingCertificates, WithdrawnMany, WithdrawnOne } from "../../operations/consumers/certificates.ts";
 import { timeOf } from "../certificates/schema.ts";
 
-const businessIdParam = z.string().transform(businessIdOf).openapi({ type: "string", description: "Id of the business: `biz_…`." });
-
 /** Of a page that starts behind something: an id that is none starts nowhere, and is refused. */
-const startingAfter = <T>(read: (text: string) => T | null, what: string) =>
-  z
-    .string()
-    .refine((text) => read(text) !== null, `must be the id of a ${what}`)
-    .transform((text) => read(text) as T)
-    .optional()
-    .openapi({ type: "string", description: "The last of the page before." });
+const startingAfter = <Id extends string>(idOf: (text: string) => Id | null, what: string) =>
+  idText(idOf, `must be the id of a ${what}`).optional().openapi({ type: "string", description: "The last of the page before." });
 
 export const businessesQuery = z.object({ starting_after: startingAfter(businessIdOf, "business") });
 export const certificatesQuery = z.object({ starting_after: startingAfter(certIdOf, "certificate") });
-export const businessParam = z.object({ business_id: businessIdParam });
+/** Null for what is no id: such a business holds nothing about anybody. */
+export const businessParam = z.object({
+  business_id: z.string().transform(businessIdOf).openapi({ type: "string", description: "Id of the business: `biz_…`." }),
+});
 
 export const businessesSchema = z
   .object({

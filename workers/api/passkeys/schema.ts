@@ -4,6 +4,7 @@ import type { Passkey } from "../../../core/access/passkey.ts";
 import { passkeyIdOf } from "../../../core/ids.ts";
 import { dayMs, isoOf } from "../../../core/time.ts";
 import { madeSchema } from "../../http/passkey-credentials.ts";
+import { idParam } from "../../http/wire.ts";
 import { passkeyExample } from "./examples.ts";
 
 export const addSchema = z
@@ -36,12 +37,7 @@ export const passkeySchema = z
   })
   .openapi("Passkey");
 
-export const passkeyParam = z.object({
-  passkey_id: z
-    .string()
-    .transform(passkeyIdOf)
-    .openapi({ type: "string", description: "Id of the passkey, prefix `psk_`.", example: passkeyExample.id }),
-});
+export const passkeyParam = z.object({ passkey_id: idParam(passkeyIdOf, "Id of the passkey, prefix `psk_`.", passkeyExample.id) });
 
 export const passkeyToWire = ({ id, name, createdAt, usedDay, backedUp }: Passkey): z.input<typeof passkeySchema> => ({
   id,

@@ -1,12 +1,11 @@
 // Signing up, and the profile of a business (CONTRACT 10).
 import { jsonBody } from "../../http/body.ts";
-import { refusal, success } from "../../http/envelope.ts";
-import { appOrigin, forAnyone, limitByAddress } from "../../http/guards.ts";
+import { answer, refusal, success } from "../../http/envelope.ts";
+import { forAnyone, limitByAddress } from "../../http/guards.ts";
 import { idempotentByAddress } from "../../http/idempotency.ts";
-import { createRoute, newApi } from "../../http/openapi.ts";
-import { portal, readFailures, writeFailures } from "../../http/portal-wire.ts";
+import { newApi, routesOf } from "../../http/openapi.ts";
 import { behindPortal, ownerOnly, sameOrigin } from "../../http/session-guards.ts";
-import { answerOf, bodyOf, failures, idempotencyHeaders, rateHeaders, repeatHeaders } from "../../http/wire.ts";
+import { answerOf, bodyOf } from "../../http/wire.ts";
 import { signUp } from "../../operations/access/sign-up.ts";
 import { userOf } from "../../operations/access/sign-in.ts";
 import { changeAccount, readAccount } from "../../operations/portal/profile.ts";
@@ -24,54 +23,31 @@ import {
   signupSchema,
 } from "./account-schema.ts";
 
+const createRoute = routesOf("portal");
+
 const signupRoute = createRoute({
-  tags: ["portal"],
-  security: [],
   method: "post",
   path: "/v1/business/signup",
   operationId: "signUpBusiness",
   summary: "Open an account",
   description:
     "Mails a six-digit code. Entered at `POST /v1/auth/verify-code` (realm `business`) it makes the account, with a live and a sandbox client, and signs its owner in; until then there is none, and within a day `request-code` mails another. The answer is the same for an address that is known: it gets a code to sign in to the account it has.",
-  middleware: forAnyone(limitByAddress("SIGNUP_PER_IP"), jsonBody, idempotentByAddress),
-  request: { headers: idempotencyHeaders, body: bodyOf(signupSchema, signupExample) },
-  responses: {
-    201: {
-      description: "Asked for, which says nothing about the address.",
-      headers: repeatHeaders,
-      content: answerOf("SignupAnswer", signedUpSchema, signedUpExample),
-    },
-    ...failures(
-      [
-        "invalid_request",
-        "csrf_failed",
-        "payload_too_large",
-        "unsupported_media_type",
-        "storage_unavailable",
-        "idempotency_conflict",
-        "rate_limited",
-      ],
-      { rate_limited: "More than 10 in an hour from one address of the network." },
-    ),
-  },
+  middleware: forAnyone(sameOrigin, limitByAddress("SIGNUP_PER_IP"), jsonBody, idempotentByAddress),
+  request: { body: bodyOf(signupSchema, signupExample) },
+  responses: { 201: answerOf("Asked for, which says nothing about the address.", "SignupAnswer", signedUpSchema, signedUpExample) },
 });
 
 const readRoute = createRoute({
-  ...portal,
   method: "get",
   path: "/v1/business/portal",
   operationId: "readAccount",
   summary: "Read your account",
   description: "The business and the person who is signed in.",
   middleware: behindPortal(),
-  responses: {
-    200: { description: "The account.", headers: rateHeaders, content: answerOf("AccountAnswer", accountSchema, accountExample) },
-    ...readFailures(),
-  },
+  responses: { 200: answerOf("The account.", "AccountAnswer", accountSchema, accountExample) },
 });
 
 const changeRoute = createRoute({
-  ...portal,
   method: "patch",
   path: "/v1/business/portal",
   operationId: "changeAccount",
@@ -80,26 +56,15 @@ const changeRoute = createRoute({
     "Owners only. What is left out stays as it is. Certificates that were issued keep what stood then; `retention_years` holds for new ones.",
   middleware: behindPortal(ownerOnly, jsonBody),
   request: { body: bodyOf(profileSchema, { contact_email: "privacy@acme-solar.example", retention_years: 5 }) },
-  responses: {
-    200: {
-      description: "The account as it is now.",
-      headers: rateHeaders,
-      content: answerOf("AccountAnswer", accountSchema, accountExample),
-    },
-    ...writeFailures(["owner_required"]),
-  },
+  responses: { 200: answerOf("The account as it is now.", "AccountAnswer", accountSchema, accountExample) },
 });
 
 export const accounts = newApi();
 
-for (const path of ["/v1/business/signup", "/v1/business/portal", "/v1/business/portal/*"])
-  accounts.use(path, appOrigin({ methods: ["GET", "POST", "PATCH", "DELETE"], headers: ["Content-Type", "Idempotency-Key"] }), sameOrigin);
-
 accounts.openapi(signupRoute, async (c) => {
   const { business_name: businessName, legal_name, email, country, website } = c.req.valid("json");
   const input = { businessName, legalName: legal_name ?? null, email, country, website: website ?? null };
-  const signedUp = await signUp(c.var.services, input, pageLanguage(undefined, c.req.header("accept-language")));
-  return signedUp.ok ? success(c, 201, signedUpToWire(signedUp.value)) : refusal(c, signedUp);
+  return answer(c, 201, await signUp(c.var.services, input, pageLanguage(undefined, c.req.header("accept-language"))), signedUpToWire);
 });
 
 accounts.openapi(readRoute, async (c) => {

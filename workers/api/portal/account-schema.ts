@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { ProfileChange } from "../../../core/accounts/profile.ts";
 import { isoOf } from "../../../core/time.ts";
-import { time } from "../../http/portal-wire.ts";
+import { time } from "../../http/wire.ts";
 import type { SignedInUser } from "../../operations/access/sign-in.ts";
 import type { SignedUp } from "../../operations/access/sign-up.ts";
 import type { Account } from "../../operations/portal/profile.ts";

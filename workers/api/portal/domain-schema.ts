@@ -4,18 +4,12 @@ import { challengesOf, methods } from "../../../core/accounts/domain-claim.ts";
 import type { VerificationMethod } from "../../../core/access/origins.ts";
 import { domainIdOf } from "../../../core/ids.ts";
 import { isoOf, isoOrNull } from "../../../core/time.ts";
-import { time } from "../../http/portal-wire.ts";
+import { idParam, time } from "../../http/wire.ts";
 import type { Domain } from "../../operations/portal/domains.ts";
 
 export const exampleDomainId = "dom_00m4x8c1v6b3n9q2t7w0h5k3d8";
 
-/** An id that is not spelt as one is null: there is nothing under it. */
-export const domainParam = z.object({
-  domain_id: z
-    .string()
-    .transform(domainIdOf)
-    .openapi({ type: "string", description: "Id of the domain, prefix `dom_`.", example: exampleDomainId }),
-});
+export const domainParam = z.object({ domain_id: idParam(domainIdOf, "Id of the domain, prefix `dom_`.", exampleDomainId) });
 
 export const claimSchema = z
   .object({

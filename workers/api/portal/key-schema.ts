@@ -2,15 +2,13 @@
 import { z } from "@hono/zod-openapi";
 import { keyIdOf } from "../../../core/ids.ts";
 import { isoOf, isoOrNull } from "../../../core/time.ts";
-import { environmentSchema, time } from "../../http/portal-wire.ts";
+import { environmentSchema, idParam, time } from "../../http/wire.ts";
 import type { ApiKey, Client, CreatedKey } from "../../operations/portal/keys.ts";
 
 const exampleKeyId = "key_00m4x8c1v6b3n9q2t7w0h5k3d8";
 const createdAt = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
 
-export const keyParam = z.object({
-  key_id: z.string().transform(keyIdOf).openapi({ type: "string", description: "Id of the key, prefix `key_`.", example: exampleKeyId }),
-});
+export const keyParam = z.object({ key_id: idParam(keyIdOf, "Id of the key, prefix `key_`.", exampleKeyId) });
 
 const nameSchema = z.string().openapi({ description: "For people, at most 80 characters.", example: "CRM" });
 

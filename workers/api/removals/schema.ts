@@ -3,7 +3,9 @@ import { z } from "@hono/zod-openapi";
 import { removalIdOf } from "../../../core/ids.ts";
 import { removalStatuses, removalTargetNames, type Removal } from "../../../core/removals/removal.ts";
 import { isoOf, isoOrNull } from "../../../core/time.ts";
+import { idParam } from "../../http/wire.ts";
 import { timeOf } from "../certificates/schema.ts";
+import { removalExample } from "./examples.ts";
 
 const status = z.enum(removalStatuses);
 const targetName = z.enum(removalTargetNames as [string, ...string[]]);
@@ -74,6 +76,4 @@ export const removalsSchema = z
   })
   .openapi("Removals");
 
-export const removalParam = z.object({
-  removal_id: z.string().transform(removalIdOf).openapi({ type: "string", description: "Id of the removal: `rmv_…`." }),
-});
+export const removalParam = z.object({ removal_id: idParam(removalIdOf, "Id of the removal: `rmv_…`.", removalExample.id) });

@@ -1,24 +1,14 @@
 // The routes of test mode (docs/sandbox.md): by a test key, and about the sandbox of its business alone.
-import { createMiddleware } from "hono/factory";
 import { mayWrite } from "../../../core/access/entitlement.ts";
 import { keyActor, type Principal } from "../../../core/access/principal.ts";
-import { jsonBody, optionalJsonBody } from "../../http/body.ts";
+import { jsonBody, noBody } from "../../http/body.ts";
 import type { KeyCaller } from "../../http/context.ts";
-import { failure, refusal, success } from "../../http/envelope.ts";
-import { behindApiKey, limited } from "../../http/guards.ts";
+import { answer, failure, refusal, success } from "../../http/envelope.ts";
+import { guard } from "../../http/guard.ts";
+import { behindApiKey, limitExactly } from "../../http/guards.ts";
 import { idempotent } from "../../http/idempotency.ts";
-import { createRoute, newApi } from "../../http/openapi.ts";
-import {
-  answerOf,
-  badBody,
-  bodyOf,
-  bodyRefusals,
-  failures,
-  idempotencyHeaders,
-  keyRefusals,
-  rateHeaders,
-  repeatHeaders,
-} from "../../http/wire.ts";
+import { newApi, routesOf } from "../../http/openapi.ts";
+import { answerOf, bodyOf } from "../../http/wire.ts";
 import { advanceClock, readClock, type ActingTester } from "../../operations/sandbox/clock.ts";
 import { resetSandbox } from "../../operations/sandbox/reset.ts";
 import { triggerEvent } from "../../operations/sandbox/trigger.ts";
@@ -39,50 +29,36 @@ import {
   triggerSchema,
 } from "./schema.ts";
 
+const createRoute = routesOf("sandbox");
+
 /** A live key moves nothing here: what it opens is no trial. */
-const testKeyOnly = createMiddleware<KeyCaller>(async (c, next) => {
-  if (c.var.principal.environment !== "sandbox") return failure(c, "sandbox_only", "This works with a test key only.");
-  await next();
+const testKeyOnly = guard<KeyCaller>({ when: { sandbox_only: "The key is a live one." } }, async (c, next) => {
+  if (c.var.principal.environment === "sandbox") return next();
+  return failure(c, "sandbox_only", "This works with a test key only.");
 });
 
-const writable = createMiddleware<KeyCaller>(async (c, next) => {
+const writable = guard<KeyCaller>({ refuses: ["subscription_past_due"] }, async (c, next) => {
   const may = mayWrite(c.var.principal.business.status);
-  if (!may.ok) return refusal(c, may);
-  await next();
+  return may.ok ? next() : refusal(c, may);
 });
 
-const clockCounted = createMiddleware<KeyCaller>(async (c, next) => {
-  const refused = limited(c, "SANDBOX_CLOCK", await c.var.services.takeExactly("SANDBOX_CLOCK", c.var.principal.business.id));
-  if (refused !== null) return refused;
-  await next();
-});
-
-const readRefusals = [...keyRefusals, "sandbox_only"] as const;
-const writeRefusals = [...readRefusals, "subscription_past_due", ...bodyRefusals, "idempotency_conflict"] as const;
-const reasons = { ...badBody, sandbox_only: "The key is a live one." } as const;
-const often = { rate_limited: "More than 20 a minute by one business, or 120 calls by one key." } as const;
-const common = { tags: ["sandbox"], security: [{ apiKey: [] }] };
+const clockCounted = limitExactly<KeyCaller>(
+  "SANDBOX_CLOCK",
+  ({ principal }) => principal.business.id,
+  "More than 20 a minute by one business, or 120 calls by one key.",
+);
 
 const clockRoute = createRoute({
-  ...common,
   method: "get",
   path: "/v1/sandbox/clock",
   operationId: "readSandboxClock",
   summary: "Read the clock of your sandbox",
   description: "What your sandbox takes for the time, and how far that is ahead.",
   middleware: behindApiKey(testKeyOnly),
-  responses: {
-    200: {
-      description: "The clock.",
-      headers: rateHeaders,
-      content: answerOf("SandboxClockAnswer", clockSchema, clockExample),
-    },
-    ...failures(readRefusals, reasons),
-  },
+  responses: { 200: answerOf("The clock.", "SandboxClockAnswer", clockSchema, clockExample) },
 });
 
 const moveRoute = createRoute({
-  ...common,
   method: "post",
   path: "/v1/sandbox/clock",
   operationId: "moveSandboxClock",
@@ -90,19 +66,11 @@ const moveRoute = createRoute({
   description:
     "Forward only, at most 1,096 days ahead of the time in all. Warnings and ends of test shares that become due happen before the answer, a thousand at most. Codes, limits, signatures and retries keep the real time.",
   middleware: behindApiKey(clockCounted, testKeyOnly, writable, jsonBody, idempotent),
-  request: { headers: idempotencyHeaders, body: bodyOf(moveSchema, { advance_seconds: 518_400 }) },
-  responses: {
-    200: {
-      description: "The clock as it is now.",
-      headers: repeatHeaders,
-      content: answerOf("SandboxClockMoveAnswer", movedSchema, { ...clockExample, swept: 1 }),
-    },
-    ...failures(writeRefusals, { ...reasons, ...often }),
-  },
+  request: { body: bodyOf(moveSchema, { advance_seconds: 518_400 }) },
+  responses: { 200: answerOf("The clock as it is now.", "SandboxClockMoveAnswer", movedSchema, { ...clockExample, swept: 1 }) },
 });
 
 const triggerRoute = createRoute({
-  ...common,
   method: "post",
   path: "/v1/sandbox/trigger",
   operationId: "triggerSandboxEvent",
@@ -110,44 +78,28 @@ const triggerRoute = createRoute({
   description:
     "Does in your sandbox what makes such an event: the test person shares, renews, takes back or changes a field, you acknowledge, or the clock goes to the next mark of the share. The event is in the feed, and on its way to the endpoints of the sandbox, when this is answered.",
   middleware: behindApiKey(testKeyOnly, writable, jsonBody, idempotent),
-  request: { headers: idempotencyHeaders, body: bodyOf(triggerSchema, { type: "share.created" }) },
+  request: { body: bodyOf(triggerSchema, { type: "share.created" }) },
   responses: {
-    200: {
-      description: "The share that the event is about, and the event.",
-      headers: repeatHeaders,
-      content: answerOf("SandboxTriggerAnswer", triggeredSchema, triggeredExample),
-    },
-    ...failures([...writeRefusals, "client_not_found", "not_found", "share_inactive", "cease_not_open"], {
-      ...reasons,
-      client_not_found: "There is no test client to share with.",
-      not_found: "There is no such share in your sandbox.",
-      rate_limited: "More than 120 calls by one key; or there are 10,000 active test shares, which `POST /v1/sandbox/reset` ends.",
-      cease_not_open: "Nobody has stopped the share, or it was acknowledged before.",
-    }),
+    200: answerOf("The share that the event is about, and the event.", "SandboxTriggerAnswer", triggeredSchema, triggeredExample),
+  },
+  refuses: ["share_inactive"],
+  when: {
+    client_not_found: "There is no test client to share with.",
+    not_found: "There is no such share in your sandbox.",
+    rate_limited: "More than 120 calls by one key; or there are 10,000 active test shares, which `POST /v1/sandbox/reset` ends.",
+    cease_not_open: "Nobody has stopped the share, or it was acknowledged before.",
   },
 });
 
 const resetRoute = createRoute({
-  ...common,
   method: "post",
   path: "/v1/sandbox/reset",
   operationId: "resetSandbox",
   summary: "End every test share and set the clock back",
   description: "Active test shares are revoked, 2,000 a call, each with its event. Events, ended shares and endpoints stay.",
-  middleware: behindApiKey(clockCounted, testKeyOnly, writable, optionalJsonBody, idempotent),
-  request: { headers: idempotencyHeaders },
-  responses: {
-    200: {
-      description: "What was ended.",
-      headers: repeatHeaders,
-      content: answerOf("SandboxResetAnswer", resetSchema, { environment: "sandbox", ended: 3 }),
-    },
-    ...failures(writeRefusals, {
-      ...reasons,
-      ...often,
-      invalid_request: "There is a body, and it is not JSON: none is needed. Or the idempotency key is not one.",
-    }),
-  },
+  middleware: behindApiKey(clockCounted, testKeyOnly, writable, noBody, idempotent),
+  responses: { 200: answerOf("What was ended.", "SandboxResetAnswer", resetSchema, { environment: "sandbox", ended: 3 }) },
+  when: { invalid_request: "There is a body, and it is not JSON: none is needed. Or the idempotency key is not one." },
 });
 
 const testerOf = (principal: Principal): ActingTester => ({ ...principal, actor: keyActor(principal) });
@@ -158,7 +110,7 @@ sandbox.openapi(clockRoute, async (c) => success(c, 200, clockToWire(await readC
 
 sandbox.openapi(moveRoute, async (c) => {
   const moved = await advanceClock(c.var.services, c.var.principal, moveFromWire(c.req.valid("json")), c.var.work?.draft);
-  return moved.ok ? success(c, 200, movedToWire(moved.value)) : refusal(c, moved);
+  return answer(c, 200, moved, movedToWire);
 });
 
 sandbox.openapi(triggerRoute, async (c) => {
@@ -166,10 +118,9 @@ sandbox.openapi(triggerRoute, async (c) => {
   const asked = triggerFromWire(c.req.valid("json"));
   if (asked === null) return failure(c, "not_found");
   const triggered = await triggerEvent(services, testerOf(principal), asked, requestId);
-  return triggered.ok ? success(c, 200, triggeredToWire(triggered.value, services.clock())) : refusal(c, triggered);
+  return answer(c, 200, triggered, (event) => triggeredToWire(event, services.clock()));
 });
 
 sandbox.openapi(resetRoute, async (c) => {
-  const reset = await resetSandbox(c.var.services, testerOf(c.var.principal), c.var.requestId);
-  return reset.ok ? success(c, 200, resetToWire(reset.value)) : refusal(c, reset);
+  return answer(c, 200, await resetSandbox(c.var.services, testerOf(c.var.principal), c.var.requestId), resetToWire);
 });

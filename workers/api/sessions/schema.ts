@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { sessionIdOf } from "../../../core/ids.ts";
 import { dayMs, isoOf } from "../../../core/time.ts";
+import { idParam } from "../../http/wire.ts";
 import type { ListedSession } from "../../operations/access/sessions.ts";
 
 export const sessionExample = {
@@ -27,13 +28,7 @@ export const knownSessionSchema = z
   })
   .openapi("KnownSession");
 
-/** An id that is spelt wrong is nobody's, as one that is unknown. */
-export const sessionParam = z.object({
-  session_id: z
-    .string()
-    .transform(sessionIdOf)
-    .openapi({ type: "string", description: "`ssn_…` of the list.", example: sessionExample.id }),
-});
+export const sessionParam = z.object({ session_id: idParam(sessionIdOf, "`ssn_…` of the list.", sessionExample.id) });
 
 export const sessionToWire = (session: ListedSession): z.input<typeof knownSessionSchema> => ({
   id: session.id,

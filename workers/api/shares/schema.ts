@@ -1,6 +1,6 @@
 // The wire of the share protocol: shapes of requests and answers, and between them and the operations.
 import { z } from "@hono/zod-openapi";
-import { clientIdOf } from "../../../core/ids.ts";
+import { clientIdOf, shareIdOf } from "../../../core/ids.ts";
 import { anchorView } from "../../../core/certificates/views.ts";
 import { askedScope, contactKeys, groupNames, groupsOf, type ContactKey } from "../../../core/shares/fields.ts";
 import { defaultDurationDays, maxDurationDays } from "../../../core/shares/grant.ts";
@@ -21,7 +21,7 @@ import {
   purposeSchema,
   stateSchema,
 } from "../../http/share-request.ts";
-import { limitParam } from "../../http/wire.ts";
+import { idParam, limitParam } from "../../http/wire.ts";
 import type { CeasedShare } from "../../operations/shares/acknowledge.ts";
 import type { AuthorizedRequest } from "../../operations/shares/authorize.ts";
 import type { Granted } from "../../operations/shares/grant.ts";
@@ -40,9 +40,7 @@ const durationDays = z
   .openapi({ description: `Days of 24 hours; ${defaultDurationDays} unless given.`, example: 365 });
 const scopeWord = z.string().min(1).max(40);
 
-export const shareParam = z.object({
-  share_id: z.string().openapi({ description: "Of the share.", example: "shr_00k3v9d2m4q8x1c7b5n0t6w2h9" }),
-});
+export const shareParam = z.object({ share_id: idParam(shareIdOf, "Of the share.", "shr_00k3v9d2m4q8x1c7b5n0t6w2h9") });
 
 export const authorizedSchema = z
   .object({

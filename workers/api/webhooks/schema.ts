@@ -5,7 +5,7 @@ import { deliveryIdOf, webhookIdOf } from "../../../core/ids.ts";
 import { isoOf, isoOrNull } from "../../../core/time.ts";
 import type { Delivery, Recovery, RegisteredEndpoint } from "../../../core/webhooks/endpoint.ts";
 import { choosableEventTypes, maxDescriptionLength } from "../../../core/webhooks/management.ts";
-import { limitParam } from "../../http/wire.ts";
+import { idParam, idText, limitParam } from "../../http/wire.ts";
 import type { CallOutcome, DeliveryPage, ReplayOutcome } from "../../operations/webhooks/deliveries.ts";
 import type { EndpointState } from "../../operations/webhooks/endpoints.ts";
 import type { RotatedSecret } from "../../operations/webhooks/secrets.ts";
@@ -49,33 +49,16 @@ export const changeSchema = z
   })
   .openapi("WebhookChange");
 
-/** An id that is not spelt as one is null: there is nothing under it. */
-export const webhookParam = z.object({
-  webhook_id: z
-    .string()
-    .transform(webhookIdOf)
-    .openapi({ type: "string", description: "Id of the endpoint, prefix `whk_`.", example: exampleId }),
-});
-export const deliveryParam = z.object({
-  delivery_id: z
-    .string()
-    .transform(deliveryIdOf)
-    .openapi({ type: "string", description: "Id of the delivery, prefix `dlv_`.", example: exampleDeliveryId }),
-});
+export const webhookParam = z.object({ webhook_id: idParam(webhookIdOf, "Id of the endpoint, prefix `whk_`.", exampleId) });
+export const deliveryParam = z.object({ delivery_id: idParam(deliveryIdOf, "Id of the delivery, prefix `dlv_`.", exampleDeliveryId) });
 
 export const deliveriesQuery = z.object({
   limit: limitParam(50, 100),
-  before: z
-    .string()
-    .transform(deliveryIdOf)
-    .refine((id) => id !== null, "must be the id of a delivery to this endpoint")
-    .nullable()
-    .default(null)
-    .openapi({
-      type: "string",
-      description: "Id of the last delivery of the page before; the page goes on behind it.",
-      example: exampleDeliveryId,
-    }),
+  before: idText(deliveryIdOf, "must be the id of a delivery to this endpoint").nullable().default(null).openapi({
+    type: "string",
+    description: "Id of the last delivery of the page before; the page goes on behind it.",
+    example: exampleDeliveryId,
+  }),
 });
 
 const time = z.string().openapi({ format: "date-time" });

@@ -19,8 +19,6 @@ import type { Withdrawn } from "../../operations/withdrawals/by-person.ts";
 import type { RecordedWithdrawal } from "../../operations/withdrawals/record.ts";
 import { certId, instant, orNull, timeOf, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
 
-export const certParam = z.object({ cert_id: certId });
-
 /** One address and nothing that could become a second recipient or a header; ends are trimmed. */
 const email = z
   .string()
