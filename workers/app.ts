@@ -46,6 +46,7 @@ import { newApi, openApiDocument } from "./http/openapi.ts";
 import { isPerson, unknownAddress } from "./pages/home/first-page.ts";
 import { agentServer } from "./mcp/app.ts";
 import { mountPages } from "./pages/mount.ts";
+import { pageLanguage } from "./pages/shared/language.ts";
 import type { Services } from "./services.ts";
 
 const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl"; readonly paths: RegExp }[] = [
@@ -166,6 +167,7 @@ export const buildApp = (services: Services) => {
   app.use(ownRequestId);
   app.use(async (c, next) => {
     c.set("ip", callerAddress(c));
+    c.set("language", pageLanguage(undefined, c.req.header("accept-language")));
     c.set("services", services);
     await next();
   });

@@ -10,7 +10,7 @@ import type { Principal } from "../../core/access/principal.ts";
 import type { WindowState } from "../../core/access/window.ts";
 import { defaultLimits, type LimitName } from "../limits.ts";
 import { authenticateKey, isKnownKey } from "../operations/access/api-key.ts";
-import type { Api, KeyCaller, RequestContext } from "./context.ts";
+import type { Api, KeyCaller, KnownCaller, RequestContext } from "./context.ts";
 import { failure, refusal, type Failure } from "./envelope.ts";
 import { guard, inTurn, type Guard } from "./guard.ts";
 import { rateHeaders } from "./wire.ts";
@@ -46,10 +46,11 @@ export const limitByAddress = (name: LimitName) => {
   return guard<Api>({ when: { rate_limited: crowded }, sets: rateHeaders }, async (c, next) => (await countedByAddress(c, name)) ?? next());
 };
 
-/** Counts by what the guards before this one found out. `crowded` says when it refuses, theirs included. */
-export const limitExactly = <Caller extends Api>(name: LimitName, keyOf: (known: Caller["Variables"]) => string, crowded: string) =>
-  guard<Caller>({ when: { rate_limited: crowded }, sets: rateHeaders }, async (c, next) => {
-    return (await countedExactly(c, name, keyOf(c.var))) ?? next();
+/** Counts by whose account it is, behind the guard that found out: the caller's business, or the person. */
+export const limitByAccount = (name: LimitName, crowded: string) =>
+  guard<Api>({ when: { rate_limited: crowded } }, async (c, next) => {
+    const { businessId, id } = c.var.caller as KnownCaller;
+    return (await countedExactly(c, name, businessId ?? id)) ?? next();
   });
 
 /** Of what anyone may read and nobody's record is. */

@@ -13,9 +13,7 @@ import { forgetSession, sameOrigin, sessionToken, setSessionCookie, signedIn } f
 import { answerOf, bodyOf } from "../../http/wire.ts";
 import { askToSignIn, signInWithPasskey } from "../../operations/access/passkey-sign-in.ts";
 import { requestCode, signOut, userOf, verifyCode, type SignedIn } from "../../operations/access/sign-in.ts";
-import { pageLanguage } from "../../pages/shared/language.ts";
-import { requestExample as passkeyRequestExample, signedExample } from "../passkeys/examples.ts";
-import { requestSchema as passkeyRequestSchema } from "../passkeys/schema.ts";
+import { requestExample as passkeyRequestExample, requestSchema as passkeyRequestSchema, signedExample } from "../passkeys/schema.ts";
 import { consumerExample, requestSchema, sessionSchema, signedInSchema, userExample, userToWire, verifySchema } from "./schema.ts";
 
 const createRoute = routesOf("sign-in");
@@ -114,8 +112,7 @@ const answerSignedIn = (c: Context<Api>, signed: Result<SignedIn>) => {
 export const access = newApi();
 
 access.openapi(requestRoute, async (c) => {
-  const language = pageLanguage(undefined, c.req.header("accept-language"));
-  const asked = await requestCode(c.var.services, { ...c.req.valid("json"), language });
+  const asked = await requestCode(c.var.services, { ...c.req.valid("json"), language: c.var.language });
   return answer(c, 200, asked, () => ({ accepted: true as const }));
 });
 

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { AuditTrail, ProvenPage } from "../../../core/audit/trail.ts";
 import { anchorView } from "../../../core/certificates/views.ts";
 import { isoOf } from "../../../core/time.ts";
-import { limitParam } from "../../http/wire.ts";
+import { limitParam, time } from "../../http/wire.ts";
 import { anchorSchema, orNull } from "../certificates/schema.ts";
 
 export const trailQuery = z.object({
@@ -29,7 +29,7 @@ export const trailSchema = z
       .array(
         z.object({
           seq: z.int().openapi({ description: "From 1 without gaps. A number here, text where it is hashed." }),
-          at: text.openapi({ format: "date-time" }),
+          at: time,
           type: text,
           entity_type: text,
           entity_id: text,
@@ -46,7 +46,7 @@ export const trailSchema = z
     head: z.object({ seq: z.int(), hash }).nullable().openapi({ description: "The chain's newest entry." }),
     next_before_seq: z.int().nullable().openapi({ description: "For the next page; null when there is none." }),
     pending: z
-      .array(z.object({ at: text.openapi({ format: "date-time" }), type: text, entity_type: text, entity_id: text }))
+      .array(z.object({ at: time, type: text, entity_type: text, entity_id: text }))
       .openapi({ description: "Committed, and not in the chain yet." }),
     proof: z
       .object({

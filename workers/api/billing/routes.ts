@@ -5,7 +5,7 @@ import { readCapped } from "../../http/body.ts";
 import type { SessionCaller } from "../../http/context.ts";
 import { failure, refusal } from "../../http/envelope.ts";
 import { guard, inTurn } from "../../http/guard.ts";
-import { forAnyone, limitByAddress, limitExactly } from "../../http/guards.ts";
+import { forAnyone, limitByAddress, limitByAccount } from "../../http/guards.ts";
 import { newApi, routesOf } from "../../http/openapi.ts";
 import { sameOrigin, signedIn } from "../../http/session-guards.ts";
 import { json, rateHeaders } from "../../http/wire.ts";
@@ -20,11 +20,7 @@ const fromOurPages = guard<SessionCaller>({ when: { csrf_failed: "A page of anot
   return c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site" ? failure(c, "csrf_failed") : next();
 });
 
-const checkoutCounted = limitExactly<SessionCaller>(
-  "CHECKOUT",
-  ({ session }) => (session.realm === "business" ? session.business.id : session.userId),
-  "More than 30 an hour for one account, or 120 a minute by one person.",
-);
+const checkoutCounted = limitByAccount("CHECKOUT", "More than 30 an hour for one account, or 120 a minute by one person.");
 
 const checkoutRoute = createRoute({
   method: "get",

@@ -33,7 +33,6 @@ import { readCertificate } from "../../operations/certificates/read.ts";
 import { verifyCertificate } from "../../operations/certificates/verify.ts";
 import { viewContext } from "../../operations/certificates/view-context.ts";
 import { verifierSource } from "../../pages/verifier.gen.ts";
-import { circumstancesOf } from "./circumstances.ts";
 import {
   consentRequestExample,
   detailExample,
@@ -58,7 +57,15 @@ import {
   searchSchema,
   verifySchema,
 } from "./schema.ts";
-import { detailToWire, erasedToWire, listQueryFromWire, listToWire, receiptToWire, submissionFromWire } from "./to-wire.ts";
+import {
+  circumstancesOf,
+  detailToWire,
+  erasedToWire,
+  listQueryFromWire,
+  listToWire,
+  receiptToWire,
+  submissionFromWire,
+} from "./to-wire.ts";
 
 const createRoute = routesOf("certificates");
 

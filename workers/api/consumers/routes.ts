@@ -2,9 +2,8 @@
 import { askedScope } from "../../../core/shares/fields.ts";
 import { isoOf } from "../../../core/time.ts";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
-import type { ConsumerCaller } from "../../http/context.ts";
 import { answer, refusal, success } from "../../http/envelope.ts";
-import { limitExactly } from "../../http/guards.ts";
+import { limitByAccount } from "../../http/guards.ts";
 import { idempotent, keeping } from "../../http/idempotency.ts";
 import { newApi, routesOf } from "../../http/openapi.ts";
 import { behindConsumer, forgetSession, provedWithin } from "../../http/session-guards.ts";
@@ -16,7 +15,6 @@ import { changeContactFields, readFields } from "../../operations/consumers/fiel
 import { listOwnShares, readProfile } from "../../operations/consumers/profile.ts";
 import { renewShare, type Renewed } from "../../operations/shares/renew.ts";
 import { revokeByPerson, type Revoked } from "../../operations/shares/revoke.ts";
-import { pageLanguage } from "../../pages/shared/language.ts";
 import { revokedExample } from "../shares/examples.ts";
 import {
   renewedSchema,
@@ -37,9 +35,6 @@ import {
   ownShareExample,
   profileExample,
   renewedExample,
-} from "./examples.ts";
-import { exportSchema, exportToWire } from "./export.ts";
-import {
   changedSchema,
   changedToWire,
   changeFromWire,
@@ -51,16 +46,13 @@ import {
   profileSchema,
   profileToWire,
 } from "./schema.ts";
+import { exportSchema, exportToWire } from "./export.ts";
 
 const createRoute = routesOf("account");
 
 const notYours = { not_found: "There is no such share of yours." } as const;
 
-const limitChanges = limitExactly<ConsumerCaller>(
-  "FIELD_CHANGES",
-  ({ person }) => person.id,
-  "More than 30 changes a minute, or 120 calls.",
-);
+const limitChanges = limitByAccount("FIELD_CHANGES", "More than 30 changes a minute, or 120 calls.");
 
 const profileRoute = createRoute({
   method: "get",
@@ -146,11 +138,7 @@ const deleteRoute = createRoute({
   when: { storage_unavailable: "A database did not answer. What is left is erased by itself." },
 });
 
-const limitExports = limitExactly<ConsumerCaller>(
-  "EXPORTS",
-  ({ person }) => person.id,
-  "More than five in an hour, or 120 calls in a minute.",
-);
+const limitExports = limitByAccount("EXPORTS", "More than five in an hour, or 120 calls in a minute.");
 
 const exportRoute = createRoute({
   method: "get",
@@ -168,8 +156,7 @@ export const account = newApi();
 account.openapi(profileRoute, async (c) => answer(c, 200, await readProfile(c.var.services, c.var.person), profileToWire));
 
 account.openapi(deleteRoute, async (c) => {
-  const { services, person } = c.var;
-  const deleted = await deleteAccount(services, person, pageLanguage(undefined, c.req.header("accept-language")));
+  const deleted = await deleteAccount(c.var.services, c.var.person, c.var.language);
   if (deleted.ok) forgetSession(c);
   return answer(c, 200, deleted, ({ sharesRevoked }) => ({
     deleted: true as const,
@@ -208,11 +195,10 @@ account.openapi(severRoute, async (c) => {
 });
 
 account.openapi(renewRoute, async (c) => {
-  const { services, person, requestId } = c.var;
+  const { services, person, requestId, language } = c.var;
   const { scope, duration_days: durationDays } = c.req.valid("json");
   const asked = scope == null ? null : askedScope(scope);
   if (asked !== null && !asked.ok) return refusal(c, asked);
-  const language = pageLanguage(undefined, c.req.header("accept-language"));
   const { share_id: id } = c.req.valid("param");
   const request = { scope: asked === null ? null : asked.value.scope, durationDays: durationDays ?? null, language, requestId };
   const toWire = (renewed: Renewed) => renewedToWire(renewed, services.clock());

@@ -9,9 +9,16 @@ import { newApi, routesOf } from "../../http/openapi.ts";
 import { behindConsumer, provedWithin } from "../../http/session-guards.ts";
 import { answerOf, bodyOf, deletedSchema, deletedToWire } from "../../http/wire.ts";
 import { addPasskey, askForPasskey, listPasskeys, removePasskey } from "../../operations/access/passkeys.ts";
-import { pageLanguage } from "../../pages/shared/language.ts";
-import { creationExample, madeExample, passkeyExample } from "./examples.ts";
-import { addSchema, creationSchema, passkeyParam, passkeySchema, passkeyToWire } from "./schema.ts";
+import {
+  creationExample,
+  madeExample,
+  passkeyExample,
+  addSchema,
+  creationSchema,
+  passkeyParam,
+  passkeySchema,
+  passkeyToWire,
+} from "./schema.ts";
 
 const createRoute = routesOf("sign-in");
 
@@ -88,7 +95,7 @@ passkeys.openapi(addedRoute, async (c) => {
     made: credential,
     name: name ?? null,
     userAgent: c.req.header("user-agent"),
-    language: pageLanguage(undefined, c.req.header("accept-language")),
+    language: c.var.language,
   };
   const added = await addPasskey(c.var.services, c.var.consumer, relyingParty(c), request, keeping(c, 201, passkeyToWire));
   return answer(c, 201, added, passkeyToWire);

@@ -3,9 +3,8 @@ import { z } from "@hono/zod-openapi";
 import { memberIdOf } from "../../../core/ids.ts";
 import { isoOf, isoOrNull } from "../../../core/time.ts";
 import { jsonBody, noBody } from "../../http/body.ts";
-import type { MemberCaller } from "../../http/context.ts";
 import { answer, failure, success } from "../../http/envelope.ts";
-import { limitExactly } from "../../http/guards.ts";
+import { limitByAccount } from "../../http/guards.ts";
 import { answerKept, sentKey, takesKey } from "../../http/idempotency.ts";
 import { newApi, routesOf } from "../../http/openapi.ts";
 import { behindPortal, ownerOnly } from "../../http/session-guards.ts";
@@ -53,9 +52,8 @@ const createRoute = routesOf("portal");
 
 const noSuch = { not_found: "There is no such member or invitation, or it is not yours." } as const;
 
-const invitationsCounted = limitExactly<MemberCaller>(
+const invitationsCounted = limitByAccount(
   "INVITATIONS_PER_BUSINESS",
-  ({ member }) => member.business.id,
   "More than 30 invitations in a day by one business, or 120 requests a minute by one person.",
 );
 

@@ -1,28 +1,102 @@
 // The routes of removals: a person on the plan that includes them lets us ask others to delete them.
 import { z } from "@hono/zod-openapi";
 import { affidavitStatement } from "../../../core/removals/affidavit.ts";
-import { removalTargetNames, removalTargets, type Removal } from "../../../core/removals/removal.ts";
+import { removalTargetNames, removalTargets, type Removal, removalStatuses } from "../../../core/removals/removal.ts";
+import { removalIdOf } from "../../../core/ids.ts";
+import { isoOf, isoOrNull } from "../../../core/time.ts";
 import { jsonBody } from "../../http/body.ts";
-import type { ConsumerCaller } from "../../http/context.ts";
 import { answer, refusal, success } from "../../http/envelope.ts";
-import { limitExactly } from "../../http/guards.ts";
+import { limitByAccount } from "../../http/guards.ts";
 import { idempotent, keeping } from "../../http/idempotency.ts";
 import { newApi, routesOf } from "../../http/openapi.ts";
 import { behindConsumer } from "../../http/session-guards.ts";
-import { answerOf, bodyOf } from "../../http/wire.ts";
+import { answerOf, bodyOf, idParam } from "../../http/wire.ts";
 import { listRemovals, readAffidavit, requestRemoval } from "../../operations/consumers/removals.ts";
-import { pageLanguage } from "../../pages/shared/language.ts";
 import type { Services } from "../../services.ts";
-import { removalExample, removalsExample } from "./examples.ts";
-import { removalParam, removalRequestSchema, removalSchema, removalsSchema, removalToWire } from "./schema.ts";
+import { timeOf } from "../certificates/schema.ts";
+
+const at = "2026-11-20T10:05:00.000Z";
+const removalExample = {
+  id: "rmv_00k3v9d2m4q8x1c7b5n0t6w2h9",
+  status: "requested",
+  targets: [{ name: "spokeo", status: "requested", completed_at: null }],
+  notes: null,
+  requested_at: at,
+  completed_at: null,
+  recheck_at: null,
+  affidavit_url: null,
+  affidavit: null,
+};
+const removalsExample = { removals: [removalExample], targets: [{ name: "spokeo", title: "Spokeo" }] };
+
+const status = z.enum(removalStatuses);
+const targetName = z.enum(removalTargetNames);
+
+const removalRequestSchema = z
+  .object({
+    targets: z
+      .array(z.string().max(40))
+      .min(1)
+      .max(50)
+      .nullish()
+      .openapi({ description: `Whom to ask; all where it is left out. Of the list: ${removalTargetNames.join(", ")}.` }),
+    authorize: z.literal(true).openapi({ description: "Must be true: you authorize us to ask them in your name." }),
+    notes: z.string().max(2_000).nullish().openapi({ description: "For the people who do it, in one line of at most 500 characters." }),
+  })
+  .openapi("RemovalRequest");
+
+export const removalSchema = z
+  .object({
+    id: z.string(),
+    status,
+    targets: z.array(z.object({ name: targetName, status, completed_at: timeOf("When they removed you").nullable() })),
+    notes: z.string().nullable(),
+    requested_at: timeOf("When you asked"),
+    completed_at: timeOf("When the last of them had answered").nullable(),
+    recheck_at: timeOf("When we look again").nullable(),
+    affidavit_url: z.string().nullable().openapi({ description: "The affidavit, once there is one." }),
+    affidavit: z
+      .object({
+        sha256: z.string().openapi({ description: "Of the file, hex." }),
+        signed: z.string().openapi({ description: "The text that is signed." }),
+        signature: z.object({ kid: z.string(), alg: z.literal("Ed25519"), value: z.string() }),
+      })
+      .nullable()
+      .openapi({ description: "What proves the file: its hash is in your audit chain too." }),
+  })
+  .openapi("Removal");
+
+export const removalToWire = ({ config }: Pick<Services, "config">, removal: Removal): z.input<typeof removalSchema> => {
+  const { affidavit } = removal;
+  return {
+    id: removal.id,
+    status: removal.status,
+    targets: removal.targets.map(({ name, status: of, completedAt }) => ({ name, status: of, completed_at: isoOrNull(completedAt) })),
+    notes: removal.notes,
+    requested_at: isoOf(removal.requestedAt),
+    completed_at: isoOrNull(removal.completedAt),
+    recheck_at: isoOrNull(removal.recheckAt),
+    affidavit_url: affidavit && `${config.baseUrl}/me/removals/${removal.id}/affidavit`,
+    affidavit: affidavit && {
+      sha256: affidavit.sha256,
+      signed: affidavitStatement(removal, affidavit.sha256),
+      signature: { kid: affidavit.kid, alg: "Ed25519", value: affidavit.signature },
+    },
+  };
+};
+
+const removalsSchema = z
+  .object({
+    removals: z.array(removalSchema).openapi({ description: "The newest first, at most 200." }),
+    targets: z.array(z.object({ name: targetName, title: z.string() })).openapi({ description: "Who can be asked." }),
+  })
+  .openapi("Removals");
+
+const removalParam = z.object({ removal_id: idParam(removalIdOf, "Id of the removal: `rmv_…`.", removalExample.id) });
 
 const createRoute = routesOf("account");
 
-const limitRemovals = limitExactly<ConsumerCaller>(
-  "REMOVALS",
-  ({ person }) => person.id,
-  "More than 30 requests a day, or 120 calls a minute.",
-);
+const limitRemovals = limitByAccount("REMOVALS", "More than 30 requests a day, or 120 calls a minute.");
 
 const requestRoute = createRoute({
   method: "post",
@@ -66,18 +140,13 @@ const affidavitRoute = createRoute({
   when: { not_found: "There is no such removal of yours." },
 });
 
-/** What a removal's answer needs besides the removal. */
-export const removalView = (services: Pick<Services, "config">, removal: Removal) =>
-  removalToWire(removal, { apiBase: services.config.baseUrl, statement: (sha256) => affidavitStatement(removal, sha256) });
-
 export const removals = newApi();
 
 removals.openapi(requestRoute, async (c) => {
-  const { services, person, requestId } = c.var;
+  const { services, person, requestId, language } = c.var;
   const { targets, notes } = c.req.valid("json");
-  const language = pageLanguage(undefined, c.req.header("accept-language"));
   const request = { targets: targets ?? null, notes: notes ?? null, language, requestId };
-  const toWire = (removal: Removal) => removalView(services, removal);
+  const toWire = (removal: Removal) => removalToWire(services, removal);
   return answer(c, 201, await requestRemoval(services, person, request, keeping(c, 201, toWire)), toWire);
 });
 
@@ -85,7 +154,7 @@ removals.openapi(listRoute, async (c) => {
   const { services, person } = c.var;
   const found = await listRemovals(services, person);
   return success(c, 200, {
-    removals: found.map((removal) => removalView(services, removal)),
+    removals: found.map((removal) => removalToWire(services, removal)),
     targets: removalTargetNames.map((name) => ({ name, title: removalTargets[name] })),
   });
 });

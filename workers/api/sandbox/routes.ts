@@ -1,33 +1,123 @@
 // The routes of test mode (docs/sandbox.md): by a test key, and about the sandbox of its business alone.
+import { z } from "@hono/zod-openapi";
 import { mayWrite } from "../../../core/access/entitlement.ts";
 import { keyActor, type Principal } from "../../../core/access/principal.ts";
+import { eventBody } from "../../../core/events/event.ts";
+import type { ContactKey } from "../../../core/shares/fields.ts";
+import { shareIdOf } from "../../../core/ids.ts";
+import { isoOf, isoOrNull, secondMs, type Instant } from "../../../core/time.ts";
+import type { ClockMove } from "../../../core/sandbox/clock.ts";
 import { jsonBody, noBody } from "../../http/body.ts";
 import type { KeyCaller } from "../../http/context.ts";
 import { answer, failure, refusal, success } from "../../http/envelope.ts";
 import { guard } from "../../http/guard.ts";
-import { behindApiKey, limitExactly } from "../../http/guards.ts";
+import { behindApiKey, limitByAccount } from "../../http/guards.ts";
 import { idempotent } from "../../http/idempotency.ts";
 import { newApi, routesOf } from "../../http/openapi.ts";
-import { answerOf, bodyOf } from "../../http/wire.ts";
-import { advanceClock, readClock, type ActingTester } from "../../operations/sandbox/clock.ts";
-import { resetSandbox } from "../../operations/sandbox/reset.ts";
-import { triggerEvent } from "../../operations/sandbox/trigger.ts";
-import {
-  clockExample,
-  clockSchema,
-  clockToWire,
-  movedSchema,
-  movedToWire,
-  moveFromWire,
-  moveSchema,
-  resetSchema,
-  resetToWire,
-  triggeredExample,
-  triggeredSchema,
-  triggeredToWire,
-  triggerFromWire,
-  triggerSchema,
-} from "./schema.ts";
+import { answerOf, bodyOf, time } from "../../http/wire.ts";
+import { advanceClock, readClock, type ActingTester, type ClockReading, type Swept } from "../../operations/sandbox/clock.ts";
+import { resetSandbox, type ResetOutcome } from "../../operations/sandbox/reset.ts";
+import { triggerEvent, triggeredTypes, type Triggered, type TriggerRequest } from "../../operations/sandbox/trigger.ts";
+import { eventExample, eventSchema } from "../events/schema.ts";
+import { shareExample } from "../shares/examples.ts";
+import { fieldKey, shareSchema, shareToWire } from "../shares/schema.ts";
+
+const environment = z.literal("sandbox");
+const oneOfTwo = { message: "either this or to must be sent, and not both", path: ["advance_seconds"] };
+
+const moveSchema = z
+  .object({
+    advance_seconds: z.int().min(1).max(94_694_400).optional().openapi({ description: "Forward by so many seconds.", example: 518_400 }),
+    to: z.iso
+      .datetime("must be a moment in UTC, such as 2027-11-19T10:05:00.000Z")
+      .optional()
+      .openapi({ description: "Forward to this moment, UTC.", example: "2027-11-19T10:05:00.000Z" }),
+  })
+  .refine(({ advance_seconds: seconds, to }) => (seconds === undefined) !== (to === undefined), oneOfTwo)
+  .openapi("SandboxClockMove");
+
+const moveFromWire = ({ advance_seconds: advanceSeconds, to }: z.output<typeof moveSchema>): ClockMove =>
+  advanceSeconds === undefined ? { to: Date.parse(to as string) } : { advanceSeconds };
+
+const clockFields = {
+  environment,
+  now: time.openapi({ description: "What your sandbox takes for the time." }),
+  offset_seconds: z.number().openapi({ description: "How far that is ahead." }),
+  moved_at: time.nullable().openapi({ description: "When it was last moved; null while it goes with the time." }),
+};
+const clockSchema = z.object(clockFields).openapi("SandboxClock");
+const movedSchema = z
+  .object({
+    ...clockFields,
+    swept: z.int().openapi({ description: "Shares that were warned of or expired by this." }),
+    more: z.literal(true).optional().openapi({ description: "More is due than one call works through: the next one goes on." }),
+  })
+  .openapi("MovedSandboxClock");
+
+const clockToWire = ({ now, offsetMs, movedAt }: ClockReading): z.input<typeof clockSchema> => ({
+  environment: "sandbox",
+  now: isoOf(now),
+  offset_seconds: offsetMs / secondMs,
+  moved_at: isoOrNull(movedAt),
+});
+const movedToWire = (moved: ClockReading & Swept): z.input<typeof movedSchema> => ({
+  ...clockToWire(moved),
+  swept: moved.swept,
+  ...(moved.hasMore && { more: true as const }),
+});
+
+const triggerSchema = z
+  .object({
+    type: z.enum(triggeredTypes).openapi({ description: "What is to happen.", example: "share.revoked" }),
+    share_id: z.string().max(64).nullish().openapi({
+      description: "An active test share of yours (for `business.ceased` one that was revoked). Left out: a fresh one is made.",
+    }),
+    fields: z
+      .partialRecord(fieldKey, z.string().max(300).nullable())
+      .nullish()
+      .openapi({ description: "For `consumer.updated.*`: new values of the group, null to clear. Left out: another value is made up." }),
+  })
+  .openapi("SandboxTrigger");
+
+/** Null for a share id that is not spelt as one: there is nothing under it. */
+const triggerFromWire = ({ type, share_id: share, fields }: z.output<typeof triggerSchema>): TriggerRequest | null => {
+  const shareId = share == null ? null : shareIdOf(share);
+  if (share != null && shareId === null) return null;
+  return { type, shareId, fields: fields == null ? null : new Map(Object.entries(fields) as [ContactKey, string | null][]) };
+};
+
+const triggeredSchema = z.object({ environment, share: shareSchema, event: eventSchema }).openapi("TriggeredEvent");
+const triggeredToWire = ({ share, event: { data, ...event } }: Triggered, now: Instant): z.input<typeof triggeredSchema> => ({
+  environment: "sandbox",
+  share: shareToWire(share, now),
+  event: eventBody(event, data),
+});
+
+const resetSchema = z
+  .object({
+    environment,
+    ended: z.int().openapi({ description: "Test shares that were active." }),
+    more: z.literal(true).optional().openapi({ description: "There are more; call again. The clock is set back with the last of them." }),
+  })
+  .openapi("SandboxReset");
+const resetToWire = ({ ended, hasMore }: ResetOutcome): z.input<typeof resetSchema> => ({
+  environment: "sandbox",
+  ended,
+  ...(hasMore && { more: true as const }),
+});
+
+const clockExample = {
+  environment: "sandbox",
+  now: "2026-11-26T10:05:00.000Z",
+  offset_seconds: 518_400,
+  moved_at: "2026-11-20T10:05:00.000Z",
+};
+const sharedExample = { ...shareExample, client_id: "pc_test_00f7m2k9x4c1v8b5n3q6t0w2h7", environment: "sandbox" };
+const triggeredExample = {
+  environment: "sandbox",
+  share: sharedExample,
+  event: { ...eventExample, type: "share.created", share_id: shareExample.id, cert_id: null },
+};
 
 const createRoute = routesOf("sandbox");
 
@@ -42,11 +132,7 @@ const writable = guard<KeyCaller>({ refuses: ["subscription_past_due"] }, async 
   return may.ok ? next() : refusal(c, may);
 });
 
-const clockCounted = limitExactly<KeyCaller>(
-  "SANDBOX_CLOCK",
-  ({ principal }) => principal.business.id,
-  "More than 20 a minute by one business, or 120 calls by one key.",
-);
+const clockCounted = limitByAccount("SANDBOX_CLOCK", "More than 20 a minute by one business, or 120 calls by one key.");
 
 const clockRoute = createRoute({
   method: "get",

@@ -4,12 +4,19 @@ import { addressKey } from "../../../core/access/address.ts";
 import { personOf, type ConsumerSession, type Session } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { shareIdOf } from "../../../core/ids.ts";
-import { askedScope } from "../../../core/shares/fields.ts";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
-import type { Api, ConsumerCaller, RequestContext } from "../../http/context.ts";
+import type { Api, RequestContext } from "../../http/context.ts";
 import { answer, failure, refusal, success } from "../../http/envelope.ts";
 import { guard, inTurn } from "../../http/guard.ts";
-import { behindApiKey, countedByAddress, countedExactly, forAnyone, limitByAddress, limitExactly, overflowing } from "../../http/guards.ts";
+import {
+  behindApiKey,
+  countedByAddress,
+  countedExactly,
+  forAnyone,
+  limitByAddress,
+  limitByAccount,
+  overflowing,
+} from "../../http/guards.ts";
 import { idempotent, idempotentByAddress, keeping, sentKey } from "../../http/idempotency.ts";
 import { newApi, routesOf } from "../../http/openapi.ts";
 import { authorizeQuery, requestOf, scopeOfText } from "../../http/share-request.ts";
@@ -18,8 +25,8 @@ import { answerOf, bodyOf, idempotencyHeaders, optionalBodyOf, rateHeaders, repe
 import { sessionOf } from "../../operations/access/sign-in.ts";
 import { acknowledgeStop, type CeasedShare } from "../../operations/shares/acknowledge.ts";
 import { authorizeRequest, tokenOf } from "../../operations/shares/authorize.ts";
-import type { Granted } from "../../operations/shares/grant.ts";
-import { decideShare } from "../../operations/shares/decide.ts";
+import type { Granted, Granting } from "../../operations/shares/grant.ts";
+import { decideShare, type Decision } from "../../operations/shares/decide.ts";
 import { listShares, readCurrentValues, readShare } from "../../operations/shares/read.ts";
 import { redeemCode } from "../../operations/shares/redeem.ts";
 import { revokeByPerson, type Revoked, type Revoking } from "../../operations/shares/revoke.ts";
@@ -98,11 +105,7 @@ const authorizeRoute = createRoute({
   when: { origin_mismatch: "The origin is on none of the business's verified domains." },
 });
 
-const limitGrants = limitExactly<ConsumerCaller>(
-  "GRANTS",
-  ({ person }) => person.id,
-  "More than 30 grants a minute by one person, or 120 calls.",
-);
+const limitGrants = limitByAccount("GRANTS", "More than 30 grants a minute by one person, or 120 calls.");
 
 /** What is refused whoever decides. */
 const granting = {
@@ -263,8 +266,6 @@ const currentRoute = createRoute({
 
 export const sharing = newApi();
 
-const languageOf = (c: RequestContext) => pageLanguage(undefined, c.req.header("accept-language"));
-
 sharing.openapi(authorizeRoute, async (c) => {
   const query = c.req.valid("query");
   const asked = scopeOfText(query.scope);
@@ -276,28 +277,25 @@ sharing.openapi(authorizeRoute, async (c) => {
   return success(c, 200, authorizedToWire(authorized.value, await tokenOf(services, authorized.value), language));
 });
 
+/** Keeps what was decided, and answers it. */
+const decide = async (c: RequestContext, by: Granting, decision: Decision) => {
+  const toWire = (granted: Granted) => grantedToWire(granted, decision.state, c.var.services.clock());
+  return answer(c, 201, await decideShare(c.var.services, by, decision, keeping(c, 201, toWire)), toWire);
+};
+
 sharing.openapi(consentRoute, async (c) => {
-  const body = c.req.valid("json");
-  const chosen = askedScope(body.scope);
-  if (!chosen.ok) return refusal(c, chosen);
-  const { services, person, requestId } = c.var;
-  const decision = { ...decisionFromWire(body), scope: chosen.value.scope, language: languageOf(c), requestId };
-  const toWire = (granted: Granted) => grantedToWire(granted, decision.state, services.clock());
-  return answer(c, 201, await decideShare(services, { person }, decision, keeping(c, 201, toWire)), toWire);
+  const decision = decisionFromWire(c.req.valid("json"), c.var);
+  return decision.ok ? decide(c, { person: c.var.person }, decision.value) : refusal(c, decision);
 });
 
 sharing.openapi(sandboxRoute, async (c) => {
   const body = c.req.valid("json");
-  const chosen = askedScope(body.scope);
-  if (!chosen.ok) return refusal(c, chosen);
-  const { services, requestId } = c.var;
-  const decision = { ...decisionFromWire(body), scope: chosen.value.scope, language: languageOf(c), requestId };
-  const toWire = (granted: Granted) => grantedToWire(granted, decision.state, services.clock());
-  const ofClient = decision.clientId === null ? null : await services.takeByAddress("SANDBOX_GRANTS_PER_CLIENT", decision.clientId);
+  const decision = decisionFromWire(body, c.var);
+  if (!decision.ok) return refusal(c, decision);
+  const { clientId } = decision.value;
+  const ofClient = clientId === null ? null : await c.var.services.takeByAddress("SANDBOX_GRANTS_PER_CLIENT", clientId);
   const crowded = ofClient && overflowing(c, "SANDBOX_GRANTS_PER_CLIENT", ofClient);
-  if (crowded !== null) return crowded;
-  const persona = body.persona ?? "default";
-  return answer(c, 201, await decideShare(services, { persona }, decision, keeping(c, 201, toWire)), toWire);
+  return crowded ?? decide(c, { persona: body.persona ?? "default" }, decision.value);
 });
 
 /** What a guesser gets wrong; whoever comes too late has guessed nothing. */

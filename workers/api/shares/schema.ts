@@ -1,6 +1,7 @@
 // The wire of the share protocol: shapes of requests and answers, and between them and the operations.
 import { z } from "@hono/zod-openapi";
 import { clientIdOf, shareIdOf } from "../../../core/ids.ts";
+import { ok, type Result } from "../../../core/result.ts";
 import { anchorView } from "../../../core/certificates/views.ts";
 import { askedScope, contactKeys, groupNames, groupsOf, type ContactKey } from "../../../core/shares/fields.ts";
 import { defaultDurationDays, maxDurationDays } from "../../../core/shares/grant.ts";
@@ -21,9 +22,10 @@ import {
   purposeSchema,
   stateSchema,
 } from "../../http/share-request.ts";
-import { idParam, limitParam } from "../../http/wire.ts";
+import { environmentSchema, idParam, limitParam } from "../../http/wire.ts";
 import type { CeasedShare } from "../../operations/shares/acknowledge.ts";
 import type { AuthorizedRequest } from "../../operations/shares/authorize.ts";
+import type { Decision } from "../../operations/shares/decide.ts";
 import type { Granted } from "../../operations/shares/grant.ts";
 import type { CurrentValues, ShareDetail, SharePage } from "../../operations/shares/read.ts";
 import type { Redeemed } from "../../operations/shares/redeem.ts";
@@ -31,7 +33,8 @@ import type { Renewed } from "../../operations/shares/renew.ts";
 import type { Revoked } from "../../operations/shares/revoke.ts";
 import { anchorSchema, orNull, timeOf } from "../certificates/schema.ts";
 
-const key = z.enum(contactKeys as [ContactKey, ...ContactKey[]]);
+export const fieldKey = z.enum(contactKeys);
+export const fieldGroup = z.enum(groupNames);
 const durationDays = z
   .number()
   .int()
@@ -49,12 +52,12 @@ export const authorizedSchema = z
       business_id: z.string(),
       business_name: z.string(),
       logo_url: z.string().nullable(),
-      environment: z.enum(["live", "sandbox"]),
+      environment: environmentSchema,
     }),
     origin: z.string(),
-    scope: z.array(key),
-    scope_groups: z.array(z.enum(groupNames as ["email", "phone", "address", "name"])),
-    needed: z.array(key).openapi({ description: "Those of the scope that are not optional to the person." }),
+    scope: z.array(fieldKey),
+    scope_groups: z.array(fieldGroup),
+    needed: z.array(fieldKey).openapi({ description: "Those of the scope that are not optional to the person." }),
     labels: z.record(z.string(), z.string()).openapi({ description: "What each field is called." }),
     purpose: z.string(),
     duration_days: z.number().int(),
@@ -115,25 +118,33 @@ export const sandboxConsentSchema = z
   })
   .openapi("SandboxShareConsent");
 
-export type DecisionWire = z.output<typeof consentSchema>;
-
 /** The names in `missing_ok`, groups included. */
 const keysOf = (words: readonly string[] | null | undefined): readonly ContactKey[] => {
   const asked = askedScope(words ?? []);
   return asked.ok ? asked.value.scope : [];
 };
 
-export const decisionFromWire = (body: DecisionWire) => ({
-  clientId: clientIdOf(body.client_id),
-  origin: body.origin,
-  purpose: body.purpose,
-  disclosureText: body.disclosure_text ?? null,
-  durationDays: body.duration_days ?? defaultDurationDays,
-  challenge: body.code_challenge,
-  state: body.state ?? null,
-  missingOk: keysOf(body.missing_ok),
-  token: body.authorize_token ?? null,
-});
+export const decisionFromWire = (
+  body: z.output<typeof consentSchema>,
+  { language, requestId }: Pick<Decision, "language" | "requestId">,
+): Result<Decision, "invalid_request"> => {
+  const chosen = askedScope(body.scope);
+  if (!chosen.ok) return chosen;
+  return ok({
+    clientId: clientIdOf(body.client_id),
+    origin: body.origin,
+    scope: chosen.value.scope,
+    purpose: body.purpose,
+    disclosureText: body.disclosure_text ?? null,
+    durationDays: body.duration_days ?? defaultDurationDays,
+    challenge: body.code_challenge,
+    state: body.state ?? null,
+    missingOk: keysOf(body.missing_ok),
+    token: body.authorize_token ?? null,
+    language,
+    requestId,
+  });
+};
 
 const ceaseSchema = z
   .object({
@@ -152,11 +163,11 @@ export const shareSchema = z
     fingerprint: z.string().openapi({ description: "SHA-256 of what was agreed to, hex." }),
     business: z.object({ id: z.string(), name: z.string().openapi({ description: "As it was shown to the person." }) }),
     client_id: z.string(),
-    environment: z.enum(["live", "sandbox"]),
+    environment: environmentSchema,
     origin: z.string(),
     purpose: z.string(),
-    scope: z.array(key),
-    scope_groups: z.array(z.enum(groupNames as ["email", "phone", "address", "name"])),
+    scope: z.array(fieldKey),
+    scope_groups: z.array(fieldGroup),
     disclosure_hash: z.string(),
     created_at: timeOf("When the person agreed"),
     expires_at: timeOf("When it ends by itself"),
@@ -244,7 +255,7 @@ export const redeemedSchema = z
     share_id: z.string(),
     fingerprint: z.string(),
     status: z.literal("active"),
-    scope: z.array(key),
+    scope: z.array(fieldKey),
     fields: fieldsSchema,
     purpose: z.string(),
     granted_at: timeOf("When the person agreed"),
@@ -367,7 +378,7 @@ export const currentSchema = z
   .object({
     share_id: z.string(),
     status: z.literal("active"),
-    scope: z.array(key),
+    scope: z.array(fieldKey),
     fields: fieldsSchema,
     field_updated_at: z.record(z.string(), z.string().nullable()),
     as_of: timeOf("The values as they were then"),

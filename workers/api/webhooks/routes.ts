@@ -3,7 +3,8 @@ import { z } from "@hono/zod-openapi";
 import { jsonBody, noBody } from "../../http/body.ts";
 import type { MemberCaller } from "../../http/context.ts";
 import { answer, success } from "../../http/envelope.ts";
-import { limitExactly } from "../../http/guards.ts";
+import { guard } from "../../http/guard.ts";
+import { countedExactly } from "../../http/guards.ts";
 import { idempotent, sentKey, takesKey } from "../../http/idempotency.ts";
 import { newApi, routesOf } from "../../http/openapi.ts";
 import { behindPortal, ownerOnly } from "../../http/session-guards.ts";
@@ -22,8 +23,6 @@ import {
   rotatedExample,
   secretExample,
   webhookExample,
-} from "./examples.ts";
-import {
   callSchema,
   callToWire,
   changeSchema,
@@ -50,10 +49,9 @@ import {
 const createRoute = routesOf("webhooks");
 
 /** The limit that tests and replays share (SPEC, Limits). */
-const callCounted = limitExactly<MemberCaller>(
-  "WEBHOOK_CALLS",
-  ({ member }) => member.userId,
-  "More than 60 tests and replays in ten minutes, or 120 requests a minute, by one person.",
+const callCounted = guard<MemberCaller>(
+  { when: { rate_limited: "More than 60 tests and replays in ten minutes, or 120 requests a minute, by one person." } },
+  async (c, next) => (await countedExactly(c, "WEBHOOK_CALLS", c.var.member.userId)) ?? next(),
 );
 
 const noSuch = { not_found: "There is no such endpoint, or it is not yours." } as const;

@@ -20,7 +20,6 @@ import { confirmWithdrawal } from "../../operations/withdrawals/confirm.ts";
 import { entityWithdrawalReceipt, withdrawalReceipt } from "../../operations/withdrawals/read-receipt.ts";
 import { recordWithdrawal } from "../../operations/withdrawals/record.ts";
 import { requestWithdrawalCode } from "../../operations/withdrawals/request-code.ts";
-import { pageLanguage } from "../../pages/shared/language.ts";
 import { iso27560Schema, kantaraSchema } from "../certificates/receipt-schema.ts";
 import { certParams, withdrawalReceiptSchema } from "../certificates/schema.ts";
 import { ceaseExample, recordedExample, withdrawalReceiptExample, withdrawnExample } from "./examples.ts";
@@ -169,8 +168,7 @@ withdrawals.openapi(requestRoute, async (c) => {
   const { cert_id: certId } = c.req.valid("param");
   const { email } = c.req.valid("json");
   const context = openWithdrawalContext(c);
-  const language = pageLanguage(undefined, c.req.header("accept-language"));
-  const accepted = await requestWithdrawalCode(c.var.services, { certId, email, context, language });
+  const accepted = await requestWithdrawalCode(c.var.services, { certId, email, context, language: c.var.language });
   return answer(c, 200, accepted, () => ({ accepted: true as const }));
 });
 
@@ -181,7 +179,7 @@ withdrawals.openapi(confirmRoute, async (c) => {
     ...c.req.valid("json"),
     context: withdrawalContext(c),
     origin: c.req.header("origin") ?? null,
-    language: pageLanguage(undefined, c.req.header("accept-language")),
+    language: c.var.language,
   };
   const toWire = (withdrawn: Withdrawn) => withdrawnToWire(services.config.baseUrl, withdrawn);
   return answer(c, 200, await confirmWithdrawal(services, given, keeping(c, 200, toWire)), toWire);
@@ -193,7 +191,7 @@ withdrawals.openapi(manageRoute, async (c) => {
     certId: c.req.valid("param").cert_id,
     ...c.req.valid("json"),
     origin: c.req.header("origin") ?? null,
-    language: pageLanguage(undefined, c.req.header("accept-language")),
+    language: c.var.language,
   };
   const toWire = (withdrawn: Withdrawn) => withdrawnToWire(services.config.baseUrl, withdrawn);
   return answer(c, 200, await withdrawByLink(services, link, keeping(c, 200, toWire)), toWire);
