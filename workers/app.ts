@@ -6,7 +6,7 @@ import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
-import { firstHome, newId, type RandomBytes } from "../core/ids.ts";
+import { firstHome, newId } from "../core/ids.ts";
 import { access } from "./api/access/routes.ts";
 import { agents } from "./api/agents/routes.ts";
 import { admin } from "./api/admin/routes.ts";
@@ -47,7 +47,7 @@ import { isPerson, unknownAddress } from "./pages/home/first-page.ts";
 import { agentServer } from "./mcp/app.ts";
 import { mountPages } from "./pages/mount.ts";
 import { pageLanguage } from "./pages/shared/language.ts";
-import type { Services } from "./services.ts";
+import { randomBytes, type Services } from "./services.ts";
 
 const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl"; readonly paths: RegExp }[] = [
   { setting: "baseUrl", paths: /^\/(?:$|v1\/|ledger\/|audit\/|health$|docs(?:\/|$)|\.well-known\/|a\/)/ },
@@ -137,8 +137,6 @@ const noDeliveries = createMiddleware<Api>(async (c, next) => {
   if (c.req.header("svc-delivery-id") !== undefined) return failure(c, "forbidden");
   await next();
 });
-
-const randomBytes: RandomBytes = (count) => crypto.getRandomValues(new Uint8Array(count));
 
 /** Ours, whatever the caller sends. */
 const ownRequestId = requestId({ limitLength: 0, generator: () => newId("req_", firstHome, randomBytes) });
