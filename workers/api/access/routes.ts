@@ -7,7 +7,7 @@ import type { Api } from "../../http/context.ts";
 import { answer, success } from "../../http/envelope.ts";
 import { forAnyone, limitByAddress, relyingParty } from "../../http/guards.ts";
 import { signedSchema } from "../../http/passkey-credentials.ts";
-import { idempotentByAddress } from "../../http/idempotency.ts";
+import { idempotent } from "../../http/idempotency.ts";
 import { newApi, routesOf } from "../../http/openapi.ts";
 import { forgetSession, sameOrigin, sessionToken, setSessionCookie, signedIn } from "../../http/session-guards.ts";
 import { answerOf, bodyOf } from "../../http/wire.ts";
@@ -29,7 +29,7 @@ const requestRoute = createRoute({
   method: "post",
   path: "/v1/auth/request-code",
   operationId: "requestLoginCode",
-  middleware: forAnyone(sameOrigin, limitByAddress("AUTH_REQUEST_PER_IP"), jsonBody, idempotentByAddress),
+  middleware: forAnyone(sameOrigin, limitByAddress("AUTH_REQUEST_PER_IP"), jsonBody, idempotent),
   summary: "Ask for a sign-in code",
   description:
     "Mails a six-digit code that is valid for ten minutes. The answer is the same whether or not the address is known, and whether or not a mail goes out: while a code is open the next one waits 60 seconds, and an address gets at most five in 15 minutes.",

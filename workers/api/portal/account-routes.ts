@@ -5,7 +5,7 @@ import { isoOf } from "../../../core/time.ts";
 import { jsonBody } from "../../http/body.ts";
 import { answer, refusal, success } from "../../http/envelope.ts";
 import { forAnyone, limitByAddress } from "../../http/guards.ts";
-import { idempotentByAddress } from "../../http/idempotency.ts";
+import { idempotent } from "../../http/idempotency.ts";
 import { newApi, routesOf } from "../../http/openapi.ts";
 import { behindPortal, ownerOnly, sameOrigin } from "../../http/session-guards.ts";
 import { answerOf, bodyOf, time } from "../../http/wire.ts";
@@ -168,7 +168,7 @@ const signupRoute = createRoute({
   summary: "Open an account",
   description:
     "Mails a six-digit code. Entered at `POST /v1/auth/verify-code` (realm `business`) it makes the account, with a live and a sandbox client, and signs its owner in; until then there is none, and within a day `request-code` mails another. The answer is the same for an address that is known: it gets a code to sign in to the account it has.",
-  middleware: forAnyone(sameOrigin, limitByAddress("SIGNUP_PER_IP"), jsonBody, idempotentByAddress),
+  middleware: forAnyone(sameOrigin, limitByAddress("SIGNUP_PER_IP"), jsonBody, idempotent),
   request: { body: bodyOf(signupSchema, signupExample) },
   responses: { 201: answerOf("Asked for, which says nothing about the address.", "SignupAnswer", signedUpSchema, signedUpExample) },
 });

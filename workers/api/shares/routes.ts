@@ -17,7 +17,7 @@ import {
   limitByAccount,
   overflowing,
 } from "../../http/guards.ts";
-import { idempotent, idempotentByAddress, keeping, sentKey } from "../../http/idempotency.ts";
+import { idempotent, keeping, sentKey } from "../../http/idempotency.ts";
 import { newApi, routesOf } from "../../http/openapi.ts";
 import { authorizeQuery, requestOf, scopeOfText } from "../../http/share-request.ts";
 import { behindConsumer, sameOrigin, sessionCaller, sessionToken } from "../../http/session-guards.ts";
@@ -142,7 +142,7 @@ const sandboxRoute = createRoute({
   summary: "Share a test person's fields",
   description:
     "As `POST /v1/share/consent`, for a test client, without a session: a test person agrees. For trying out; nobody's real details.",
-  middleware: forAnyone(limitByAddress("SANDBOX_CONSENT_PER_IP"), jsonBody, idempotentByAddress),
+  middleware: forAnyone(limitByAddress("SANDBOX_CONSENT_PER_IP"), jsonBody, idempotent),
   request: { body: bodyOf(sandboxConsentSchema, { ...consentExample, persona: "default" }) },
   responses: { 201: answerOf("The share, and the code that redeems it.", "SandboxConsentAnswer", grantedSchema, grantedExample) },
   refuses: [...granting.refuses, "sandbox_only"],
@@ -188,10 +188,6 @@ const sessionOrLink = guard<Revoker>(
   },
 );
 
-const repeatable = guard<Revoker>(idempotent.terms, (c, next) =>
-  c.var.session === null ? idempotentByAddress(c as never, next) : idempotent(c as never, next),
-);
-
 const revokeRoute = createRoute({
   method: "post",
   path: "/v1/shares/{share_id}/revoke",
@@ -199,7 +195,7 @@ const revokeRoute = createRoute({
   summary: "Stop a share",
   description:
     "By the person: signed in, or with `revoke_token` from the link in the mail. The business is told at once and must have ended contact ten business days later. Again it answers the same. Possible whatever the business has paid.",
-  middleware: inTurn<Revoker>(sameOrigin, sessionOrLink, optionalJsonBody, repeatable),
+  middleware: inTurn<Revoker>(sameOrigin, sessionOrLink, optionalJsonBody, idempotent),
   request: { params: shareParam, body: optionalBodyOf(revokeSchema, { reason: "Found another provider" }) },
   responses: { 200: answerOf("The share as it is now, and the deadline.", "RevokeAnswer", revokedSchema, revokedExample) },
   when: {

@@ -6,7 +6,7 @@ import { withdrawalReceiptView } from "../../../core/certificates/views.ts";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
 import { answer, refusal, success } from "../../http/envelope.ts";
 import { behindApiKey, forAnyone, limitByAddress } from "../../http/guards.ts";
-import { idempotent, idempotentByAddress, keeping, sentKey, takesKey } from "../../http/idempotency.ts";
+import { idempotent, keeping, sentKey, takesKey } from "../../http/idempotency.ts";
 import { newApi, routesOf } from "../../http/openapi.ts";
 import { answerOf, bodyOf, optionalBodyOf } from "../../http/wire.ts";
 import { openWithdrawalContext, withdrawalContext } from "../../http/withdrawal-context.ts";
@@ -51,7 +51,7 @@ const requestRoute = createRoute({
   summary: "Ask for a code to withdraw",
   description:
     "For the person named on the certificate. If the address is the one on it, a six-digit code is mailed to it, valid for 10 minutes. The answer is the same for every address, in body, headers and time. It works for every certificate of the same business and environment that names the address. At most three codes are live at once, a new one cancels none of them, and at most five an hour and ten a day are mailed. The answer sets a cookie: tries from the same browser are counted apart from everybody else's.",
-  middleware: forAnyone(limitByAddress("OPT_OUT_REQUEST_PER_IP"), jsonBody, idempotentByAddress),
+  middleware: forAnyone(limitByAddress("OPT_OUT_REQUEST_PER_IP"), jsonBody, idempotent),
   request: { params: certParams, body: bodyOf(optOutRequestSchema, { email: "pat@example.com" }) },
   responses: { 200: answerOf("Taken. Whether a mail was sent is not told.", "OptOutRequestAnswer", acceptedSchema, { accepted: true }) },
   refuses: ["cert_not_found"],
@@ -67,7 +67,7 @@ const confirmRoute = createRoute({
   summary: "Withdraw with the mailed code",
   description:
     "The certificate becomes revoked, the ten business days begin, the business's owner is mailed the certificate's id and the deadline, and the event `certificate.revoked` is sent. With `entities` only those recipients must cease contact and the certificate stays active for the others, until the last is named. Nothing is deleted. A wrong address, a wrong code, an expired one, one that was tried too often and none at all are one and the same refusal. Works whatever the state of the business's account.",
-  middleware: forAnyone(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotentByAddress),
+  middleware: forAnyone(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotent),
   request: { params: certParams, body: bodyOf(optOutConfirmSchema, { email: "pat@example.com", code: "042917" }) },
   responses: { 200: withdrawnAnswer },
   refuses: ["opt_out_failed", "cert_not_found"],
@@ -85,7 +85,7 @@ const manageRoute = createRoute({
   summary: "Withdraw with the link from the 201",
   description:
     "The one tap behind `manage_url`: its token withdraws this one certificate without a mail, for five years after it was issued; another `scope` is refused, because whoever submits a form is given this link, whosever address the form named. The link in a mail with a code works here too, for a day and with either `scope`. Everything else as for the code.",
-  middleware: forAnyone(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotentByAddress),
+  middleware: forAnyone(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotent),
   request: { params: certParams, body: bodyOf(optOutManageSchema, { token: "rUVtHX5vjYqXkKzwhxKQ5mB1yWSSJzEp0eE2lH3c9pA" }) },
   responses: { 200: withdrawnAnswer },
   refuses: ["cert_not_found"],
