@@ -101,11 +101,9 @@ const failureSchema = z
  * Failure answers of a route in its description: every code stands under the status it has, with the answer itself as
  * example. `when` says in which case, where the code's own sentence does not.
  */
-export const failures = (codes: ReadonlySet<RefusalCode>, when: Refusing["when"] = {}) => {
-  const byStatus = new Map<number, RefusalCode[]>();
-  for (const code of codes) byStatus.set(statuses[code], [...(byStatus.get(statuses[code]) ?? []), code]);
-  return Object.fromEntries(
-    [...byStatus].map(([status, of]) => [
+export const failures = (codes: ReadonlySet<RefusalCode>, when: Refusing["when"] = {}) =>
+  Object.fromEntries(
+    [...Map.groupBy(codes, (code) => statuses[code])].map(([status, of]) => [
       status,
       {
         ...((status === 429 || status === 503) && { headers: retryAfter }),
@@ -121,7 +119,6 @@ export const failures = (codes: ReadonlySet<RefusalCode>, when: Refusing["when"]
       },
     ]),
   );
-};
 
 const kinds: Readonly<Record<string, string>> = {
   string: "text",

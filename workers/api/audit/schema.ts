@@ -78,6 +78,13 @@ export const entryToWire = (entry: ProvenPage["entries"][number]): z.input<typeo
   log_index: entry.log_index,
 });
 
+export const pendingToWire = ({ at, type, entityType, entityId }: AuditTrail["pending"][number]) => ({
+  at: isoOf(at),
+  type,
+  entity_type: entityType,
+  entity_id: entityId,
+});
+
 export const toWire = ({ chain, page, pending, anchor }: AuditTrail): z.input<typeof trailSchema> => ({
   chain,
   chain_index: page?.chainIndex ?? null,
@@ -85,7 +92,7 @@ export const toWire = ({ chain, page, pending, anchor }: AuditTrail): z.input<ty
   entries: page?.entries.map(entryToWire) ?? [],
   head: page === null ? null : { seq: Number(page.head.seq), hash: page.head.hash },
   next_before_seq: page === null || page.nextBeforeSeq === null ? null : Number(page.nextBeforeSeq),
-  pending: pending.map(({ at, type, entityType, entityId }) => ({ at: isoOf(at), type, entity_type: entityType, entity_id: entityId })),
+  pending: pending.map(pendingToWire),
   proof:
     page === null
       ? null

@@ -8,7 +8,7 @@ import { time } from "../../http/wire.ts";
 import type { AccountExport } from "../../operations/consumers/export.ts";
 import type { Services } from "../../services.ts";
 import { consumerTokensSchema, consumerTokensToWire } from "../agents/routes.ts";
-import { entryToWire, trailSchema } from "../audit/schema.ts";
+import { entryToWire, pendingToWire, trailSchema } from "../audit/schema.ts";
 import { anchorSchema, orNull } from "../certificates/schema.ts";
 import { removalSchema, removalToWire } from "../removals/routes.ts";
 import { shareSchema, shareToWire } from "../shares/schema.ts";
@@ -58,12 +58,7 @@ export const exportToWire = (
     granted: Object.fromEntries(Object.entries(granted).map(([key, { value }]) => [key, value])),
   })),
   audit: account.audit.map(entryToWire),
-  audit_pending: account.pending.map(({ at, type, entityType, entityId }) => ({
-    at: isoOf(at),
-    type,
-    entity_type: entityType,
-    entity_id: entityId,
-  })),
+  audit_pending: account.pending.map(pendingToWire),
   removals: account.removals.map((removal) => removalToWire(services, removal)),
   agent_tokens: consumerTokensToWire(tokens).agent_tokens,
   receipts: account.shares.map(({ share, subjectHash, country, anchor }) =>
