@@ -20,9 +20,32 @@ export const idempotencyKey = (
 export const idempotencyHeaders = z.object({ "Idempotency-Key": idempotencyKey() });
 
 export const time = z.string().openapi({ format: "date-time" });
+export const timeOf = (what: string) => time.openapi({ description: `${what}.` });
+
+/** A moment that is sent. */
+export const instant = z
+  .string()
+  .max(40)
+  .refine(
+    (text) =>
+      /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/.test(text) &&
+      !Number.isNaN(Date.parse(text)) &&
+      // Date.parse carries 30 February over into March
+      new Date(text.slice(0, 10)).toISOString().startsWith(text.slice(0, 10)),
+    "must be a moment in ISO 8601",
+  );
+
+/** `nullable()` on a schema with a name would make every use of that name nullable. */
+export const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
+
 export const environmentSchema = z.enum(["live", "sandbox"]);
 
 const wholeNumber = "must be a whole number from 1";
+
+export const positive = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/, wholeNumber) // 15 digits are exact in a double
+  .transform(Number);
 
 /** How many rows a page may have: `limit` of lists that are read in pages. More than `max` is answered as `max`. */
 export const limitParam = (preset: number, max: number) =>

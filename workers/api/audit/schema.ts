@@ -3,15 +3,12 @@ import { z } from "@hono/zod-openapi";
 import type { AuditTrail, ProvenPage } from "../../../core/audit/trail.ts";
 import { anchorView } from "../../../core/certificates/views.ts";
 import { isoOf } from "../../../core/time.ts";
-import { limitParam, time } from "../../http/wire.ts";
-import { anchorSchema, orNull } from "../certificates/schema.ts";
+import { limitParam, orNull, positive, time } from "../../http/wire.ts";
+import { anchorSchema } from "../certificates/schema.ts";
 
 export const trailQuery = z.object({
   limit: limitParam(50, 200),
-  before_seq: z
-    .string()
-    .regex(/^[1-9]\d{0,14}$/, "must be a whole number from 1") // 15 digits are exact in a double
-    .transform(Number)
+  before_seq: positive
     .nullable()
     .default(null)
     .openapi({ type: "integer", minimum: 1, description: "Entries before this number: `next_before_seq` of the page before." }),

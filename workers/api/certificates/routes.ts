@@ -1,7 +1,7 @@
 // The routes of certificates: issue, verify, list, read, export.
 import { z } from "@hono/zod-openapi";
 import { etag, RETAINED_304_HEADERS } from "hono/etag";
-import { keyActor, type Principal } from "../../../core/access/principal.ts";
+import { keyActor, type Principal, type Reader } from "../../../core/access/principal.ts";
 import { evidenceBundle } from "../../../core/certificates/evidence-bundle.ts";
 import { evidenceHtml, evidenceZip } from "../../../core/certificates/evidence-pack.ts";
 import { verifyView } from "../../../core/certificates/views.ts";
@@ -32,31 +32,10 @@ import { listCertificates } from "../../operations/certificates/list.ts";
 import { readCertificate } from "../../operations/certificates/read.ts";
 import { verifyCertificate } from "../../operations/certificates/verify.ts";
 import { viewContext } from "../../operations/certificates/view-context.ts";
+import type { Services } from "../../services.ts";
 import { verifierSource } from "../../pages/verifier.gen.ts";
-import {
-  consentRequestExample,
-  detailExample,
-  eraseExample,
-  erasedExample,
-  evidenceExample,
-  listExample,
-  receiptExample,
-  verifyExample,
-} from "./examples.ts";
-import {
-  certificateDetailSchema,
-  certificateListSchema,
-  certParams,
-  consentReceiptSchema,
-  consentRequestSchema,
-  eraseSchema,
-  erasedSchema,
-  evidenceBundleSchema,
-  listQuerySchema,
-  packQuerySchema,
-  searchSchema,
-  verifySchema,
-} from "./schema.ts";
+import * as example from "./examples.ts";
+import * as wire from "./schema.ts";
 import {
   circumstancesOf,
   detailToWire,
@@ -74,9 +53,9 @@ const namesFilter = { invalid_request: "The message names the filter and the rul
 
 /** Read as JSON whatever it is called; the type of both is one, so that the handler has it. */
 const sealedText = {
-  "application/json": { schema: consentRequestSchema, example: consentRequestExample },
+  "application/json": { schema: wire.consentRequestSchema, example: example.consentRequestExample },
   "text/plain": {
-    schema: z.custom<z.input<typeof consentRequestSchema>>().openapi({ type: "string", description: "The same JSON." }),
+    schema: z.custom<z.input<typeof wire.consentRequestSchema>>().openapi({ type: "string", description: "The same JSON." }),
   },
 };
 
@@ -127,7 +106,10 @@ const consentRoute = createRoute({
     },
   },
   responses: {
-    201: { ...answerOf("The certificate is issued.", "ConsentAnswer", consentReceiptSchema, receiptExample), headers: repeatHeaders },
+    201: {
+      ...answerOf("The certificate is issued.", "ConsentAnswer", wire.consentReceiptSchema, example.receiptExample),
+      headers: repeatHeaders,
+    },
   },
   refuses: [
     "business_inactive",
@@ -171,7 +153,7 @@ const verifyRoute = createRoute({
     "For anyone, without a credential: everything but personal data. To check it yourself, hash `canonical` with SHA-256 and compare with `fingerprint`, then check `signature` with the key it names. Not counted as an open of the public page.",
   middleware: forAnyone(limitByAddress("VERIFY_PER_IP"), tagged),
   request: {
-    params: certParams,
+    params: wire.certParams,
     headers: z.object({
       "If-None-Match": z
         .string()
@@ -181,7 +163,7 @@ const verifyRoute = createRoute({
   },
   responses: {
     200: {
-      ...answerOf("The certificate.", "VerifyAnswer", verifySchema, verifyExample),
+      ...answerOf("The certificate.", "VerifyAnswer", wire.verifySchema, example.verifyExample),
       headers: { ETag: { description: "Changes with every change of the certificate.", schema: { type: "string" } } },
     },
     304: { description: "Unchanged since the ETag sent in If-None-Match." },
@@ -197,8 +179,8 @@ const listRoute = createRoute({
   description:
     "Newest first, subjects masked, with the exact total. Filters are combined. A live key lists live certificates, a test key sandbox ones.",
   middleware: behindApiKey(),
-  request: { query: listQuerySchema },
-  responses: { 200: answerOf("One page of certificates.", "ListAnswer", certificateListSchema, listExample) },
+  request: { query: wire.listQuerySchema },
+  responses: { 200: answerOf("One page of certificates.", "ListAnswer", wire.certificateListSchema, example.listExample) },
   when: namesFilter,
 });
 
@@ -210,8 +192,8 @@ const searchRoute = createRoute({
   description:
     "What `GET /v1/certs` answers, with the same filters as JSON: whoever searches for a person keeps the address or number out of URLs, which get logged. Changes nothing and takes no `Idempotency-Key`.",
   middleware: behindApiKey(jsonBody),
-  request: { body: bodyOf(searchSchema, { subject_email: "pat@example.com" }) },
-  responses: { 200: answerOf("One page of certificates.", "SearchAnswer", certificateListSchema, listExample) },
+  request: { body: bodyOf(wire.searchSchema, { subject_email: "pat@example.com" }) },
+  responses: { 200: answerOf("One page of certificates.", "SearchAnswer", wire.certificateListSchema, example.listExample) },
   when: namesFilter,
 });
 
@@ -223,16 +205,16 @@ const detailRoute = createRoute({
   description:
     "Decrypted subject, evidence, policies with their text, and the trail of views. Treat the answer as personal data: each reading is entered in your audit chain.",
   middleware: behindApiKey(),
-  request: { params: certParams },
-  responses: { 200: answerOf("The certificate.", "DetailAnswer", certificateDetailSchema, detailExample) },
+  request: { params: wire.certParams },
+  responses: { 200: answerOf("The certificate.", "DetailAnswer", wire.certificateDetailSchema, example.detailExample) },
   when: notYours,
 });
 
 const evidenceAnswer = answerOf(
   "The evidence. Files are attachments named `evidence-<cert_id>`.",
   "EvidenceAnswer",
-  evidenceBundleSchema,
-  evidenceExample,
+  wire.evidenceBundleSchema,
+  example.evidenceExample,
 );
 
 const packRoute = createRoute({
@@ -243,7 +225,7 @@ const packRoute = createRoute({
   description:
     "All that is needed to check the certificate without this service: as a zip of the exact signed and hashed files, as one page that checks itself when opened from disk, or as one JSON object. Disclose as few fields as the case needs: each disclosed field can be proved alone. Each export is entered in your audit chain.",
   middleware: behindApiKey(),
-  request: { params: certParams, query: packQuerySchema },
+  request: { params: wire.certParams, query: wire.packQuerySchema },
   responses: {
     200: {
       ...evidenceAnswer,
@@ -265,8 +247,10 @@ const eraseRoute = createRoute({
   description:
     "Owners only, and for good: nobody can undo it. What the person typed, the evidence with network address and browser, the trail of views, the notes of a withdrawal and everything that finds the certificate by address or number are destroyed; codes and links of the certificate end. Hashes, times, status, signature and proofs stay, and the certificate still verifies. Nobody can withdraw it by mail afterwards; you can still record a withdrawal. Keep a copy of the evidence pack before, where you may. In the platform's point-in-time recovery the values last for up to 30 days.",
   middleware: behindPortal(ownerOnly, jsonBody, idempotent),
-  request: { params: certParams, body: bodyOf(eraseSchema, eraseExample) },
-  responses: { 200: answerOf("The person is erased. A second time answers with the first.", "ErasedAnswer", erasedSchema, erasedExample) },
+  request: { params: wire.certParams, body: bodyOf(wire.eraseSchema, example.eraseExample) },
+  responses: {
+    200: answerOf("The person is erased. A second time answers with the first.", "ErasedAnswer", wire.erasedSchema, example.erasedExample),
+  },
   when: notYours,
 });
 
@@ -309,17 +293,13 @@ certificates.openapi(verifyRoute, async (c) => {
   return success(c, 200, view);
 });
 
-certificates.openapi(listRoute, async (c) => {
-  const { services, principal } = c.var;
-  const list = await listCertificates(services, principal, listQueryFromWire(c.req.valid("query")));
-  return success(c, 200, listToWire(list, viewContext(services)));
-});
+/** One page of what somebody may read. */
+export const pageOf = async (services: Services, reader: Reader, query: z.output<typeof wire.listQuerySchema>) =>
+  listToWire(await listCertificates(services, reader, listQueryFromWire(query)), viewContext(services));
 
-certificates.openapi(searchRoute, async (c) => {
-  const { services, principal } = c.var;
-  const list = await listCertificates(services, principal, listQueryFromWire(c.req.valid("json")));
-  return success(c, 200, listToWire(list, viewContext(services)));
-});
+certificates.openapi(listRoute, async (c) => success(c, 200, await pageOf(c.var.services, c.var.principal, c.req.valid("query"))));
+
+certificates.openapi(searchRoute, async (c) => success(c, 200, await pageOf(c.var.services, c.var.principal, c.req.valid("json"))));
 
 certificates.openapi(detailRoute, async (c) => {
   const { services, principal } = c.var;

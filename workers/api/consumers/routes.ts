@@ -16,36 +16,8 @@ import { listOwnShares, readProfile } from "../../operations/consumers/profile.t
 import { renewShare, type Renewed } from "../../operations/shares/renew.ts";
 import { revokeByPerson, type Revoked } from "../../operations/shares/revoke.ts";
 import { revokedExample } from "../shares/examples.ts";
-import {
-  renewedSchema,
-  renewedToWire,
-  renewSchema,
-  revokedSchema,
-  revokedToWire,
-  severSchema,
-  shareParam,
-  sharesSchema,
-  sharesToWire,
-} from "../shares/schema.ts";
-import {
-  changedExample,
-  deletedExample,
-  exportExample,
-  fieldsExample,
-  ownShareExample,
-  profileExample,
-  renewedExample,
-  changedSchema,
-  changedToWire,
-  changeFromWire,
-  deletedSchema,
-  deletionSchema,
-  fieldChangeSchema,
-  fieldsSchema,
-  fieldsToWire,
-  profileSchema,
-  profileToWire,
-} from "./schema.ts";
+import * as shares from "../shares/schema.ts";
+import * as wire from "./schema.ts";
 import { exportSchema, exportToWire } from "./export.ts";
 
 const createRoute = routesOf("account");
@@ -61,7 +33,7 @@ const profileRoute = createRoute({
   summary: "Read your profile",
   description: "Who is signed in, and how much they share.",
   middleware: behindConsumer(),
-  responses: { 200: answerOf("The profile.", "ProfileAnswer", profileSchema, profileExample) },
+  responses: { 200: answerOf("The profile.", "ProfileAnswer", wire.profileSchema, wire.profileExample) },
 });
 
 const fieldsRoute = createRoute({
@@ -71,7 +43,7 @@ const fieldsRoute = createRoute({
   summary: "Read your contact fields",
   description: "The ten fields that you can share, with the time each was last set.",
   middleware: behindConsumer(),
-  responses: { 200: answerOf("The fields.", "ContactFieldsAnswer", fieldsSchema, fieldsExample) },
+  responses: { 200: answerOf("The fields.", "ContactFieldsAnswer", wire.fieldsSchema, wire.fieldsExample) },
 });
 
 const changeRoute = createRoute({
@@ -82,8 +54,8 @@ const changeRoute = createRoute({
   description:
     "A partial change: what is not named stays, null clears. Every business with an active share whose scope holds a changed field is told, once a group, with the fields of that group in its scope. The same values again change nothing.",
   middleware: behindConsumer(limitChanges, jsonBody),
-  request: { body: bodyOf(fieldChangeSchema, { phone: "+1 202 555 0199", address_line2: null }) },
-  responses: { 200: answerOf("The fields as they are now.", "ContactFieldsChangeAnswer", changedSchema, changedExample) },
+  request: { body: bodyOf(wire.fieldChangeSchema, { phone: "+1 202 555 0199", address_line2: null }) },
+  responses: { 200: answerOf("The fields as they are now.", "ContactFieldsChangeAnswer", wire.changedSchema, wire.changedExample) },
 });
 
 const sharesRoute = createRoute({
@@ -95,7 +67,7 @@ const sharesRoute = createRoute({
     "Everybody with whom you share or shared: active ones first, then newest first, at most 500. `last_delivered_at` is when something of a share last reached the business: it was redeemed, read, or told of a change.",
   middleware: behindConsumer(),
   responses: {
-    200: answerOf("The shares.", "OwnSharesAnswer", sharesSchema, { shares: [ownShareExample], count: 1, has_more: false }),
+    200: answerOf("The shares.", "OwnSharesAnswer", shares.sharesSchema, { shares: [wire.ownShareExample], count: 1, has_more: false }),
   },
 });
 
@@ -106,8 +78,8 @@ const severRoute = createRoute({
   summary: "Stop a share of yours",
   description: "The same as `POST /v1/shares/{share_id}/revoke` by a person who is signed in.",
   middleware: behindConsumer(optionalJsonBody, idempotent),
-  request: { params: shareParam, body: optionalBodyOf(severSchema, { reason: "Found another provider" }) },
-  responses: { 200: answerOf("The share as it is now, and the deadline.", "SeverAnswer", revokedSchema, revokedExample) },
+  request: { params: shares.shareParam, body: optionalBodyOf(shares.severSchema, { reason: "Found another provider" }) },
+  responses: { 200: answerOf("The share as it is now, and the deadline.", "SeverAnswer", shares.revokedSchema, revokedExample) },
   when: { ...notYours, share_inactive: "It ended by itself, or was renewed." },
 });
 
@@ -119,8 +91,10 @@ const renewRoute = createRoute({
   description:
     "You consent anew: a fresh share, with the fields as they are now, takes the place of an active one. The business is told by `share.renewed` and reads the values; no code is made.",
   middleware: behindConsumer(jsonBody, idempotent),
-  request: { params: shareParam, body: bodyOf(renewSchema, { consent: true, duration_days: 365 }) },
-  responses: { 201: answerOf("The fresh share, and the one it took the place of.", "RenewAnswer", renewedSchema, renewedExample) },
+  request: { params: shares.shareParam, body: bodyOf(shares.renewSchema, { consent: true, duration_days: 365 }) },
+  responses: {
+    201: answerOf("The fresh share, and the one it took the place of.", "RenewAnswer", shares.renewedSchema, wire.renewedExample),
+  },
   refuses: ["business_suspended", "business_inactive", "subscription_past_due"],
   when: { ...notYours, share_inactive: "It is not active any more." },
 });
@@ -133,8 +107,8 @@ const deleteRoute = createRoute({
   description:
     "Ends every share of yours, erases your fields, your address and everything that is kept about you, and signs you out everywhere. It needs a proof of the last five minutes that it is you: sign in again first. Fingerprints, times and statuses of what you shared stay, and name nobody. After a 503 the rest is done within minutes; you may also send it again.",
   middleware: behindConsumer(provedWithin(5), optionalJsonBody),
-  request: { body: optionalBodyOf(deletionSchema, { confirm: "DELETE" }) },
-  responses: { 200: answerOf("Deleted. The session cookie is cleared.", "AccountDeletionAnswer", deletedSchema, deletedExample) },
+  request: { body: optionalBodyOf(wire.deletionSchema, { confirm: "DELETE" }) },
+  responses: { 200: answerOf("Deleted. The session cookie is cleared.", "AccountDeletionAnswer", wire.deletedSchema, wire.deletedExample) },
   when: { storage_unavailable: "A database did not answer. What is left is erased by itself." },
 });
 
@@ -148,12 +122,12 @@ const exportRoute = createRoute({
   description:
     "One JSON file, without an envelope: your profile and fields, every share with the values you gave, your audit chain, your removals, and a receipt of each consent. At most five an hour; each is entered in your chain.",
   middleware: behindConsumer(limitExports),
-  responses: { 200: { description: "The file, as an attachment.", content: json(exportSchema, exportExample) } },
+  responses: { 200: { description: "The file, as an attachment.", content: json(exportSchema, wire.exportExample) } },
 });
 
 export const account = newApi();
 
-account.openapi(profileRoute, async (c) => answer(c, 200, await readProfile(c.var.services, c.var.person), profileToWire));
+account.openapi(profileRoute, async (c) => answer(c, 200, await readProfile(c.var.services, c.var.person), wire.profileToWire));
 
 account.openapi(deleteRoute, async (c) => {
   const deleted = await deleteAccount(c.var.services, c.var.person, c.var.language);
@@ -173,23 +147,23 @@ account.openapi(exportRoute, async (c) => {
   return c.json(exportToWire(exported.value, tokens, services), 200);
 });
 
-account.openapi(fieldsRoute, async (c) => answer(c, 200, await readFields(c.var.services, c.var.person), fieldsToWire));
+account.openapi(fieldsRoute, async (c) => answer(c, 200, await readFields(c.var.services, c.var.person), wire.fieldsToWire));
 
 account.openapi(changeRoute, async (c) => {
-  const change = changeFromWire(c.req.valid("json"));
+  const change = wire.changeFromWire(c.req.valid("json"));
   if (!change.ok) return refusal(c, change);
-  return answer(c, 200, await changeContactFields(c.var.services, c.var.person, change.value), changedToWire);
+  return answer(c, 200, await changeContactFields(c.var.services, c.var.person, change.value), wire.changedToWire);
 });
 
 account.openapi(sharesRoute, async (c) => {
   const { services, person } = c.var;
-  return success(c, 200, sharesToWire(await listOwnShares(services, person), services.clock()));
+  return success(c, 200, shares.sharesToWire(await listOwnShares(services, person), services.clock()));
 });
 
 account.openapi(severRoute, async (c) => {
   const { services, person, requestId } = c.var;
   const { share_id: id } = c.req.valid("param");
-  const toWire = (revoked: Revoked) => revokedToWire(revoked, services.clock());
+  const toWire = (revoked: Revoked) => shares.revokedToWire(revoked, services.clock());
   const asked = { reason: c.req.valid("json").reason ?? null, requestId };
   return answer(c, 200, await revokeByPerson(services, id, { person }, asked, keeping(c, 200, toWire)), toWire);
 });
@@ -201,6 +175,6 @@ account.openapi(renewRoute, async (c) => {
   if (asked !== null && !asked.ok) return refusal(c, asked);
   const { share_id: id } = c.req.valid("param");
   const request = { scope: asked === null ? null : asked.value.scope, durationDays: durationDays ?? null, language, requestId };
-  const toWire = (renewed: Renewed) => renewedToWire(renewed, services.clock());
+  const toWire = (renewed: Renewed) => shares.renewedToWire(renewed, services.clock());
   return answer(c, 201, await renewShare(services, person, id, request, keeping(c, 201, toWire)), toWire);
 });

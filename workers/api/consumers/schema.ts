@@ -4,9 +4,9 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { contactKeys, isContactKey, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
 import { fieldLabels } from "../../../core/shares/labels.ts";
 import { isoOf, isoOrNull } from "../../../core/time.ts";
+import { timeOf } from "../../http/wire.ts";
 import type { FieldsChange } from "../../operations/consumers/fields.ts";
 import type { Profile } from "../../operations/consumers/profile.ts";
-import { timeOf } from "../certificates/schema.ts";
 import { fieldGroup } from "../shares/schema.ts";
 import { shareExample } from "../shares/examples.ts";
 

@@ -8,7 +8,7 @@ import { answer } from "../../http/envelope.ts";
 import { idempotent, keeping } from "../../http/idempotency.ts";
 import { newApi, routesOf } from "../../http/openapi.ts";
 import { behindConsumer } from "../../http/session-guards.ts";
-import { answerOf, bodyOf, idText } from "../../http/wire.ts";
+import { answerOf, bodyOf, idText, timeOf } from "../../http/wire.ts";
 import {
   businessesNaming,
   certificatesNaming,
@@ -19,7 +19,6 @@ import {
   type WithdrawnMany,
   type WithdrawnOne,
 } from "../../operations/consumers/certificates.ts";
-import { timeOf } from "../certificates/schema.ts";
 
 const at = "2026-11-20T10:05:00.000Z";
 const businessId = "biz_00f7m2k9x4c1v8b5n3q6t0w2h7";

@@ -6,9 +6,9 @@ import { answer, success } from "../../http/envelope.ts";
 import { newApi, routesOf } from "../../http/openapi.ts";
 import { behindPortal, behindPortalToRead } from "../../http/session-guards.ts";
 import { answerOf, environmentSchema } from "../../http/wire.ts";
-import { listCertificates } from "../../operations/certificates/list.ts";
 import { viewContext } from "../../operations/certificates/view-context.ts";
 import { ownCertificate, revealCertificate, viewsOfCertificate } from "../../operations/portal/certificates.ts";
+import { pageOf } from "../certificates/routes.ts";
 import { detailExample, listExample, verifyExample } from "../certificates/examples.ts";
 import {
   certificateDetailSchema,
@@ -18,7 +18,7 @@ import {
   verifySchema,
   viewSchema,
 } from "../certificates/schema.ts";
-import { detailToWire, listQueryFromWire, listToWire, viewToWire } from "../certificates/to-wire.ts";
+import { detailToWire, viewToWire } from "../certificates/to-wire.ts";
 
 const createRoute = routesOf("portal");
 
@@ -93,10 +93,9 @@ const viewsRoute = createRoute({
 export const portalCertificates = newApi();
 
 portalCertificates.openapi(listRoute, async (c) => {
-  const { services, member } = c.var;
   const query = c.req.valid("query");
-  const reader = { business: member.business, environment: query.environment };
-  return success(c, 200, listToWire(await listCertificates(services, reader, listQueryFromWire(query)), viewContext(services)));
+  const reader = { business: c.var.member.business, environment: query.environment };
+  return success(c, 200, await pageOf(c.var.services, reader, query));
 });
 
 portalCertificates.openapi(readRoute, async (c) => {

@@ -10,10 +10,9 @@ import { limitByAccount } from "../../http/guards.ts";
 import { idempotent, keeping } from "../../http/idempotency.ts";
 import { newApi, routesOf } from "../../http/openapi.ts";
 import { behindConsumer } from "../../http/session-guards.ts";
-import { answerOf, bodyOf, idParam } from "../../http/wire.ts";
+import { answerOf, bodyOf, idParam, timeOf } from "../../http/wire.ts";
 import { listRemovals, readAffidavit, requestRemoval } from "../../operations/consumers/removals.ts";
 import type { Services } from "../../services.ts";
-import { timeOf } from "../certificates/schema.ts";
 
 const at = "2026-11-20T10:05:00.000Z";
 const removalExample = {

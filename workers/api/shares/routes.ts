@@ -31,44 +31,8 @@ import { listShares, readCurrentValues, readShare } from "../../operations/share
 import { redeemCode } from "../../operations/shares/redeem.ts";
 import { revokeByPerson, type Revoked, type Revoking } from "../../operations/shares/revoke.ts";
 import { pageLanguage } from "../../pages/shared/language.ts";
-import {
-  authorizedExample,
-  ceasedExample,
-  consentExample,
-  currentExample,
-  grantedExample,
-  redeemedExample,
-  redeemExample,
-  revokedExample,
-  shareDetailExample,
-  shareExample,
-} from "./examples.ts";
-import {
-  authorizedSchema,
-  authorizedToWire,
-  ceasedSchema,
-  ceasedToWire,
-  ceaseRequestSchema,
-  consentSchema,
-  currentSchema,
-  currentToWire,
-  decisionFromWire,
-  grantedSchema,
-  grantedToWire,
-  listSharesQuery,
-  redeemedSchema,
-  redeemedToWire,
-  redeemSchema,
-  revokedSchema,
-  revokedToWire,
-  revokeSchema,
-  sandboxConsentSchema,
-  shareDetailSchema,
-  shareDetailToWire,
-  shareParam,
-  sharesSchema,
-  sharesToWire,
-} from "./schema.ts";
+import * as example from "./examples.ts";
+import * as wire from "./schema.ts";
 
 const createRoute = routesOf("sharing");
 
@@ -99,7 +63,7 @@ const authorizeRoute = createRoute({
   request: { query: authorizeQuery },
   responses: {
     303: { description: "A browser that navigates is sent on to the consent sheet." },
-    200: answerOf("The request.", "AuthorizeAnswer", authorizedSchema, authorizedExample),
+    200: answerOf("The request.", "AuthorizeAnswer", wire.authorizedSchema, example.authorizedExample),
   },
   refuses: ["client_not_found", "business_suspended", "business_inactive"],
   when: { origin_mismatch: "The origin is on none of the business's verified domains." },
@@ -125,8 +89,10 @@ const consentRoute = createRoute({
   description:
     "The person who is signed in agrees. Makes the share and a code that redeems it once, within 60 seconds. With `authorize_token` a request is decided once: sent again, it answers the same share, and its code while that is of use. The business gets the event `share.created`, the person a mail with a link that takes the share back.",
   middleware: behindConsumer(limitGrants, jsonBody, idempotent),
-  request: { body: bodyOf(consentSchema, consentExample) },
-  responses: { 201: answerOf("The share, and the code that redeems it.", "ShareConsentAnswer", grantedSchema, grantedExample) },
+  request: { body: bodyOf(wire.consentSchema, example.consentExample) },
+  responses: {
+    201: answerOf("The share, and the code that redeems it.", "ShareConsentAnswer", wire.grantedSchema, example.grantedExample),
+  },
   ...granting,
   when: {
     ...granting.when,
@@ -143,8 +109,10 @@ const sandboxRoute = createRoute({
   description:
     "As `POST /v1/share/consent`, for a test client, without a session: a test person agrees. For trying out; nobody's real details.",
   middleware: forAnyone(limitByAddress("SANDBOX_CONSENT_PER_IP"), jsonBody, idempotent),
-  request: { body: bodyOf(sandboxConsentSchema, { ...consentExample, persona: "default" }) },
-  responses: { 201: answerOf("The share, and the code that redeems it.", "SandboxConsentAnswer", grantedSchema, grantedExample) },
+  request: { body: bodyOf(wire.sandboxConsentSchema, { ...example.consentExample, persona: "default" }) },
+  responses: {
+    201: answerOf("The share, and the code that redeems it.", "SandboxConsentAnswer", wire.grantedSchema, example.grantedExample),
+  },
   refuses: [...granting.refuses, "sandbox_only"],
   when: {
     ...granting.when,
@@ -161,8 +129,8 @@ const redeemRoute = createRoute({
   description:
     "Exactly once, within 60 seconds, with the verifier of the request, from the origin that asked; a server sends no Origin. Refused tries use nothing up. Who is asking is judged before the state of the code is told. With an `Idempotency-Key`, a lost answer can be asked for again under the same key, verifier, client and origin while the code would still live. No answer is kept.",
   middleware: forAnyone(limitByAddress("REDEEM_PER_IP"), jsonBody),
-  request: { headers: idempotencyHeaders, body: bodyOf(redeemSchema, redeemExample) },
-  responses: { 200: { ...answerOf("The fields.", "RedeemAnswer", redeemedSchema, redeemedExample), headers: repeatHeaders } },
+  request: { headers: idempotencyHeaders, body: bodyOf(wire.redeemSchema, example.redeemExample) },
+  responses: { 200: { ...answerOf("The fields.", "RedeemAnswer", wire.redeemedSchema, example.redeemedExample), headers: repeatHeaders } },
   refuses: ["code_invalid", "pkce_mismatch", "business_suspended", "business_inactive", "code_used", "share_inactive", "code_expired"],
   when: {
     origin_mismatch:
@@ -196,8 +164,8 @@ const revokeRoute = createRoute({
   description:
     "By the person: signed in, or with `revoke_token` from the link in the mail. The business is told at once and must have ended contact ten business days later. Again it answers the same. Possible whatever the business has paid.",
   middleware: inTurn<Revoker>(sameOrigin, sessionOrLink, optionalJsonBody, idempotent),
-  request: { params: shareParam, body: optionalBodyOf(revokeSchema, { reason: "Found another provider" }) },
-  responses: { 200: answerOf("The share as it is now, and the deadline.", "RevokeAnswer", revokedSchema, revokedExample) },
+  request: { params: wire.shareParam, body: optionalBodyOf(wire.revokeSchema, { reason: "Found another provider" }) },
+  responses: { 200: answerOf("The share as it is now, and the deadline.", "RevokeAnswer", wire.revokedSchema, example.revokedExample) },
   when: {
     ...notYours,
     unauthorized: "Neither a session nor the link's token, or a token that is not this share's.",
@@ -215,10 +183,10 @@ const ceaseRoute = createRoute({
     "Once a share that the person has stopped; again it answers with the first. The person is written that you confirmed, with your note.",
   middleware: behindApiKey(optionalJsonBody, idempotent),
   request: {
-    params: shareParam,
-    body: optionalBodyOf(ceaseRequestSchema, { acknowledged_by: "Privacy team", actions: ["removed from the call list"] }),
+    params: wire.shareParam,
+    body: optionalBodyOf(wire.ceaseRequestSchema, { acknowledged_by: "Privacy team", actions: ["removed from the call list"] }),
   },
-  responses: { 200: answerOf("The share as it is now.", "ShareCeaseAnswer", ceasedSchema, ceasedExample) },
+  responses: { 200: answerOf("The share as it is now.", "ShareCeaseAnswer", wire.ceasedSchema, example.ceasedExample) },
   refuses: ["subscription_past_due"],
   when: { ...notYours, cease_not_open: "Nobody has stopped it." },
 });
@@ -231,8 +199,10 @@ const listRoute = createRoute({
   description:
     "Newest first, at most 200 a page; `has_more` says whether there are older ones, from behind `starting_after`. A test key lists those of the sandbox.",
   middleware: behindApiKey(),
-  request: { query: listSharesQuery },
-  responses: { 200: answerOf("A page of shares.", "ShareListAnswer", sharesSchema, { shares: [shareExample], count: 1, has_more: false }) },
+  request: { query: wire.listSharesQuery },
+  responses: {
+    200: answerOf("A page of shares.", "ShareListAnswer", wire.sharesSchema, { shares: [example.shareExample], count: 1, has_more: false }),
+  },
 });
 
 const detailRoute = createRoute({
@@ -242,8 +212,8 @@ const detailRoute = createRoute({
   summary: "Read a share",
   description: "With what was shown to the person, its statement in the ledger, and what happened to it.",
   middleware: behindApiKey(),
-  request: { params: shareParam },
-  responses: { 200: answerOf("The share.", "ShareDetailAnswer", shareDetailSchema, shareDetailExample) },
+  request: { params: wire.shareParam },
+  responses: { 200: answerOf("The share.", "ShareDetailAnswer", wire.shareDetailSchema, example.shareDetailExample) },
   when: notYours,
 });
 
@@ -254,8 +224,8 @@ const currentRoute = createRoute({
   summary: "Read the current values of a share",
   description: "Of an active share of yours, within its scope. Each reading is in your audit chain, and once a day in the person's.",
   middleware: behindApiKey(),
-  request: { params: shareParam },
-  responses: { 200: answerOf("The values.", "CurrentValuesAnswer", currentSchema, currentExample) },
+  request: { params: wire.shareParam },
+  responses: { 200: answerOf("The values.", "CurrentValuesAnswer", wire.currentSchema, example.currentExample) },
   refuses: ["share_inactive"],
   when: notYours,
 });
@@ -270,23 +240,23 @@ sharing.openapi(authorizeRoute, async (c) => {
   const authorized = await authorizeRequest(services, requestOf(query, asked.value));
   if (!authorized.ok) return refusal(c, authorized);
   const language = pageLanguage(query.locale, c.req.header("accept-language"));
-  return success(c, 200, authorizedToWire(authorized.value, await tokenOf(services, authorized.value), language));
+  return success(c, 200, wire.authorizedToWire(authorized.value, await tokenOf(services, authorized.value), language));
 });
 
 /** Keeps what was decided, and answers it. */
 const decide = async (c: RequestContext, by: Granting, decision: Decision) => {
-  const toWire = (granted: Granted) => grantedToWire(granted, decision.state, c.var.services.clock());
+  const toWire = (granted: Granted) => wire.grantedToWire(granted, decision.state, c.var.services.clock());
   return answer(c, 201, await decideShare(c.var.services, by, decision, keeping(c, 201, toWire)), toWire);
 };
 
 sharing.openapi(consentRoute, async (c) => {
-  const decision = decisionFromWire(c.req.valid("json"), c.var);
+  const decision = wire.decisionFromWire(c.req.valid("json"), c.var);
   return decision.ok ? decide(c, { person: c.var.person }, decision.value) : refusal(c, decision);
 });
 
 sharing.openapi(sandboxRoute, async (c) => {
   const body = c.req.valid("json");
-  const decision = decisionFromWire(body, c.var);
+  const decision = wire.decisionFromWire(body, c.var);
   if (!decision.ok) return refusal(c, decision);
   const { clientId } = decision.value;
   const ofClient = clientId === null ? null : await c.var.services.takeByAddress("SANDBOX_GRANTS_PER_CLIENT", clientId);
@@ -314,7 +284,7 @@ sharing.openapi(redeemRoute, async (c) => {
     const refused = overflowing(c, "REDEEM_FAILURES_PER_CODE", state);
     if (refused !== null) return refused;
   }
-  return answer(c, 200, redeemed, redeemedToWire);
+  return answer(c, 200, redeemed, wire.redeemedToWire);
 });
 
 sharing.openapi(revokeRoute, async (c) => {
@@ -324,7 +294,7 @@ sharing.openapi(revokeRoute, async (c) => {
   if (token == null && session?.realm === "business") return failure(c, "forbidden");
   const by: Revoking = token == null ? { person: personOf(session as ConsumerSession) } : { token };
   const { share_id: id } = c.req.valid("param");
-  const toWire = (revoked: Revoked) => revokedToWire(revoked, services.clock());
+  const toWire = (revoked: Revoked) => wire.revokedToWire(revoked, services.clock());
   return answer(c, 200, await revokeByPerson(services, id, by, { reason: reason ?? null, requestId }, keeping(c, 200, toWire)), toWire);
 });
 
@@ -334,7 +304,7 @@ sharing.openapi(ceaseRoute, async (c) => {
   const details = { note: note ?? null, acknowledgedBy: acknowledgedBy ?? null, actions: actions ?? [] };
   const actor = { kind: "api_key", id: principal.keyId } as const;
   const { share_id: id } = c.req.valid("param");
-  const toWire = (ceased: CeasedShare) => ceasedToWire(ceased, services.clock());
+  const toWire = (ceased: CeasedShare) => wire.ceasedToWire(ceased, services.clock());
   const ceased = await acknowledgeStop(services, principal, actor, id, details, requestId, keeping(c, 200, toWire));
   return answer(c, 200, ceased, toWire);
 });
@@ -346,15 +316,15 @@ sharing.openapi(listRoute, async (c) => {
   if (start !== undefined && startingAfter === null)
     return failure(c, "invalid_request", "starting_after: must be the id of a share of yours.");
   const listed = await listShares(services, principal, { status: status ?? null, limit, startingAfter });
-  return answer(c, 200, listed, (page) => sharesToWire(page, services.clock()));
+  return answer(c, 200, listed, (page) => wire.sharesToWire(page, services.clock()));
 });
 
 sharing.openapi(detailRoute, async (c) => {
   const { services, principal } = c.var;
   const read = await readShare(services, principal, c.req.valid("param").share_id);
-  return answer(c, 200, read, (detail) => shareDetailToWire(detail, services.clock()));
+  return answer(c, 200, read, (detail) => wire.shareDetailToWire(detail, services.clock()));
 });
 
 sharing.openapi(currentRoute, async (c) => {
-  return answer(c, 200, await readCurrentValues(c.var.services, c.var.principal, c.req.valid("param").share_id), currentToWire);
+  return answer(c, 200, await readCurrentValues(c.var.services, c.var.principal, c.req.valid("param").share_id), wire.currentToWire);
 });

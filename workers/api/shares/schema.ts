@@ -22,7 +22,7 @@ import {
   purposeSchema,
   stateSchema,
 } from "../../http/share-request.ts";
-import { environmentSchema, idParam, limitParam } from "../../http/wire.ts";
+import { environmentSchema, idParam, limitParam, orNull, timeOf } from "../../http/wire.ts";
 import type { CeasedShare } from "../../operations/shares/acknowledge.ts";
 import type { AuthorizedRequest } from "../../operations/shares/authorize.ts";
 import type { Decision } from "../../operations/shares/decide.ts";
@@ -31,7 +31,7 @@ import type { CurrentValues, ShareDetail, SharePage } from "../../operations/sha
 import type { Redeemed } from "../../operations/shares/redeem.ts";
 import type { Renewed } from "../../operations/shares/renew.ts";
 import type { Revoked } from "../../operations/shares/revoke.ts";
-import { anchorSchema, orNull, timeOf } from "../certificates/schema.ts";
+import { anchorSchema } from "../certificates/schema.ts";
 
 export const fieldKey = z.enum(contactKeys);
 export const fieldGroup = z.enum(groupNames);

@@ -13,38 +13,7 @@ import { listDeliveries, recoverEndpoint, replayDelivery, testEndpoint } from ".
 import { changeWebhook, deleteWebhook, listWebhooks } from "../../operations/webhooks/endpoints.ts";
 import { createWebhook } from "../../operations/webhooks/registration.ts";
 import { revealSecret, rotateSecret } from "../../operations/webhooks/secrets.ts";
-import {
-  callExample,
-  deliveryExample,
-  recoveryExample,
-  exampleId,
-  registeredExample,
-  requestExample,
-  rotatedExample,
-  secretExample,
-  webhookExample,
-  callSchema,
-  callToWire,
-  changeSchema,
-  createSchema,
-  deliveriesQuery,
-  deliveriesSchema,
-  deliveriesToWire,
-  deliveryParam,
-  recoverSchema,
-  recoverySchema,
-  recoveryToWire,
-  registeredSchema,
-  registeredToWire,
-  replaySchema,
-  replayToWire,
-  rotatedSchema,
-  rotatedToWire,
-  secretSchema,
-  webhookParam,
-  webhookSchema,
-  webhookToWire,
-} from "./schema.ts";
+import * as wire from "./schema.ts";
 
 const createRoute = routesOf("webhooks");
 
@@ -68,9 +37,9 @@ const createdRoute = createRoute({
   description:
     "Owners only. The endpoint receives what happens from now on; what was before is in the event feed. At most 20 a business, and 20 for its sandbox. Unknown members of the body are refused here, so that a misspelt choice of events is not taken for all of them.",
   middleware: behindPortal(ownerOnly, jsonBody, takesKey),
-  request: { body: bodyOf(createSchema, requestExample) },
+  request: { body: bodyOf(wire.createSchema, wire.requestExample) },
   responses: {
-    201: answerOf("The endpoint is registered. Keep the secret.", "CreatedWebhookAnswer", registeredSchema, registeredExample),
+    201: answerOf("The endpoint is registered. Keep the secret.", "CreatedWebhookAnswer", wire.registeredSchema, wire.registeredExample),
   },
   refuses: ["webhook_limit"],
   when: badAddress,
@@ -84,7 +53,9 @@ const listedRoute = createRoute({
   description: "Live ones, then those of the sandbox; each oldest first, with how it is doing.",
   middleware: behindPortal(),
   responses: {
-    200: answerOf("The endpoints.", "WebhooksAnswer", z.object({ webhooks: z.array(webhookSchema) }), { webhooks: [webhookExample] }),
+    200: answerOf("The endpoints.", "WebhooksAnswer", z.object({ webhooks: z.array(wire.webhookSchema) }), {
+      webhooks: [wire.webhookExample],
+    }),
   },
 });
 
@@ -95,9 +66,9 @@ const changedRoute = createRoute({
   summary: "Change an endpoint",
   description: "Owners only. What is left out stays as it is.",
   middleware: behindPortal(ownerOnly, jsonBody),
-  request: { params: webhookParam, body: bodyOf(changeSchema, { status: "disabled" }) },
+  request: { params: wire.webhookParam, body: bodyOf(wire.changeSchema, { status: "disabled" }) },
   responses: {
-    200: answerOf("The endpoint as it is now.", "WebhookAnswer", webhookSchema, { ...webhookExample, status: "disabled" }),
+    200: answerOf("The endpoint as it is now.", "WebhookAnswer", wire.webhookSchema, { ...wire.webhookExample, status: "disabled" }),
   },
   when: { ...noSuch, ...badAddress },
 });
@@ -109,8 +80,8 @@ const secretRoute = createRoute({
   summary: "Show the signing secret",
   description: "Owners only. Each reading is entered in your audit chain.",
   middleware: behindPortal(ownerOnly),
-  request: { params: webhookParam },
-  responses: { 200: answerOf("The secret in force.", "WebhookSecretAnswer", secretSchema, secretExample) },
+  request: { params: wire.webhookParam },
+  responses: { 200: answerOf("The secret in force.", "WebhookSecretAnswer", wire.secretSchema, wire.secretExample) },
   when: noSuch,
 });
 
@@ -122,8 +93,8 @@ const rotatedRoute = createRoute({
   description:
     "Owners only. Deliveries carry two signatures for 24 hours, by the new secret and by the one before; rotating again within that time ends the one before.",
   middleware: behindPortal(ownerOnly, noBody, idempotent),
-  request: { params: webhookParam },
-  responses: { 200: answerOf("The new secret.", "RotatedSecretAnswer", rotatedSchema, rotatedExample) },
+  request: { params: wire.webhookParam },
+  responses: { 200: answerOf("The new secret.", "RotatedSecretAnswer", wire.rotatedSchema, wire.rotatedExample) },
   when: { ...noSuch, ...noBodyOrBadKey },
 });
 
@@ -134,8 +105,8 @@ const testedRoute = createRoute({
   summary: "Send a test",
   description: "Posts a signed `test.ping` now. It is in no feed and in no list.",
   middleware: behindPortal(callCounted, noBody, idempotent),
-  request: { params: webhookParam },
-  responses: { 200: answerOf("What came of it.", "WebhookTestAnswer", callSchema, callExample) },
+  request: { params: wire.webhookParam },
+  responses: { 200: answerOf("What came of it.", "WebhookTestAnswer", wire.callSchema, wire.callExample) },
   when: { ...noSuch, ...noBodyOrBadKey },
 });
 
@@ -147,9 +118,12 @@ const deliveriesRoute = createRoute({
   description:
     "Newest first. Those that succeeded are kept 30 days, abandoned ones 90. What a receiver answers besides its status is never kept.",
   middleware: behindPortal(),
-  request: { params: webhookParam, query: deliveriesQuery },
+  request: { params: wire.webhookParam, query: wire.deliveriesQuery },
   responses: {
-    200: answerOf("One page of deliveries.", "DeliveriesAnswer", deliveriesSchema, { deliveries: [deliveryExample], has_more: false }),
+    200: answerOf("One page of deliveries.", "DeliveriesAnswer", wire.deliveriesSchema, {
+      deliveries: [wire.deliveryExample],
+      has_more: false,
+    }),
   },
   when: noSuch,
 });
@@ -161,11 +135,11 @@ const replayedRoute = createRoute({
   summary: "Send a past event again",
   description: "Posts the event to the same endpoint with a fresh signature. Delivered, it ends the delivery; failed, it changes nothing.",
   middleware: behindPortal(callCounted, noBody, idempotent),
-  request: { params: deliveryParam },
+  request: { params: wire.deliveryParam },
   responses: {
-    200: answerOf("What came of it, and the delivery as it is now.", "ReplayAnswer", replaySchema, {
-      ...callExample,
-      delivery: deliveryExample,
+    200: answerOf("What came of it, and the delivery as it is now.", "ReplayAnswer", wire.replaySchema, {
+      ...wire.callExample,
+      delivery: wire.deliveryExample,
     }),
   },
   when: {
@@ -183,8 +157,8 @@ const recoveredRoute = createRoute({
   description:
     "Sends the deliveries that failed since a moment again, given up or still retried, in the order of their events and at most ten a second. It counts as no attempt: what fails again stays where it was. Calling it again does not send twice what is on its way already. One call of the limit that tests and replays share.",
   middleware: behindPortal(callCounted, jsonBody, idempotent),
-  request: { params: webhookParam, body: bodyOf(recoverSchema, { since: "2026-03-05T09:12:00.000Z" }) },
-  responses: { 200: answerOf("What goes out again.", "WebhookRecoveryAnswer", recoverySchema, recoveryExample) },
+  request: { params: wire.webhookParam, body: bodyOf(wire.recoverSchema, { since: "2026-03-05T09:12:00.000Z" }) },
+  responses: { 200: answerOf("What goes out again.", "WebhookRecoveryAnswer", wire.recoverySchema, wire.recoveryExample) },
   when: noSuch,
 });
 
@@ -195,9 +169,9 @@ const deletedRoute = createRoute({
   summary: "Remove an endpoint",
   description: "Owners only. Nothing more is sent to it, and its deliveries go with it; the events stay in the feed.",
   middleware: behindPortal(ownerOnly, noBody),
-  request: { params: webhookParam },
+  request: { params: wire.webhookParam },
   responses: {
-    200: answerOf("The endpoint is removed.", "DeletedWebhookAnswer", deletedSchema, deletedToWire(exampleId)),
+    200: answerOf("The endpoint is removed.", "DeletedWebhookAnswer", deletedSchema, deletedToWire(wire.exampleId)),
   },
   when: noSuch,
 });
@@ -206,7 +180,7 @@ export const webhooks = newApi();
 
 webhooks.openapi(listedRoute, async (c) => {
   const endpoints = await listWebhooks(c.var.services, c.var.member);
-  return success(c, 200, { webhooks: endpoints.map(webhookToWire) });
+  return success(c, 200, { webhooks: endpoints.map(wire.webhookToWire) });
 });
 
 webhooks.openapi(createdRoute, async (c) => {
@@ -214,12 +188,12 @@ webhooks.openapi(createdRoute, async (c) => {
   const request = { url, events, description, environment, idempotencyKey: sentKey(c) };
   const created = await createWebhook(c.var.services, c.var.member, request);
   if (created.ok && created.value.replayed) c.header("Idempotency-Replayed", "true");
-  return answer(c, 201, created, ({ endpoint }) => registeredToWire(endpoint));
+  return answer(c, 201, created, ({ endpoint }) => wire.registeredToWire(endpoint));
 });
 
 webhooks.openapi(changedRoute, async (c) => {
   const changed = await changeWebhook(c.var.services, c.var.member, c.req.valid("param").webhook_id, c.req.valid("json"));
-  return answer(c, 200, changed, webhookToWire);
+  return answer(c, 200, changed, wire.webhookToWire);
 });
 
 webhooks.openapi(secretRoute, async (c) => {
@@ -230,29 +204,29 @@ webhooks.openapi(secretRoute, async (c) => {
 webhooks.openapi(rotatedRoute, async (c) => {
   const { services, member, work } = c.var;
   const rotated = await rotateSecret(services, member, c.req.valid("param").webhook_id, work?.draft ?? (async (sealed) => sealed));
-  return answer(c, 200, rotated, rotatedToWire);
+  return answer(c, 200, rotated, wire.rotatedToWire);
 });
 
 webhooks.openapi(testedRoute, async (c) => {
   const tested = await testEndpoint(c.var.services, c.var.member.business.id, c.req.valid("param").webhook_id);
-  return answer(c, 200, tested, callToWire);
+  return answer(c, 200, tested, wire.callToWire);
 });
 
 webhooks.openapi(deliveriesRoute, async (c) => {
   const { services, member } = c.var;
   const page = await listDeliveries(services, member.business.id, c.req.valid("param").webhook_id, c.req.valid("query"));
-  return answer(c, 200, page, deliveriesToWire);
+  return answer(c, 200, page, wire.deliveriesToWire);
 });
 
 webhooks.openapi(replayedRoute, async (c) => {
   const replayed = await replayDelivery(c.var.services, c.var.member.business.id, c.req.valid("param").delivery_id);
-  return answer(c, 200, replayed, replayToWire);
+  return answer(c, 200, replayed, wire.replayToWire);
 });
 
 webhooks.openapi(recoveredRoute, async (c) => {
   const { services, member } = c.var;
   const since = Date.parse(c.req.valid("json").since);
-  return answer(c, 200, await recoverEndpoint(services, member.business.id, c.req.valid("param").webhook_id, since), recoveryToWire);
+  return answer(c, 200, await recoverEndpoint(services, member.business.id, c.req.valid("param").webhook_id, since), wire.recoveryToWire);
 });
 
 webhooks.openapi(deletedRoute, async (c) => {

@@ -5,11 +5,10 @@ import { deliveryIdOf, webhookIdOf } from "../../../core/ids.ts";
 import { isoOf, isoOrNull } from "../../../core/time.ts";
 import type { Delivery, Recovery, RegisteredEndpoint } from "../../../core/webhooks/endpoint.ts";
 import { choosableEventTypes, maxDescriptionLength } from "../../../core/webhooks/management.ts";
-import { environmentSchema, idParam, idText, limitParam, time } from "../../http/wire.ts";
+import { environmentSchema, idParam, idText, limitParam, time, instant } from "../../http/wire.ts";
 import type { CallOutcome, DeliveryPage, ReplayOutcome } from "../../operations/webhooks/deliveries.ts";
 import type { EndpointState } from "../../operations/webhooks/endpoints.ts";
 import type { RotatedSecret } from "../../operations/webhooks/secrets.ts";
-import { instant } from "../certificates/schema.ts";
 
 export const exampleId = "whk_00m4x8c1v6b3n9q2t7w0h5k3d8";
 const exampleDeliveryId = "dlv_00m4x8c7v5b2n0q9t3w6h1k4d0";

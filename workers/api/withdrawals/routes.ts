@@ -23,22 +23,7 @@ import { requestWithdrawalCode } from "../../operations/withdrawals/request-code
 import { iso27560Schema, kantaraSchema } from "../certificates/receipt-schema.ts";
 import { certParams, withdrawalReceiptSchema } from "../certificates/schema.ts";
 import { ceaseExample, recordedExample, withdrawalReceiptExample, withdrawnExample } from "./examples.ts";
-import {
-  acceptedSchema,
-  ceasedSchema,
-  ceasedToWire,
-  ceaseSchema,
-  entitiesCeasedToWire,
-  optOutConfirmSchema,
-  optOutManageSchema,
-  optOutRequestSchema,
-  receiptQuerySchema,
-  recordedSchema,
-  recordedToWire,
-  recordWithdrawalSchema,
-  withdrawnSchema,
-  withdrawnToWire,
-} from "./schema.ts";
+import * as wire from "./schema.ts";
 
 const createRoute = routesOf("withdrawal");
 
@@ -52,12 +37,14 @@ const requestRoute = createRoute({
   description:
     "For the person named on the certificate. If the address is the one on it, a six-digit code is mailed to it, valid for 10 minutes. The answer is the same for every address, in body, headers and time. It works for every certificate of the same business and environment that names the address. At most three codes are live at once, a new one cancels none of them, and at most five an hour and ten a day are mailed. The answer sets a cookie: tries from the same browser are counted apart from everybody else's.",
   middleware: forAnyone(limitByAddress("OPT_OUT_REQUEST_PER_IP"), jsonBody, idempotent),
-  request: { params: certParams, body: bodyOf(optOutRequestSchema, { email: "pat@example.com" }) },
-  responses: { 200: answerOf("Taken. Whether a mail was sent is not told.", "OptOutRequestAnswer", acceptedSchema, { accepted: true }) },
+  request: { params: certParams, body: bodyOf(wire.optOutRequestSchema, { email: "pat@example.com" }) },
+  responses: {
+    200: answerOf("Taken. Whether a mail was sent is not told.", "OptOutRequestAnswer", wire.acceptedSchema, { accepted: true }),
+  },
   refuses: ["cert_not_found"],
 });
 
-const withdrawnAnswer = answerOf("The consent is withdrawn.", "WithdrawnAnswer", withdrawnSchema, withdrawnExample);
+const withdrawnAnswer = answerOf("The consent is withdrawn.", "WithdrawnAnswer", wire.withdrawnSchema, withdrawnExample);
 const elsewhere = { forbidden: "A browser sent this from a site that is neither ours nor the business's." } as const;
 
 const confirmRoute = createRoute({
@@ -68,7 +55,7 @@ const confirmRoute = createRoute({
   description:
     "The certificate becomes revoked, the ten business days begin, the business's owner is mailed the certificate's id and the deadline, and the event `certificate.revoked` is sent. With `entities` only those recipients must cease contact and the certificate stays active for the others, until the last is named. Nothing is deleted. A wrong address, a wrong code, an expired one, one that was tried too often and none at all are one and the same refusal. Works whatever the state of the business's account.",
   middleware: forAnyone(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotent),
-  request: { params: certParams, body: bodyOf(optOutConfirmSchema, { email: "pat@example.com", code: "042917" }) },
+  request: { params: certParams, body: bodyOf(wire.optOutConfirmSchema, { email: "pat@example.com", code: "042917" }) },
   responses: { 200: withdrawnAnswer },
   refuses: ["opt_out_failed", "cert_not_found"],
   when: {
@@ -86,7 +73,7 @@ const manageRoute = createRoute({
   description:
     "The one tap behind `manage_url`: its token withdraws this one certificate without a mail, for five years after it was issued; another `scope` is refused, because whoever submits a form is given this link, whosever address the form named. The link in a mail with a code works here too, for a day and with either `scope`. Everything else as for the code.",
   middleware: forAnyone(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotent),
-  request: { params: certParams, body: bodyOf(optOutManageSchema, { token: "rUVtHX5vjYqXkKzwhxKQ5mB1yWSSJzEp0eE2lH3c9pA" }) },
+  request: { params: certParams, body: bodyOf(wire.optOutManageSchema, { token: "rUVtHX5vjYqXkKzwhxKQ5mB1yWSSJzEp0eE2lH3c9pA" }) },
   responses: { 200: withdrawnAnswer },
   refuses: ["cert_not_found"],
   when: {
@@ -104,7 +91,7 @@ const receiptRoute = createRoute({
   description:
     "For anyone, without a credential; nothing personal is in it. Without `format` it is the receipt of the withdrawal: the issuer's signature is over `canonical`. Save the answer as a file: `svc-verify receipt.json --trust trust.json` checks it without any network. With `format` it is the certificate, active or withdrawn, as a consent receipt that other systems read.",
   middleware: forAnyone(limitByAddress("VERIFY_PER_IP")),
-  request: { params: certParams, query: receiptQuerySchema },
+  request: { params: certParams, query: wire.receiptQuerySchema },
   responses: {
     200: answerOf(
       "The receipt.",
@@ -131,13 +118,13 @@ const recordRoute = createRoute({
   middleware: behindApiKey(jsonBody, takesKey),
   request: {
     params: certParams,
-    body: bodyOf(recordWithdrawalSchema, { method: "sms_stop", received_at: "2026-03-20T08:30:00.250Z" }),
+    body: bodyOf(wire.recordWithdrawalSchema, { method: "sms_stop", received_at: "2026-03-20T08:30:00.250Z" }),
   },
   responses: {
     201: answerOf(
       "Recorded; the certificate is revoked, or withdrawn from the recipients that you named.",
       "RecordedAnswer",
-      recordedSchema,
+      wire.recordedSchema,
       recordedExample,
     ),
   },
@@ -155,9 +142,9 @@ const ceaseRoute = createRoute({
   middleware: behindApiKey(optionalJsonBody, idempotent),
   request: {
     params: certParams,
-    body: optionalBodyOf(ceaseSchema, { acknowledged_by: "Privacy team", actions: ["removed from the dialler"] }),
+    body: optionalBodyOf(wire.ceaseSchema, { acknowledged_by: "Privacy team", actions: ["removed from the dialler"] }),
   },
-  responses: { 200: answerOf("Acknowledged.", "CeasedAnswer", ceasedSchema, ceaseExample) },
+  responses: { 200: answerOf("Acknowledged.", "CeasedAnswer", wire.ceasedSchema, ceaseExample) },
   refuses: ["subscription_past_due", "cease_not_open"],
   when: notYours,
 });
@@ -181,7 +168,7 @@ withdrawals.openapi(confirmRoute, async (c) => {
     origin: c.req.header("origin") ?? null,
     language: c.var.language,
   };
-  const toWire = (withdrawn: Withdrawn) => withdrawnToWire(services.config.baseUrl, withdrawn);
+  const toWire = (withdrawn: Withdrawn) => wire.withdrawnToWire(services.config.baseUrl, withdrawn);
   return answer(c, 200, await confirmWithdrawal(services, given, keeping(c, 200, toWire)), toWire);
 });
 
@@ -193,7 +180,7 @@ withdrawals.openapi(manageRoute, async (c) => {
     origin: c.req.header("origin") ?? null,
     language: c.var.language,
   };
-  const toWire = (withdrawn: Withdrawn) => withdrawnToWire(services.config.baseUrl, withdrawn);
+  const toWire = (withdrawn: Withdrawn) => wire.withdrawnToWire(services.config.baseUrl, withdrawn);
   return answer(c, 200, await withdrawByLink(services, link, keeping(c, 200, toWire)), toWire);
 });
 
@@ -221,7 +208,7 @@ withdrawals.openapi(recordRoute, async (c) => {
   const told = { channel, receivedAt: Date.parse(receivedAt), note: note ?? null, scope, entities, idempotencyKey: sentKey(c) };
   const recorded = await recordWithdrawal(services, principal, certId, told);
   if (recorded.ok && recorded.value.isReplayed) c.header("Idempotency-Replayed", "true");
-  return answer(c, 201, recorded, (withdrawal) => recordedToWire(certId, withdrawal, viewContext(services)));
+  return answer(c, 201, recorded, (withdrawal) => wire.recordedToWire(certId, withdrawal, viewContext(services)));
 });
 
 withdrawals.openapi(ceaseRoute, async (c) => {
@@ -231,9 +218,9 @@ withdrawals.openapi(ceaseRoute, async (c) => {
   const details = { note: note ?? null, acknowledgedBy: acknowledgedBy ?? null, actions: actions ?? [] };
   if (entities !== null) {
     const single = await acknowledgeSingle(services, principal, keyActor(principal), certId, { ...details, entities });
-    return answer(c, 200, single, (ceased) => entitiesCeasedToWire(ceased, viewContext(services)));
+    return answer(c, 200, single, (ceased) => wire.entitiesCeasedToWire(ceased, viewContext(services)));
   }
-  const toWire = (ceased: Ceased) => ceasedToWire(ceased, viewContext(services));
+  const toWire = (ceased: Ceased) => wire.ceasedToWire(ceased, viewContext(services));
   const ceased = await acknowledgeWithdrawal(services, principal, keyActor(principal), certId, details, keeping(c, 200, toWire));
   return answer(c, 200, ceased, toWire);
 });

@@ -13,11 +13,12 @@ import type { CertId } from "../../../core/ids.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
 import { isoOf } from "../../../core/time.ts";
 import { recordedChannels } from "../../../core/withdrawals/withdrawal.ts";
+import { instant, orNull, timeOf } from "../../http/wire.ts";
 import type { Ceased } from "../../operations/withdrawals/acknowledge-cease.ts";
 import type { EntitiesCeased } from "../../operations/withdrawals/acknowledge-entities.ts";
 import type { Withdrawn } from "../../operations/withdrawals/by-person.ts";
 import type { RecordedWithdrawal } from "../../operations/withdrawals/record.ts";
-import { certId, instant, orNull, timeOf, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
+import { certId, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
 
 /** One address and nothing that could become a second recipient or a header; ends are trimmed. */
 const email = z
