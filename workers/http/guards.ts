@@ -42,7 +42,7 @@ const periods: Readonly<Record<number, string>> = { 60: "a minute", 3600: "an ho
 
 export const limitByAddress = (name: LimitName) => {
   const { count, seconds } = defaultLimits[name];
-  const crowded = `More than ${count} ${periods[seconds]} from one address of the network.`;
+  const crowded = `More than ${count} ${periods[seconds] ?? `in ${seconds} seconds`} from one address of the network.`;
   return guard<Api>({ when: { rate_limited: crowded }, sets: rateHeaders }, async (c, next) => (await countedByAddress(c, name)) ?? next());
 };
 
@@ -91,7 +91,7 @@ const mayReadNow = guard<KeyCaller>({ refuses: ["business_suspended", "business_
 
 const storageNeeded = guard<Api>({ refuses: ["storage_unavailable"] }, (_c, next) => next());
 
-/** What stands before a route that asks for no credential, only for what is stored. */
+/** What stands before a route that asks for no credential. What it answers is stored, and storage may be away. */
 export const forAnyone = (...guards: readonly Guard[]) => inTurn<Api>(storageNeeded, ...guards);
 
 /** Finds the key, counts it, and lets only businesses that may read pass; then whatever else stands before the handler. */

@@ -12,13 +12,15 @@ import { failures, schemaFault } from "./wire.ts";
 type Stated<P extends string> = Omit<RouteConfig, "path" | "middleware"> & Refusing & { readonly path: P; readonly middleware: Guard };
 
 /** Successes tell of the guards' headers; a redirection or a 304 does not come from the handler alone. */
-const withHeaders = (responses: RouteConfig["responses"], headers: Terms["sets"]) =>
-  Object.fromEntries(
+const withHeaders = (responses: RouteConfig["responses"], headers: NonNullable<Terms["sets"]>) => {
+  if (Object.keys(headers).length === 0) return responses;
+  return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => [
       status,
       status.startsWith("2") ? { ...response, headers: { ...headers, ...(response as { readonly headers?: object }).headers } } : response,
     ]),
   );
+};
 
 const refusesQuery: Terms = { when: { invalid_request: "The message names the parameter and the rule." } };
 
