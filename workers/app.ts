@@ -6,7 +6,7 @@ import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
-import { firstHome, newId, type RandomBytes } from "../core/ids.ts";
+import { firstHome, newId } from "../core/ids.ts";
 import { access } from "./api/access/routes.ts";
 import { agents } from "./api/agents/routes.ts";
 import { admin } from "./api/admin/routes.ts";
@@ -38,6 +38,7 @@ import { webhooks } from "./api/webhooks/routes.ts";
 import { withdrawals } from "./api/withdrawals/routes.ts";
 import type { Config } from "./env.ts";
 import type { Api } from "./http/context.ts";
+import { readers } from "./http/cross-origin.ts";
 import { failure } from "./http/envelope.ts";
 import { onFault } from "./http/faults.ts";
 import { noteRefusal } from "./http/refused-requests.ts";
@@ -45,7 +46,8 @@ import { newApi, openApiDocument } from "./http/openapi.ts";
 import { isPerson, unknownAddress } from "./pages/home/first-page.ts";
 import { agentServer } from "./mcp/app.ts";
 import { mountPages } from "./pages/mount.ts";
-import type { Services } from "./services.ts";
+import { pageLanguage } from "./pages/shared/language.ts";
+import { randomBytes, type Services } from "./services.ts";
 
 const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl"; readonly paths: RegExp }[] = [
   { setting: "baseUrl", paths: /^\/(?:$|v1\/|ledger\/|audit\/|health$|docs(?:\/|$)|\.well-known\/|a\/)/ },
@@ -136,8 +138,6 @@ const noDeliveries = createMiddleware<Api>(async (c, next) => {
   await next();
 });
 
-const randomBytes: RandomBytes = (count) => crypto.getRandomValues(new Uint8Array(count));
-
 /** Ours, whatever the caller sends. */
 const ownRequestId = requestId({ limitLength: 0, generator: () => newId("req_", firstHome, randomBytes) });
 
@@ -165,6 +165,7 @@ export const buildApp = (services: Services) => {
   app.use(ownRequestId);
   app.use(async (c, next) => {
     c.set("ip", callerAddress(c));
+    c.set("language", pageLanguage(undefined, c.req.header("accept-language")));
     c.set("services", services);
     await next();
   });
@@ -178,6 +179,7 @@ export const buildApp = (services: Services) => {
       },
     }),
   );
+  for (const [mayRead, paths] of readers) for (const path of paths) app.use(path, mayRead);
   const people = [sessions, passkeys, agents, sharing, account, naming, removals];
   const business = [accounts, domains, keys, members, portalCertificates, requests, audit, integration, billing];
   const ours = [serviceRoutes(describe), admin];

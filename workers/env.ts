@@ -114,12 +114,14 @@ const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"; // answers by
 const defaultGatherMs = 2_000;
 /** Where the agent server answers: the address is also the name that clients know it by, so it is spelt one way. */
 export const mcpPath = "/mcp";
-const addresses = ["BASE_URL", "VERIFY_URL", "CDN_URL", "MCP_URL", "APP_URL"] as const;
 
 /** Where assistants of large makers that register themselves have their answers sent. */
 const hostedAssistants = "claude.ai claude.com chatgpt.com vscode.dev insiders.vscode.dev www.cursor.com";
 
-const wordsOf = (text: string): readonly string[] => text.split(" ").filter((word) => word !== "");
+/** A setting's text; undefined where it is absent or empty. */
+type Setting = (name: string) => string | undefined;
+
+const wordsOf = (text = ""): readonly string[] => text.split(" ").filter((word) => word !== "");
 
 const secretBytes = (text: string | undefined): Bytes | null => {
   const bytes = text === undefined ? null : bytesOfBase64(text);
@@ -138,10 +140,11 @@ const masterKeysOf = (text: string | undefined): ReadonlyMap<string, Bytes> | nu
   return keys.size === 0 ? null : keys;
 };
 
-/** The settings whose key is that of a setting before them too: one secret for two purposes falls with either. */
+/** The settings whose key is that of a setting before them too: one secret for two purposes falls with either. One that is missing is no key. */
 const sharedKeys = (keys: readonly (readonly [name: string, key: Uint8Array])[]): string[] => {
   const owners = new Map<string, string>();
   const shared = keys.flatMap(([name, key]) => {
+    if (key.length === 0) return [];
     const owner = owners.get(hexOf(key)) ?? name;
     owners.set(hexOf(key), owner);
     return owner === name ? [] : [name];
@@ -157,28 +160,22 @@ const seedsOf = (name: string, secrets: readonly string[]): (readonly [string, U
   });
 
 /** How mail leaves. There is no deployment without it: nobody could sign in or withdraw, and nothing would say so. */
-const mailOf = (
-  env: Env,
-  setting: (name: string) => string | undefined,
-  development: boolean,
-): { readonly mail: MailSettings; readonly faults: readonly string[] } => {
+const mailOf = (env: Env, setting: Setting, development: boolean, faults: string[]): MailSettings => {
   const from = setting("MAIL_FROM") ?? "";
   const kind = setting("MAIL_TRANSPORT") ?? (development ? "capture" : "");
-  const url = setting("MAIL_HTTP_URL") ?? "";
-  const token = setting("MAIL_HTTP_TOKEN") ?? "";
-  const faults = isMailbox(from) ? [] : ["MAIL_FROM"];
-  const isHttps = URL.canParse(url) && (new URL(url).protocol === "https:" || development);
+  if (!isMailbox(from)) faults.push("MAIL_FROM");
   if (kind === "cloudflare") {
     if (env.EMAIL === undefined) faults.push("EMAIL");
-    return { mail: { from, transport: { kind } }, faults };
+    return { from, transport: { kind } };
   }
   if (kind === "http") {
-    if (!isHttps) faults.push("MAIL_HTTP_URL");
+    const [url = "", token = ""] = [setting("MAIL_HTTP_URL"), setting("MAIL_HTTP_TOKEN")];
+    if (!URL.canParse(url) || !(new URL(url).protocol === "https:" || development)) faults.push("MAIL_HTTP_URL");
     if (token === "") faults.push("MAIL_HTTP_TOKEN");
-    return { mail: { from, transport: { kind, url, token } }, faults };
+    return { from, transport: { kind, url, token } };
   }
   if (kind !== "capture" || !development) faults.push("MAIL_TRANSPORT");
-  return { mail: { from, transport: { kind: "capture" } }, faults };
+  return { from, transport: { kind: "capture" } };
 };
 
 /** `npm start` writes it: a JSON object of texts. */
@@ -195,123 +192,111 @@ const liveKey = /^[sr]k_live_[A-Za-z0-9_-]{8,}$/;
 const anyKey = /^[sr]k_(?:live|test)_[A-Za-z0-9_-]{8,}$/;
 
 /** All of it or nothing: with a part of it somebody could pay and get nothing for it. Test keys take no money, so production has none. */
-const billingOf = (
-  setting: (name: string) => string | undefined,
-  development: boolean,
-): { readonly billing: BillingSettings | null; readonly faults: readonly string[] } => {
+const billingOf = (setting: Setting, development: boolean, faults: string[]): BillingSettings | null => {
   const priceNames = purchasablePlans.map((plan) => [plan, `STRIPE_PRICE_${plan.toUpperCase()}`] as const);
   const names = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", ...priceNames.map(([, name]) => name)];
-  if (names.every((name) => setting(name) === undefined)) return { billing: null, faults: [] };
+  if (names.every((name) => setting(name) === undefined)) return null;
   const [secretKey = "", webhookSecret = ""] = [setting("STRIPE_SECRET_KEY"), setting("STRIPE_WEBHOOK_SECRET")];
-  const faults = names.filter((name) => setting(name) === undefined);
-  if (!faults.includes("STRIPE_SECRET_KEY") && !(development ? anyKey : liveKey).test(secretKey)) faults.push("STRIPE_SECRET_KEY");
+  faults.push(...names.filter((name) => setting(name) === undefined));
+  if (secretKey !== "" && !(development ? anyKey : liveKey).test(secretKey)) faults.push("STRIPE_SECRET_KEY");
   if (webhookSecret !== "" && !/^whsec_.{16,}$/.test(webhookSecret)) faults.push("STRIPE_WEBHOOK_SECRET");
   const api = setting("DEV_STRIPE_API");
-  if (api !== undefined && !URL.canParse(api)) return { billing: null, faults: [...faults, "DEV_STRIPE_API"] };
+  if (api !== undefined && !URL.canParse(api)) faults.push("DEV_STRIPE_API");
   const prices = Object.fromEntries(priceNames.map(([plan, name]) => [plan, setting(name) ?? ""])) as BillingSettings["prices"];
-  return { billing: { secretKey, webhookSecret, prices, api: api === undefined ? null : new URL(api) }, faults };
+  return { secretKey, webhookSecret, prices, api: api !== undefined && URL.canParse(api) ? new URL(api) : null };
 };
 
 /** Throws one ConfigFault naming every missing or unfit setting. Never prints a value. */
 export const readConfig = (env: Env): Config => {
-  const setting = (name: string): string | undefined => (typeof env[name] === "string" && env[name] !== "" ? env[name] : undefined);
   const faults: string[] = [];
+  const setting: Setting = (name) => (typeof env[name] === "string" && env[name] !== "" ? env[name] : undefined);
   const development = setting("ENVIRONMENT") === "development";
   if (!development && setting("ENVIRONMENT") !== "production") faults.push("ENVIRONMENT");
 
-  for (const name of addresses) {
-    const text = setting(name);
-    const url = text !== undefined && URL.canParse(text) ? new URL(text) : null;
+  // Of what is not fit these give something of the type: nothing is answered with it.
+  const address = (name: string): string => {
+    const text = setting(name) ?? "";
+    const url = URL.canParse(text) ? new URL(text) : null;
     const isElsewhere = name === "MCP_URL" && url?.pathname !== mcpPath;
-    if (url === null || text?.endsWith("/") || (url.protocol !== "https:" && !development) || isElsewhere) faults.push(name);
-  }
-  const mcpModern = setting("MCP_MODERN") ?? "on";
-  if (mcpModern !== "on" && mcpModern !== "off") faults.push("MCP_MODERN");
+    if (url === null || text.endsWith("/") || (url.protocol !== "https:" && !development) || isElsewhere) faults.push(name);
+    return text;
+  };
+  const secret = (name: string): Bytes => {
+    const bytes = secretBytes(setting(name));
+    if (bytes === null) faults.push(name);
+    return bytes ?? new Uint8Array();
+  };
+  const text = (name: string, isFit: (value: string) => boolean, preset: string): string => {
+    const value = setting(name) ?? preset;
+    if (value !== preset && !isFit(value)) faults.push(name);
+    return value;
+  };
+  const number = (name: string, isFit: (value: number) => boolean, preset: number): number => {
+    const value = Number(setting(name) ?? preset);
+    if (!isFit(value)) faults.push(name);
+    return value;
+  };
+
   const masterKeys = masterKeysOf(setting("MASTER_KEYS"));
   if (masterKeys === null) faults.push("MASTER_KEYS");
-  const indexKey = secretBytes(setting("INDEX_KEY"));
-  if (indexKey === null) faults.push("INDEX_KEY");
-  const issuerSeed = secretBytes(setting("ISSUER_KEY"));
-  if (issuerSeed === null) faults.push("ISSUER_KEY");
-  const issuerKeyFrom = setting("ISSUER_KEY_FROM") ?? always;
-  if (!isIsoTime(issuerKeyFrom)) faults.push("ISSUER_KEY_FROM");
-  const retired = (setting("RETIRED_ISSUER_KEYS") ?? "")
-    .split(" ")
-    .filter((key) => key !== "")
-    .map(windowedKey);
+  const indexKey = secret("INDEX_KEY");
+  const issuerSeed = secret("ISSUER_KEY");
+  const retired = wordsOf(setting("RETIRED_ISSUER_KEYS")).map(windowedKey);
   const retiredIssuerKeys = retired.filter((one) => one !== null && bytesOfBase64Url(one.key)?.length === keyBytes) as WindowedKey[];
   if (retiredIssuerKeys.length !== retired.length) faults.push("RETIRED_ISSUER_KEYS");
   const { settings: proofs, faults: proofFaults } = readProofSettings(setting, !development);
-  faults.push(...proofFaults);
   faults.push(
+    ...proofFaults,
     ...sharedKeys([
       ...[...(masterKeys?.values() ?? [])].map((key) => ["MASTER_KEYS", key] as const),
-      ...(indexKey === null ? [] : [["INDEX_KEY", indexKey] as const]),
-      ...(issuerSeed === null ? [] : [["ISSUER_KEY", issuerSeed] as const]),
+      ["INDEX_KEY", indexKey],
+      ["ISSUER_KEY", issuerSeed],
       ...seedsOf("AUDIT_KEY", [...proofs.auditKeys.values()].flat()),
       ...seedsOf("LEDGER_KEY", proofs.ledger.keys),
       ...seedsOf("LEDGER_WITNESS_KEY", proofs.ledger.witnessKey === null ? [] : [proofs.ledger.witnessKey]),
     ]),
   );
 
-  const { mail, faults: mailFaults } = mailOf(env, setting, development);
-  faults.push(...mailFaults);
-  const { billing, faults: billingFaults } = billingOf(setting, development);
-  faults.push(...billingFaults);
-
-  const signupApproval = setting("SIGNUP_APPROVAL") ?? "none";
-  if (signupApproval !== "manual" && signupApproval !== "none") faults.push("SIGNUP_APPROVAL");
-
-  const securityContact = setting("SECURITY_CONTACT") ?? null;
-  if (securityContact !== null && !/^(?:mailto:|https:\/\/|tel:)[\x21-\x7e]+$/.test(securityContact)) faults.push("SECURITY_CONTACT");
-
-  const adminTokenHash = setting("ADMIN_TOKEN_SHA256") ?? null;
-  if (adminTokenHash !== null && !/^[0-9a-f]{64}$/.test(adminTokenHash)) faults.push("ADMIN_TOKEN_SHA256");
-
   // By their prefix, so that a setting added for development is refused here without anybody thinking of it.
   if (!development) faults.push(...Object.keys(env).filter((name) => name.startsWith("DEV_") && setting(name) !== undefined));
-  const scale = Number(setting("DEV_RATE_SCALE") ?? "1");
-  if (!(scale > 0)) faults.push("DEV_RATE_SCALE");
-  const clockOffsetMs = Number(setting("DEV_CLOCK_OFFSET_MS") ?? "0");
-  if (!Number.isSafeInteger(clockOffsetMs)) faults.push("DEV_CLOCK_OFFSET_MS");
-  const gatherMs = Number(setting("DEV_GATHER_MS") ?? defaultGatherMs);
-  if (!Number.isSafeInteger(gatherMs) || gatherMs < 0) faults.push("DEV_GATHER_MS");
   const demo = demoOf(setting("DEV_DEMO"));
   if (demo === null) faults.push("DEV_DEMO");
+  const scale = number("DEV_RATE_SCALE", (value) => value > 0, 1);
   const { limits, faults: limitFaults } = readLimits(setting, scale);
   const { dayLimits, faults: dayFaults } = readDayLimits(setting, scale);
   faults.push(...limitFaults, ...dayFaults);
 
-  if (faults.length > 0 || demo === null || masterKeys === null || indexKey === null || issuerSeed === null) throw new ConfigFault(faults);
-  return Object.freeze({
+  const config: Config = {
     environment: development ? "development" : "production",
-    baseUrl: setting("BASE_URL") as string,
-    verifyUrl: setting("VERIFY_URL") as string,
-    cdnUrl: setting("CDN_URL") as string,
-    mcpUrl: setting("MCP_URL") as string,
-    mcpModern: mcpModern === "on",
-    appUrl: setting("APP_URL") as string,
+    baseUrl: address("BASE_URL"),
+    verifyUrl: address("VERIFY_URL"),
+    cdnUrl: address("CDN_URL"),
+    mcpUrl: address("MCP_URL"),
+    mcpModern: text("MCP_MODERN", (value) => value === "off", "on") === "on",
+    appUrl: address("APP_URL"),
     oauthHosts: wordsOf(setting("OAUTH_DCR_HOSTS") ?? hostedAssistants),
-    oauthBlockedHosts: wordsOf(setting("OAUTH_BLOCKED_HOSTS") ?? ""),
+    oauthBlockedHosts: wordsOf(setting("OAUTH_BLOCKED_HOSTS")),
     ...proofs,
-    dohUrls: wordsOf(setting("DOH_URLS") ?? ""),
-    masterKeys,
+    dohUrls: wordsOf(setting("DOH_URLS")),
+    masterKeys: masterKeys ?? new Map(),
     indexKey,
     issuerSeed,
-    issuerKeyFrom,
+    issuerKeyFrom: text("ISSUER_KEY_FROM", isIsoTime, always),
     retiredIssuerKeys,
-    approvesSignups: signupApproval === "manual",
+    approvesSignups: text("SIGNUP_APPROVAL", (value) => value === "manual", "none") === "manual",
     limits,
     dayLimits,
-    mail,
-    billing,
-    securityContact,
-    adminTokenHash,
+    mail: mailOf(env, setting, development, faults),
+    billing: billingOf(setting, development, faults),
+    securityContact: text("SECURITY_CONTACT", (value) => /^(?:mailto:|https:\/\/|tel:)[\x21-\x7e]+$/.test(value), "") || null,
+    adminTokenHash: text("ADMIN_TOKEN_SHA256", (value) => /^[0-9a-f]{64}$/.test(value), "") || null,
     aiModel: setting("AI_MODEL") ?? defaultAiModel,
-    clockOffsetMs,
-    gatherMs,
-    demo,
+    clockOffsetMs: number("DEV_CLOCK_OFFSET_MS", Number.isSafeInteger, 0),
+    gatherMs: number("DEV_GATHER_MS", (value) => Number.isSafeInteger(value) && value >= 0, defaultGatherMs),
+    demo: demo ?? {},
     devFetchAllow: (setting("DEV_FETCH_ALLOW") ?? "").split(",").flatMap((entry) => entry.trim() || []),
     shielded: scale === 1,
-  });
+  };
+  if (faults.length > 0) throw new ConfigFault(faults);
+  return Object.freeze(config);
 };

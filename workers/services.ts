@@ -10,7 +10,7 @@ import type { FetchPage } from "../core/access/outbound-page.ts";
 import { logNameOf } from "../core/events/log-name.ts";
 import type { FormPage } from "../core/forms/page.ts";
 import type { Proposal, Question } from "../core/integration/proposal.ts";
-import type { Limit, WindowState } from "../core/access/window.ts";
+import type { WindowState } from "../core/access/window.ts";
 import type { ToE164 } from "../core/certificates/matching.ts";
 import type { Mailer } from "../core/mail/message.ts";
 import type { BusinessId, ClientId, RandomBytes } from "../core/ids.ts";
@@ -200,16 +200,6 @@ export interface Platform
 /** One an isolate. An operation names the groups it uses, so that its type says what it can touch. */
 export interface Services extends Platform, Schedules {}
 
-const exactly = (
-  env: Env,
-  limit: Limit,
-  counted: { readonly name: string; readonly key: string; readonly calls: number },
-  now: number,
-): Promise<WindowState> => {
-  const object = env.RATE_LIMITER.getByName(`${counted.name}:${counted.key}`);
-  return object.take({ count: limit.count, seconds: limit.seconds }, now, counted.calls);
-};
-
 /** Captured mail is kept in the first home: a mail belongs to none. */
 const openMailer = (env: Env, config: Config, store: { readonly db: Database; readonly vault: Vault }, clock: Clock): Mailer => {
   const { transport } = config.mail;
@@ -223,6 +213,8 @@ const openMailer = (env: Env, config: Config, store: { readonly db: Database; re
   };
 };
 
+export const randomBytes: RandomBytes = (count) => crypto.getRandomValues(new Uint8Array(count));
+
 export const openPlatform = async (env: Env): Promise<Services> => {
   const config = readConfig(env);
   const windows = new AddressWindows();
@@ -233,7 +225,6 @@ export const openPlatform = async (env: Env): Promise<Services> => {
     checkHost: openHostCheck({ dohUrls: config.dohUrls, ownHosts }),
   };
   const clock: Clock = () => Date.now() + config.clockOffsetMs;
-  const random: RandomBytes = (count) => crypto.getRandomValues(new Uint8Array(count));
   const vault = await openVault(config);
   // Each half-year's ledger is an object of its own; an earlier one is still read where it always was.
   const earlierLedger = (path: string) => config.ledger.earlier.find(({ origin }) => path.startsWith(`${pathOfLog(origin)}/`));
@@ -284,11 +275,11 @@ export const openPlatform = async (env: Env): Promise<Services> => {
     notifyAnchoring: async () => {
       await env.ANCHOR_KICKS.send({});
     },
-    ...(await openProofServices(config, ledgerLog, clock, random)),
+    ...(await openProofServices(config, ledgerLog, clock, randomBytes)),
     mailer: openMailer(env, config, { db: databaseOf(env.DB), vault }, clock),
     mailbox: (to) => readCapturedMail(platform, databaseOf(env.DB), to),
     clock,
-    random,
+    random: randomBytes,
     log: consoleLog,
     afterAnswer: (work) => waitUntil(work()),
     goesOn: async () => true,
@@ -303,7 +294,10 @@ export const openPlatform = async (env: Env): Promise<Services> => {
         return state; // ours has counted the call: a shield that fails refuses nobody
       }
     },
-    takeExactly: (name, key, calls = 1) => exactly(env, config.limits[name], { name, key, calls }, clock()),
+    takeExactly: (name, key, calls = 1) => {
+      const { count, seconds } = config.limits[name];
+      return env.RATE_LIMITER.getByName(`${name}:${key}`).take({ count, seconds }, clock(), calls);
+    },
   };
   return Object.assign(platform, openSchedules(platform));
 };

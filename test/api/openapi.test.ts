@@ -10,7 +10,7 @@ import committed from "../../docs/openapi.json";
 import { buildApp } from "../../workers/app.ts";
 import type { Platform } from "../../workers/services.ts";
 import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
-import { madeExample, signedExample } from "../../workers/api/passkeys/examples.ts";
+import { madeExample, signedExample } from "../../workers/api/passkeys/schema.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { erase } from "../support/erasing.ts";
 import { addPasskey, askToMake, giveSigned, signInWith } from "../support/passkeys.ts";

@@ -1,10 +1,10 @@
 // A request body, read off the wire once: counted while it arrives, decoded strictly, parsed as I-JSON (CONTRACT 18). hono's own
 // bodyLimit answers while the body is still arriving, which resets the connection, and its JSON is the lenient one.
-import { createMiddleware } from "hono/factory";
 import { concatBytes } from "../../core/bytes.ts";
 import { parseIJson } from "../../core/i-json.ts";
 import type { Api } from "./context.ts";
 import { failure, refusal } from "./envelope.ts";
+import { guard } from "./guard.ts";
 
 export const maxBodyBytes = 256 * 1_024; // CONTRACT 0: a disclosure of 20,000 characters and 1,000 recipients fit many times over
 
@@ -47,8 +47,8 @@ const withJson = (request: Request, body: Uint8Array<ArrayBuffer>): Request => {
   return new Request(request, { headers, body });
 };
 
-const strictJson = (accepted: readonly string[], mayBeAbsent: boolean) =>
-  createMiddleware<Api>(async (c, next) => {
+const strictJson = (accepted: readonly string[], mayBeAbsent: boolean, invalid: string) =>
+  guard<Api>({ refuses: ["payload_too_large", "unsupported_media_type"], when: { invalid_request: invalid } }, async (c, next) => {
     const { raw } = c.req;
     const isAbsent = raw.body === null || raw.headers.get("content-length") === "0";
     if (mayBeAbsent && isAbsent) {
@@ -66,11 +66,16 @@ const strictJson = (accepted: readonly string[], mayBeAbsent: boolean) =>
     return next();
   });
 
+const named = "The message names the input and the rule.";
+
 /** JSON and nothing else: whatever a form on another site can send is refused. */
-export const jsonBody = strictJson(["application/json"], false);
+export const jsonBody = strictJson(["application/json"], false, named);
 
 /** The page script sends JSON as text/plain: a simple request, so no preflight delays a first submission. */
-export const jsonOrTextBody = strictJson(["application/json", "text/plain"], false);
+export const jsonOrTextBody = strictJson(["application/json", "text/plain"], false, named);
 
-/** For routes that need no input: no body at all is an empty object; a form or a text is refused all the same. */
-export const optionalJsonBody = strictJson(["application/json"], true);
+/** For routes that can do without input: no body at all is an empty object; a form or a text is refused all the same. */
+export const optionalJsonBody = strictJson(["application/json"], true, named);
+
+/** The same where a body says nothing: it is passed over. */
+export const noBody = strictJson(["application/json"], true, "There is a body, and it is not JSON: none is needed.");

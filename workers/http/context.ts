@@ -3,6 +3,7 @@
 import type { Context } from "hono";
 import type { Person, Principal } from "../../core/access/principal.ts";
 import type { ConsumerSession, MemberSession, Session } from "../../core/access/session.ts";
+import type { MailLanguage } from "../../core/mail/templates.ts";
 import type { RefusalCode } from "../../core/refusals.ts";
 import type { Work } from "../operations/access/idempotency.ts";
 import type { Services } from "../services.ts";
@@ -21,6 +22,8 @@ export interface Api {
     services: Services;
     /** The caller's network address; see `callerAddress`. */
     ip: string;
+    /** Of mails to whoever asks: what their browser wants. */
+    language: MailLanguage;
     /** The code of the refusal that was answered, for the log. */
     refused?: RefusalCode;
     /** The body, once it was read within its limit and is JSON: what a refusal may be looked up by. */

@@ -2,7 +2,7 @@
 import type { TypedResponse } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { refusals, type RefusalCode } from "../../core/refusals.ts";
-import type { Refusal } from "../../core/result.ts";
+import type { Refusal, Result } from "../../core/result.ts";
 import type { RequestContext } from "./context.ts";
 import { statuses } from "./statuses.ts";
 
@@ -21,3 +21,11 @@ export const failure = (c: RequestContext, code: RefusalCode, detail?: string): 
 };
 
 export const refusal = (c: RequestContext, refused: Refusal): Failure => failure(c, refused.code, refused.detail);
+
+/** What an operation came to: its value, as it is written on the wire, or its refusal. */
+export const answer = <T, D extends object, S extends ContentfulStatusCode>(
+  c: RequestContext,
+  status: S,
+  result: Result<T>,
+  toWire: (value: T) => D,
+) => (result.ok ? success(c, status, toWire(result.value)) : refusal(c, result));

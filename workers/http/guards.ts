@@ -1,19 +1,19 @@
-// What stands before a handler: limits, credentials, cross-origin headers. Each guard is one middleware with one reason.
-import type { Context, MiddlewareHandler } from "hono";
+// What stands before a handler: limits and credentials. Each guard is one middleware with one reason.
+import type { Context } from "hono";
 import { bearerAuth } from "hono/bearer-auth";
-import { every, except } from "hono/combine";
-import { cors } from "hono/cors";
-import { createMiddleware } from "hono/factory";
+import { except } from "hono/combine";
 import { HTTPException } from "hono/http-exception";
 import { addressKey } from "../../core/access/address.ts";
 import { mayRead } from "../../core/access/entitlement.ts";
 import type { RelyingParty } from "../../core/access/passkey.ts";
 import type { Principal } from "../../core/access/principal.ts";
 import type { WindowState } from "../../core/access/window.ts";
-import type { LimitName } from "../limits.ts";
+import { defaultLimits, type LimitName } from "../limits.ts";
 import { authenticateKey, isKnownKey } from "../operations/access/api-key.ts";
-import type { Api, KeyCaller, RequestContext } from "./context.ts";
+import type { Api, KeyCaller, KnownCaller, RequestContext } from "./context.ts";
 import { failure, refusal, type Failure } from "./envelope.ts";
+import { guard, inTurn, type Guard } from "./guard.ts";
+import { rateHeaders } from "./wire.ts";
 
 /** Sets the rate headers of a counted route; the answer is 429 when the window was full. */
 export const limited = (c: RequestContext, name: LimitName, state: WindowState): Failure | null => {
@@ -27,12 +27,30 @@ export const limited = (c: RequestContext, name: LimitName, state: WindowState):
   return failure(c, "rate_limited");
 };
 
+/** The same of a second limit: the headers of an answer tell of the first, and of this one only where it refuses. */
+export const overflowing = (c: RequestContext, name: LimitName, state: WindowState): Failure | null =>
+  state.allowed ? null : limited(c, name, state);
+
 /** Counts by the caller's address (IPv6 by its /64). */
-export const limitByAddress = (name: LimitName) =>
-  createMiddleware<Api>(async (c, next) => {
-    const refused = limited(c, name, await c.var.services.takeByAddress(name, addressKey(c.var.ip)));
-    if (refused !== null) return refused;
-    await next();
+export const countedByAddress = async (c: RequestContext, name: LimitName): Promise<Failure | null> =>
+  limited(c, name, await c.var.services.takeByAddress(name, addressKey(c.var.ip)));
+
+export const countedExactly = async (c: RequestContext, name: LimitName, key: string): Promise<Failure | null> =>
+  limited(c, name, await c.var.services.takeExactly(name, key));
+
+const periods: Readonly<Record<number, string>> = { 60: "a minute", 3600: "an hour" };
+
+export const limitByAddress = (name: LimitName) => {
+  const { count, seconds } = defaultLimits[name];
+  const crowded = `More than ${count} ${periods[seconds] ?? `in ${seconds} seconds`} from one address of the network.`;
+  return guard<Api>({ when: { rate_limited: crowded }, sets: rateHeaders }, async (c, next) => (await countedByAddress(c, name)) ?? next());
+};
+
+/** Counts by whose account it is, behind the guard that found out: the caller's business, or the person. */
+export const limitByAccount = (name: LimitName, crowded: string) =>
+  guard<Api>({ when: { rate_limited: crowded } }, async (c, next) => {
+    const { businessId, id } = c.var.caller as KnownCaller;
+    return (await countedExactly(c, name, businessId ?? id)) ?? next();
   });
 
 /** Of what anyone may read and nobody's record is. */
@@ -41,88 +59,49 @@ export const publicRead = limitByAddress("PUBLIC_READ_PER_IP");
 const unauthorized = { message: (c: Context<Api>) => failure(c, "unauthorized"), wwwAuthenticateHeader: "Bearer" };
 
 /** `Authorization: Bearer sk_…`. A missing, malformed, unknown and revoked key get the same answer. */
-const knownKey = bearerAuth<KeyCaller>({
-  verifyToken: async (token, c) => {
-    const { services, ip } = c.var;
-    if (!isKnownKey(services, token)) {
-      const state = await services.takeByAddress("UNKNOWN_KEYS_PER_IP", addressKey(ip));
-      const refused = state.allowed ? null : limited(c, "UNKNOWN_KEYS_PER_IP", state);
-      if (refused !== null) throw new HTTPException(429, { res: refused });
-    }
-    const found = await authenticateKey(services, token);
-    if (!found.ok) return false;
-    c.set("principal", found.value);
-    c.set("caller", { kind: "api_key", id: found.value.keyId, businessId: found.value.business.id });
-    return true;
-  },
-  noAuthenticationHeader: unauthorized,
-  invalidAuthenticationHeader: unauthorized,
-  invalidToken: unauthorized,
-});
-
-const countedKey = createMiddleware<KeyCaller>(async (c, next) => {
-  const refused = limited(c, "API_KEY", await c.var.services.takeExactly("API_KEY", c.var.principal.keyHash));
-  if (refused !== null) return refused;
-  await next();
-});
-
-const mayReadNow = createMiddleware<KeyCaller>(async (c, next) => {
-  const readable = mayRead(c.var.principal.business.status);
-  if (!readable.ok) return refusal(c, readable);
-  await next();
-});
-
-type Guards = Parameters<typeof every>;
-
-/** What stands before a route that asks for no credential. */
-export const forAnyone = (...guards: Guards): MiddlewareHandler<Api> => every(...guards);
-
-/** Finds the key, counts it, and lets only businesses that may read pass; then whatever else stands before the handler. */
-export const behindApiKey = (...more: Guards): MiddlewareHandler<KeyCaller> => every(knownKey, countedKey, mayReadNow, ...more);
-
-/** Of routes that a visitor's browser and the business's own server both call: a key that is sent must be right. */
-export const optionalApiKey: MiddlewareHandler<{ Variables: Api["Variables"] & { principal?: Principal } }> = except(
-  (c) => c.req.header("authorization") === undefined,
-  knownKey,
+const knownKey = guard<KeyCaller>(
+  { refuses: ["unauthorized", "storage_unavailable"], security: [{ apiKey: [] }] },
+  bearerAuth<KeyCaller>({
+    verifyToken: async (token, c) => {
+      const { services, ip } = c.var;
+      if (!isKnownKey(services, token)) {
+        const refused = overflowing(c, "UNKNOWN_KEYS_PER_IP", await services.takeByAddress("UNKNOWN_KEYS_PER_IP", addressKey(ip)));
+        if (refused !== null) throw new HTTPException(429, { res: refused });
+      }
+      const found = await authenticateKey(services, token);
+      if (!found.ok) return false;
+      c.set("principal", found.value);
+      c.set("caller", { kind: "api_key", id: found.value.keyId, businessId: found.value.business.id });
+      return true;
+    },
+    noAuthenticationHeader: unauthorized,
+    invalidAuthenticationHeader: unauthorized,
+    invalidToken: unauthorized,
+  }),
 );
 
-const readableHeaders = [
-  "X-Request-Id",
-  "Retry-After",
-  "RateLimit-Limit",
-  "RateLimit-Remaining",
-  "RateLimit-Reset",
-  "Idempotency-Replayed",
-  "ETag",
-];
-const preflightSeconds = 7_200; // the longest any browser keeps an answer
+const countedKey = guard<KeyCaller>({ refuses: ["rate_limited"], sets: rateHeaders }, async (c, next) => {
+  return (await countedExactly(c, "API_KEY", c.var.principal.keyHash)) ?? next();
+});
 
-interface CrossOrigin {
-  readonly methods: readonly string[];
-  readonly headers?: readonly string[];
-}
+const mayReadNow = guard<KeyCaller>({ refuses: ["business_suspended", "business_inactive"] }, async (c, next) => {
+  const readable = mayRead(c.var.principal.business.status);
+  return readable.ok ? next() : refusal(c, readable);
+});
 
-/** Readable from any page, never with credentials; also on errors, so that a script can tell what went wrong. */
-export const anyOrigin = ({ methods, headers = [] }: CrossOrigin) =>
-  cors({ origin: "*", allowMethods: [...methods], allowHeaders: [...headers], exposeHeaders: readableHeaders, maxAge: preflightSeconds });
+const storageNeeded = guard<Api>({ refuses: ["storage_unavailable"] }, (_c, next) => next());
 
-/** Readable from the page that asked, named by its Origin, never with credentials; also on errors. */
-export const callersOrigin = ({ methods, headers = [] }: CrossOrigin) =>
-  cors({
-    origin: (origin) => origin || null,
-    allowMethods: [...methods],
-    allowHeaders: [...headers],
-    exposeHeaders: readableHeaders,
-    maxAge: preflightSeconds,
-  });
+/** What stands before a route that asks for no credential. What it answers is stored, and storage may be away. */
+export const forAnyone = (...guards: readonly Guard[]) => inTurn<Api>(storageNeeded, ...guards);
 
-/** Readable by the app's own pages, with the cookie, wherever the API is; by nobody else's. Also on errors. */
-export const appOrigin = ({ methods, headers = [] }: CrossOrigin) => {
-  const options = { allowMethods: [...methods], allowHeaders: [...headers], exposeHeaders: readableHeaders, maxAge: preflightSeconds };
-  const ofApp = cors({ ...options, origin: (origin) => origin, credentials: true });
-  const ofOthers = cors({ ...options, origin: () => null });
-  return createMiddleware<Api>((c, next) => (isAppOrigin(c, c.req.header("origin") ?? "") ? ofApp(c, next) : ofOthers(c, next)));
-};
+/** Finds the key, counts it, and lets only businesses that may read pass; then whatever else stands before the handler. */
+export const behindApiKey = (...more: readonly Guard[]) => inTurn<KeyCaller>(knownKey, countedKey, mayReadNow, ...more);
+
+/** Of routes that a visitor's browser and the business's own server both call: a key that is sent must be right. */
+export const optionalApiKey = guard<{ Variables: Api["Variables"] & { principal?: Principal } }>(
+  { ...knownKey.terms, security: [{}, { apiKey: [] }] },
+  except((c) => c.req.header("authorization") === undefined, knownKey),
+);
 
 /** Only development speaks plain http, where one machine has several names. */
 export const isPlainHttp = (c: RequestContext): boolean =>

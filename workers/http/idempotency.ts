@@ -6,13 +6,13 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { addressKey } from "../../core/access/address.ts";
 import type { Json } from "../../core/canonical-json.ts";
 import { firstHome } from "../../core/ids.ts";
+import type { Result } from "../../core/result.ts";
 import { kindOfError } from "../log.ts";
 import { beginKeyed, callerAt, type Keeping, type KeyedRequest, type Work } from "../operations/access/idempotency.ts";
 import type { Api, RequestContext } from "./context.ts";
-import { failure, refusal, success } from "./envelope.ts";
-import { idempotencyKeyRule, idempotencyPattern } from "./wire.ts";
-
-type Caller = Pick<KeyedRequest, "caller" | "home">;
+import { answer, failure, refusal, success } from "./envelope.ts";
+import { guard, inTurn } from "./guard.ts";
+import { idempotencyHeaders, idempotencyKeyRule, idempotencyPattern, repeatHeaders } from "./wire.ts";
 
 /** The record that a request changes or that its change begins with, where it names one: the change is in its home, and so is the key. */
 const recordOf = (c: RequestContext, body: Json): string | undefined => {
@@ -20,17 +20,16 @@ const recordOf = (c: RequestContext, body: Json): string | undefined => {
   return [c.req.param("share_id"), c.req.param("cert_id"), client, certificate].find((one) => typeof one === "string");
 };
 
-/** Of routes behind a credential: the key or the person. */
-const credential = async (c: RequestContext, body: Json): Promise<Caller | null> => {
-  const { caller } = c.var;
-  return caller === undefined ? null : { caller: caller.id, home: recordOf(c, body) ?? caller.businessId ?? caller.id };
+/**
+ * Whose key it is, and in which home: the API key's or the person's; where a route let nobody in by name, whoever's who is at the same
+ * network address, since a cookie may come with the very first answer.
+ */
+const ownerOf = async (c: RequestContext, body: Json): Promise<Pick<KeyedRequest, "caller" | "home">> => {
+  const { caller, services, ip } = c.var;
+  const record = recordOf(c, body);
+  if (caller !== undefined) return { caller: caller.id, home: record ?? caller.businessId ?? caller.id };
+  return { caller: await callerAt(services, addressKey(ip)), home: record ?? `con_${firstHome}` };
 };
-
-/** Of routes that anyone may call: whoever is at the same network address. A cookie may come with the very first answer. */
-const atAddress = async (c: RequestContext, body: Json): Promise<Caller> => ({
-  caller: await callerAt(c.var.services, addressKey(c.var.ip)),
-  home: recordOf(c, body) ?? `con_${firstHome}`,
-});
 
 /** Keeps the answer `status` with `data(value)` in the batch of the change, where the request has a key. */
 export const keeping = <T>(c: RequestContext, status: number, data: (value: T) => object): Keeping<T> | undefined => {
@@ -51,17 +50,27 @@ const settle = async (c: RequestContext, work: Work): Promise<void> => {
   }
 };
 
-const repeatable = (callerOf: (c: RequestContext, body: Json) => Promise<Caller | null>) =>
+export const sentKey = (c: RequestContext): string | null => c.req.header("idempotency-key") ?? null;
+
+/** Of routes whose operation itself keeps the key, with what it makes. */
+export const takesKey = guard<Api>(
+  { refuses: ["idempotency_conflict"], takes: idempotencyHeaders, sets: repeatHeaders },
+  async (c, next) => {
+    const key = sentKey(c);
+    if (key !== null && !idempotencyPattern.test(key)) return failure(c, "invalid_request", `Idempotency-Key: ${idempotencyKeyRule}.`);
+    return next();
+  },
+);
+
+export const idempotent = inTurn<Api>(
+  takesKey,
   createMiddleware<Api>(async (c, next) => {
-    const key = c.req.header("idempotency-key");
-    if (key === undefined) return next();
-    if (!idempotencyPattern.test(key)) return failure(c, "invalid_request", `Idempotency-Key: ${idempotencyKeyRule}.`);
+    const key = sentKey(c);
+    if (key === null) return next();
     const body = await c.req.json<Json>();
-    const caller = await callerOf(c, body);
-    if (caller === null) return next();
     const { services, requestId } = c.var;
     const route = `${c.req.method} ${c.req.path}`;
-    const begun = await beginKeyed(services, { ...caller, route, key, body, requestId });
+    const begun = await beginKeyed(services, { ...(await ownerOf(c, body)), route, key, body, requestId });
     if (begun === null) return next();
     if (!begun.ok) return refusal(c, begun);
     if (begun.value.kept !== null) {
@@ -75,7 +84,15 @@ const repeatable = (callerOf: (c: RequestContext, body: Json) => Promise<Caller 
     const done = next().then(() => settle(c, work));
     services.afterAnswer(() => done); // whoever hangs up and asks again finds it done, not broken off
     await done;
-  });
+  }),
+);
 
-export const idempotent = repeatable(credential);
-export const idempotentByAddress = repeatable(atAddress);
+/** What an operation that keeps the key itself came to. */
+export const answerKept = <T, D extends object>(
+  c: RequestContext,
+  kept: Result<{ readonly replayed: boolean; readonly value: T }>,
+  toWire: (value: T) => D,
+) => {
+  if (kept.ok && kept.value.replayed) c.header("Idempotency-Replayed", "true");
+  return answer(c, 201, kept, ({ value }) => toWire(value));
+};

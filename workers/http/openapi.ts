@@ -1,12 +1,48 @@
 // The OpenAPI 3.1 description, built from the very routes that are routed and that parse what arrives. Also the one kind of app
 // that routes are written on: what its schemas refuse is answered as every other refusal.
-import { createRoute, OpenAPIHono, type z } from "@hono/zod-openapi";
+import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import type { RefusalCode } from "../../core/refusals.ts";
 import type { Api } from "./context.ts";
 import { failure } from "./envelope.ts";
-import { schemaFault } from "./wire.ts";
+import { together, type Guard, type Refusing, type Terms } from "./guard.ts";
+import { failures, schemaFault } from "./wire.ts";
 
-export { createRoute };
+/** What a route says of itself. */
+type Stated<P extends string> = Omit<RouteConfig, "path" | "middleware"> & Refusing & { readonly path: P; readonly middleware: Guard };
+
+/** Successes tell of the guards' headers; a redirection or a 304 does not come from the handler alone. */
+const withHeaders = (responses: RouteConfig["responses"], headers: NonNullable<Terms["sets"]>) => {
+  if (Object.keys(headers).length === 0) return responses;
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [
+      status,
+      status.startsWith("2") ? { ...response, headers: { ...headers, ...(response as { readonly headers?: object }).headers } } : response,
+    ]),
+  );
+};
+
+const refusesQuery: Terms = { when: { invalid_request: "The message names the parameter and the rule." } };
+
+/**
+ * How the routes of one word are made: each says what its own handler takes, refuses and answers, and the guards before it say the
+ * rest. Any route can answer `internal_error`.
+ */
+export const routesOf =
+  (tag: string) =>
+  <P extends string, R extends Stated<P>>({ refuses = [], when = {}, ...route }: R) => {
+    const { method, middleware, request, responses } = route;
+    const ofRequest = request?.query === undefined ? {} : refusesQuery;
+    const terms = together([ofRequest, middleware.terms ?? {}, { refuses, when }]);
+    const codes = [...terms.refuses, ...(method === "get" ? [] : terms.refusesChanges), ...Object.keys(terms.when), "internal_error"];
+    return createRoute({
+      tags: [tag],
+      security: terms.security ?? [],
+      ...route,
+      request: { headers: terms.takes, ...request },
+      responses: { ...withHeaders(responses, terms.sets), ...failures(new Set(codes as RefusalCode[]), terms.when) },
+    } as unknown as R);
+  };
 
 /** A parameter of a query that is given twice could mean either, so it is refused. */
 const faultOf = (c: Context<Api>, target: string, error: z.ZodError): string => {
@@ -18,7 +54,12 @@ const faultOf = (c: Context<Api>, target: string, error: z.ZodError): string => 
 /** An app for the routes of one word, put together in workers/app.ts. */
 export const newApi = (): OpenAPIHono<Api> =>
   new OpenAPIHono<Api>({
-    defaultHook: (result, c) => (result.success ? undefined : failure(c, "invalid_request", faultOf(c, result.target, result.error))),
+    defaultHook: (result, c) => {
+      if (result.success) return undefined;
+      // Only an id can be wrong in a path.
+      if (result.target === "param") return failure(c, c.req.param("cert_id") === undefined ? "not_found" : "cert_not_found");
+      return failure(c, "invalid_request", faultOf(c, result.target, result.error));
+    },
   });
 
 /** Of the service and of its description; the API's own version is in its path. */

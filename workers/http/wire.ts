@@ -1,6 +1,7 @@
 // Pieces of schema that several routes share. Zod judges shape here; meaning is judged in core.
 import { z } from "@hono/zod-openapi";
 import { refusals, type RefusalCode } from "../../core/refusals.ts";
+import type { Refusing } from "./guard.ts";
 import { statuses } from "./statuses.ts";
 
 /** Of the header Idempotency-Key (CONTRACT 0). */
@@ -18,7 +19,33 @@ export const idempotencyKey = (
 /** Of routes that take the key and no other header. */
 export const idempotencyHeaders = z.object({ "Idempotency-Key": idempotencyKey() });
 
+export const time = z.string().openapi({ format: "date-time" });
+export const timeOf = (what: string) => time.openapi({ description: `${what}.` });
+
+/** A moment that is sent. */
+export const instant = z
+  .string()
+  .max(40)
+  .refine(
+    (text) =>
+      /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/.test(text) &&
+      !Number.isNaN(Date.parse(text)) &&
+      // Date.parse carries 30 February over into March
+      new Date(text.slice(0, 10)).toISOString().startsWith(text.slice(0, 10)),
+    "must be a moment in ISO 8601",
+  );
+
+/** `nullable()` on a schema with a name would make every use of that name nullable. */
+export const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
+
+export const environmentSchema = z.enum(["live", "sandbox"]);
+
 const wholeNumber = "must be a whole number from 1";
+
+export const positive = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/, wholeNumber) // 15 digits are exact in a double
+  .transform(Number);
 
 /** How many rows a page may have: `limit` of lists that are read in pages. More than `max` is answered as `max`. */
 export const limitParam = (preset: number, max: number) =>
@@ -29,30 +56,41 @@ export const limitParam = (preset: number, max: number) =>
     .transform((text) => Math.min(max, text === undefined ? preset : Number(text)))
     .openapi({ type: "integer", minimum: 1, default: preset, description: `At most ${max}; larger is answered as ${max}.` });
 
+/** An id of the kind that `idOf` reads. */
+export const idText = <Id extends string>(idOf: (text: string) => Id | null, rule: string) =>
+  z
+    .string()
+    .refine((text) => idOf(text) !== null, rule)
+    .transform((text) => text as Id);
+
+/** One in a path: what is not spelt as one is nobody's, and is refused as an unknown one is (`newApi`). */
+export const idParam = <Id extends string>(idOf: (text: string) => Id | null, description: string, example: string) =>
+  idText(idOf, "must be an id").openapi({ type: "string", description, example });
+
 /** A successful JSON answer around `data`; `name` is its name in the description. */
 export const envelope = <S extends z.ZodType>(name: string, data: S) =>
   z.object({ ok: z.literal(true), data, request_id: requestId }).openapi(name);
 
 /** The same around an example. */
-export const enveloped = (data: object): object => ({ ok: true, data, request_id: exampleRequestId });
+const enveloped = (data: object): object => ({ ok: true, data, request_id: exampleRequestId });
 
 export const json = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
 
-/** What a route answers, in its description: the envelope around `data`. */
-export const answerOf = <S extends z.ZodType>(name: string, data: S, example: object) => json(envelope(name, data), enveloped(example));
+/** A success of a route in its description: the envelope around `data`. */
+export const answerOf = <S extends z.ZodType>(description: string, name: string, data: S, example: object) => ({
+  description,
+  content: json(envelope(name, data), enveloped(example)),
+});
 
 /** What a route reads. */
 export const bodyOf = <S extends z.ZodType>(schema: S, example: object) => ({ required: true, content: json(schema, example) });
 
-/** How reading a body is refused; how whoever calls by a key is, and whoever is signed in. */
-export const bodyRefusals = ["invalid_request", "payload_too_large", "unsupported_media_type"] as const;
-export const keyRefusals = ["unauthorized", "business_suspended", "business_inactive", "rate_limited", "storage_unavailable"] as const;
-export const sessionRefusals = ["unauthorized", "forbidden", "rate_limited", "storage_unavailable"] as const;
-/** Of a change by somebody who is signed in. */
-export const changeRefusals = ["csrf_failed", ...bodyRefusals, ...sessionRefusals] as const;
+/** The same where it may be left out. */
+export const optionalBodyOf = <S extends z.ZodType>(schema: S, example: object) => ({ required: false, content: json(schema, example) });
 
-export const badBody = { invalid_request: "The message names the input and the rule." } as const;
-export const onlyPeople = { forbidden: "The session is not a person's." } as const;
+/** What the removal of a record answers. */
+export const deletedSchema = z.object({ deleted: z.literal(true), id: z.string() });
+export const deletedToWire = (id: string) => ({ deleted: true as const, id });
 
 const count = { type: "integer" } as const;
 /** Of routes that are counted (CONTRACT 0). */
@@ -62,9 +100,8 @@ export const rateHeaders = {
   "RateLimit-Reset": { description: "Seconds until the oldest request leaves the window.", schema: count },
 };
 
-/** Of routes that are counted and take an idempotency key. */
+/** Of routes that take an idempotency key. */
 export const repeatHeaders = {
-  ...rateHeaders,
   "Idempotency-Replayed": { description: "`true` when this is the answer of an earlier request.", schema: { type: "string" } as const },
 };
 
@@ -83,26 +120,13 @@ const failureSchema = z
   })
   .openapi("Failure");
 
-interface DescribedFailure {
-  readonly headers?: typeof retryAfter;
-  readonly description: string;
-  readonly content: {
-    readonly "application/json": { readonly schema: z.ZodType; readonly examples: Record<string, { readonly value: object }> };
-  };
-}
-
 /**
  * Failure answers of a route in its description: every code stands under the status it has, with the answer itself as
- * example. `when` says in which case, where the code's own sentence does not. Any route can answer `internal_error`.
+ * example. `when` says in which case, where the code's own sentence does not.
  */
-export const failures = (
-  codes: readonly RefusalCode[],
-  when: Readonly<Partial<Record<RefusalCode, string>>> = {},
-): Record<number, DescribedFailure> => {
-  const byStatus = new Map<number, RefusalCode[]>();
-  for (const code of [...codes, "internal_error"] as const) byStatus.set(statuses[code], [...(byStatus.get(statuses[code]) ?? []), code]);
-  return Object.fromEntries(
-    [...byStatus].map(([status, of]) => [
+export const failures = (codes: ReadonlySet<RefusalCode>, when: Refusing["when"] = {}) =>
+  Object.fromEntries(
+    [...Map.groupBy(codes, (code) => statuses[code])].map(([status, of]) => [
       status,
       {
         ...((status === 429 || status === 503) && { headers: retryAfter }),
@@ -118,7 +142,6 @@ export const failures = (
       },
     ]),
   );
-};
 
 const kinds: Readonly<Record<string, string>> = {
   string: "text",

@@ -20,10 +20,10 @@ import { oauthNames } from "../http/oauth-names.ts";
 import { statuses } from "../http/statuses.ts";
 import { kindOfError } from "../log.ts";
 import { agentOf, isKnownToken, isNoToken } from "../operations/agents/authenticate.ts";
-import { isAway } from "./faults.ts";
 import { answerModern } from "./modern-era.ts";
 import { mayCall } from "./origin.ts";
 import { answerTo } from "./spec-era.ts";
+import { isAway } from "./tool.ts";
 
 const maxBatch = 20; // CONTRACT 12
 const deepest = 32; // capabilities that clients send nest deeper than a body of the API

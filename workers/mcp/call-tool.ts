@@ -5,9 +5,8 @@ import { isObject, type Json } from "../../core/canonical-json.ts";
 import { kindOfError } from "../log.ts";
 import { recordCall, type RecordedCall } from "../operations/agents/record-call.ts";
 import { argumentFault } from "./arguments.ts";
-import { isAway } from "./faults.ts";
 import { tellPerson } from "../operations/agents/tell-person.ts";
-import type { Called, Tool, ToolAnswer } from "./tool.ts";
+import { isAway, type Called, type Tool, type ToolAnswer } from "./tool.ts";
 import { realmsOf, takesOf, toolNamed, toolsOf } from "./tools.ts";
 
 interface ToolResult {

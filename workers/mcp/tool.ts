@@ -3,6 +3,7 @@
 import type { z } from "@hono/zod-openapi";
 import type { Realm } from "../../core/access/session.ts";
 import type { Agent } from "../../core/agents/token.ts";
+import { isOutage } from "../http/faults.ts";
 import type { Services } from "../services.ts";
 
 export type ToolAnswer =
@@ -51,3 +52,13 @@ export const readingHints = { readOnlyHint: true, destructiveHint: false, idempo
 
 /** For the table, where tools of all realms stand side by side; `run` is called only for a realm that has a description. */
 export const tool = <R extends Realm, S extends z.ZodObject>(of: Tool<R, S>): Tool => of as unknown as Tool;
+
+/** Storage could not be asked, where an operation says so as a refusal: the whole request is answered -32000. */
+export class StorageAway extends Error {
+  constructor() {
+    super("storage could not be asked");
+    this.name = "StorageAway";
+  }
+}
+
+export const isAway = (error: unknown): boolean => error instanceof StorageAway || isOutage(error);

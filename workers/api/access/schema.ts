@@ -2,12 +2,13 @@
 import { z } from "@hono/zod-openapi";
 import { codePattern, codeRule } from "../../../core/access/mailed-code.ts";
 import { realms } from "../../../core/access/session.ts";
-import { envelope } from "../../http/wire.ts";
 import type { SignedInUser } from "../../operations/access/sign-in.ts";
 
-const realmSchema = z
-  .enum(realms as ["consumer", "business"])
-  .openapi({ description: "`business` signs in a member of a business, `consumer` a person for themselves.", example: "business" });
+const realm = z.enum(realms);
+const realmSchema = realm.openapi({
+  description: "`business` signs in a member of a business, `consumer` a person for themselves.",
+  example: "business",
+});
 const emailSchema = z.string().openapi({ description: "One e-mail address.", example: "owner@acme-solar.example" });
 
 export const requestSchema = z.object({ email: emailSchema, realm: realmSchema }).openapi("CodeRequest");
@@ -41,7 +42,7 @@ export const userSchema = z
   .object({
     id: z.string().openapi({ description: "`mem_…` for a member, `con_…` for a consumer." }),
     email: z.string().openapi({ description: "The address as it was first given." }),
-    realm: z.enum(realms as ["consumer", "business"]),
+    realm,
     role: z.enum(["owner", "member"]).nullable().openapi({ description: "In the business; null for a consumer." }),
     business_id: z.string().nullable().openapi({ description: "The business of the member; null for a consumer." }),
   })
@@ -51,10 +52,10 @@ export const sessionSchema = userSchema
   .extend({ user: userSchema.openapi({ description: "The same, as signing in answers it: one reader serves both answers." }) })
   .openapi("Session");
 
-export const signInAnswer = envelope(
-  "SignInAnswer",
-  z.object({ user: userSchema, created: z.boolean().openapi({ description: "True at a consumer's first sign-in." }) }),
-);
+export const signedInSchema = z.object({
+  user: userSchema,
+  created: z.boolean().openapi({ description: "True at a consumer's first sign-in." }),
+});
 
 export const userToWire = ({ id, email, realm, role, businessId }: SignedInUser): z.input<typeof userSchema> => ({
   id,

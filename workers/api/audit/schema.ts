@@ -3,15 +3,12 @@ import { z } from "@hono/zod-openapi";
 import type { AuditTrail, ProvenPage } from "../../../core/audit/trail.ts";
 import { anchorView } from "../../../core/certificates/views.ts";
 import { isoOf } from "../../../core/time.ts";
-import { limitParam } from "../../http/wire.ts";
-import { anchorSchema, orNull } from "../certificates/schema.ts";
+import { limitParam, orNull, positive, time } from "../../http/wire.ts";
+import { anchorSchema } from "../certificates/schema.ts";
 
 export const trailQuery = z.object({
   limit: limitParam(50, 200),
-  before_seq: z
-    .string()
-    .regex(/^[1-9]\d{0,14}$/, "must be a whole number from 1") // 15 digits are exact in a double
-    .transform(Number)
+  before_seq: positive
     .nullable()
     .default(null)
     .openapi({ type: "integer", minimum: 1, description: "Entries before this number: `next_before_seq` of the page before." }),
@@ -29,7 +26,7 @@ export const trailSchema = z
       .array(
         z.object({
           seq: z.int().openapi({ description: "From 1 without gaps. A number here, text where it is hashed." }),
-          at: text.openapi({ format: "date-time" }),
+          at: time,
           type: text,
           entity_type: text,
           entity_id: text,
@@ -46,7 +43,7 @@ export const trailSchema = z
     head: z.object({ seq: z.int(), hash }).nullable().openapi({ description: "The chain's newest entry." }),
     next_before_seq: z.int().nullable().openapi({ description: "For the next page; null when there is none." }),
     pending: z
-      .array(z.object({ at: text.openapi({ format: "date-time" }), type: text, entity_type: text, entity_id: text }))
+      .array(z.object({ at: time, type: text, entity_type: text, entity_id: text }))
       .openapi({ description: "Committed, and not in the chain yet." }),
     proof: z
       .object({
@@ -78,6 +75,13 @@ export const entryToWire = (entry: ProvenPage["entries"][number]): z.input<typeo
   log_index: entry.log_index,
 });
 
+export const pendingToWire = ({ at, type, entityType, entityId }: AuditTrail["pending"][number]) => ({
+  at: isoOf(at),
+  type,
+  entity_type: entityType,
+  entity_id: entityId,
+});
+
 export const toWire = ({ chain, page, pending, anchor }: AuditTrail): z.input<typeof trailSchema> => ({
   chain,
   chain_index: page?.chainIndex ?? null,
@@ -85,7 +89,7 @@ export const toWire = ({ chain, page, pending, anchor }: AuditTrail): z.input<ty
   entries: page?.entries.map(entryToWire) ?? [],
   head: page === null ? null : { seq: Number(page.head.seq), hash: page.head.hash },
   next_before_seq: page === null || page.nextBeforeSeq === null ? null : Number(page.nextBeforeSeq),
-  pending: pending.map(({ at, type, entityType, entityId }) => ({ at: isoOf(at), type, entity_type: entityType, entity_id: entityId })),
+  pending: pending.map(pendingToWire),
   proof:
     page === null
       ? null

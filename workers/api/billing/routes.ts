@@ -1,74 +1,47 @@
 // Billing (CONTRACT 11): the way to the payment provider's pages, and its events coming back.
-import type { MiddlewareHandler } from "hono";
-import { every } from "hono/combine";
-import { createMiddleware } from "hono/factory";
 import { verifySignature } from "../../../core/webhooks/verify-signature.ts";
 import { secondMs } from "../../../core/time.ts";
 import { readCapped } from "../../http/body.ts";
 import type { SessionCaller } from "../../http/context.ts";
 import { failure, refusal } from "../../http/envelope.ts";
-import { appOrigin, forAnyone, limitByAddress, limited } from "../../http/guards.ts";
-import { createRoute, newApi } from "../../http/openapi.ts";
-import { signedIn } from "../../http/session-guards.ts";
-import { failures, rateHeaders } from "../../http/wire.ts";
+import { guard, inTurn } from "../../http/guard.ts";
+import { forAnyone, limitByAddress, limitByAccount } from "../../http/guards.ts";
+import { newApi, routesOf } from "../../http/openapi.ts";
+import { sameOrigin, signedIn } from "../../http/session-guards.ts";
+import { json, rateHeaders } from "../../http/wire.ts";
 import { openPayment } from "../../operations/billing/checkout.ts";
 import { takeInEvent } from "../../operations/billing/sync.ts";
 import { checkoutQuery, consumedTypes, readEvent, receivedSchema } from "./schema.ts";
 
+const createRoute = routesOf("billing");
+
 /** A page of another site that opens the checkout could make somebody pay who did not mean to. */
-const fromOurPages = createMiddleware<SessionCaller>(async (c, next) => {
-  if (c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site") return failure(c, "csrf_failed");
-  await next();
+const fromOurPages = guard<SessionCaller>({ when: { csrf_failed: "A page of another site led here." } }, async (c, next) => {
+  return c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site" ? failure(c, "csrf_failed") : next();
 });
 
-const checkoutCounted = createMiddleware<SessionCaller>(async (c, next) => {
-  const { session, services } = c.var;
-  const account = session.realm === "business" ? session.business.id : session.userId;
-  const refused = limited(c, "CHECKOUT", await services.takeExactly("CHECKOUT", account));
-  if (refused !== null) return refused;
-  await next();
-});
-
-const behindSession: MiddlewareHandler<SessionCaller> = every(signedIn, fromOurPages, checkoutCounted);
+const checkoutCounted = limitByAccount("CHECKOUT", "More than 30 an hour for one account, or 120 a minute by one person.");
 
 const checkoutRoute = createRoute({
   method: "get",
   path: "/v1/billing/checkout",
   operationId: "openCheckout",
-  middleware: behindSession,
-  tags: ["billing"],
+  middleware: inTurn<SessionCaller>(signedIn, fromOurPages, checkoutCounted),
   summary: "Go and pay",
   description:
     "A link for a browser: leads to the payment provider's page for the plan, or, with a subscription already, to its page for invoices, cards and cancelling. Changes nothing here; what came of it arrives as an event. A business that is suspended because it did not pay may still come here.",
-  security: [{ session: [] }],
   request: { query: checkoutQuery },
   responses: {
     303: {
       description: "On to the payment provider.",
       headers: { ...rateHeaders, Location: { description: "The provider's page.", schema: { type: "string" as const } } },
     },
-    ...failures(
-      [
-        "invalid_request",
-        "unauthorized",
-        "business_suspended",
-        "business_inactive",
-        "csrf_failed",
-        "forbidden",
-        "owner_required",
-        "not_found",
-        "rate_limited",
-        "billing_unavailable",
-        "storage_unavailable",
-      ],
-      {
-        invalid_request: "`plan` is missing or is none that is sold.",
-        forbidden: "The plan is for the other kind of account: `business` for businesses, `white_glove` for consumers.",
-        csrf_failed: "A page of another site led here.",
-        not_found: "This deployment sells nothing.",
-        rate_limited: "More than 30 an hour for one account, or 120 a minute by one person.",
-      },
-    ),
+  },
+  refuses: ["business_suspended", "business_inactive", "owner_required", "billing_unavailable"],
+  when: {
+    invalid_request: "`plan` is missing or is none that is sold.",
+    forbidden: "The plan is for the other kind of account: `business` for businesses, `white_glove` for consumers.",
+    not_found: "This deployment sells nothing.",
   },
 });
 
@@ -76,25 +49,19 @@ const syncRoute = createRoute({
   method: "post",
   path: "/v1/webhooks/stripe",
   operationId: "takeInProviderEvent",
-  middleware: forAnyone(limitByAddress("PROVIDER_SYNC_PER_IP")),
-  tags: ["billing"],
+  middleware: forAnyone(sameOrigin, limitByAddress("PROVIDER_SYNC_PER_IP")),
   summary: "Take in an event of the payment provider",
   description: `For the payment provider. The header Stripe-Signature (\`t=…,v1=…\`) signs the bytes of the body and is at most 300 seconds old. Taken in: ${consumedTypes.map((type) => `\`${type}\``).join(", ")}; every other type is answered the same and does nothing. An event counts once, by its id. Not enveloped.`,
-  security: [],
   // Read as bytes, before anything parses them: the signature is over what was sent.
   requestBody: { required: true, content: { "application/json": { schema: { type: "object" } } } },
   responses: {
-    200: {
-      description: "Taken in, now or earlier, or of no concern here.",
-      headers: rateHeaders,
-      content: { "application/json": { schema: receivedSchema, example: { received: true } } },
-    },
-    ...failures(["invalid_request", "csrf_failed", "not_found", "payload_too_large", "rate_limited", "storage_unavailable"], {
-      csrf_failed: "A browser sent it from another site.",
-      invalid_request: "The signature is missing, too old or not of this body; or the body is no event, or one of test mode.",
-      not_found: "This deployment sells nothing.",
-      rate_limited: "More than 600 a minute from one address.",
-    }),
+    200: { description: "Taken in, now or earlier, or of no concern here.", content: json(receivedSchema, { received: true }) },
+  },
+  refuses: ["payload_too_large"],
+  when: {
+    csrf_failed: "A browser sent it from another site.",
+    invalid_request: "The signature is missing, too old or not of this body; or the body is no event, or one of test mode.",
+    not_found: "This deployment sells nothing.",
   },
 });
 
@@ -102,8 +69,6 @@ const awaySeconds = "60";
 const maxEventBytes = 256 * 1_024; // the provider's largest events are a fraction of it
 
 export const billing = newApi();
-
-billing.use("/v1/billing/*", appOrigin({ methods: ["GET"] }));
 
 billing.openapi(checkoutRoute, async (c) => {
   const opened = await openPayment(c.var.services, c.var.session, c.req.valid("query").plan);

@@ -9,12 +9,11 @@ import { evidenceBundle } from "../../../core/certificates/evidence-bundle.ts";
 import { verifyView, verifyUrlOf } from "../../../core/certificates/views.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
 import type { BusinessId, CertId, ClientId } from "../../../core/ids.ts";
-import { anchorStatement, entryHash } from "../../../core/ledger/statement.ts";
-import { detailToWire, erasedToWire, listToWire, receiptToWire } from "./to-wire.ts";
+import { anchorStatement, entryHash, type AnchorSubject } from "../../../core/ledger/statement.ts";
+import { detailToWire, erasedToWire, listToWire, receiptToWire, submissionFromWire } from "./to-wire.ts";
 
 const verifyBase = "https://verify.example.com";
 const apiBase = "https://api.example.com/v1";
-export const exampleLedger = "tlog:ledger.example.com/ledger/2026h2";
 const issuedAt = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
 export const exampleContext = { verifyBase, apiBase, now: issuedAt + 86_400_000 };
 const userAgent = "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 Version/19.0 Safari/605.1";
@@ -35,16 +34,7 @@ export const consentRequestExample = {
 };
 
 const issuedExample = () => {
-  const submission = {
-    fields: consentRequestExample.fields,
-    disclosureText: consentRequestExample.disclosure_text,
-    entities: consentRequestExample.entities,
-    entitiesAccepted: consentRequestExample.entities_accepted,
-    entitiesRejected: consentRequestExample.entities_rejected,
-    purpose: consentRequestExample.purpose,
-    pageUrl: consentRequestExample.page_url,
-    extras: {},
-  };
+  const submission = submissionFromWire(consentRequestExample);
   const read = readSubmission(submission);
   if (!read.ok) throw new Error(`the example is refused: ${read.code}`);
   const issued = issueCertificate({
@@ -80,13 +70,25 @@ const issuedExample = () => {
 };
 
 const certificate = issuedExample();
-const statement = anchorStatement({
-  event: "certificate.issued",
-  entityId: certificate.id,
-  fingerprint: certificate.fingerprint,
-  originDomain: certificate.originDomain,
-  at: certificate.issuedAt,
-});
+
+/** The anchor of an event that no ledger has taken yet. */
+export const pendingAnchor = (
+  event: AnchorSubject["event"],
+  { id: entityId, fingerprint, originDomain }: Pick<PublishedCertificate, "id" | "fingerprint" | "originDomain">,
+  at: number,
+) => {
+  const statement = anchorStatement({ event, entityId, fingerprint, originDomain, at });
+  return {
+    event,
+    ledgerId: "tlog:ledger.example.com/ledger/2026h2",
+    entryHash: entryHash(statement),
+    statement,
+    status: "pending" as const,
+    receipt: null,
+    anchoredAt: null,
+  };
+};
+
 const policyText = "We use what you type into our forms to call or e-mail you about the quote you asked for.";
 
 /** Public half of the key that signed the example; its private half was used once and thrown away. */
@@ -99,21 +101,14 @@ export const exampleSigningKey = {
   use: "sig",
 };
 
-const published: PublishedCertificate = {
-  id: certificate.id,
+const anchor = pendingAnchor("certificate.issued", certificate, issuedAt);
+export const exampleCertificate: PublishedCertificate = {
+  ...certificate,
   businessId: certificate.business.id,
   businessName: certificate.business.name,
-  environment: certificate.environment,
   status: "active",
-  purpose: certificate.purpose,
-  disclosureText: certificate.disclosureText,
-  disclosureHash: certificate.disclosureHash,
   entities: certificate.recipients.entities,
   answered: certificate.recipients.answered ?? null,
-  originDomain: certificate.originDomain,
-  issuedAt: certificate.issuedAt,
-  fingerprint: certificate.fingerprint,
-  subjectHash: certificate.subjectHash,
   subjectMasked: maskedSubject(certificate.fields),
   subjectErasedAt: null,
   gpc: false,
@@ -134,21 +129,13 @@ const published: PublishedCertificate = {
       capturedAt: issuedAt + 1_911,
     },
   ],
-  anchor: {
-    event: "certificate.issued",
-    ledgerId: exampleLedger,
-    entryHash: entryHash(statement),
-    statement,
-    status: "pending",
-    receipt: null,
-    anchoredAt: null,
-  },
+  anchor,
   withdrawal: null,
   entitiesWithdrawn: [],
 };
 
 const opened: OpenedCertificate = {
-  certificate: published,
+  certificate: exampleCertificate,
   subject: { fields: certificate.fields, rootSalt: certificate.rootSalt },
   evidence: certificate.evidence,
   evidenceHash: certificate.evidenceHash,
@@ -162,22 +149,20 @@ const views: View[] = [{ at: issuedAt + 3_600_000, ip: "198.51.100.23", userAgen
 const read = { opened, views, policyTexts: new Map([[sha256Hex(policyText), policyText]]) };
 
 export const receiptExample = receiptToWire({
+  ...certificate,
   certId: certificate.id,
-  fingerprint: certificate.fingerprint,
-  issuedAt: certificate.issuedAt,
   verifyUrl: verifyUrlOf(verifyBase, certificate.id),
-  environment: certificate.environment,
   manageUrl: `${verifyUrlOf(verifyBase, certificate.id)}#m=${base64UrlOf(sha256("manage token of the example"))}`,
-  answered: published.answered,
+  answered: exampleCertificate.answered,
 });
 
 export const eraseExample = { confirm: "ERASE", reason: "person_asked" } as const;
 export const erasedExample = erasedToWire({ certId: certificate.id, erasedAt: issuedAt + 30 * 86_400_000 });
 
-export const verifyExample = verifyView(published, exampleContext);
+export const verifyExample = verifyView(exampleCertificate, exampleContext);
 export const detailExample = detailToWire({ ...read, entry: null }, exampleContext);
 export const listExample = listToWire(
-  { certificates: [{ ...published, withdrawal: null }], total: 1, page: 1, perPage: 25 },
+  { certificates: [{ ...exampleCertificate, withdrawal: null }], total: 1, page: 1, perPage: 25 },
   exampleContext,
 );
 export const evidenceExample = evidenceBundle({
@@ -186,7 +171,7 @@ export const evidenceExample = evidenceBundle({
   redacted: false,
   createdAt: issuedAt + 86_400_000,
   verifyView: verifyExample,
-  anchors: [{ event: "issued", statement, receipt: null, attested: null }],
+  anchors: [{ event: "issued", statement: anchor.statement, receipt: null, attested: null }],
   acts: [],
   audit: null,
   trust: { issuer_keys: { keys: [exampleSigningKey] } },

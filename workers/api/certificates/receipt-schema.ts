@@ -1,6 +1,7 @@
 // Shapes of a certificate as a consent receipt: the field names of ISO/IEC TS 27560:2023, and of the Kantara Consent Receipt 1.1.
 import { z } from "@hono/zod-openapi";
-import { certId, timeOf, withdrawnEntities } from "./schema.ts";
+import { timeOf } from "../../http/wire.ts";
+import { certId, withdrawnEntities } from "./schema.ts";
 
 const text = z.string();
 const jurisdiction = z.string().openapi({ description: "ISO 3166-1 alpha-2: the country the business gave.", example: "US" });

@@ -1,11 +1,7 @@
 // The routes of certificates: issue, verify, list, read, export.
 import { z } from "@hono/zod-openapi";
-import type { MiddlewareHandler } from "hono";
-import { every } from "hono/combine";
 import { etag, RETAINED_304_HEADERS } from "hono/etag";
-import { createMiddleware } from "hono/factory";
-import { addressKey } from "../../../core/access/address.ts";
-import { keyActor, type Principal } from "../../../core/access/principal.ts";
+import { keyActor, type Principal, type Reader } from "../../../core/access/principal.ts";
 import { evidenceBundle } from "../../../core/certificates/evidence-bundle.ts";
 import { evidenceHtml, evidenceZip } from "../../../core/certificates/evidence-pack.ts";
 import { verifyView } from "../../../core/certificates/views.ts";
@@ -14,24 +10,21 @@ import { clientIdOf } from "../../../core/ids.ts";
 import { secondsUntilTomorrow } from "../../../core/time.ts";
 import { jsonBody, jsonOrTextBody } from "../../http/body.ts";
 import type { Api } from "../../http/context.ts";
-import { failure, refusal, success } from "../../http/envelope.ts";
-import { anyOrigin, appOrigin, behindApiKey, limitByAddress, limited, optionalApiKey } from "../../http/guards.ts";
-import { idempotent } from "../../http/idempotency.ts";
-import { createRoute, newApi } from "../../http/openapi.ts";
-import { behindPortal, ownerOnly, sameOrigin } from "../../http/session-guards.ts";
+import { answer, refusal, success } from "../../http/envelope.ts";
+import { guard, inTurn } from "../../http/guard.ts";
 import {
-  answerOf,
-  bodyOf,
-  bodyRefusals,
-  envelope,
-  enveloped,
-  failures,
-  idempotencyHeaders,
-  idempotencyKey,
-  keyRefusals,
-  rateHeaders,
-  repeatHeaders,
-} from "../../http/wire.ts";
+  behindApiKey,
+  countedByAddress,
+  countedExactly,
+  forAnyone,
+  limitByAddress,
+  optionalApiKey,
+  overflowing,
+} from "../../http/guards.ts";
+import { idempotent } from "../../http/idempotency.ts";
+import { newApi, routesOf } from "../../http/openapi.ts";
+import { behindPortal, ownerOnly } from "../../http/session-guards.ts";
+import { answerOf, bodyOf, idempotencyKey, rateHeaders, repeatHeaders } from "../../http/wire.ts";
 import { captureConsent, countForClient } from "../../operations/certificates/capture.ts";
 import { eraseSubject } from "../../operations/certificates/erase.ts";
 import { gatherEvidence } from "../../operations/certificates/evidence.ts";
@@ -39,40 +32,30 @@ import { listCertificates } from "../../operations/certificates/list.ts";
 import { readCertificate } from "../../operations/certificates/read.ts";
 import { verifyCertificate } from "../../operations/certificates/verify.ts";
 import { viewContext } from "../../operations/certificates/view-context.ts";
+import type { Services } from "../../services.ts";
 import { verifierSource } from "../../pages/verifier.gen.ts";
-import { circumstancesOf } from "./circumstances.ts";
+import * as example from "./examples.ts";
+import * as wire from "./schema.ts";
 import {
-  consentRequestExample,
-  detailExample,
-  eraseExample,
-  erasedExample,
-  evidenceExample,
-  listExample,
-  receiptExample,
-  verifyExample,
-} from "./examples.ts";
-import {
-  certificateDetailSchema,
-  certificateListSchema,
-  certParams,
-  consentReceiptSchema,
-  consentRequestSchema,
-  eraseSchema,
-  erasedSchema,
-  evidenceBundleSchema,
-  listQuerySchema,
-  packQuerySchema,
-  searchSchema,
-  verifySchema,
-} from "./schema.ts";
-import { detailToWire, erasedToWire, listQueryFromWire, listToWire, receiptToWire, submissionFromWire } from "./to-wire.ts";
+  circumstancesOf,
+  detailToWire,
+  erasedToWire,
+  listQueryFromWire,
+  listToWire,
+  receiptToWire,
+  submissionFromWire,
+} from "./to-wire.ts";
+
+const createRoute = routesOf("certificates");
 
 const notYours = { cert_not_found: "There is no such certificate, or it is not yours." } as const;
+const namesFilter = { invalid_request: "The message names the filter and the rule." } as const;
+
 /** Read as JSON whatever it is called; the type of both is one, so that the handler has it. */
 const sealedText = {
-  "application/json": { schema: consentRequestSchema, example: consentRequestExample },
+  "application/json": { schema: wire.consentRequestSchema, example: example.consentRequestExample },
   "text/plain": {
-    schema: z.custom<z.input<typeof consentRequestSchema>>().openapi({ type: "string", description: "The same JSON." }),
+    schema: z.custom<z.input<typeof wire.consentRequestSchema>>().openapi({ type: "string", description: "The same JSON." }),
   },
 };
 
@@ -81,28 +64,20 @@ interface VisitorOrServer {
 }
 
 /** A visitor is counted by the address, the business's server by its key. */
-const countedCaller = createMiddleware<VisitorOrServer>(async (c, next) => {
-  const { principal, services, ip } = c.var;
-  const refused =
-    principal === undefined
-      ? limited(c, "CONSENT_PER_IP", await services.takeByAddress("CONSENT_PER_IP", addressKey(ip)))
-      : limited(c, "API_KEY", await services.takeExactly("API_KEY", principal.keyHash));
-  if (refused !== null) return refused;
-  await next();
+const countedCaller = guard<VisitorOrServer>({ sets: rateHeaders }, async (c, next) => {
+  const { principal } = c.var;
+  const refused = principal === undefined ? countedByAddress(c, "CONSENT_PER_IP") : countedExactly(c, "API_KEY", principal.keyHash);
+  return (await refused) ?? next();
 });
-
-const fromPageOrServer: MiddlewareHandler<VisitorOrServer> = every(optionalApiKey, countedCaller, jsonOrTextBody);
 
 const consentRoute = createRoute({
   method: "post",
   path: "/v1/consent",
   operationId: "captureConsent",
-  tags: ["certificates"],
   summary: "Issue a certificate",
   description:
     "Seals one form submission into a certificate. Called by the page script from your page, or by your server with an `Origin` header. The 201 is answered only after the certificate is durable. Both the Origin and the host of `page_url` must be on your verified domains. With your API key, your server may also say whose submission it is (`X-Subject-IP`, `X-Subject-User-Agent`), and the limit is that of the key instead of 60 a minute for each address.",
-  security: [{}, { apiKey: [] }],
-  middleware: fromPageOrServer,
+  middleware: inTurn<VisitorOrServer>(optionalApiKey, countedCaller, jsonOrTextBody),
   request: {
     headers: z.object({
       // Its absence has a refusal of its own, so the schema lets it through.
@@ -132,44 +107,32 @@ const consentRoute = createRoute({
   },
   responses: {
     201: {
-      description: "The certificate is issued.",
+      ...answerOf("The certificate is issued.", "ConsentAnswer", wire.consentReceiptSchema, example.receiptExample),
       headers: repeatHeaders,
-      content: answerOf("ConsentAnswer", consentReceiptSchema, receiptExample),
     },
-    ...failures(
-      [
-        "invalid_request",
-        "unauthorized",
-        "plan_required",
-        "business_inactive",
-        "business_suspended",
-        "subscription_past_due",
-        "origin_not_verified",
-        "page_url_not_verified",
-        "forbidden",
-        "client_not_found",
-        "idempotency_conflict",
-        "payload_too_large",
-        "unsupported_media_type",
-        "rate_limited",
-        "storage_unavailable",
-      ],
-      {
-        invalid_request: "The message names the input and the rule.",
-        unauthorized: "An API key was sent and is not valid.",
-        plan_required: "Live certificates need the Enterprise plan.",
-        forbidden: "The API key belongs to another business than the client id, or is a test key and the client is live.",
-        rate_limited:
-          "More than 60 a minute from one address or 120 a minute with one API key; without a key also more than 600 a minute, 50,000 a day or 200 MB a day from the client's verified origins.",
-        storage_unavailable:
-          "Send the same request again. With the same Idempotency-Key or submission_id it is one certificate, also where the first was written after all.",
-      },
-    ),
+  },
+  refuses: [
+    "business_inactive",
+    "business_suspended",
+    "subscription_past_due",
+    "origin_not_verified",
+    "page_url_not_verified",
+    "client_not_found",
+    "idempotency_conflict",
+  ],
+  when: {
+    unauthorized: "An API key was sent and is not valid.",
+    plan_required: "Live certificates need the Enterprise plan.",
+    forbidden: "The API key belongs to another business than the client id, or is a test key and the client is live.",
+    rate_limited:
+      "More than 60 a minute from one address or 120 a minute with one API key; without a key also more than 600 a minute, 50,000 a day or 200 MB a day from the client's verified origins.",
+    storage_unavailable:
+      "Send the same request again. With the same Idempotency-Key or submission_id it is one certificate, also where the first was written after all.",
   },
 });
 
 /** A 304 is readable from any page and counted like the answer that it stands for. */
-const tagged: MiddlewareHandler<Api> = etag({
+const tagged = etag({
   retainedHeaders: [
     ...RETAINED_304_HEADERS,
     "Access-Control-Allow-Origin",
@@ -185,14 +148,12 @@ const verifyRoute = createRoute({
   method: "get",
   path: "/v1/certs/{cert_id}/verify",
   operationId: "verifyCertificate",
-  tags: ["certificates"],
   summary: "Verify a certificate",
   description:
     "For anyone, without a credential: everything but personal data. To check it yourself, hash `canonical` with SHA-256 and compare with `fingerprint`, then check `signature` with the key it names. Not counted as an open of the public page.",
-  security: [],
-  middleware: [limitByAddress("VERIFY_PER_IP"), tagged] as const,
+  middleware: forAnyone(limitByAddress("VERIFY_PER_IP"), tagged),
   request: {
-    params: certParams,
+    params: wire.certParams,
     headers: z.object({
       "If-None-Match": z
         .string()
@@ -202,167 +163,98 @@ const verifyRoute = createRoute({
   },
   responses: {
     200: {
-      description: "The certificate.",
-      headers: { ...rateHeaders, ETag: { description: "Changes with every change of the certificate.", schema: { type: "string" } } },
-      content: answerOf("VerifyAnswer", verifySchema, verifyExample),
+      ...answerOf("The certificate.", "VerifyAnswer", wire.verifySchema, example.verifyExample),
+      headers: { ETag: { description: "Changes with every change of the certificate.", schema: { type: "string" } } },
     },
     304: { description: "Unchanged since the ETag sent in If-None-Match." },
-    ...failures(["cert_not_found", "rate_limited", "storage_unavailable"], {
-      rate_limited: "More than 120 a minute from one address.",
-    }),
   },
+  refuses: ["cert_not_found"],
 });
 
 const listRoute = createRoute({
   method: "get",
   path: "/v1/certs",
   operationId: "listCertificates",
-  tags: ["certificates"],
   summary: "List your certificates",
   description:
     "Newest first, subjects masked, with the exact total. Filters are combined. A live key lists live certificates, a test key sandbox ones.",
-  security: [{ apiKey: [] }],
   middleware: behindApiKey(),
-  request: { query: listQuerySchema },
-  responses: {
-    200: {
-      description: "One page of certificates.",
-      headers: rateHeaders,
-      content: answerOf("ListAnswer", certificateListSchema, listExample),
-    },
-    ...failures(["invalid_request", ...keyRefusals], { invalid_request: "The message names the filter and the rule." }),
-  },
+  request: { query: wire.listQuerySchema },
+  responses: { 200: answerOf("One page of certificates.", "ListAnswer", wire.certificateListSchema, example.listExample) },
+  when: namesFilter,
 });
 
 const searchRoute = createRoute({
   method: "post",
   path: "/v1/certs/search",
   operationId: "searchCertificates",
-  tags: ["certificates"],
   summary: "List your certificates, filters in the body",
   description:
     "What `GET /v1/certs` answers, with the same filters as JSON: whoever searches for a person keeps the address or number out of URLs, which get logged. Changes nothing and takes no `Idempotency-Key`.",
-  security: [{ apiKey: [] }],
   middleware: behindApiKey(jsonBody),
-  request: {
-    body: bodyOf(searchSchema, { subject_email: "pat@example.com" }),
-  },
-  responses: {
-    200: {
-      description: "One page of certificates.",
-      headers: rateHeaders,
-      content: answerOf("SearchAnswer", certificateListSchema, listExample),
-    },
-    ...failures([...bodyRefusals, ...keyRefusals], {
-      invalid_request: "The message names the filter and the rule.",
-    }),
-  },
+  request: { body: bodyOf(wire.searchSchema, { subject_email: "pat@example.com" }) },
+  responses: { 200: answerOf("One page of certificates.", "SearchAnswer", wire.certificateListSchema, example.listExample) },
+  when: namesFilter,
 });
 
 const detailRoute = createRoute({
   method: "get",
   path: "/v1/certs/{cert_id}",
   operationId: "readCertificate",
-  tags: ["certificates"],
   summary: "Read one of your certificates",
   description:
     "Decrypted subject, evidence, policies with their text, and the trail of views. Treat the answer as personal data: each reading is entered in your audit chain.",
-  security: [{ apiKey: [] }],
   middleware: behindApiKey(),
-  request: { params: certParams },
-  responses: {
-    200: {
-      description: "The certificate.",
-      headers: rateHeaders,
-      content: answerOf("DetailAnswer", certificateDetailSchema, detailExample),
-    },
-    ...failures(["cert_not_found", ...keyRefusals], notYours),
-  },
+  request: { params: wire.certParams },
+  responses: { 200: answerOf("The certificate.", "DetailAnswer", wire.certificateDetailSchema, example.detailExample) },
+  when: notYours,
 });
+
+const evidenceAnswer = answerOf(
+  "The evidence. Files are attachments named `evidence-<cert_id>`.",
+  "EvidenceAnswer",
+  wire.evidenceBundleSchema,
+  example.evidenceExample,
+);
 
 const packRoute = createRoute({
   method: "get",
   path: "/v1/certs/{cert_id}/evidence-pack",
   operationId: "exportEvidencePack",
-  tags: ["certificates"],
   summary: "Export the evidence of one of your certificates",
   description:
     "All that is needed to check the certificate without this service: as a zip of the exact signed and hashed files, as one page that checks itself when opened from disk, or as one JSON object. Disclose as few fields as the case needs: each disclosed field can be proved alone. Each export is entered in your audit chain.",
-  security: [{ apiKey: [] }],
   middleware: behindApiKey(),
-  request: {
-    params: certParams,
-    query: packQuerySchema,
-  },
+  request: { params: wire.certParams, query: wire.packQuerySchema },
   responses: {
     200: {
-      description: "The evidence. Files are attachments named `evidence-<cert_id>`.",
-      headers: rateHeaders,
+      ...evidenceAnswer,
       content: {
-        "application/json": { schema: envelope("EvidenceAnswer", evidenceBundleSchema), example: enveloped(evidenceExample) },
+        ...evidenceAnswer.content,
         "application/zip": { schema: z.string().openapi({ format: "binary", description: "With `format=zip`." }) },
         "text/html": { schema: z.string().openapi({ description: "With `format=html`." }) },
       },
     },
-    ...failures(["invalid_request", "cert_not_found", ...keyRefusals], {
-      ...notYours,
-      invalid_request: "The message names the parameter and the rule.",
-    }),
   },
+  when: notYours,
 });
 
 const eraseRoute = createRoute({
   method: "post",
   path: "/v1/certs/{cert_id}/erase-subject",
   operationId: "eraseSubject",
-  tags: ["certificates"],
   summary: "Erase the person of a certificate",
   description:
     "Owners only, and for good: nobody can undo it. What the person typed, the evidence with network address and browser, the trail of views, the notes of a withdrawal and everything that finds the certificate by address or number are destroyed; codes and links of the certificate end. Hashes, times, status, signature and proofs stay, and the certificate still verifies. Nobody can withdraw it by mail afterwards; you can still record a withdrawal. Keep a copy of the evidence pack before, where you may. In the platform's point-in-time recovery the values last for up to 30 days.",
-  security: [{ session: [] }],
   middleware: behindPortal(ownerOnly, jsonBody, idempotent),
-  request: {
-    params: certParams,
-    headers: idempotencyHeaders,
-    body: bodyOf(eraseSchema, eraseExample),
-  },
+  request: { params: wire.certParams, body: bodyOf(wire.eraseSchema, example.eraseExample) },
   responses: {
-    200: {
-      description: "The person is erased. A second time answers with the first.",
-      headers: repeatHeaders,
-      content: answerOf("ErasedAnswer", erasedSchema, erasedExample),
-    },
-    ...failures(
-      [
-        "invalid_request",
-        "unauthorized",
-        "business_inactive",
-        "business_suspended",
-        "subscription_past_due",
-        "csrf_failed",
-        "forbidden",
-        "owner_required",
-        "cert_not_found",
-        "idempotency_conflict",
-        "payload_too_large",
-        "unsupported_media_type",
-        "rate_limited",
-        "storage_unavailable",
-      ],
-      {
-        ...notYours,
-        invalid_request: "The message names the input and the rule.",
-        unauthorized: "No session, or it has ended.",
-        forbidden: "A consumer is signed in, not a member of a business.",
-        rate_limited: "More than 120 a minute by one person.",
-      },
-    ),
+    200: answerOf("The person is erased. A second time answers with the first.", "ErasedAnswer", wire.erasedSchema, example.erasedExample),
   },
+  when: notYours,
 });
 
 export const certificates = newApi();
-
-certificates.use("/v1/consent", anyOrigin({ methods: ["POST"], headers: ["Content-Type", "Idempotency-Key"] }));
 
 certificates.openapi(consentRoute, async (c) => {
   const { services, principal } = c.var;
@@ -374,7 +266,7 @@ certificates.openapi(consentRoute, async (c) => {
   const clientId = clientIdOf(body.client_id);
   const originHeader = headers.Origin ?? null;
   const ofClient = clientId === null || principal !== undefined ? null : await countForClient(services, clientId, originHeader);
-  const crowded = ofClient?.allowed === false ? limited(c, "CONSENT_PER_CLIENT", ofClient) : null;
+  const crowded = ofClient && overflowing(c, "CONSENT_PER_CLIENT", ofClient);
   if (crowded !== null) return crowded;
 
   const captured = await captureConsent(services, {
@@ -386,21 +278,14 @@ certificates.openapi(consentRoute, async (c) => {
     caller:
       principal === undefined ? null : { keyId: principal.keyId, businessId: principal.business.id, environment: principal.environment },
   });
-  if (!captured.ok) {
-    if (captured.code === "rate_limited") c.header("Retry-After", String(secondsUntilTomorrow(services.clock())));
-    return refusal(c, captured);
-  }
-  if (captured.value.replayed) c.header("Idempotency-Replayed", "true");
-  return success(c, 201, receiptToWire(captured.value.receipt));
+  if (!captured.ok && captured.code === "rate_limited") c.header("Retry-After", String(secondsUntilTomorrow(services.clock())));
+  if (captured.ok && captured.value.replayed) c.header("Idempotency-Replayed", "true");
+  return answer(c, 201, captured, ({ receipt }) => receiptToWire(receipt));
 });
-
-certificates.use("/v1/certs/:cert_id/verify", anyOrigin({ methods: ["GET"], headers: ["If-None-Match"] }));
 
 certificates.openapi(verifyRoute, async (c) => {
   const { services } = c.var;
-  const { cert_id: certId } = c.req.valid("param");
-  if (certId === null) return failure(c, "cert_not_found");
-  const found = await verifyCertificate(services, certId);
+  const found = await verifyCertificate(services, c.req.valid("param").cert_id);
   if (!found.ok) return refusal(c, found);
   const view = verifyView(found.value, viewContext(services));
   c.header("ETag", `"${sha256Hex(JSON.stringify(view)).slice(0, 32)}"`); // of the data: the envelope is new each time
@@ -408,31 +293,25 @@ certificates.openapi(verifyRoute, async (c) => {
   return success(c, 200, view);
 });
 
-certificates.openapi(listRoute, async (c) => {
-  const { services, principal } = c.var;
-  const list = await listCertificates(services, principal, listQueryFromWire(c.req.valid("query")));
-  return success(c, 200, listToWire(list, viewContext(services)));
-});
+/** One page of what somebody may read. */
+export const pageOf = async (services: Services, reader: Reader, query: z.output<typeof wire.listQuerySchema>) =>
+  listToWire(await listCertificates(services, reader, listQueryFromWire(query)), viewContext(services));
 
-certificates.openapi(searchRoute, async (c) => {
-  const { services, principal } = c.var;
-  const list = await listCertificates(services, principal, listQueryFromWire(c.req.valid("json")));
-  return success(c, 200, listToWire(list, viewContext(services)));
-});
+certificates.openapi(listRoute, async (c) => success(c, 200, await pageOf(c.var.services, c.var.principal, c.req.valid("query"))));
+
+certificates.openapi(searchRoute, async (c) => success(c, 200, await pageOf(c.var.services, c.var.principal, c.req.valid("json"))));
 
 certificates.openapi(detailRoute, async (c) => {
   const { services, principal } = c.var;
-  const { cert_id: certId } = c.req.valid("param");
-  if (certId === null) return failure(c, "cert_not_found");
-  const detail = await readCertificate(services, principal, certId);
-  return detail.ok ? success(c, 200, detailToWire(detail.value, viewContext(services))) : refusal(c, detail);
+  const detail = await readCertificate(services, principal, c.req.valid("param").cert_id);
+  return answer(c, 200, detail, (read) => detailToWire(read, viewContext(services)));
 });
 
 certificates.openapi(packRoute, async (c) => {
+  const { services, principal } = c.var;
   const { cert_id: certId } = c.req.valid("param");
-  if (certId === null) return failure(c, "cert_not_found");
   const { format, redact, disclose } = c.req.valid("query");
-  const parts = await gatherEvidence(c.var.services, c.var.principal, keyActor(c.var.principal), certId, {
+  const parts = await gatherEvidence(services, principal, keyActor(principal), certId, {
     disclose: disclose === undefined ? null : new Set(disclose.split(",")),
     redacted: redact === "subject",
   });
@@ -444,16 +323,7 @@ certificates.openapi(packRoute, async (c) => {
     : c.body(await evidenceHtml(parts.value, verifierSource), 200, { "Content-Type": "text/html; charset=utf-8" });
 });
 
-certificates.use(
-  "/v1/certs/:cert_id/erase-subject",
-  appOrigin({ methods: ["POST"], headers: ["Content-Type", "Idempotency-Key"] }),
-  sameOrigin,
-);
-
 certificates.openapi(eraseRoute, async (c) => {
-  const { cert_id: certId } = c.req.valid("param");
-  if (certId === null) return failure(c, "cert_not_found");
-  const { reason } = c.req.valid("json");
-  const erased = await eraseSubject(c.var.services, c.var.member, certId, reason ?? null);
-  return erased.ok ? success(c, 200, erasedToWire(erased.value)) : refusal(c, erased);
+  const { reason = null } = c.req.valid("json");
+  return answer(c, 200, await eraseSubject(c.var.services, c.var.member, c.req.valid("param").cert_id, reason), erasedToWire);
 });

@@ -3,15 +3,10 @@
 import { z } from "@hono/zod-openapi";
 import { erasureReasons } from "../../../core/certificates/erasure.ts";
 import { certIdOf } from "../../../core/ids.ts";
+import { idParam, instant, orNull, positive, timeOf } from "../../http/wire.ts";
 import { consentRequestExample, exampleCertId, exampleClientId } from "./examples.ts";
 
-/** Null for what is not spelt as an id: no certificate can have it. */
-export const certParams = z.object({
-  cert_id: z
-    .string()
-    .transform(certIdOf)
-    .openapi({ type: "string", description: "Id of the certificate, prefix `cc_`.", example: exampleCertId }),
-});
+export const certParams = z.object({ cert_id: idParam(certIdOf, "Id of the certificate, prefix `cc_`.", exampleCertId) });
 
 const names = z.array(z.string()).readonly();
 
@@ -86,12 +81,9 @@ export const consentRequestSchema = z
 export const certId = z.string().openapi({ description: "Id of the certificate, prefix `cc_`.", example: exampleCertId });
 const hash = z.string().openapi({ description: "SHA-256, 64 lower-case hex characters." });
 const hashOf = (what: string) => hash.openapi({ description: `SHA-256 of ${what}: 64 lower-case hex characters.` });
-const timestamp = z.string().openapi({ format: "date-time", description: "ISO 8601, UTC, with milliseconds." });
-export const timeOf = (what: string) => timestamp.openapi({ description: `${what}.` });
+const timestamp = timeOf("ISO 8601, UTC, with milliseconds");
 const environment = z.enum(["live", "sandbox"]).openapi({ description: "Sandbox certificates prove nothing; they are for trying out." });
 const status = z.enum(["active", "revoked"]).openapi({ description: "`revoked`: the person has withdrawn." });
-/** `nullable()` on a schema with a name would make every use of that name nullable. */
-export const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
 const textMap = z.record(z.string(), z.string());
 const verifyUrl = z.string().openapi({ format: "uri", description: "Public page of the certificate, for anyone." });
 const entities = names.openapi({ description: "Recipients named to the person, sorted." });
@@ -101,15 +93,12 @@ const accepted = names
 const rejected = names.optional().openapi({ description: "Recipients the person declined. Present exactly when `entities_accepted` is." });
 const withdrawnEntityShape = z.object({
   entity: z.string().openapi({ description: "The recipient, as named on the certificate." }),
-  withdrawn_at: z.string().openapi({ format: "date-time", description: "When the person withdrew from this recipient." }),
-  cease_by: z.string().openapi({ format: "date-time", description: "Until when its contact must have ceased." }),
+  withdrawn_at: timeOf("When the person withdrew from this recipient"),
+  cease_by: timeOf("Until when its contact must have ceased"),
   method: z.enum(["email_code", "manage_link", "business_recorded"]),
-  received_at: z.string().nullable().openapi({ format: "date-time", description: "When the business was told, where it recorded this." }),
+  received_at: timeOf("When the business was told, where it recorded this").nullable(),
   receipt_url: z.string().openapi({ format: "uri", description: "The signed receipt, for anyone." }),
-  cease_acknowledged_at: z
-    .string()
-    .nullable()
-    .openapi({ format: "date-time", description: "When the business said that this recipient has ceased contact." }),
+  cease_acknowledged_at: timeOf("When the business said that this recipient has ceased contact").nullable(),
   overdue: z.boolean().openapi({
     description: "`cease_by` has passed, and the business has acknowledged neither this nor the withdrawal of the certificate.",
   }),
@@ -507,28 +496,16 @@ export const evidenceBundleSchema = z
   })
   .openapi("EvidenceBundle", { description: "All that is needed to check the certificate without this service." });
 
-const positive = z
-  .string()
-  .regex(/^[1-9]\d{0,14}$/, "must be a whole number from 1") // 15 digits are exact in a double
-  .transform(Number);
-export const instant = z
-  .string()
-  .max(40)
-  .refine(
-    (text) =>
-      /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/.test(text) &&
-      !Number.isNaN(Date.parse(text)) &&
-      // Date.parse carries 30 February over into March
-      new Date(text.slice(0, 10)).toISOString().startsWith(text.slice(0, 10)),
-    "must be a moment in ISO 8601",
-  );
-
-export const listQuerySchema = z.object({
-  page: positive.default(1).openapi({ type: "integer", minimum: 1, default: 1, description: "A page past the end is empty." }),
-  per_page: positive
+const pages = (wholeNumber: z.ZodType<number>) => ({
+  page: wholeNumber.default(1).openapi({ type: "integer", minimum: 1, default: 1, description: "A page past the end is empty." }),
+  per_page: wholeNumber
     .transform((count) => Math.min(100, count))
     .default(25)
     .openapi({ type: "integer", minimum: 1, default: 25, description: "At most 100; larger is answered as 100." }),
+});
+
+export const listQuerySchema = z.object({
+  ...pages(positive),
   status: status.optional(),
   subject_email: z
     .string()
@@ -552,13 +529,7 @@ export const listQuerySchema = z.object({
 const positiveNumber = z.number().int("must be a positive whole number").min(1, "must be a positive whole number");
 
 /** The same filters in a body: an address in a URL stands in the logs of whatever it passes through. */
-export const searchSchema = listQuerySchema.extend({
-  page: positiveNumber.default(1).openapi({ description: "A page past the end is empty." }),
-  per_page: positiveNumber
-    .transform((count) => Math.min(100, count))
-    .default(25)
-    .openapi({ type: "integer", minimum: 1, default: 25, description: "At most 100; larger is answered as 100." }),
-});
+export const searchSchema = listQuerySchema.extend(pages(positiveNumber));
 
 const fieldList = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;
 

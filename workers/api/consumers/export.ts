@@ -4,13 +4,13 @@ import type { AgentToken } from "../../../core/agents/token.ts";
 import { anchorView } from "../../../core/certificates/views.ts";
 import { shareReceipt } from "../../../core/shares/consent-receipt.ts";
 import { isoOf } from "../../../core/time.ts";
+import { time, orNull } from "../../http/wire.ts";
 import type { AccountExport } from "../../operations/consumers/export.ts";
 import type { Services } from "../../services.ts";
-import { consumerTokensSchema, consumerTokensToWire } from "../agents/schema.ts";
-import { entryToWire, trailSchema } from "../audit/schema.ts";
-import { anchorSchema, orNull } from "../certificates/schema.ts";
-import { removalView } from "../removals/routes.ts";
-import { removalSchema } from "../removals/schema.ts";
+import { consumerTokensSchema, consumerTokensToWire } from "../agents/routes.ts";
+import { entryToWire, pendingToWire, trailSchema } from "../audit/schema.ts";
+import { anchorSchema } from "../certificates/schema.ts";
+import { removalSchema, removalToWire } from "../removals/routes.ts";
 import { shareSchema, shareToWire } from "../shares/schema.ts";
 import { fieldsSchema, fieldsToWire, profileSchema, profileToWire } from "./schema.ts";
 
@@ -20,7 +20,7 @@ const whatever = z.record(z.string(), z.unknown());
 export const exportSchema = z
   .object({
     export_version: z.literal("1"),
-    exported_at: z.string().openapi({ format: "date-time" }),
+    exported_at: time,
     profile: profileSchema,
     fields: fieldsSchema,
     shares: z.array(
@@ -58,13 +58,8 @@ export const exportToWire = (
     granted: Object.fromEntries(Object.entries(granted).map(([key, { value }]) => [key, value])),
   })),
   audit: account.audit.map(entryToWire),
-  audit_pending: account.pending.map(({ at, type, entityType, entityId }) => ({
-    at: isoOf(at),
-    type,
-    entity_type: entityType,
-    entity_id: entityId,
-  })),
-  removals: account.removals.map((removal) => removalView(services, removal)),
+  audit_pending: account.pending.map(pendingToWire),
+  removals: account.removals.map((removal) => removalToWire(services, removal)),
   agent_tokens: consumerTokensToWire(tokens).agent_tokens,
   receipts: account.shares.map(({ share, subjectHash, country, anchor }) =>
     shareReceipt({ share, subjectHash, country, anchor, manageUrl: `${services.config.appUrl}/app/shares/${share.id}` }),

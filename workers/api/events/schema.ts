@@ -1,7 +1,7 @@
 // The wire of the event feed: what may be asked, and what is answered.
 import { z } from "@hono/zod-openapi";
 import { eventBody, eventTypes, namedOnlyEventTypes } from "../../../core/events/event.ts";
-import { limitParam } from "../../http/wire.ts";
+import { limitParam, time } from "../../http/wire.ts";
 import type { FeedPage } from "../../operations/events.ts";
 
 const knownTypes: ReadonlySet<string> = new Set([...eventTypes, ...namedOnlyEventTypes]);
@@ -40,7 +40,7 @@ export const eventSchema = z
   .object({
     id: z.string().openapi({ format: "uuid", description: "The same in every copy: tell repeats apart by it." }),
     type: z.string().openapi({ description: "What happened. New types may come; pass over those you do not know." }),
-    created_at: z.string().openapi({ format: "date-time" }),
+    created_at: time,
     share_id: z.string().nullable().openapi({ description: "Set for events about a share." }),
     cert_id: z.string().nullable().openapi({ description: "Set for events about a certificate." }),
     data: z

@@ -4,6 +4,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "@hono/zod-openapi";
 import type { EventType } from "../../../core/events/event.ts";
 import type { Api } from "../../http/context.ts";
+import { time } from "../../http/wire.ts";
 import { eventExample } from "./schema.ts";
 
 const shareId = z.string().openapi({ example: "shr_00m4q8x1c7b5n0t6w2h9k3v9d2" });
@@ -89,7 +90,7 @@ const bodyOf = (type: string, { about: record, values: changed }: Sent) =>
     .object({
       id: z.uuid().openapi({ description: "The same in every copy: tell repeats apart by it.", example: eventExample.id }),
       type: z.literal(type),
-      created_at: z.string().openapi({ format: "date-time", example: eventExample.created_at }),
+      created_at: time.openapi({ example: eventExample.created_at }),
       ...about[record],
       data:
         changed === undefined

@@ -13,8 +13,7 @@ import { mediaType, readCapped } from "../../http/body.ts";
 import type { Api } from "../../http/context.ts";
 import { failure } from "../../http/envelope.ts";
 import { isOutage } from "../../http/faults.ts";
-import { isPlainHttp, limited, publicRead } from "../../http/guards.ts";
-import { addressKey } from "../../../core/access/address.ts";
+import { countedByAddress, isPlainHttp, publicRead } from "../../http/guards.ts";
 import { oauthNames } from "../../http/oauth-names.ts";
 import type { LimitName } from "../../limits.ts";
 import { kindOfError } from "../../log.ts";
@@ -37,8 +36,7 @@ const refused = (
 };
 
 const crowded = async (c: Context<Api>, name: LimitName): Promise<Response | null> => {
-  const state = await c.var.services.takeByAddress(name, addressKey(c.var.ip));
-  if (limited(c, name, state) === null) return null;
+  if ((await countedByAddress(c, name)) === null) return null;
   return refused(c, "temporarily_unavailable", "too many requests; Retry-After says when to come back", 429, "rate_limited");
 };
 

@@ -1,15 +1,14 @@
 // A business's certificates for its people (CONTRACT 10 and 19): masked, the person shown only by an audited POST.
 import { z } from "@hono/zod-openapi";
 import { verifyView } from "../../../core/certificates/views.ts";
-import { optionalJsonBody } from "../../http/body.ts";
-import { failure, refusal, success } from "../../http/envelope.ts";
-import { createRoute, newApi } from "../../http/openapi.ts";
-import { environmentSchema, noBody, portal, postedReadFailures, readFailures } from "../../http/portal-wire.ts";
+import { noBody } from "../../http/body.ts";
+import { answer, success } from "../../http/envelope.ts";
+import { newApi, routesOf } from "../../http/openapi.ts";
 import { behindPortal, behindPortalToRead } from "../../http/session-guards.ts";
-import { answerOf, rateHeaders } from "../../http/wire.ts";
-import { listCertificates } from "../../operations/certificates/list.ts";
+import { answerOf, environmentSchema } from "../../http/wire.ts";
 import { viewContext } from "../../operations/certificates/view-context.ts";
 import { ownCertificate, revealCertificate, viewsOfCertificate } from "../../operations/portal/certificates.ts";
+import { pageOf } from "../certificates/routes.ts";
 import { detailExample, listExample, verifyExample } from "../certificates/examples.ts";
 import {
   certificateDetailSchema,
@@ -19,12 +18,13 @@ import {
   verifySchema,
   viewSchema,
 } from "../certificates/schema.ts";
-import { detailToWire, listQueryFromWire, listToWire, viewToWire } from "../certificates/to-wire.ts";
+import { detailToWire, viewToWire } from "../certificates/to-wire.ts";
+
+const createRoute = routesOf("portal");
 
 const notYours = { cert_not_found: "There is no such certificate, or it is not yours." } as const;
 
 const listRoute = createRoute({
-  ...portal,
   method: "get",
   path: "/v1/business/portal/certs",
   operationId: "listPortalCertificates",
@@ -36,18 +36,10 @@ const listRoute = createRoute({
       environment: environmentSchema.default("live").openapi({ description: "Which records.", default: "live" }),
     }),
   },
-  responses: {
-    200: {
-      description: "One page of them.",
-      headers: rateHeaders,
-      content: answerOf("PortalCertificatesAnswer", certificateListSchema, listExample),
-    },
-    ...readFailures(["invalid_request"]),
-  },
+  responses: { 200: answerOf("One page of them.", "PortalCertificatesAnswer", certificateListSchema, listExample) },
 });
 
 const readRoute = createRoute({
-  ...portal,
   method: "get",
   path: "/v1/business/portal/certs/{cert_id}",
   operationId: "readPortalCertificate",
@@ -55,34 +47,21 @@ const readRoute = createRoute({
   description: "As it is published, of yours only.",
   middleware: behindPortal(),
   request: { params: certParams },
-  responses: {
-    200: {
-      description: "The certificate.",
-      headers: rateHeaders,
-      content: answerOf("PortalCertificateAnswer", verifySchema, verifyExample),
-    },
-    ...readFailures(["cert_not_found"], notYours),
-  },
+  responses: { 200: answerOf("The certificate.", "PortalCertificateAnswer", verifySchema, verifyExample) },
+  when: notYours,
 });
 
 const revealRoute = createRoute({
-  ...portal,
   method: "post",
   path: "/v1/business/portal/certs/{cert_id}/reveal",
   operationId: "revealPortalCertificate",
   summary: "Show the person of a certificate",
   description:
     "Personal data: the fields as typed and the circumstances. Each reading is entered in your audit chain before it is answered.",
-  middleware: behindPortalToRead(optionalJsonBody),
+  middleware: behindPortalToRead(noBody),
   request: { params: certParams },
-  responses: {
-    200: {
-      description: "The certificate, opened.",
-      headers: rateHeaders,
-      content: answerOf("RevealedCertificateAnswer", certificateDetailSchema, detailExample),
-    },
-    ...postedReadFailures(["cert_not_found"], { ...notYours, invalid_request: noBody }),
-  },
+  responses: { 200: answerOf("The certificate, opened.", "RevealedCertificateAnswer", certificateDetailSchema, detailExample) },
+  when: notYours,
 });
 
 const viewsSchema = z.object({
@@ -93,7 +72,6 @@ const viewsSchema = z.object({
 });
 
 const viewsRoute = createRoute({
-  ...portal,
   method: "get",
   path: "/v1/business/portal/certs/{cert_id}/views",
   operationId: "listPortalCertificateViews",
@@ -102,46 +80,38 @@ const viewsRoute = createRoute({
   middleware: behindPortal(),
   request: { params: certParams, query: listQuerySchema.pick({ page: true, per_page: true }) },
   responses: {
-    200: {
-      description: "One page of them.",
-      headers: rateHeaders,
-      content: answerOf("CertificateViewsAnswer", viewsSchema, { views: detailExample.view_trail, total: 1, page: 1, per_page: 25 }),
-    },
-    ...readFailures(["cert_not_found", "invalid_request"], notYours),
+    200: answerOf("One page of them.", "CertificateViewsAnswer", viewsSchema, {
+      views: detailExample.view_trail,
+      total: 1,
+      page: 1,
+      per_page: 25,
+    }),
   },
+  when: notYours,
 });
 
 export const portalCertificates = newApi();
 
 portalCertificates.openapi(listRoute, async (c) => {
-  const { services, member } = c.var;
   const query = c.req.valid("query");
-  const reader = { business: member.business, environment: query.environment };
-  return success(c, 200, listToWire(await listCertificates(services, reader, listQueryFromWire(query)), viewContext(services)));
+  const reader = { business: c.var.member.business, environment: query.environment };
+  return success(c, 200, await pageOf(c.var.services, reader, query));
 });
 
 portalCertificates.openapi(readRoute, async (c) => {
   const { services, member } = c.var;
-  const { cert_id: certId } = c.req.valid("param");
-  if (certId === null) return failure(c, "cert_not_found");
-  const found = await ownCertificate(services, member, certId);
-  return found.ok ? success(c, 200, verifyView(found.value, viewContext(services))) : refusal(c, found);
+  const found = await ownCertificate(services, member, c.req.valid("param").cert_id);
+  return answer(c, 200, found, (certificate) => verifyView(certificate, viewContext(services)));
 });
 
 portalCertificates.openapi(revealRoute, async (c) => {
   const { services, member } = c.var;
-  const { cert_id: certId } = c.req.valid("param");
-  if (certId === null) return failure(c, "cert_not_found");
-  const opened = await revealCertificate(services, member, certId);
-  return opened.ok ? success(c, 200, detailToWire(opened.value, viewContext(services))) : refusal(c, opened);
+  const opened = await revealCertificate(services, member, c.req.valid("param").cert_id);
+  return answer(c, 200, opened, (detail) => detailToWire(detail, viewContext(services)));
 });
 
 portalCertificates.openapi(viewsRoute, async (c) => {
-  const { services, member } = c.var;
-  const { cert_id: certId } = c.req.valid("param");
-  if (certId === null) return failure(c, "cert_not_found");
   const { page, per_page: perPage } = c.req.valid("query");
-  const found = await viewsOfCertificate(services, member, certId, { page, perPage });
-  if (!found.ok) return refusal(c, found);
-  return success(c, 200, { views: found.value.views.map(viewToWire), total: found.value.total, page, per_page: perPage });
+  const found = await viewsOfCertificate(c.var.services, c.var.member, c.req.valid("param").cert_id, { page, perPage });
+  return answer(c, 200, found, ({ views, total }) => ({ views: views.map(viewToWire), total, page, per_page: perPage }));
 });

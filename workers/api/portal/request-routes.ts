@@ -3,11 +3,10 @@ import { z } from "@hono/zod-openapi";
 import { refusals } from "../../../core/refusals.ts";
 import { requestIdOf } from "../../../core/ids.ts";
 import { isoOf } from "../../../core/time.ts";
-import { failure, refusal, success } from "../../http/envelope.ts";
-import { createRoute, newApi } from "../../http/openapi.ts";
-import { portal, readFailures, time } from "../../http/portal-wire.ts";
+import { answer } from "../../http/envelope.ts";
+import { newApi, routesOf } from "../../http/openapi.ts";
 import { behindPortal } from "../../http/session-guards.ts";
-import { answerOf, rateHeaders } from "../../http/wire.ts";
+import { answerOf, idParam, time } from "../../http/wire.ts";
 import { findRefused, type RefusedRequest } from "../../operations/portal/refused-requests.ts";
 
 const exampleId = "req_00k3v9d2m4q8x1c7b5n0t6w2h9";
@@ -42,8 +41,9 @@ const toWire = (id: string, request: RefusedRequest): z.input<typeof requestSche
   key_id: request.keyId,
 });
 
+const createRoute = routesOf("portal");
+
 const readRoute = createRoute({
-  ...portal,
   method: "get",
   path: "/v1/business/portal/requests/{request_id}",
   operationId: "readRefusedRequest",
@@ -51,38 +51,28 @@ const readRoute = createRoute({
   description:
     "Why a request of yours was refused, by the `request_id` of its answer: codes, hosts and ids, nothing that was sent. Kept 7 days, at most 10,000 in them; requests over a limit are not kept. What succeeded is found by what it made.",
   middleware: behindPortal(),
-  request: {
-    params: z.object({
-      request_id: z.string().transform(requestIdOf).openapi({ type: "string", description: "Prefix `req_`.", example: exampleId }),
+  request: { params: z.object({ request_id: idParam(requestIdOf, "Prefix `req_`.", exampleId) }) },
+  responses: {
+    200: answerOf("The request.", "RefusedRequestAnswer", requestSchema, {
+      request_id: exampleId,
+      at: "2026-03-05T09:12:00.250Z",
+      method: "POST",
+      route: "/v1/consent",
+      status: 403,
+      code: "page_url_not_verified",
+      message: refusals.page_url_not_verified,
+      origin_host: "www.acme-solar.example",
+      page_host: "shop.example",
+      client_id: "pc_live_00k3v9d2m4q8x1c7b5n0t6w2h9",
+      key_id: null,
     }),
   },
-  responses: {
-    200: {
-      description: "The request.",
-      headers: rateHeaders,
-      content: answerOf("RefusedRequestAnswer", requestSchema, {
-        request_id: exampleId,
-        at: "2026-03-05T09:12:00.250Z",
-        method: "POST",
-        route: "/v1/consent",
-        status: 403,
-        code: "page_url_not_verified",
-        message: refusals.page_url_not_verified,
-        origin_host: "www.acme-solar.example",
-        page_host: "shop.example",
-        client_id: "pc_live_00k3v9d2m4q8x1c7b5n0t6w2h9",
-        key_id: null,
-      }),
-    },
-    ...readFailures(["not_found"], { not_found: "No refused request of yours of the last 7 days has this id." }),
-  },
+  when: { not_found: "No refused request of yours of the last 7 days has this id." },
 });
 
 export const requests = newApi();
 
 requests.openapi(readRoute, async (c) => {
   const { request_id: id } = c.req.valid("param");
-  if (id === null) return failure(c, "not_found");
-  const found = await findRefused(c.var.services, c.var.member, id);
-  return found.ok ? success(c, 200, toWire(id, found.value)) : refusal(c, found);
+  return answer(c, 200, await findRefused(c.var.services, c.var.member, id), (request) => toWire(id, request));
 });

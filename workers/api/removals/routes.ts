@@ -1,131 +1,159 @@
 // The routes of removals: a person on the plan that includes them lets us ask others to delete them.
-import { createMiddleware } from "hono/factory";
 import { z } from "@hono/zod-openapi";
 import { affidavitStatement } from "../../../core/removals/affidavit.ts";
-import { removalTargetNames, removalTargets, type Removal } from "../../../core/removals/removal.ts";
+import { removalTargetNames, removalTargets, type Removal, removalStatuses } from "../../../core/removals/removal.ts";
+import { removalIdOf } from "../../../core/ids.ts";
+import { isoOf, isoOrNull } from "../../../core/time.ts";
 import { jsonBody } from "../../http/body.ts";
-import type { ConsumerCaller } from "../../http/context.ts";
-import { refusal, success } from "../../http/envelope.ts";
-import { limited } from "../../http/guards.ts";
+import { answer, refusal, success } from "../../http/envelope.ts";
+import { limitByAccount } from "../../http/guards.ts";
 import { idempotent, keeping } from "../../http/idempotency.ts";
-import { createRoute, newApi } from "../../http/openapi.ts";
+import { newApi, routesOf } from "../../http/openapi.ts";
 import { behindConsumer } from "../../http/session-guards.ts";
-import {
-  answerOf,
-  bodyOf,
-  changeRefusals,
-  failures,
-  idempotencyHeaders,
-  onlyPeople,
-  rateHeaders,
-  repeatHeaders,
-  sessionRefusals,
-} from "../../http/wire.ts";
+import { answerOf, bodyOf, idParam, timeOf } from "../../http/wire.ts";
 import { listRemovals, readAffidavit, requestRemoval } from "../../operations/consumers/removals.ts";
-import { pageLanguage } from "../../pages/shared/language.ts";
 import type { Services } from "../../services.ts";
-import { removalExample, removalsExample } from "./examples.ts";
-import { removalParam, removalRequestSchema, removalSchema, removalsSchema, removalToWire } from "./schema.ts";
 
-const session = [{ session: [] }];
+const at = "2026-11-20T10:05:00.000Z";
+const removalExample = {
+  id: "rmv_00k3v9d2m4q8x1c7b5n0t6w2h9",
+  status: "requested",
+  targets: [{ name: "spokeo", status: "requested", completed_at: null }],
+  notes: null,
+  requested_at: at,
+  completed_at: null,
+  recheck_at: null,
+  affidavit_url: null,
+  affidavit: null,
+};
+const removalsExample = { removals: [removalExample], targets: [{ name: "spokeo", title: "Spokeo" }] };
 
-const limitRemovals = createMiddleware<ConsumerCaller>(async (c, next) => {
-  const refused = limited(c, "REMOVALS", await c.var.services.takeExactly("REMOVALS", c.var.person.id));
-  if (refused !== null) return refused;
-  await next();
-});
+const status = z.enum(removalStatuses);
+const targetName = z.enum(removalTargetNames);
+
+const removalRequestSchema = z
+  .object({
+    targets: z
+      .array(z.string().max(40))
+      .min(1)
+      .max(50)
+      .nullish()
+      .openapi({ description: `Whom to ask; all where it is left out. Of the list: ${removalTargetNames.join(", ")}.` }),
+    authorize: z.literal(true).openapi({ description: "Must be true: you authorize us to ask them in your name." }),
+    notes: z.string().max(2_000).nullish().openapi({ description: "For the people who do it, in one line of at most 500 characters." }),
+  })
+  .openapi("RemovalRequest");
+
+export const removalSchema = z
+  .object({
+    id: z.string(),
+    status,
+    targets: z.array(z.object({ name: targetName, status, completed_at: timeOf("When they removed you").nullable() })),
+    notes: z.string().nullable(),
+    requested_at: timeOf("When you asked"),
+    completed_at: timeOf("When the last of them had answered").nullable(),
+    recheck_at: timeOf("When we look again").nullable(),
+    affidavit_url: z.string().nullable().openapi({ description: "The affidavit, once there is one." }),
+    affidavit: z
+      .object({
+        sha256: z.string().openapi({ description: "Of the file, hex." }),
+        signed: z.string().openapi({ description: "The text that is signed." }),
+        signature: z.object({ kid: z.string(), alg: z.literal("Ed25519"), value: z.string() }),
+      })
+      .nullable()
+      .openapi({ description: "What proves the file: its hash is in your audit chain too." }),
+  })
+  .openapi("Removal");
+
+export const removalToWire = ({ config }: Pick<Services, "config">, removal: Removal): z.input<typeof removalSchema> => {
+  const { affidavit } = removal;
+  return {
+    id: removal.id,
+    status: removal.status,
+    targets: removal.targets.map(({ name, status: of, completedAt }) => ({ name, status: of, completed_at: isoOrNull(completedAt) })),
+    notes: removal.notes,
+    requested_at: isoOf(removal.requestedAt),
+    completed_at: isoOrNull(removal.completedAt),
+    recheck_at: isoOrNull(removal.recheckAt),
+    affidavit_url: affidavit && `${config.baseUrl}/me/removals/${removal.id}/affidavit`,
+    affidavit: affidavit && {
+      sha256: affidavit.sha256,
+      signed: affidavitStatement(removal, affidavit.sha256),
+      signature: { kid: affidavit.kid, alg: "Ed25519", value: affidavit.signature },
+    },
+  };
+};
+
+const removalsSchema = z
+  .object({
+    removals: z.array(removalSchema).openapi({ description: "The newest first, at most 200." }),
+    targets: z.array(z.object({ name: targetName, title: z.string() })).openapi({ description: "Who can be asked." }),
+  })
+  .openapi("Removals");
+
+const removalParam = z.object({ removal_id: idParam(removalIdOf, "Id of the removal: `rmv_…`.", removalExample.id) });
+
+const createRoute = routesOf("account");
+
+const limitRemovals = limitByAccount("REMOVALS", "More than 30 requests a day, or 120 calls a minute.");
 
 const requestRoute = createRoute({
   method: "post",
   path: "/v1/me/removals",
   operationId: "requestRemoval",
-  tags: ["account"],
   summary: "Have others asked to remove you",
   description:
     "We ask data brokers of a fixed list, in your name, to delete what they hold about you. Part of the plan `white_glove`. At most thirty requests a day.",
-  security: session,
   middleware: behindConsumer(limitRemovals, jsonBody, idempotent),
-  request: {
-    headers: idempotencyHeaders,
-    body: bodyOf(removalRequestSchema, { targets: ["spokeo"], authorize: true }),
-  },
-  responses: {
-    201: {
-      description: "Asked for.",
-      headers: repeatHeaders,
-      content: answerOf("RemovalAnswer", removalSchema, removalExample),
-    },
-    ...failures([...changeRefusals, "plan_required", "idempotency_conflict"], {
-      ...onlyPeople,
-      plan_required: "The account is on the free plan.",
-    }),
-  },
+  request: { body: bodyOf(removalRequestSchema, { targets: ["spokeo"], authorize: true }) },
+  responses: { 201: answerOf("Asked for.", "RemovalAnswer", removalSchema, removalExample) },
+  when: { plan_required: "The account is on the free plan." },
 });
 
 const listRoute = createRoute({
   method: "get",
   path: "/v1/me/removals",
   operationId: "listRemovals",
-  tags: ["account"],
   summary: "List your removal requests",
   description: "The newest first, with what came of asking each.",
-  security: session,
   middleware: behindConsumer(),
-  responses: {
-    200: {
-      description: "The requests.",
-      headers: rateHeaders,
-      content: answerOf("RemovalsAnswer", removalsSchema, removalsExample),
-    },
-    ...failures(sessionRefusals, onlyPeople),
-  },
+  responses: { 200: answerOf("The requests.", "RemovalsAnswer", removalsSchema, removalsExample) },
 });
 
 const affidavitRoute = createRoute({
   method: "get",
   path: "/v1/me/removals/{removal_id}/affidavit",
   operationId: "readAffidavit",
-  tags: ["account"],
   summary: "Download the affidavit of a removal",
   description:
     "A PDF that says whom we asked in your name and what came of it. The same bytes every time: their SHA-256 is in the removal, signed, and in your audit chain.",
-  security: session,
   middleware: behindConsumer(),
   request: { params: removalParam },
   responses: {
     200: {
       description: "The file, as an attachment.",
-      headers: rateHeaders,
       content: { "application/pdf": { schema: z.string().openapi({ format: "binary" }) } },
     },
-    ...failures([...sessionRefusals, "not_found", "affidavit_not_ready"], {
-      ...onlyPeople,
-      not_found: "There is no such removal of yours.",
-    }),
   },
+  refuses: ["affidavit_not_ready"],
+  when: { not_found: "There is no such removal of yours." },
 });
-
-/** What a removal's answer needs besides the removal. */
-export const removalView = (services: Pick<Services, "config">, removal: Removal) =>
-  removalToWire(removal, { apiBase: services.config.baseUrl, statement: (sha256) => affidavitStatement(removal, sha256) });
 
 export const removals = newApi();
 
 removals.openapi(requestRoute, async (c) => {
-  const { services, person, requestId } = c.var;
+  const { services, person, requestId, language } = c.var;
   const { targets, notes } = c.req.valid("json");
-  const language = pageLanguage(undefined, c.req.header("accept-language"));
   const request = { targets: targets ?? null, notes: notes ?? null, language, requestId };
-  const toWire = (removal: Removal) => removalView(services, removal);
-  const requested = await requestRemoval(services, person, request, keeping(c, 201, toWire));
-  return requested.ok ? success(c, 201, toWire(requested.value)) : refusal(c, requested);
+  const toWire = (removal: Removal) => removalToWire(services, removal);
+  return answer(c, 201, await requestRemoval(services, person, request, keeping(c, 201, toWire)), toWire);
 });
 
 removals.openapi(listRoute, async (c) => {
   const { services, person } = c.var;
   const found = await listRemovals(services, person);
   return success(c, 200, {
-    removals: found.map((removal) => removalView(services, removal)),
+    removals: found.map((removal) => removalToWire(services, removal)),
     targets: removalTargetNames.map((name) => ({ name, title: removalTargets[name] })),
   });
 });

@@ -3,51 +3,41 @@ import { z } from "@hono/zod-openapi";
 import { trustDocument } from "../../../core/ledger/trust-document.ts";
 import type { RequestContext } from "../../http/context.ts";
 import { failure, success } from "../../http/envelope.ts";
-import { anyOrigin, publicRead } from "../../http/guards.ts";
-import { createRoute, newApi } from "../../http/openapi.ts";
-import { envelope, failures } from "../../http/wire.ts";
+import { publicRead } from "../../http/guards.ts";
+import { newApi, routesOf } from "../../http/openapi.ts";
+import { envelope, json } from "../../http/wire.ts";
 import { checkHealth } from "../../operations/service/health.ts";
 import { trustedKeys } from "../../operations/service/trust.ts";
 import { exampleSigningKey } from "../certificates/examples.ts";
 import { healthSchema, healthToWire, jwk, trustSchema } from "./schema.ts";
 
+const createRoute = routesOf("service");
+
 const healthRoute = createRoute({
   method: "get",
   path: "/v1/health",
   operationId: "health",
-  tags: ["service"],
   summary: "Check the service",
   description: "Asks each store a small question. For monitors; also at /health.",
-  security: [],
   middleware: publicRead,
   responses: {
-    200: {
-      description: "Everything works.",
-      content: {
-        "application/json": {
-          schema: envelope("HealthAnswer", healthSchema),
-        },
-      },
-    },
-    ...failures(["unhealthy", "rate_limited"], { unhealthy: "The message names the checks that failed." }),
+    200: { description: "Everything works.", content: { "application/json": { schema: envelope("HealthAnswer", healthSchema) } } },
   },
+  when: { unhealthy: "The message names the checks that failed." },
 });
 
 const keysRoute = createRoute({
   method: "get",
   path: "/.well-known/jwks.json",
   operationId: "issuerKeys",
-  tags: ["service"],
   summary: "Public keys of the issuer",
   description: "JWK set of the Ed25519 keys that sign certificates, retired ones included. Not enveloped; cached for five minutes.",
-  security: [],
   middleware: publicRead,
   responses: {
     200: {
       description: "The keys, the one in use first.",
       content: { "application/json": { schema: z.object({ keys: z.array(jwk) }).openapi("Jwks") } },
     },
-    ...failures(["rate_limited"], { rate_limited: "More than 300 a minute from one address." }),
   },
 });
 
@@ -55,40 +45,32 @@ const trustRoute = createRoute({
   method: "get",
   path: "/.well-known/svc-trust.json",
   operationId: "trust",
-  tags: ["service"],
   summary: "What a verifier has to trust",
   description:
     "Keys of the ledger, of the audit log and of the issuer. Keep a copy of your own: a verifier that fetches this anew trusts whoever answers. Not enveloped; cached for five minutes.",
-  security: [],
   middleware: publicRead,
   responses: {
     200: {
       description: "What to trust, as of now.",
-      content: {
-        "application/json": {
-          schema: trustSchema,
-          example: {
-            version: 1,
-            logs: [
-              {
-                origin: "svc.example/audit/0",
-                vkey: "svc.example/audit/0+b174e7f3+AepKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs",
-                valid_from: "1970-01-01T00:00:00.000Z",
-                valid_to: null,
-                role: "audit",
-              },
-            ],
-            verifier: { url: "https://api.example.com/svc-verify.mjs", sha256: "0".repeat(64) },
-            witnesses: [],
-            policy: { witness_min: 0 },
-            tsa: [],
-            issuer_keys: { keys: [{ ...exampleSigningKey, valid_from: "2026-01-01T00:00:00.000Z", valid_to: null }] },
-            anchor_keys: [],
+      content: json(trustSchema, {
+        version: 1,
+        logs: [
+          {
+            origin: "svc.example/audit/0",
+            vkey: "svc.example/audit/0+b174e7f3+AepKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs",
+            valid_from: "1970-01-01T00:00:00.000Z",
+            valid_to: null,
+            role: "audit",
           },
-        },
-      },
+        ],
+        verifier: { url: "https://api.example.com/svc-verify.mjs", sha256: "0".repeat(64) },
+        witnesses: [],
+        policy: { witness_min: 0 },
+        tsa: [],
+        issuer_keys: { keys: [{ ...exampleSigningKey, valid_from: "2026-01-01T00:00:00.000Z", valid_to: null }] },
+        anchor_keys: [],
+      }),
     },
-    ...failures(["rate_limited"], { rate_limited: "More than 300 a minute from one address." }),
   },
 });
 
@@ -96,18 +78,10 @@ const documentRoute = createRoute({
   method: "get",
   path: "/v1/openapi.json",
   operationId: "openApiDocument",
-  tags: ["service"],
   summary: "This description",
   description: "OpenAPI 3.1, for generators of clients and for tools. Not enveloped; cached for five minutes.",
-  security: [],
   middleware: publicRead,
-  responses: {
-    200: {
-      description: "The document.",
-      content: { "application/json": { schema: z.record(z.string(), z.unknown()), example: { openapi: "3.1.0" } } },
-    },
-    ...failures(["rate_limited"], { rate_limited: "More than 300 a minute from one address." }),
-  },
+  responses: { 200: { description: "The document.", content: json(z.record(z.string(), z.unknown()), { openapi: "3.1.0" }) } },
 });
 
 const health = async (c: RequestContext) => {
@@ -124,10 +98,6 @@ export const serviceRoutes = (describe: () => object) => {
   const service = newApi();
   service.openapi(healthRoute, health);
   service.get("/health", publicRead, health); // where load balancers look; the same answer, undocumented on purpose
-
-  for (const path of ["/.well-known/jwks.json", "/.well-known/svc-trust.json", "/v1/openapi.json"]) {
-    service.get(path, anyOrigin({ methods: ["GET"] }));
-  }
   service.openapi(keysRoute, (c) => c.json({ keys: c.var.services.signer.publicKeys.map((key) => ({ ...key })) }, 200, publicCache));
   service.openapi(trustRoute, (c) => c.json(trustDocument(trustedKeys(c.var.services)), 200, publicCache));
   service.openapi(documentRoute, (c) => c.json(describe() as Record<string, unknown>, 200, publicCache));

@@ -1,6 +1,7 @@
 // What the service says of itself: its health, its keys, what to trust.
 import { z } from "@hono/zod-openapi";
 import { serviceVersion } from "../../http/openapi.ts";
+import { time } from "../../http/wire.ts";
 import { isoOf } from "../../../core/time.ts";
 import type { Health } from "../../operations/service/health.ts";
 import { exampleSigningKey } from "../certificates/examples.ts";
@@ -15,7 +16,7 @@ export const healthSchema = z
     status: z.literal("ok"),
     checks: z.object({ database: check, kv: check, crypto: check }),
     version: z.string().openapi({ description: "Version of the service.", example: serviceVersion }),
-    time: z.string().openapi({ format: "date-time", description: "The service's clock.", example: "2026-03-04T05:06:07.089Z" }),
+    time: time.openapi({ description: "The service's clock.", example: "2026-03-04T05:06:07.089Z" }),
   })
   .openapi("Health");
 
@@ -28,6 +29,8 @@ export const healthToWire = ({ checks, at }: Health): z.input<typeof healthSchem
     time: isoOf(at),
   };
 };
+
+const validity = { valid_from: time, valid_to: time.nullable() };
 
 export const jwk = z
   .object({
@@ -52,8 +55,7 @@ export const trustSchema = z
       z.object({
         origin: z.string().openapi({ description: "Name of the log." }),
         vkey: z.string().openapi({ description: "Public key in the signed-note form." }),
-        valid_from: z.string().openapi({ format: "date-time" }),
-        valid_to: z.string().nullable().openapi({ format: "date-time" }),
+        ...validity,
         role: z.enum(["primary", "mirror", "audit"]).openapi({
           description: "`primary`: statements are anchored in it. `mirror`: checkpoints are. `audit`: it holds the audit chains.",
         }),
@@ -69,8 +71,7 @@ export const trustSchema = z
           name: z.string(),
           spki_sha256: z.string(),
           pem: z.string(),
-          valid_from: z.string().openapi({ format: "date-time" }),
-          valid_to: z.string().nullable().openapi({ format: "date-time" }),
+          ...validity,
         }),
       )
       .openapi({ description: "Time-stamp authorities, by the SHA-256 of their public key (SPKI, hex)." }),
@@ -78,8 +79,7 @@ export const trustSchema = z
       .object({
         keys: z.array(
           jwk.extend({
-            valid_from: z.string().openapi({ format: "date-time" }),
-            valid_to: z.string().nullable().openapi({ format: "date-time" }),
+            ...validity,
           }),
         ),
       })

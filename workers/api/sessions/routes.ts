@@ -1,28 +1,51 @@
 // The routes of a consumer's sessions: where they are signed in, and ending it there.
 import { z } from "@hono/zod-openapi";
-import type { RefusalCode } from "../../../core/refusals.ts";
-import { optionalJsonBody } from "../../http/body.ts";
-import { failure, refusal, success } from "../../http/envelope.ts";
-import { appOrigin } from "../../http/guards.ts";
-import { createRoute, newApi } from "../../http/openapi.ts";
-import { behindConsumer, forgetSession, sameOrigin } from "../../http/session-guards.ts";
-import { answerOf, bodyRefusals, failures, rateHeaders, sessionRefusals } from "../../http/wire.ts";
-import { endOtherSessions, endSession, listSessions } from "../../operations/access/sessions.ts";
-import { knownSessionSchema, sessionExample, sessionParam, sessionToWire } from "./schema.ts";
+import { sessionIdOf } from "../../../core/ids.ts";
+import { dayMs, isoOf } from "../../../core/time.ts";
+import { noBody } from "../../http/body.ts";
+import { answer, success } from "../../http/envelope.ts";
+import { newApi, routesOf } from "../../http/openapi.ts";
+import { behindConsumer, forgetSession } from "../../http/session-guards.ts";
+import { answerOf, idParam, time } from "../../http/wire.ts";
+import { endOtherSessions, endSession, listSessions, type ListedSession } from "../../operations/access/sessions.ts";
 
-const writeRefusals = [...sessionRefusals, "csrf_failed", ...bodyRefusals] as const;
-const reasons: Partial<Record<RefusalCode, string>> = {
-  unauthorized: "No session, or it has ended.",
-  forbidden: "A member of a business is signed in, not a consumer.",
-  rate_limited: "More than 120 a minute by one person.",
-  not_found: "There is no such session, it has ended, or it is not yours.",
-  invalid_request: "There is a body, and it is not JSON. None is needed.",
+const sessionExample = {
+  id: "ssn_00k3v9d2m4q8x1c7b5n0t6w2h9",
+  device: { os: "macOS", browser: "Safari" },
+  created_at: "2026-11-20T10:05:00.000Z",
+  expires_at: "2026-12-20T10:05:00.000Z",
+  last_seen: "2026-11-22",
+  current: true,
 };
 
-const common = { tags: ["sign-in"], security: [{ session: [] }] };
+const knownSessionSchema = z
+  .object({
+    id: z.string().openapi({ description: "`ssn_…`; it opens nothing." }),
+    device: z
+      .object({ os: z.string().nullable(), browser: z.string().nullable() })
+      .nullable()
+      .openapi({ description: "Families, as the browser names itself. Null for a session that began before they were kept." }),
+    created_at: time.openapi({ description: "When this device signed in." }),
+    expires_at: time.openapi({ description: "When it ends by itself, however much it is used." }),
+    last_seen: z.string().nullable().openapi({ format: "date", description: "The last day it was used on, UTC." }),
+    current: z.boolean().openapi({ description: "The one that asks." }),
+  })
+  .openapi("KnownSession");
+
+const sessionParam = z.object({ session_id: idParam(sessionIdOf, "`ssn_…` of the list.", sessionExample.id) });
+
+const sessionToWire = (session: ListedSession): z.input<typeof knownSessionSchema> => ({
+  id: session.id,
+  device: session.device,
+  created_at: isoOf(session.createdAt),
+  expires_at: isoOf(session.expiresAt),
+  last_seen: session.seenDay === null ? null : isoOf(session.seenDay * dayMs).slice(0, 10),
+  current: session.isCurrent,
+});
+
+const createRoute = routesOf("sign-in");
 
 const listedRoute = createRoute({
-  ...common,
   method: "get",
   path: "/v1/me/sessions",
   operationId: "listSessions",
@@ -30,56 +53,38 @@ const listedRoute = createRoute({
   description: "Your sessions that have not ended, the newest first, at most 100.",
   middleware: behindConsumer(),
   responses: {
-    200: {
-      description: "The sessions.",
-      headers: rateHeaders,
-      content: answerOf("SessionsAnswer", z.object({ sessions: z.array(knownSessionSchema) }), { sessions: [sessionExample] }),
-    },
-    ...failures(sessionRefusals, reasons),
+    200: answerOf("The sessions.", "SessionsAnswer", z.object({ sessions: z.array(knownSessionSchema) }), { sessions: [sessionExample] }),
   },
 });
 
 const endedRoute = createRoute({
-  ...common,
   method: "delete",
   path: "/v1/me/sessions/{session_id}",
   operationId: "endSession",
   summary: "End a session",
   description: "Its cookie opens nothing from now on, wherever it is. Ending the session that asks is signing out.",
-  middleware: behindConsumer(optionalJsonBody),
+  middleware: behindConsumer(noBody),
   request: { params: sessionParam },
   responses: {
-    200: {
-      description: "The session has ended.",
-      headers: rateHeaders,
-      content: answerOf("EndedSessionAnswer", z.object({ ended: z.literal(true), id: z.string() }), { ended: true, id: sessionExample.id }),
-    },
-    ...failures([...writeRefusals, "not_found"], reasons),
+    200: answerOf("The session has ended.", "EndedSessionAnswer", z.object({ ended: z.literal(true), id: z.string() }), {
+      ended: true,
+      id: sessionExample.id,
+    }),
   },
+  when: { not_found: "There is no such session, it has ended, or it is not yours." },
 });
 
 const othersEndedRoute = createRoute({
-  ...common,
   method: "delete",
   path: "/v1/me/sessions",
   operationId: "endOtherSessions",
   summary: "End all other sessions",
   description: "Ends every session of yours but the one that asks.",
-  middleware: behindConsumer(optionalJsonBody),
-  responses: {
-    200: {
-      description: "They have ended.",
-      headers: rateHeaders,
-      content: answerOf("EndedSessionsAnswer", z.object({ sessions_ended: z.int() }), { sessions_ended: 2 }),
-    },
-    ...failures(writeRefusals, reasons),
-  },
+  middleware: behindConsumer(noBody),
+  responses: { 200: answerOf("They have ended.", "EndedSessionsAnswer", z.object({ sessions_ended: z.int() }), { sessions_ended: 2 }) },
 });
 
 export const sessions = newApi();
-
-for (const path of ["/v1/me/sessions", "/v1/me/sessions/:session_id"])
-  sessions.use(path, appOrigin({ methods: ["GET", "DELETE"], headers: ["Content-Type"] }), sameOrigin);
 
 sessions.openapi(listedRoute, async (c) => {
   const known = await listSessions(c.var.services, c.var.consumer);
@@ -87,12 +92,9 @@ sessions.openapi(listedRoute, async (c) => {
 });
 
 sessions.openapi(endedRoute, async (c) => {
-  const { session_id: id } = c.req.valid("param");
-  if (id === null) return failure(c, "not_found");
-  const ended = await endSession(c.var.services, c.var.consumer, id);
-  if (!ended.ok) return refusal(c, ended);
-  if (ended.value.wasCurrent) forgetSession(c);
-  return success(c, 200, { ended: true as const, id: ended.value.id });
+  const ended = await endSession(c.var.services, c.var.consumer, c.req.valid("param").session_id);
+  if (ended.ok && ended.value.wasCurrent) forgetSession(c);
+  return answer(c, 200, ended, ({ id }) => ({ ended: true as const, id }));
 });
 
 sessions.openapi(othersEndedRoute, async (c) =>

@@ -1,6 +1,7 @@
 // The wire of the share protocol: shapes of requests and answers, and between them and the operations.
 import { z } from "@hono/zod-openapi";
-import { clientIdOf } from "../../../core/ids.ts";
+import { clientIdOf, shareIdOf } from "../../../core/ids.ts";
+import { ok, type Result } from "../../../core/result.ts";
 import { anchorView } from "../../../core/certificates/views.ts";
 import { askedScope, contactKeys, groupNames, groupsOf, type ContactKey } from "../../../core/shares/fields.ts";
 import { defaultDurationDays, maxDurationDays } from "../../../core/shares/grant.ts";
@@ -21,17 +22,19 @@ import {
   purposeSchema,
   stateSchema,
 } from "../../http/share-request.ts";
-import { limitParam } from "../../http/wire.ts";
+import { environmentSchema, idParam, limitParam, orNull, timeOf } from "../../http/wire.ts";
 import type { CeasedShare } from "../../operations/shares/acknowledge.ts";
 import type { AuthorizedRequest } from "../../operations/shares/authorize.ts";
+import type { Decision } from "../../operations/shares/decide.ts";
 import type { Granted } from "../../operations/shares/grant.ts";
 import type { CurrentValues, ShareDetail, SharePage } from "../../operations/shares/read.ts";
 import type { Redeemed } from "../../operations/shares/redeem.ts";
 import type { Renewed } from "../../operations/shares/renew.ts";
 import type { Revoked } from "../../operations/shares/revoke.ts";
-import { anchorSchema, orNull, timeOf } from "../certificates/schema.ts";
+import { anchorSchema } from "../certificates/schema.ts";
 
-const key = z.enum(contactKeys as [ContactKey, ...ContactKey[]]);
+export const fieldKey = z.enum(contactKeys);
+export const fieldGroup = z.enum(groupNames);
 const durationDays = z
   .number()
   .int()
@@ -40,8 +43,11 @@ const durationDays = z
   .openapi({ description: `Days of 24 hours; ${defaultDurationDays} unless given.`, example: 365 });
 const scopeWord = z.string().min(1).max(40);
 
-export const shareParam = z.object({
-  share_id: z.string().openapi({ description: "Of the share.", example: "shr_00k3v9d2m4q8x1c7b5n0t6w2h9" }),
+const exampleShareId = "shr_00k3v9d2m4q8x1c7b5n0t6w2h9";
+export const shareParam = z.object({ share_id: idParam(shareIdOf, "Of the share.", exampleShareId) });
+/** Where whoever asks is judged before their share is looked for: null for what is no id. */
+export const unreadShareParam = z.object({
+  share_id: z.string().transform(shareIdOf).openapi({ type: "string", description: "Of the share.", example: exampleShareId }),
 });
 
 export const authorizedSchema = z
@@ -51,12 +57,12 @@ export const authorizedSchema = z
       business_id: z.string(),
       business_name: z.string(),
       logo_url: z.string().nullable(),
-      environment: z.enum(["live", "sandbox"]),
+      environment: environmentSchema,
     }),
     origin: z.string(),
-    scope: z.array(key),
-    scope_groups: z.array(z.enum(groupNames as ["email", "phone", "address", "name"])),
-    needed: z.array(key).openapi({ description: "Those of the scope that are not optional to the person." }),
+    scope: z.array(fieldKey),
+    scope_groups: z.array(fieldGroup),
+    needed: z.array(fieldKey).openapi({ description: "Those of the scope that are not optional to the person." }),
     labels: z.record(z.string(), z.string()).openapi({ description: "What each field is called." }),
     purpose: z.string(),
     duration_days: z.number().int(),
@@ -117,25 +123,33 @@ export const sandboxConsentSchema = z
   })
   .openapi("SandboxShareConsent");
 
-export type DecisionWire = z.output<typeof consentSchema>;
-
 /** The names in `missing_ok`, groups included. */
 const keysOf = (words: readonly string[] | null | undefined): readonly ContactKey[] => {
   const asked = askedScope(words ?? []);
   return asked.ok ? asked.value.scope : [];
 };
 
-export const decisionFromWire = (body: DecisionWire) => ({
-  clientId: clientIdOf(body.client_id),
-  origin: body.origin,
-  purpose: body.purpose,
-  disclosureText: body.disclosure_text ?? null,
-  durationDays: body.duration_days ?? defaultDurationDays,
-  challenge: body.code_challenge,
-  state: body.state ?? null,
-  missingOk: keysOf(body.missing_ok),
-  token: body.authorize_token ?? null,
-});
+export const decisionFromWire = (
+  body: z.output<typeof consentSchema>,
+  { language, requestId }: Pick<Decision, "language" | "requestId">,
+): Result<Decision, "invalid_request"> => {
+  const chosen = askedScope(body.scope);
+  if (!chosen.ok) return chosen;
+  return ok({
+    clientId: clientIdOf(body.client_id),
+    origin: body.origin,
+    scope: chosen.value.scope,
+    purpose: body.purpose,
+    disclosureText: body.disclosure_text ?? null,
+    durationDays: body.duration_days ?? defaultDurationDays,
+    challenge: body.code_challenge,
+    state: body.state ?? null,
+    missingOk: keysOf(body.missing_ok),
+    token: body.authorize_token ?? null,
+    language,
+    requestId,
+  });
+};
 
 const ceaseSchema = z
   .object({
@@ -154,11 +168,11 @@ export const shareSchema = z
     fingerprint: z.string().openapi({ description: "SHA-256 of what was agreed to, hex." }),
     business: z.object({ id: z.string(), name: z.string().openapi({ description: "As it was shown to the person." }) }),
     client_id: z.string(),
-    environment: z.enum(["live", "sandbox"]),
+    environment: environmentSchema,
     origin: z.string(),
     purpose: z.string(),
-    scope: z.array(key),
-    scope_groups: z.array(z.enum(groupNames as ["email", "phone", "address", "name"])),
+    scope: z.array(fieldKey),
+    scope_groups: z.array(fieldGroup),
     disclosure_hash: z.string(),
     created_at: timeOf("When the person agreed"),
     expires_at: timeOf("When it ends by itself"),
@@ -246,7 +260,7 @@ export const redeemedSchema = z
     share_id: z.string(),
     fingerprint: z.string(),
     status: z.literal("active"),
-    scope: z.array(key),
+    scope: z.array(fieldKey),
     fields: fieldsSchema,
     purpose: z.string(),
     granted_at: timeOf("When the person agreed"),
@@ -369,7 +383,7 @@ export const currentSchema = z
   .object({
     share_id: z.string(),
     status: z.literal("active"),
-    scope: z.array(key),
+    scope: z.array(fieldKey),
     fields: fieldsSchema,
     field_updated_at: z.record(z.string(), z.string().nullable()),
     as_of: timeOf("The values as they were then"),

@@ -5,12 +5,56 @@ import { deliveryIdOf, webhookIdOf } from "../../../core/ids.ts";
 import { isoOf, isoOrNull } from "../../../core/time.ts";
 import type { Delivery, Recovery, RegisteredEndpoint } from "../../../core/webhooks/endpoint.ts";
 import { choosableEventTypes, maxDescriptionLength } from "../../../core/webhooks/management.ts";
-import { limitParam } from "../../http/wire.ts";
+import { environmentSchema, idParam, idText, limitParam, time, instant } from "../../http/wire.ts";
 import type { CallOutcome, DeliveryPage, ReplayOutcome } from "../../operations/webhooks/deliveries.ts";
 import type { EndpointState } from "../../operations/webhooks/endpoints.ts";
 import type { RotatedSecret } from "../../operations/webhooks/secrets.ts";
-import { instant } from "../certificates/schema.ts";
-import { exampleDeliveryId, exampleId } from "./examples.ts";
+
+export const exampleId = "whk_00m4x8c1v6b3n9q2t7w0h5k3d8";
+const exampleDeliveryId = "dlv_00m4x8c7v5b2n0q9t3w6h1k4d0";
+const exampleSecret = "whsec_ExampleOfASecretThatIsNotASecret0123456789AB=";
+const createdAt = "2026-03-04T05:06:07.089Z";
+
+const commonExample = {
+  id: exampleId,
+  url: "https://hooks.example.com/svc",
+  events: ["share.revoked", "certificate.revoked"],
+  description: "CRM",
+  environment: "live",
+  status: "enabled",
+};
+export const webhookExample = {
+  ...commonExample,
+  secret_hint: "whsec_…9AB=",
+  created_at: createdAt,
+  last_delivery_at: "2026-03-05T10:00:00.250Z",
+  last_response_status: 200,
+  consecutive_failures: 0,
+  failing_since: null,
+  backlog: 0,
+  oldest_pending_at: null,
+};
+export const deliveryExample = {
+  id: exampleDeliveryId,
+  webhook_id: exampleId,
+  event_id: "7d9f0b0e-6a37-4b0e-9a53-0f3f0f8f7a11",
+  event_type: "certificate.revoked",
+  status: "success",
+  attempt: 1,
+  response_status: 200,
+  error: null,
+  duration_ms: 184,
+  next_attempt_at: null,
+  delivered_at: "2026-03-05T10:00:00.250Z",
+  created_at: "2026-03-05T10:00:00.012Z",
+};
+
+export const requestExample = { url: commonExample.url, events: commonExample.events, description: commonExample.description };
+export const registeredExample = { ...commonExample, secret: exampleSecret, created_at: createdAt };
+export const secretExample = { id: exampleId, secret: exampleSecret };
+export const rotatedExample = { ...secretExample, previous_secret_until: "2026-03-05T05:06:07.089Z" };
+export const recoveryExample = { queued: 41, has_more: false };
+export const callExample = { delivered: true, response_status: 200, duration_ms: 184 };
 
 const urlSchema = z.string().openapi({
   description:
@@ -25,7 +69,7 @@ const descriptionSchema = z
   .string()
   .openapi({ description: `For people, at most ${maxDescriptionLength} characters on one line.`, example: "CRM" });
 
-const environmentSchema = z.enum(["live", "sandbox"]).openapi({ description: "Of which records it hears.", example: "live" });
+const environment = environmentSchema.openapi({ description: "Of which records it hears.", example: "live" });
 
 export const createSchema = z
   .strictObject({
@@ -49,36 +93,18 @@ export const changeSchema = z
   })
   .openapi("WebhookChange");
 
-/** An id that is not spelt as one is null: there is nothing under it. */
-export const webhookParam = z.object({
-  webhook_id: z
-    .string()
-    .transform(webhookIdOf)
-    .openapi({ type: "string", description: "Id of the endpoint, prefix `whk_`.", example: exampleId }),
-});
-export const deliveryParam = z.object({
-  delivery_id: z
-    .string()
-    .transform(deliveryIdOf)
-    .openapi({ type: "string", description: "Id of the delivery, prefix `dlv_`.", example: exampleDeliveryId }),
-});
+export const webhookParam = z.object({ webhook_id: idParam(webhookIdOf, "Id of the endpoint, prefix `whk_`.", exampleId) });
+export const deliveryParam = z.object({ delivery_id: idParam(deliveryIdOf, "Id of the delivery, prefix `dlv_`.", exampleDeliveryId) });
 
 export const deliveriesQuery = z.object({
   limit: limitParam(50, 100),
-  before: z
-    .string()
-    .transform(deliveryIdOf)
-    .refine((id) => id !== null, "must be the id of a delivery to this endpoint")
-    .nullable()
-    .default(null)
-    .openapi({
-      type: "string",
-      description: "Id of the last delivery of the page before; the page goes on behind it.",
-      example: exampleDeliveryId,
-    }),
+  before: idText(deliveryIdOf, "must be the id of a delivery to this endpoint").nullable().default(null).openapi({
+    type: "string",
+    description: "Id of the last delivery of the page before; the page goes on behind it.",
+    example: exampleDeliveryId,
+  }),
 });
 
-const time = z.string().openapi({ format: "date-time" });
 const statusSchema = z.enum(["enabled", "disabled"]);
 const common = {
   id: z.string(),
@@ -86,7 +112,7 @@ const common = {
   events: z.array(z.string()).openapi({ description: "Types it receives." }),
   description: z.string().nullable(),
   status: statusSchema,
-  environment: environmentSchema,
+  environment,
 };
 export const registeredSchema = z
   .object({

@@ -1,38 +1,14 @@
 // The worked certificate of the description, withdrawn: its receipt can be recomputed and its signature checked.
 import { withdrawalReceiptView, withdrawalView } from "../../../core/certificates/views.ts";
 import type { ProvenWithdrawal } from "../../../core/certificates/published.ts";
-import type { BusinessId, CertId } from "../../../core/ids.ts";
-import { anchorStatement, entryHash } from "../../../core/ledger/statement.ts";
 import { isoOf } from "../../../core/time.ts";
 import { withdrawalReceiptText } from "../../../core/withdrawals/receipt.ts";
 import { byPerson, withdraw, type WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
-import { exampleContext, exampleLedger, verifyExample } from "../certificates/examples.ts";
+import { exampleCertificate, exampleContext, pendingAnchor } from "../certificates/examples.ts";
 
 const withdrawnAt = Date.UTC(2026, 2, 20, 9, 30, 0, 250);
-const certificate: WithdrawableCertificate = {
-  id: verifyExample.cert_id as CertId,
-  businessId: verifyExample.business_id as BusinessId,
-  businessName: verifyExample.business_name as string,
-  environment: "live",
-  status: "active",
-  originDomain: verifyExample.origin_domain as string,
-  issuedAt: Date.parse(verifyExample.issued_at as string),
-  fingerprint: verifyExample.fingerprint as string,
-  chain: { tag: "example", shard: 0 },
-};
-const { withdrawal } = withdraw({
-  certificate,
-  change: byPerson("email_code"),
-  scope: "certificate",
-  now: withdrawnAt,
-});
-const statement = anchorStatement({
-  event: "certificate.revoked",
-  entityId: certificate.id,
-  fingerprint: certificate.fingerprint,
-  originDomain: certificate.originDomain,
-  at: withdrawnAt,
-});
+const certificate: WithdrawableCertificate = { ...exampleCertificate, chain: { tag: "example", shard: 0 } };
+const { withdrawal } = withdraw({ certificate, change: byPerson("email_code"), scope: "certificate", now: withdrawnAt });
 
 /** Signed by a key that was used once and thrown away; its public half is yke4J3KkMv_JCYJyBIa4etk16upzo5QC5vQR3c0u6sA. */
 const proven: ProvenWithdrawal = {
@@ -48,15 +24,7 @@ const proven: ProvenWithdrawal = {
     alg: "Ed25519",
     value: "iQrEMGzwbQuUjD2ZID7DS107Ck/Y621nYiRAvI+pz+8sOwoWv5lSdAdtvHVjpyXnz5VncvnxEbG1LFTbilW1DA==",
   },
-  anchor: {
-    event: "certificate.revoked",
-    ledgerId: exampleLedger,
-    entryHash: entryHash(statement),
-    statement,
-    status: "pending",
-    receipt: null,
-    anchoredAt: null,
-  },
+  anchor: pendingAnchor("certificate.revoked", certificate, withdrawnAt),
 };
 
 export const withdrawalReceiptExample = withdrawalReceiptView(proven);

@@ -13,12 +13,11 @@ import type { CertId } from "../../../core/ids.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
 import { isoOf } from "../../../core/time.ts";
 import { recordedChannels } from "../../../core/withdrawals/withdrawal.ts";
+import { instant, orNull, timeOf } from "../../http/wire.ts";
 import type { Ceased, EntitiesCeased } from "../../operations/withdrawals/acknowledge.ts";
 import type { RecordedWithdrawal } from "../../operations/withdrawals/record.ts";
 import type { Withdrawn } from "../../operations/withdrawals/withdraw.ts";
-import { certId, instant, orNull, timeOf, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
-
-export const certParam = z.object({ cert_id: certId });
+import { certId, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
 
 /** One address and nothing that could become a second recipient or a header; ends are trimmed. */
 const email = z

@@ -3,8 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { toWire, trailSchema } from "../../api/audit/schema.ts";
 import { auditTrail } from "../../operations/audit/trail.ts";
 import { wholeNumber } from "../arguments.ts";
-import { StorageAway } from "../faults.ts";
-import { readingHints, tool } from "../tool.ts";
+import { StorageAway, readingHints, tool } from "../tool.ts";
 
 export const getAudit = tool({
   name: "svc_get_audit",

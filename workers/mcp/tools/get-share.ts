@@ -6,8 +6,7 @@ import { shareIdOf } from "../../../core/ids.ts";
 import { shareDetailToWire, shareSchema, shareToWire } from "../../api/shares/schema.ts";
 import { readOwnShare } from "../../operations/shares/own.ts";
 import { readShare } from "../../operations/shares/read.ts";
-import { oneOf } from "../arguments.ts";
-import { foreignInShares, noSuchShare, shareIdArgument } from "../shares.ts";
+import { foreignInShares, noSuchShare, shareIdArgument, oneOf } from "../arguments.ts";
 import { readingHints, tool } from "../tool.ts";
 
 const takes = z.strictObject({ share_id: shareIdArgument });

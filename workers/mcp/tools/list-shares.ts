@@ -6,8 +6,7 @@ import { shareStatuses } from "../../../core/shares/share.ts";
 import { sharesSchema, sharesToWire } from "../../api/shares/schema.ts";
 import { listOwnShares } from "../../operations/consumers/profile.ts";
 import { listShares as listSharesOfBusiness, type SharePage } from "../../operations/shares/read.ts";
-import { oneOf, wholeNumber } from "../arguments.ts";
-import { foreignInShares } from "../shares.ts";
+import { foreignInShares, oneOf, wholeNumber } from "../arguments.ts";
 import type { Services } from "../../services.ts";
 import { readingHints, tool } from "../tool.ts";
 

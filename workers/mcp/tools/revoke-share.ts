@@ -5,10 +5,8 @@ import { shareIdOf } from "../../../core/ids.ts";
 import { revokedSchema, revokedToWire } from "../../api/shares/schema.ts";
 import { readOwnShare } from "../../operations/shares/own.ts";
 import { revokeByPerson } from "../../operations/shares/revoke.ts";
-import { refusedArgument } from "../arguments.ts";
-import { StorageAway } from "../faults.ts";
-import { foreignInShares, noSuchShare, shareIdArgument } from "../shares.ts";
-import { tool } from "../tool.ts";
+import { foreignInShares, noSuchShare, shareIdArgument, refusedArgument } from "../arguments.ts";
+import { StorageAway, tool } from "../tool.ts";
 
 export const revokeShare = tool({
   name: "svc_revoke_share",

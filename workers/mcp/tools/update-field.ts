@@ -6,8 +6,7 @@ import { isVisible } from "../../../core/text.ts";
 import { changedSchema, changedToWire } from "../../api/consumers/schema.ts";
 import { changeContactFields } from "../../operations/consumers/fields.ts";
 import { oneOf, refusedArgument } from "../arguments.ts";
-import { StorageAway } from "../faults.ts";
-import { tool } from "../tool.ts";
+import { StorageAway, tool } from "../tool.ts";
 
 export const updateField = tool({
   name: "svc_update_field",

@@ -1,0 +1,57 @@
+// Which pages may read which answers, errors included, so that a script can tell what went wrong. What is not named here is for
+// programs, and no page reads it.
+import type { MiddlewareHandler } from "hono";
+import { cors } from "hono/cors";
+import { createMiddleware } from "hono/factory";
+import type { Api } from "./context.ts";
+import { isAppOrigin } from "./guards.ts";
+
+const options = {
+  exposeHeaders: [
+    "X-Request-Id",
+    "Retry-After",
+    "RateLimit-Limit",
+    "RateLimit-Remaining",
+    "RateLimit-Reset",
+    "Idempotency-Replayed",
+    "ETag",
+  ],
+  allowHeaders: ["Content-Type", "Idempotency-Key"],
+  maxAge: 7_200, // the longest any browser keeps an answer
+};
+
+/** Readable from any page, never with credentials. */
+const anyOrigin = (allowMethods: string[], allowHeaders: string[]) => cors({ ...options, origin: "*", allowMethods, allowHeaders });
+
+/** Readable from the page that asked, named by its Origin, never with credentials. */
+const callersOrigin = cors({ ...options, origin: (origin) => origin || null, allowMethods: ["GET", "POST"] });
+
+const ofApp = cors({ ...options, origin: (origin) => origin, credentials: true, allowMethods: ["GET", "POST", "PUT", "PATCH", "DELETE"] });
+const ofOthers = cors({ ...options, origin: () => null });
+
+/** Readable by the app's own pages, with the cookie, wherever the API is; by nobody else's. */
+const appOrigin = createMiddleware<Api>((c, next) => (isAppOrigin(c, c.req.header("origin") ?? "") ? ofApp(c, next) : ofOthers(c, next)));
+
+/** By path, for workers/app.ts. */
+export const readers: readonly (readonly [mayRead: MiddlewareHandler<Api>, paths: readonly string[]])[] = [
+  [anyOrigin(["POST"], options.allowHeaders), ["/v1/consent"]],
+  [anyOrigin(["GET"], ["If-None-Match"]), ["/v1/certs/:cert_id/verify"]],
+  [anyOrigin(["GET"], []), ["/v1/certs/:cert_id/receipt", "/.well-known/jwks.json", "/.well-known/svc-trust.json", "/v1/openapi.json"]],
+  [callersOrigin, ["/v1/authorize", "/v1/share/redeem", "/v1/share/sandbox-consent", "/v1/certs/:cert_id/opt-out/*"]],
+  [
+    appOrigin,
+    [
+      "/v1/auth/*",
+      "/v1/me",
+      "/v1/me/*",
+      "/v1/share/consent",
+      "/v1/shares/:share_id/revoke",
+      "/v1/business/signup",
+      "/v1/business/portal",
+      "/v1/business/portal/*",
+      "/v1/webhooks/*",
+      "/v1/certs/:cert_id/erase-subject",
+      "/v1/billing/*",
+    ],
+  ],
+];
