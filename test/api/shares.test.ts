@@ -223,6 +223,7 @@ describe("a share", () => {
     const stop = (id: string, body: object) =>
       call(`/v1/shares/${id}/revoke`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
     expect(outcome(await stop(share.id, {}))).toBe("401 unauthorized");
+    expect(outcome(await stop("of-no-share", {}))).toBe("401 unauthorized"); // who asks is judged first
     expect(outcome(await stop(share.id, { revoke_token: tokenOf(other.share.id) }))).toBe("401 unauthorized");
     expect(outcome(await stop(share.id, { revoke_token: tokenOf(share.id) }))).toBe("200 ok");
     expect((await read(`/v1/shares/${other.share.id}`)).body.data.status).toBe("active");
