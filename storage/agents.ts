@@ -1,6 +1,6 @@
 // Agent tokens: found by their hash together with who they are and the business as it stands at that moment, so that a person who
 // is gone, a seat that is lost and an account that is suspended count from the next request on.
-import { desc, eq, gt, inArray, isNull, lte, or, sql, type SQL } from "drizzle-orm";
+import { desc, eq, gt, isNull, lte, or, sql, type SQL } from "drizzle-orm";
 import { maxLiveTokens, type Agent, type AgentToken, type TokenHolder } from "../core/agents/token.ts";
 import type { MailLanguage } from "../core/mail/templates.ts";
 import { dayMs, hourMs, type Instant } from "../core/time.ts";
@@ -8,7 +8,7 @@ import type { Database } from "./database.ts";
 import { violates } from "./faults.ts";
 import { insertIf } from "./inserts.ts";
 import { prepared } from "./prepared.ts";
-import { allOf, countIn, existsIn, query } from "./query.ts";
+import { allOf, countIn, existsIn } from "./query.ts";
 import { agentTokens, businesses, consumers, members } from "./schema.ts";
 import { contextIn, type Vault } from "./vault.ts";
 
@@ -243,9 +243,3 @@ export const noteEndTold = (db: Database, id: string, now: Instant) =>
     .update(agentTokens)
     .set({ endToldAt: now })
     .where(allOf(eq(agentTokens.id, id), isEndUntoldConnection));
-
-/** Tokens whose time has passed, revoked or not. At most 1,000 a call. */
-export const deleteEndedTokens = (db: Database, now: Instant) => {
-  const ended = query.select({ id: agentTokens.id }).from(agentTokens).where(lte(agentTokens.expiresAt, now)).limit(1_000);
-  return db.delete(agentTokens).where(inArray(agentTokens.id, ended));
-};

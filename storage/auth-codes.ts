@@ -1,23 +1,22 @@
 // Single-use codes of the share protocol. A code is stored by its hash; redeeming it is one UPDATE that names everything that must
 // hold, stamped with the request, so that of any number of redemptions at once one is told apart by its stamp (SHARES, Redeem).
-import { and, eq, gt, inArray, isNull, lte, or, sql } from "drizzle-orm";
+import { and, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
 import type { BusinessStatus } from "../core/access/entitlement.ts";
 import type { BusinessId, ClientId, ShareId } from "../core/ids.ts";
 import { scopeOfBits, type ContactKey } from "../core/shares/fields.ts";
 import { codeLifeMs } from "../core/shares/request.ts";
 import type { ShareStatus } from "../core/shares/share.ts";
-import { dayMs, minuteMs, type Instant } from "../core/time.ts";
+import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, onPrimary, type Database } from "./database.ts";
 import { violates } from "./faults.ts";
 import { openEntry, type OpenEntry } from "./outboxes/audit.ts";
-import { allOf, existsIn, query } from "./query.ts";
+import { allOf, existsIn } from "./query.ts";
 import { shareClockOffset, timeOfShare } from "./sandbox-clocks.ts";
 import { auditOutbox, authCodes, businesses, domains, shares, shareValues } from "./schema.ts";
 import type { SealedCopy } from "./share-values.ts";
 
 /** How long after the decision the same request may be given another code, if none was redeemed. */
 const renewalMs = 10 * minuteMs;
-const keptMs = dayMs;
 
 /** A batch failed because the request had been decided before. */
 export const isDecidedAlready = (error: unknown): boolean =>
@@ -179,14 +178,4 @@ export const attemptRedemption = async (db: Database, attempt: Redemption): Prom
     ...rest,
     share: { state, scope: scopeOfBits(scope), fingerprint, purpose, createdAt: grantedAt, expiresAt: endsAt, clockOffsetMs },
   };
-};
-
-/** At most 1,000 a call, so that the sweep stays short however many there are. A used code is remembered for a day. */
-export const deleteOldAuthCodes = (db: Database, now: Instant) => {
-  const old = query
-    .select({ shareId: authCodes.shareId })
-    .from(authCodes)
-    .where(lte(authCodes.createdAt, now - keptMs))
-    .limit(1_000);
-  return db.delete(authCodes).where(inArray(authCodes.shareId, old));
 };

@@ -1,16 +1,16 @@
 // What is known of the payment provider's customers, the events that were taken in, and the accounts they pay for.
-import { eq, inArray, isNotNull, isNull, lte, sql, type SQL } from "drizzle-orm";
+import { eq, isNotNull, isNull, lte, sql, type SQL } from "drizzle-orm";
 import type { BusinessStatus, Plan } from "../core/access/entitlement.ts";
 import { realmOf, type ConsumerPlan } from "../core/billing/plans.ts";
 import type { BillingEvent, Standing } from "../core/billing/standing.ts";
 import type { AuditChain } from "../core/facts.ts";
 import type { BusinessId } from "../core/ids.ts";
-import { dayMs, type Instant } from "../core/time.ts";
+import type { Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
 import type { Database, Statement } from "./database.ts";
 import { violates } from "./faults.ts";
 import { lookup, type Lookup } from "./lookups.ts";
-import { allOf, existsIn, noneIn, query } from "./query.ts";
+import { allOf, existsIn, noneIn } from "./query.ts";
 import { billingCustomers, billingEvents, businesses, consumers } from "./schema.ts";
 
 /** `revision` rises with every change, from 1. */
@@ -18,7 +18,7 @@ export interface BillingCustomer extends Standing {
   readonly revision: number;
 }
 
-const { customerId, accountId, revision, updatedAt, pastDueSince, suspendedAt } = billingCustomers;
+const { customerId, accountId, revision, pastDueSince, suspendedAt } = billingCustomers;
 
 export const customerById = async (db: Database, id: string): Promise<BillingCustomer | null> =>
   (await db.select().from(billingCustomers).where(eq(customerId, id)).get()) ?? null;
@@ -184,34 +184,4 @@ export const unpaidCustomers = (db: Database, since: Instant, max: number): Prom
     .orderBy(pastDueSince)
     .limit(max)
     .all();
-};
-
-// The provider sends an event again for three days by itself, and for thirty when somebody asks it to.
-const eventsKeptMs = 90 * dayMs;
-// A checkout that is told of at all is told of within those three days.
-const unlinkedKeptMs = 7 * dayMs;
-
-/** At most 1,000 a call, as the next one. */
-export const deleteOldBillingEvents = (db: Database, now: Instant) => {
-  const { id, receivedAt } = billingEvents;
-  return db.delete(billingEvents).where(
-    inArray(
-      id,
-      query
-        .select({ id })
-        .from(billingEvents)
-        .where(lte(receivedAt, now - eventsKeptMs))
-        .limit(1_000),
-    ),
-  );
-};
-
-/** Customers of whom no checkout of ours tells: the provider's account may have others. */
-export const deleteUnlinkedCustomers = (db: Database, now: Instant) => {
-  const old = query
-    .select({ id: customerId })
-    .from(billingCustomers)
-    .where(allOf(isNull(accountId), lte(updatedAt, now - unlinkedKeptMs)))
-    .limit(1_000);
-  return db.delete(billingCustomers).where(inArray(customerId, old));
 };

@@ -1,6 +1,6 @@
 // What submissions without an API key wrote for a client, by day: whoever reads a page's source can send them, so their rows and
 // bytes are bounded. Counted in the batch of the issuance, which fails as a whole beyond the limit.
-import { eq, inArray, isNull, lt, sql } from "drizzle-orm";
+import { eq, isNull, sql } from "drizzle-orm";
 import type { ClientId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
@@ -71,11 +71,3 @@ const notWarned = ({ clientId, day }: ClientDay) =>
 export const isNotWarned = (of: ClientDay) => existsIn(clientDays, notWarned(of));
 
 export const noteWarning = (db: Database, of: ClientDay, now: Instant) => db.update(clientDays).set({ warnedAt: now }).where(notWarned(of));
-
-/** Days that no limit counts any more. */
-export const deleteOldDays = (db: Database, today: number) => {
-  const rowid = sql`rowid`;
-  return db
-    .delete(clientDays)
-    .where(inArray(rowid, query.select({ rowid }).from(clientDays).where(lt(clientDays.day, today)).limit(1_000)));
-};

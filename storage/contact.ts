@@ -201,11 +201,3 @@ export const compareSubject = async (db: Database, certId: CertId, guess: Subjec
   ]);
   return compared ?? null;
 };
-
-/** Days that no limit counts any more. */
-export const deleteOldMisses = (db: Database, today: number) => {
-  const rowid = sql`rowid`;
-  return db
-    .delete(matchMisses)
-    .where(inArray(rowid, query.select({ rowid }).from(matchMisses).where(lt(matchMisses.day, today)).limit(1_000)));
-};

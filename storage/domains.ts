@@ -43,7 +43,9 @@ const shown = {
 };
 
 const ownedBy = (businessId: BusinessId, id: string): SQL => allOf(eq(domains.id, id), eq(domains.businessId, businessId));
-const hasExpired = (now: Instant): SQL => allOf(eq(domains.status, "pending"), isNotNull(domains.expiresAt), lte(domains.expiresAt, now));
+/** Of a domain that was claimed and not proved in time. */
+export const isUnprovedClaim = (now: Instant): SQL =>
+  allOf(eq(domains.status, "pending"), isNotNull(domains.expiresAt), lte(domains.expiresAt, now));
 
 /**
  * A claim that has expired makes room for a new one of the same domain. Fails, and takes its batch with it, when the business has
@@ -56,7 +58,7 @@ export const insertDomain = (
 ) => {
   const owner = ownerBelow(domains.businessId, businessId, maxDomains);
   return [
-    db.delete(domains).where(allOf(eq(domains.businessId, businessId), eq(domains.domain, claim.domain), hasExpired(claim.createdAt))),
+    db.delete(domains).where(allOf(eq(domains.businessId, businessId), eq(domains.domain, claim.domain), isUnprovedClaim(claim.createdAt))),
     db.insert(domains).values({ ...claim, businessId: owner, status: "pending" }),
   ] as const;
 };
@@ -146,7 +148,3 @@ export const isChecked = (id: string, status: "verified" | "lapsed", { misses, c
 
 export const chainOf = async (db: Database, businessId: BusinessId): Promise<AuditChain | null> =>
   (await db.select(chainOfBusiness).from(businesses).where(eq(businesses.id, businessId)).get()) ?? null;
-
-/** Claims nobody proved in time; at most 1,000 a call. */
-export const deleteExpiredClaimsOfDomains = (db: Database, now: Instant) =>
-  db.delete(domains).where(inArray(domains.id, query.select({ id: domains.id }).from(domains).where(hasExpired(now)).limit(1_000)));

@@ -1,12 +1,12 @@
 // Work under an idempotency key: claimed before it begins, its answer kept in the batch of the change, or when it is done where the work
 // is more than one batch. One request holds a claim; when it has died, the next equal one takes over and finds its draft.
-import { eq, inArray, lte, sql } from "drizzle-orm";
+import { eq, lte, sql } from "drizzle-orm";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { dropExpiredAnswer, keptMs, responseContext } from "./idempotency.ts";
 import { idempotency, idempotencyClaims as claims } from "./schema.ts";
 import { excluded, insertIf } from "./inserts.ts";
-import { allOf, existsIn, noneIn, query, type Condition } from "./query.ts";
+import { allOf, existsIn, noneIn, type Condition } from "./query.ts";
 import type { Vault } from "./vault.ts";
 
 // The longest work is a delivery that a person waits for: 5 s to judge its host, 10 s for the receiver. Four times that.
@@ -98,10 +98,4 @@ export const keepDraft = async (db: Database, claim: Claim, sealed: string): Pro
     .get();
   if (row?.draft == null) throw new Error("idempotency: another request has taken this work over");
   return row.draft;
-};
-
-/** At most 1,000 a call, so that the sweep stays short however many there are. */
-export const deleteExpiredClaims = (db: Database, now: Instant) => {
-  const expired = query.select({ keyHash: claims.keyHash }).from(claims).where(lte(claims.expiresAt, now)).limit(1_000);
-  return db.delete(claims).where(inArray(claims.keyHash, expired));
 };

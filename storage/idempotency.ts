@@ -1,7 +1,7 @@
 // Answers kept for 24 hours under the caller's key, so that a request sent twice is done once. Written in the batch of
 // the change itself: a second writer of the same key breaks the unique key and takes the whole batch with it. Work that
 // is not one batch claims its key first: idempotency-claims.ts.
-import { eq, inArray, lte } from "drizzle-orm";
+import { eq, lte } from "drizzle-orm";
 import { sha256Hex } from "../core/hash.ts";
 import type { CertId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
@@ -9,7 +9,7 @@ import { batch, type Database } from "./database.ts";
 import { violates } from "./faults.ts";
 import { prepared } from "./prepared.ts";
 import { idempotency } from "./schema.ts";
-import { allOf, query } from "./query.ts";
+import { allOf } from "./query.ts";
 import { ownContextIn, type Vault } from "./vault.ts";
 
 export const keptMs = dayMs;
@@ -62,9 +62,3 @@ export const keptAnswer = async (
 
 /** True when the batch failed because another request with the same key was first. */
 export const isTakenKey = (error: unknown): boolean => violates(error, "UNIQUE", idempotency.keyHash);
-
-/** At most 1,000 a call, so that the sweep stays short however many there are. */
-export const deleteExpiredAnswers = (db: Database, now: Instant) => {
-  const expired = query.select({ keyHash: idempotency.keyHash }).from(idempotency).where(lte(idempotency.expiresAt, now)).limit(1_000);
-  return db.delete(idempotency).where(inArray(idempotency.keyHash, expired));
-};

@@ -1,8 +1,8 @@
 // Codes that were asked for, counted, tried. A try is spent in the same statement that hands out what to compare with, so however
 // many guesses arrive at once, no more are compared than a code allows. Rows are the same whether or not anybody is mailed, and
 // whether or not a limit is reached: past it a code is dead from the start.
-import { count, eq, gt, gte, inArray, isNull, lte, or, sql, type SQL } from "drizzle-orm";
-import { codesKeptMs, failuresKeptMs, type CodePurpose, type MailedCodeLimits } from "../core/access/mailed-code.ts";
+import { count, eq, gt, gte, isNull, or, sql, type SQL } from "drizzle-orm";
+import type { CodePurpose, MailedCodeLimits } from "../core/access/mailed-code.ts";
 import type { CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
@@ -168,25 +168,4 @@ export const closeCodes = (db: Database, address: ProvedAddress, now: Instant, s
       .where(allOf(openOf(address, now), isSignedIn)),
     db.delete(mailedCodeFailures).where(allOf(failuresOf(address), isSignedIn)),
   ] as const;
-};
-
-/** What no limit counts any more; at most 1,000 a call. */
-export const deleteOldCodes = (db: Database, now: Instant) => {
-  const old = query
-    .select({ id })
-    .from(mailedCodes)
-    .where(lte(createdAt, now - codesKeptMs))
-    .limit(1_000);
-  return db.delete(mailedCodes).where(inArray(id, old));
-};
-
-/** Likewise. */
-export const deleteOldFailures = (db: Database, now: Instant) => {
-  const rowid = sql`rowid`;
-  const failures = query
-    .select({ rowid })
-    .from(mailedCodeFailures)
-    .where(lte(mailedCodeFailures.updatedAt, now - failuresKeptMs))
-    .limit(1_000);
-  return db.delete(mailedCodeFailures).where(inArray(rowid, failures));
 };

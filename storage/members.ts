@@ -1,5 +1,5 @@
 // Who acts for a business: its members, and who was invited to become one.
-import { asc, desc, eq, gt, lte, inArray, sql, type SQL } from "drizzle-orm";
+import { asc, desc, eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import type { BusinessStatus } from "../core/access/entitlement.ts";
 import type { Role } from "../core/access/session.ts";
 import type { AuditChain } from "../core/facts.ts";
@@ -218,10 +218,4 @@ export const invitationByAddress = async (db: Database, emailIndex: string, now:
       .limit(1)
       .get()) ?? null
   );
-};
-
-/** At most 1,000 a call. */
-export const deleteEndedInvitations = (db: Database, now: Instant) => {
-  const ended = query.select({ id: invitations.id }).from(invitations).where(lte(invitations.expiresAt, now)).limit(1_000);
-  return db.delete(invitations).where(inArray(invitations.id, ended));
 };

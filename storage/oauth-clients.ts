@@ -1,16 +1,19 @@
 // Copies of programs' documents, for the days on which their own hosts cannot be reached. Written when a person has allowed the program,
 // never by asking alone; all of them in the first home.
-import { eq, gt, inArray, lte } from "drizzle-orm";
+import { eq, gt, lte, type SQL } from "drizzle-orm";
 import { clientOfDocument, documentUrlOf, type OAuthClient } from "../core/agents/oauth-client.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { excluded } from "./inserts.ts";
-import { allOf, query } from "./query.ts";
+import { allOf } from "./query.ts";
 import { oauthClients } from "./schema.ts";
 
 const servesMs = 7 * dayMs;
 
 const { url, document, fetchedAt } = oauthClients;
+
+/** Of a copy that serves no more. */
+export const isOutdatedDocument = (now: Instant): SQL => lte(fetchedAt, now - servesMs);
 
 /** An older reading never takes the place of a newer one. */
 export const keepOAuthClient = (db: Database, { id, name, redirectUris }: OAuthClient, readAt: Instant) =>
@@ -35,14 +38,4 @@ export const keptOAuthClient = async (db: Database, id: string, now: Instant): P
     .get();
   const at = documentUrlOf(id);
   return row === undefined || at === null ? null : clientOfDocument(at, JSON.parse(row.document));
-};
-
-/** At most 1,000 a call. */
-export const deleteOldOAuthClients = (db: Database, now: Instant) => {
-  const old = query
-    .select({ url })
-    .from(oauthClients)
-    .where(lte(fetchedAt, now - servesMs))
-    .limit(1_000);
-  return db.delete(oauthClients).where(inArray(url, old));
 };

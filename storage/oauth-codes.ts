@@ -1,16 +1,14 @@
 // Codes that a connected program turns into its token (RFC 6749 4.1). A code is stored by its hash. Spending it is one UPDATE that names
 // everything that must hold, stamped with the token it becomes, so that of any number at once one is told apart by its stamp, and a
 // request that fails any check changes nothing.
-import { and, eq, exists, gt, inArray, isNull, lte, notInArray, sql, type SQL } from "drizzle-orm";
+import { and, eq, exists, gt, inArray, isNull, notInArray, sql, type SQL } from "drizzle-orm";
 import { maxLiveTokens, type TokenHolder } from "../core/agents/token.ts";
-import { dayMs, type Instant } from "../core/time.ts";
+import type { Instant } from "../core/time.ts";
 import { isLive } from "./agents.ts";
 import { onPrimary, type Database } from "./database.ts";
 import { violates } from "./faults.ts";
 import { allOf, countIn, existsIn, listed, query } from "./query.ts";
 import { agentTokens, businesses, consumers, members, oauthCodes } from "./schema.ts";
-
-const keptMs = dayMs; // so that a code that was used is known when it is shown again
 
 export type OAuthCode = typeof oauthCodes.$inferSelect;
 
@@ -104,13 +102,3 @@ export const endReplaced = (db: Database, replaced: readonly string[], made: SQL
     .update(agentTokens)
     .set({ revokedAt: now })
     .where(allOf(inArray(agentTokens.id, listed(replaced)), isNull(agentTokens.revokedAt), made));
-
-/** At most 1,000 a call. A code that has ended is remembered for a day. */
-export const deleteOldOAuthCodes = (db: Database, now: Instant) => {
-  const old = query
-    .select({ codeHash: oauthCodes.codeHash })
-    .from(oauthCodes)
-    .where(lte(oauthCodes.expiresAt, now - keptMs))
-    .limit(1_000);
-  return db.delete(oauthCodes).where(inArray(oauthCodes.codeHash, old));
-};

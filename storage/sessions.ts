@@ -1,6 +1,6 @@
 // Sessions: found by the hash of the cookie's token, together with who it is and, for a member, with the business as it stands
 // at that moment: a role taken away or an account suspended counts from the next request on.
-import { desc, eq, gt, inArray, isNotNull, lte, ne, or, sql, type SQL } from "drizzle-orm";
+import { desc, eq, gt, inArray, isNotNull, ne, or, sql, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { Device } from "../core/access/device.ts";
 import { sessionLifeMs, type Realm, type Session } from "../core/access/session.ts";
@@ -187,9 +187,3 @@ export const deleteOtherSessions = (db: Database, session: Pick<Session, "realm"
 
 /** Signed out: from here on the token opens nothing. */
 export const deleteSession = (db: Database, tokenHash: string) => db.delete(sessions).where(eq(sessions.tokenHash, tokenHash));
-
-/** At most 1,000 a call, so that the sweep stays short however many there are. */
-export const deleteEndedSessions = (db: Database, now: Instant) => {
-  const ended = query.select({ tokenHash: sessions.tokenHash }).from(sessions).where(lte(sessions.expiresAt, now)).limit(1_000);
-  return db.delete(sessions).where(inArray(sessions.tokenHash, ended));
-};

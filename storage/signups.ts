@@ -1,5 +1,5 @@
 // Accounts that were asked for, until their address is proved: then the business, its first owner and its clients are one batch.
-import { desc, eq, gt, inArray, lte, type SQL } from "drizzle-orm";
+import { desc, eq, gt, type SQL } from "drizzle-orm";
 import type { BusinessStatus, Environment } from "../core/access/entitlement.ts";
 import type { AuditChain } from "../core/facts.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";
@@ -8,7 +8,7 @@ import type { Database } from "./database.ts";
 import { insertIf } from "./inserts.ts";
 import { ifOfUse, isSpentOn } from "./mailed-codes.ts";
 import { memberEmailContext } from "./people-contexts.ts";
-import { allOf, existsIn, noneIn, query } from "./query.ts";
+import { allOf, existsIn, noneIn } from "./query.ts";
 import { businesses, clients, domains, members, signups } from "./schema.ts";
 import { ownContextIn, type Vault } from "./vault.ts";
 
@@ -116,10 +116,4 @@ export const insertAccount = async (
       : [insertIf(db, domains, { ...claim, businessId: id, domain, status: "pending" as const, createdAt: now }, isMade)]),
     db.delete(signups).where(allOf(eq(signups.emailIndex, emailIndex), isMade)),
   ] as const;
-};
-
-/** At most 1,000 a call. */
-export const deleteEndedSignups = (db: Database, now: Instant) => {
-  const ended = query.select({ id: signups.id }).from(signups).where(lte(signups.expiresAt, now)).limit(1_000);
-  return db.delete(signups).where(inArray(signups.id, ended));
 };

@@ -1,9 +1,9 @@
 // Challenges of passkey ceremonies, by their hash. Each is spent by one statement, whatever comes of the ceremony.
-import { eq, gt, inArray, isNull, lte, sql } from "drizzle-orm";
+import { eq, gt, isNull, sql } from "drizzle-orm";
 import { challengeLifeMs, type ChallengePurpose } from "../core/access/passkey.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
-import { allOf, query } from "./query.ts";
+import { allOf } from "./query.ts";
 import { webauthnChallenges } from "./schema.ts";
 
 const { challengeHash, purpose, sessionHash, userHandle, expiresAt, usedAt } = webauthnChallenges;
@@ -38,10 +38,4 @@ export const spendChallenge = async (
     )
     .returning({ userHandle });
   return spent ?? null;
-};
-
-/** At most 1,000 a call. */
-export const deleteOldChallenges = (db: Database, now: Instant) => {
-  const old = query.select({ challengeHash }).from(webauthnChallenges).where(lte(expiresAt, now)).limit(1_000);
-  return db.delete(webauthnChallenges).where(inArray(challengeHash, old));
 };
