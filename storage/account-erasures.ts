@@ -1,12 +1,13 @@
 // The end of a person's account. What is theirs lies sealed, each value under a key of its own beside it: setting it to NULL, or to
 // nothing where a column cannot be NULL, is the erasure. Hashes, times, statuses and fingerprints stay and go on to verify.
-import { eq, inArray, isNotNull, lte, ne, sql } from "drizzle-orm";
+import { eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
 import type { AuditChain } from "../core/facts.ts";
 import type { ConsumerId } from "../core/ids.ts";
 import type { MailLanguage } from "../core/mail/templates.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { excluded, insertIf } from "./inserts.ts";
+import { claimDue } from "./outboxes/claim.ts";
 import { requestEndOfAccount } from "./outboxes/subscription-ends.ts";
 import { allOf, existsIn, query } from "./query.ts";
 import {
@@ -50,18 +51,8 @@ export const beginErasure = async (db: Database, { consumerId, language }: Erasu
   return begun.length > 0;
 };
 
-/** Takes what has been due longest; of two workers at once, each gets its own. */
-export const claimErasure = async (db: Database, now: Instant): Promise<Erasure | null> => {
-  const { consumerId, language, nextAt } = accountErasures;
-  const due = query.select({ consumerId }).from(accountErasures).where(lte(nextAt, now)).orderBy(nextAt).limit(1);
-  const row = await db
-    .update(accountErasures)
-    .set({ nextAt: now + leaseMs })
-    .where(eq(consumerId, due))
-    .returning({ consumerId, language })
-    .get();
-  return row ?? null;
-};
+export const claimErasure = async (db: Database, now: Instant): Promise<Erasure | null> =>
+  (await claimDue(db, accountErasures, { now, leaseMs, max: 1 }))[0] ?? null;
 
 /** The chain that tells of a person, erased or not; null for nobody. */
 export const chainOfPerson = async (db: Database, id: ConsumerId): Promise<AuditChain | null> => {

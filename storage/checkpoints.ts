@@ -1,13 +1,14 @@
 // Checkpoints of the logs, one a quarter of an hour, what others attested of them, and the largest tree the audit log ever
 // signed. They live in home 00: a log is one for all homes.
-import { desc, eq, gt, gte, inArray, lt, lte, sql, type SQLWrapper } from "drizzle-orm";
+import { desc, eq, gt, gte, lt, sql, type SQLWrapper } from "drizzle-orm";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import { checkpointStatement, entryHash } from "../core/ledger/statement.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { anchors, attestations, checkpoints, logHighwater } from "./schema.ts";
 import { excluded } from "./inserts.ts";
-import { allOf, query } from "./query.ts";
+import { claimDue } from "./outboxes/claim.ts";
+import { allOf } from "./query.ts";
 
 export interface TakenCheckpoint {
   readonly origin: string;
@@ -146,21 +147,8 @@ export interface DueAttestation {
 
 const leaseMs = minuteMs; // an attestor is given ten seconds, three times over in the worst case
 
-/** What is due, oldest first; leased by putting its next try off, so that two runs at once do not ask the same twice. */
 export const claimAttestations = async (db: Database, max: number, now: Instant): Promise<DueAttestation[]> => {
-  const { origin, window, kind, attestor, attempts, nextAt } = attestations;
-  const rowid = sql`rowid`;
-  const due = query
-    .select({ rowid })
-    .from(attestations)
-    .where(allOf(isPending, lte(nextAt, now)))
-    .orderBy(nextAt)
-    .limit(max);
-  const claimed = await db
-    .update(attestations)
-    .set({ nextAt: now + leaseMs, attempts: sql`${attempts} + 1` })
-    .where(inArray(rowid, due))
-    .returning({ origin, window, kind, attestor, attempts });
+  const claimed = await claimDue(db, attestations, { now, leaseMs, max, only: isPending });
   const kept = await batch(
     db,
     claimed.map((row) =>

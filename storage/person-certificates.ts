@@ -8,6 +8,7 @@ import type { WithdrawableCertificate } from "../core/withdrawals/withdrawal.ts"
 import { chainOfBusiness } from "./accounts.ts";
 import type { Database } from "./database.ts";
 import { lookup, type Lookup } from "./lookups.ts";
+import { claimDue } from "./outboxes/claim.ts";
 import { allOf, query } from "./query.ts";
 import { accountWithdrawals, businesses, certificates, purposes, withdrawals } from "./schema.ts";
 import { withdrawable } from "./withdrawals.ts";
@@ -171,17 +172,8 @@ export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =
       set: { withdrawnAt: work.withdrawnAt, nextAt: work.withdrawnAt + leaseMs },
     });
 
-/** Takes what has been due longest; of two workers at once, one gets it. */
 export const claimAccountWithdrawal = async (db: Database, now: Instant): Promise<AccountWithdrawal | null> => {
-  const { addressIndex, businessId: of, withdrawnAt, nextAt } = accountWithdrawals;
-  const rowid = sql`rowid`;
-  const due = query.select({ rowid }).from(accountWithdrawals).where(lte(nextAt, now)).orderBy(nextAt).limit(1);
-  const row = await db
-    .update(accountWithdrawals)
-    .set({ nextAt: now + leaseMs })
-    .where(sql`${rowid} = ${due}`)
-    .returning({ addressIndex, businessId: of, withdrawnAt })
-    .get();
+  const [row] = await claimDue(db, accountWithdrawals, { now, leaseMs, max: 1 });
   return row === undefined ? null : { ...row, businessId: row.businessId === "" ? null : row.businessId };
 };
 

@@ -5,10 +5,11 @@ import type { Environment } from "../core/access/entitlement.ts";
 import type { EventType } from "../core/events/event.ts";
 import type { BusinessId, ConsumerId, Home, ShareId } from "../core/ids.ts";
 import { contactKeys, scopeBits, scopeOfBits, type ContactKey } from "../core/shares/fields.ts";
-import type { Instant } from "../core/time.ts";
+import { minuteMs, type Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
 import { excluded } from "./inserts.ts";
 import { allOf, listed, noneIn, query } from "./query.ts";
+import { claimDue } from "./outboxes/claim.ts";
 import { outboxOf } from "./outboxes/events.ts";
 import { timeOfShare } from "./sandbox-clocks.ts";
 import { fieldFanouts, shares, shareValues } from "./schema.ts";
@@ -182,19 +183,10 @@ export const insertOwnFanOut = (db: Database, fanOut: FanOut, now: Instant) => {
     .onConflictDoUpdate(onWaiting(now));
 };
 
-const leaseMs = 60_000; // more than a batch takes
+const leaseMs = minuteMs; // more than a batch takes
 
-/** Takes what has been due longest; of two workers at once, each gets its own. */
 export const claimFanOut = async (db: Database, now: Instant): Promise<FanOut | null> => {
-  const { consumerId, home, changed, revision, nextAt } = fieldFanouts;
-  const rowid = sql`(${consumerId}, ${home})`;
-  const due = query.select({ consumerId, home }).from(fieldFanouts).where(sql`${nextAt} <= ${now}`).orderBy(nextAt).limit(1);
-  const row = await db
-    .update(fieldFanouts)
-    .set({ nextAt: now + leaseMs })
-    .where(sql`${rowid} in ${due}`)
-    .returning({ consumerId, home, changed, revision })
-    .get();
+  const [row] = await claimDue(db, fieldFanouts, { now, leaseMs, max: 1 });
   return row === undefined ? null : { ...row, changed: contactKeys.filter((key) => row.changed.includes(key)) };
 };
 

@@ -1,12 +1,13 @@
 // Mails about shares that the clock causes: rows that are due at a time, until the mail is in the outbox or is of no use any more.
-import { eq, inArray, lte, sql } from "drizzle-orm";
+import { eq, inArray, sql } from "drizzle-orm";
 import type { MailLanguage } from "../core/mail/templates.ts";
 import type { ConsumerId, ShareId } from "../core/ids.ts";
 import { scopeOfBits, type ContactKey } from "../core/shares/fields.ts";
 import { statusAt, type ShareStatus } from "../core/shares/share.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
-import { allOf, listed, query } from "./query.ts";
+import { claimDue } from "./outboxes/claim.ts";
+import { listed } from "./query.ts";
 import { businesses, shareNotices, shares } from "./schema.ts";
 
 export interface ShareNotice {
@@ -20,17 +21,8 @@ export const insertOverdueNotice = (db: Database, shareId: ShareId, ceaseBy: Ins
 
 const leaseMs = minuteMs; // more than a page of them takes
 
-/** Takes what has been due longest; of two workers at once, each gets its own. */
-export const claimNotices = (db: Database, now: Instant, max: number): Promise<readonly ShareNotice[]> => {
-  const { shareId, kind, nextAt } = shareNotices;
-  const due = query.select({ shareId }).from(shareNotices).where(lte(nextAt, now)).orderBy(nextAt).limit(max);
-  return db
-    .update(shareNotices)
-    .set({ nextAt: now + leaseMs })
-    .where(allOf(inArray(shareId, due), lte(nextAt, now)))
-    .returning({ shareId, kind })
-    .all();
-};
+export const claimNotices = (db: Database, now: Instant, max: number): Promise<readonly ShareNotice[]> =>
+  claimDue(db, shareNotices, { now, leaseMs, max });
 
 /** What a mail says of the share. Only shares of persons have notices, whose clock is the time itself. */
 export interface NoticedShare {

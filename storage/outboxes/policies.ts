@@ -11,6 +11,7 @@ import type { Database, Statement } from "../database.ts";
 import { prepared } from "../prepared.ts";
 import { businesses, certificates, outbox, policyTurns } from "../schema.ts";
 import { allOf, countIn, existsIn, listed, query } from "../query.ts";
+import { claimDue } from "./claim.ts";
 
 const leaseMs = 60 * secondMs; // more than a capture (25 s) and the first links after it take
 const maxTopics = 20; // a business: strangers can name any page of it
@@ -100,19 +101,10 @@ export const endPolicyTurn = (db: Database, of: BusinessId, now: Instant) =>
 export const claimPolicyLease = async (db: Database, now: Instant): Promise<PolicyLease | null> => {
   const turn = await takeTurn(db, now);
   if (turn === null) return null;
-  const due = query
-    .select({ ord })
-    .from(outbox)
-    .where(allOf(isPolicy, eq(businessId, turn), lte(nextAt, now)))
-    .orderBy(nextAt, ord)
-    .limit(1);
-  const lease = await db
-    .update(outbox)
-    .set({ nextAt: now + leaseMs, attempts: sql`${attempts} + 1` })
-    .where(eq(ord, due))
-    .returning({ businessId, topic, page: outbox.payload, certId: outbox.entityId, attempts })
-    .get();
-  return lease === undefined ? null : { ...lease, origin: originOfTopic(lease.topic) };
+  const [lease] = await claimDue(db, outbox, { now, leaseMs, max: 1, only: allOf(isPolicy, eq(businessId, turn)) });
+  if (lease === undefined) return null;
+  const { topic: of, payload: page, entityId: certId, attempts: tried } = lease;
+  return { businessId: turn, topic: of, origin: originOfTopic(of), page, certId, attempts: tried };
 };
 
 const firstWaiting = (of: PolicyTopic) => query.select({ ord }).from(outbox).where(isOf(of)).orderBy(ord).limit(1);

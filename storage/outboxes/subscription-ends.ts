@@ -1,14 +1,14 @@
 // Subscriptions that have to end because their account is over, or pays for another one since. A row stays until the provider has said that there is no such
 // subscription any more: it is written with what put an end to it, and never given up.
-import { eq, inArray, isNotNull, isNull, lte, sql } from "drizzle-orm";
+import { eq, isNotNull, isNull, sql } from "drizzle-orm";
 import { minuteMs, type Instant } from "../../core/time.ts";
 import type { Database } from "../database.ts";
-import { allOf, query } from "../query.ts";
+import { allOf } from "../query.ts";
 import { billingCustomers, outbox } from "../schema.ts";
+import { claimDue } from "./claim.ts";
 
 const leaseMs = 2 * minuteMs; // more than a call to the provider takes, and its repeat
 const kind = "subscription_end";
-const { entityId, topic, attempts, nextAt } = outbox;
 const isEnd = eq(outbox.kind, kind);
 
 export interface SubscriptionEnd {
@@ -39,24 +39,12 @@ export const requestEndOfSubscription = (
     .values({ kind, entityId: end.subscriptionId, topic: end.accountId, payload: end.customerId, nextAt: now, createdAt: now })
     .onConflictDoNothing();
 
-/** Takes what has been due longest; of two workers at once, each gets its own. */
-export const claimSubscriptionEnds = (db: Database, now: Instant, max: number): Promise<readonly SubscriptionEnd[]> => {
-  const { ord } = outbox;
-  const due = query
-    .select({ ord })
-    .from(outbox)
-    .where(allOf(isEnd, lte(nextAt, now)))
-    .orderBy(nextAt, ord)
-    .limit(max);
-  return db
-    .update(outbox)
-    .set({ nextAt: now + leaseMs, attempts: sql`${attempts} + 1` })
-    .where(inArray(ord, due))
-    .returning({ subscriptionId: entityId, accountId: topic, attempts })
-    .all();
+export const claimSubscriptionEnds = async (db: Database, now: Instant, max: number): Promise<readonly SubscriptionEnd[]> => {
+  const due = await claimDue(db, outbox, { now, leaseMs, max, only: isEnd });
+  return due.map(({ entityId, topic, attempts }) => ({ subscriptionId: entityId, accountId: topic, attempts }));
 };
 
-const isOf = (subscription: string) => allOf(isEnd, eq(entityId, subscription));
+const isOf = (subscription: string) => allOf(isEnd, eq(outbox.entityId, subscription));
 
 /** It is over, or it is not to end any more. */
 export const deleteSubscriptionEnd = (db: Database, subscription: string) => db.delete(outbox).where(isOf(subscription));

@@ -1,12 +1,12 @@
 // A withdrawal from everything that is too large for one batch goes on from here: a row until the last certificate is done,
 // taken for a minute at a time, so that a worker that dies leaves it to the next.
-import { eq, lte } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { CertId } from "../../core/ids.ts";
 import { minuteMs, type Instant } from "../../core/time.ts";
 import type { WithdrawalMethod } from "../../core/withdrawals/withdrawal.ts";
 import type { Database } from "../database.ts";
 import { withdrawalWork } from "../schema.ts";
-import { query } from "../query.ts";
+import { claimDue } from "./claim.ts";
 import type { SameAddress } from "../withdrawals.ts";
 
 const leaseMs = minuteMs; // more than a batch takes
@@ -24,19 +24,11 @@ export const insertWithdrawalWork = (db: Database, { issuedUntil, address, ...wo
     .insert(withdrawalWork)
     .values({ ...work, addressKind: address.kind, addressIndex: address.index, withdrawnAt: issuedUntil, nextAt: issuedUntil });
 
-/** Takes what has been due longest; of two workers at once, one gets it. */
 export const claimWithdrawalWork = async (db: Database, now: Instant): Promise<WithdrawalWork | null> => {
-  const { certId, businessId, environment, addressKind, addressIndex, withdrawnAt, method, apiKeyId, nextAt } = withdrawalWork;
-  const due = query.select({ certId }).from(withdrawalWork).where(lte(nextAt, now)).orderBy(nextAt).limit(1);
-  const work = await db
-    .update(withdrawalWork)
-    .set({ nextAt: now + leaseMs })
-    .where(eq(certId, due))
-    .returning({ certId, businessId, environment, kind: addressKind, index: addressIndex, issuedUntil: withdrawnAt, method, apiKeyId })
-    .get();
+  const [work] = await claimDue(db, withdrawalWork, { now, leaseMs, max: 1 });
   if (work === undefined) return null;
-  const { kind, index, ...rest } = work;
-  return { ...rest, address: { kind, index } };
+  const { addressKind, addressIndex, withdrawnAt, ...rest } = work;
+  return { ...rest, address: { kind: addressKind, index: addressIndex }, issuedUntil: withdrawnAt };
 };
 
 export const finishWithdrawalWork = (db: Database, certId: CertId) => db.delete(withdrawalWork).where(eq(withdrawalWork.certId, certId));

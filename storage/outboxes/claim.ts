@@ -1,0 +1,29 @@
+// Work that waits for its time in a table. Whoever takes a row moves its time behind a lease, so that a worker that dies leaves it to the
+// next, and of two at once each gets its own.
+import { and, getColumns, inArray, lte, sql, type InferSelectModel, type SQL } from "drizzle-orm";
+import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { Instant } from "../../core/time.ts";
+import type { Database } from "../database.ts";
+import { query } from "../query.ts";
+
+/** Takes what has been due longest: of all that waits in the table, or only of some. Where attempts are counted, this one is. */
+export const claimDue = <Table extends SQLiteTable & { readonly nextAt: SQLiteColumn }>(
+  db: Database,
+  table: Table,
+  { now, leaseMs, max, only }: { readonly now: Instant; readonly leaseMs: number; readonly max: number; readonly only?: SQL },
+): Promise<readonly InferSelectModel<Table>[]> => {
+  const { attempts } = getColumns<SQLiteTable>(table);
+  const rowid = sql`rowid`;
+  const due = query
+    .select({ rowid })
+    .from(table as SQLiteTable)
+    .where(and(only, lte(table.nextAt, now)))
+    .orderBy(table.nextAt, rowid)
+    .limit(max);
+  return db
+    .update(table as SQLiteTable)
+    .set({ nextAt: now + leaseMs, ...(attempts !== undefined && { attempts: sql`${attempts} + 1` }) })
+    .where(inArray(rowid, due))
+    .returning()
+    .all() as Promise<InferSelectModel<Table>[]>;
+};
