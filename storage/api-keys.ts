@@ -1,6 +1,5 @@
 // The API keys of a business: their hashes, and the day each was last used.
-import { desc, eq, isNotNull, isNull, lt, or, type SQL } from "drizzle-orm";
-import type { Environment } from "../core/access/entitlement.ts";
+import { desc, eq, getColumns, isNotNull, isNull, lt, or, type SQL } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
@@ -9,16 +8,8 @@ import { ownerBelow } from "./inserts.ts";
 import { allOf, existsIn } from "./query.ts";
 import { apiKeys } from "./schema.ts";
 
-export interface ApiKey {
-  readonly id: string;
-  readonly name: string;
-  readonly environment: Environment;
-  readonly last4: string;
-  readonly createdAt: Instant;
-  /** The beginning of that day, UTC. */
-  readonly lastUsedAt: Instant | null;
-  readonly revokedAt: Instant | null;
-}
+const { businessId: _, keyHash: __, ...shown } = getColumns(apiKeys);
+export type ApiKey = Pick<typeof apiKeys.$inferSelect, keyof typeof shown>;
 
 const maxKeys = 20;
 const shownRevoked = 100;
@@ -27,58 +18,42 @@ const shownRevoked = 100;
 export const insertKey = (
   db: Database,
   businessId: BusinessId,
-  key: Pick<ApiKey, "id" | "name" | "environment" | "last4" | "createdAt"> & { readonly keyHash: string },
+  key: Omit<typeof apiKeys.$inferSelect, "businessId" | "lastUsedAt" | "revokedAt">,
 ) => db.insert(apiKeys).values({ ...key, businessId: ownerBelow(apiKeys.businessId, businessId, maxKeys, isNull(apiKeys.revokedAt)) });
 
 export const isTooManyKeys = (error: unknown): boolean => violates(error, "NOT NULL", apiKeys.businessId);
 
-const shown = {
-  id: apiKeys.id,
-  name: apiKeys.name,
-  environment: apiKeys.environment,
-  last4: apiKeys.last4,
-  createdAt: apiKeys.createdAt,
-  lastUsedAt: apiKeys.lastUsedAt,
-  revokedAt: apiKeys.revokedAt,
-};
-
 /** Keys that open something, oldest first; then those that were revoked, the latest first. */
 export const keysOf = async (db: Database, businessId: BusinessId): Promise<readonly ApiKey[]> => {
   const { createdAt, revokedAt, id } = apiKeys;
-  const of = (state: SQL) => allOf(eq(apiKeys.businessId, businessId), state);
+  const of = (state: SQL) =>
+    db
+      .select(shown)
+      .from(apiKeys)
+      .where(allOf(eq(apiKeys.businessId, businessId), state));
   const [live, revoked] = await batch(db, [
-    db
-      .select(shown)
-      .from(apiKeys)
-      .where(of(isNull(revokedAt)))
-      .orderBy(createdAt, id),
-    db
-      .select(shown)
-      .from(apiKeys)
-      .where(of(isNotNull(revokedAt)))
-      .orderBy(desc(revokedAt), id)
-      .limit(shownRevoked),
+    of(isNull(revokedAt)).orderBy(createdAt, id),
+    of(isNotNull(revokedAt)).orderBy(desc(revokedAt), id).limit(shownRevoked),
   ]);
   return [...live, ...revoked];
 };
 
+const ownKey = (businessId: BusinessId, id: string): SQL => allOf(eq(apiKeys.id, id), eq(apiKeys.businessId, businessId));
+
 /** Null for a key that is not there, or not of this business. */
 export const keyById = async (db: Database, businessId: BusinessId, id: string): Promise<ApiKey | null> =>
-  (await db
-    .select(shown)
-    .from(apiKeys)
-    .where(allOf(eq(apiKeys.id, id), eq(apiKeys.businessId, businessId)))
-    .get()) ?? null;
+  (await db.select(shown).from(apiKeys).where(ownKey(businessId, id)).get()) ?? null;
 
 export const revokeKey = (db: Database, businessId: BusinessId, id: string, now: Instant) =>
   db
     .update(apiKeys)
     .set({ revokedAt: now })
-    .where(allOf(eq(apiKeys.id, id), eq(apiKeys.businessId, businessId), isNull(apiKeys.revokedAt)));
+    .where(allOf(ownKey(businessId, id), isNull(apiKeys.revokedAt)));
 
 /** After `revokeKey` of the same moment: whether that was what ended it. */
 export const isRevokedAt = (id: string, now: Instant): SQL => existsIn(apiKeys, eq(apiKeys.id, id), eq(apiKeys.revokedAt, now));
 
+/** As `lastUsedAt` tells when it was used. */
 const dayOf = (now: Instant): Instant => now - (now % dayMs);
 
 /** Whether its use of today is not noted yet. */

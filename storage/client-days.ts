@@ -1,7 +1,6 @@
 // What submissions without an API key wrote for a client, by day: whoever reads a page's source can send them, so their rows and
 // bytes are bounded. Counted in the batch of the issuance, which fails as a whole beyond the limit.
 import { eq, isNull, sql } from "drizzle-orm";
-import type { ClientId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { violates } from "./faults.ts";
@@ -10,11 +9,7 @@ import { prepared } from "./prepared.ts";
 import { allOf, existsIn, query } from "./query.ts";
 import { clientDays, clients, disclosures, entityLists } from "./schema.ts";
 
-export interface ClientDay {
-  readonly clientId: ClientId;
-  /** Whole days since 1970, UTC. */
-  readonly day: number;
-}
+export type ClientDay = Pick<typeof clientDays.$inferSelect, "clientId" | "day">;
 
 export interface CountedSubmission extends ClientDay {
   /** Characters that are stored for this certificate alone. */

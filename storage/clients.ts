@@ -1,19 +1,14 @@
 // The public clients of a business.
 import { eq } from "drizzle-orm";
-import type { Environment } from "../core/access/entitlement.ts";
-import type { BusinessId, ClientId } from "../core/ids.ts";
-import type { Instant } from "../core/time.ts";
+import type { BusinessId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
 import { violates } from "./faults.ts";
 import { ownerBelow } from "./inserts.ts";
 import { clients } from "./schema.ts";
 
-export interface Client {
-  readonly id: ClientId;
-  readonly name: string;
-  readonly environment: Environment;
-  readonly createdAt: Instant;
-}
+const { id, name, environment, createdAt } = clients;
+const shown = { id, name, environment, createdAt };
+export type Client = Pick<typeof clients.$inferSelect, keyof typeof shown>;
 
 const maxClients = 50;
 
@@ -24,12 +19,5 @@ export const insertClient = (db: Database, businessId: BusinessId, client: Clien
 export const isTooManyClients = (error: unknown): boolean => violates(error, "NOT NULL", clients.businessId);
 
 /** Oldest first. */
-export const clientsOf = (db: Database, businessId: BusinessId): Promise<readonly Client[]> => {
-  const { id, name, environment, createdAt } = clients;
-  return db
-    .select({ id, name, environment, createdAt })
-    .from(clients)
-    .where(eq(clients.businessId, businessId))
-    .orderBy(createdAt, id)
-    .all();
-};
+export const clientsOf = (db: Database, businessId: BusinessId): Promise<readonly Client[]> =>
+  db.select(shown).from(clients).where(eq(clients.businessId, businessId)).orderBy(createdAt, id).all();

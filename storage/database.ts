@@ -89,6 +89,9 @@ export const databaseOf = (binding: D1Database, maxMs = answerMs, count: CountQu
 /** What was just committed is seen, wherever the replicas are. */
 export const onPrimary = (db: Database): DrizzleD1Database => drizzle(db.$client.withSession("first-primary"));
 
+/** What a function that asks the database answers where there is something: what its query selects. */
+export type Found<Ask extends (...asked: never[]) => unknown> = NonNullable<Awaited<ReturnType<Ask>>>;
+
 /** A query that has not run yet, for the batch of a change. */
 export type Statement = BatchItem<"sqlite">;
 

@@ -1,5 +1,5 @@
 // The domains of a business: claimed, proved, looked at again.
-import { desc, eq, inArray, isNotNull, lte, type SQL } from "drizzle-orm";
+import { desc, eq, getColumns, inArray, isNotNull, lte, type SQL } from "drizzle-orm";
 import type { CheckState } from "../core/accounts/domain-claim.ts";
 import type { VerificationMethod } from "../core/access/origins.ts";
 import type { AuditChain } from "../core/facts.ts";
@@ -7,40 +7,16 @@ import type { BusinessId } from "../core/ids.ts";
 import { hourMs, type Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
 import { lookup, type Lookup } from "./lookups.ts";
-import type { Database } from "./database.ts";
+import type { Database, Found } from "./database.ts";
 import { violates } from "./faults.ts";
 import { ownerBelow } from "./inserts.ts";
 import { allOf, existsIn, query } from "./query.ts";
 import { businesses, domains } from "./schema.ts";
 
-export interface Domain {
-  readonly id: string;
-  readonly domain: string;
-  readonly status: "pending" | "verified" | "lapsed";
-  readonly method: VerificationMethod | null;
-  readonly verifiedAt: Instant | null;
-  readonly createdAt: Instant;
-  /** What is published to prove it; null for one that was proved otherwise. */
-  readonly token: string | null;
-  readonly expiresAt: Instant | null;
-  readonly checkedAt: Instant | null;
-  readonly lapsesAt: Instant | null;
-}
+const { businessId: _, nextCheckAt: __, misses: ___, ...shown } = getColumns(domains);
+export type Domain = Pick<typeof domains.$inferSelect, keyof typeof shown>;
 
 const maxDomains = 100;
-
-const shown = {
-  id: domains.id,
-  domain: domains.domain,
-  status: domains.status,
-  method: domains.method,
-  verifiedAt: domains.verifiedAt,
-  createdAt: domains.createdAt,
-  token: domains.token,
-  expiresAt: domains.expiresAt,
-  checkedAt: domains.checkedAt,
-  lapsesAt: domains.lapsesAt,
-};
 
 const ownedBy = (businessId: BusinessId, id: string): SQL => allOf(eq(domains.id, id), eq(domains.businessId, businessId));
 /** Of a domain that was claimed and not proved in time. */
@@ -54,7 +30,7 @@ export const isUnprovedClaim = (now: Instant): SQL =>
 export const insertDomain = (
   db: Database,
   businessId: BusinessId,
-  claim: { readonly id: string; readonly domain: string; readonly token: string; readonly createdAt: Instant; readonly expiresAt: Instant },
+  claim: Pick<Domain, "id" | "domain" | "token" | "createdAt" | "expiresAt">,
 ) => {
   const owner = ownerBelow(domains.businessId, businessId, maxDomains);
   return [
@@ -91,20 +67,10 @@ export const markVerified = (
     .set({ status: "verified", method, verifiedAt: now, checkedAt: now, nextCheckAt, misses: 0, lapsesAt: null, expiresAt: null })
     .where(eq(domains.id, id));
 
-/** A verified domain whose check is due. */
-export interface DueDomain {
-  readonly id: string;
-  readonly businessId: BusinessId;
-  readonly domain: string;
-  readonly method: VerificationMethod;
-  readonly token: string;
-  readonly state: CheckState;
-}
-
 const leaseMs = hourMs; // a run that dies leaves them to the next hour
 
-/** Takes what has been due longest; of two runs at once, each gets its own. */
-export const claimDueChecks = async (db: Database, now: Instant, max: number): Promise<readonly DueDomain[]> => {
+/** Verified domains whose check is due. Takes what has been due longest; of two runs at once, each gets its own. */
+export const claimDueChecks = async (db: Database, now: Instant, max: number) => {
   const { id, nextCheckAt, status } = domains;
   const due = query
     .select({ id })
@@ -125,6 +91,8 @@ export const claimDueChecks = async (db: Database, now: Instant, max: number): P
       : [{ ...row, method: by, token: proof, state: { checkedAt: at ?? now, misses: missed, lapsesAt: until } }],
   );
 };
+
+export type DueDomain = Found<typeof claimDueChecks>[number];
 
 /** Whether it still is as it was when the check began: somebody may have proved or removed it meanwhile. */
 const asClaimed = (id: string, before: CheckState): SQL =>

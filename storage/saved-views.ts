@@ -8,11 +8,8 @@ import { ownerBelow } from "./inserts.ts";
 import { allOf } from "./query.ts";
 import { savedViews } from "./schema.ts";
 
-export interface SavedView {
-  readonly name: string;
-  /** As it stands behind the `?` of the address; it names no person. */
-  readonly query: string;
-}
+/** Its query is what stands behind the `?` of the address; it names no person. */
+export type SavedView = Pick<typeof savedViews.$inferSelect, "name" | "query">;
 
 /** CONTRACT 19. */
 const maxViews = 20;

@@ -1,6 +1,5 @@
 // A client and its business as the share protocol decides on them. One query.
 import { eq, sql } from "drizzle-orm";
-import type { VerifiedDomain } from "../core/access/origins.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";
 import type { GrantingClient } from "../core/shares/grant.ts";
 import { chainOfBusiness, verifiedDomains } from "./accounts.ts";
@@ -39,8 +38,8 @@ export const grantingClient = async (db: Database, clientId: ClientId): Promise<
     .where(eq(clients.id, clientId))
     .get();
   if (row === undefined) return null;
-  const { business, chain, domains, ...client } = row;
-  return { ...client, domains: domains as readonly VerifiedDomain[], business: { ...business, chain } };
+  const { business, chain, ...client } = row;
+  return { ...client, business: { ...business, chain } };
 };
 
 /** The business's id, to be read inside the change that depends on it: NULL where the account was changed since. */

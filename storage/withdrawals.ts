@@ -123,11 +123,10 @@ export const withdrawableById = async (db: Database, certId: CertId): Promise<Wi
     .where(eq(certificates.id, certId))
     .get();
   if (row === undefined) return null;
-  const { certificate, chain, domains, accepted, entitiesWithdrawn, ...rest } = row;
+  const { certificate, chain, accepted, entitiesWithdrawn, ...rest } = row;
   return {
     ...rest,
     certificate: { ...certificate, chain },
-    domains: domains as readonly VerifiedDomain[],
     answered: accepted === null ? null : { accepted },
     entitiesWithdrawn: inOrder(entitiesWithdrawn),
   };
