@@ -54,12 +54,6 @@ export const beginErasure = async (db: Database, { consumerId, language }: Erasu
 export const claimErasure = async (db: Database, now: Instant): Promise<Erasure | null> =>
   (await claimDue(db, accountErasures, { now, leaseMs, max: 1 }))[0] ?? null;
 
-/** The chain that tells of a person, erased or not; null for nobody. */
-export const chainOfPerson = async (db: Database, id: ConsumerId): Promise<AuditChain | null> => {
-  const row = await db.select({ tag: consumers.auditChain, shard: consumers.auditShard }).from(consumers).where(eq(consumers.id, id)).get();
-  return row ?? null;
-};
-
 /** What a home holds of a person besides shares that are still active; those have to be ended first. */
 export const forgetPerson = (db: Database, consumerId: ConsumerId, chain: AuditChain) => {
   const ended = allOf(eq(shares.consumerId, consumerId), ne(shares.state, "active"));

@@ -1,12 +1,10 @@
 // Who acts for a business: its members, and who was invited to become one.
-import { asc, desc, eq, gt, inArray, sql, type SQL } from "drizzle-orm";
-import type { BusinessStatus } from "../core/access/entitlement.ts";
+import { desc, eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import type { Role } from "../core/access/session.ts";
-import type { AuditChain } from "../core/facts.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
-import { batch, type Database } from "./database.ts";
+import { batch, type Database, type Found } from "./database.ts";
 import { isRaised, violates } from "./faults.ts";
 import { isSpentOn } from "./mailed-codes.ts";
 import { memberEmailContext } from "./people-contexts.ts";
@@ -14,23 +12,15 @@ import { allOf, countIn, existsIn, named, query } from "./query.ts";
 import { businesses, invitations, members, sessions } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 
-export interface Member {
-  readonly id: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly createdAt: Instant;
-  /** Until when an invitation can be accepted; null for a member. */
-  readonly invitedUntil: Instant | null;
-}
-
 /** Members and invitations of a business together. */
 const maxPeople = 100;
 
 const ofBusiness = (businessId: BusinessId, id: string) => allOf(eq(members.id, id), eq(members.businessId, businessId));
 const invitedBy = (businessId: BusinessId, id: string) => allOf(eq(invitations.id, id), eq(invitations.businessId, businessId));
 
-/** Members, the first of them first; then invitations that can still be accepted. */
-export const peopleOf = async (db: Database, vault: Vault, businessId: BusinessId, now: Instant): Promise<readonly Member[]> => {
+/** Members, the first of them first; then invitations that can still be accepted, each with the time until when. */
+export const peopleOf = async (db: Database, vault: Vault, businessId: BusinessId, now: Instant) => {
+  const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil } = invitations;
   const [joined, invited] = await batch(db, [
     db
       .select({ id: members.id, emailSealed: members.emailSealed, role: members.role, createdAt: members.createdAt })
@@ -38,26 +28,21 @@ export const peopleOf = async (db: Database, vault: Vault, businessId: BusinessI
       .where(eq(members.businessId, businessId))
       .orderBy(members.createdAt, members.id),
     db
-      .select({
-        id: invitations.id,
-        emailSealed: invitations.emailSealed,
-        role: invitations.role,
-        createdAt: invitations.createdAt,
-        expiresAt: invitations.expiresAt,
-      })
+      .select({ id, emailSealed: sealed, role, createdAt, invitedUntil })
       .from(invitations)
-      .where(allOf(eq(invitations.businessId, businessId), gt(invitations.expiresAt, now)))
-      .orderBy(invitations.createdAt, invitations.id),
+      .where(allOf(eq(invitations.businessId, businessId), gt(invitedUntil, now)))
+      .orderBy(createdAt, id),
   ]);
-  const rows = [...joined.map((row) => ({ ...row, expiresAt: null })), ...invited];
+  const rows = [...joined.map((row) => ({ ...row, invitedUntil: null })), ...invited];
   return Promise.all(
-    rows.map(async ({ emailSealed, expiresAt, ...row }) => ({
+    rows.map(async ({ emailSealed, ...row }) => ({
       ...row,
       email: await vault.open(memberEmailContext(row.id, businessId), emailSealed),
-      invitedUntil: expiresAt,
     })),
   );
 };
+
+export type Member = Found<typeof peopleOf>[number];
 
 /** Null for somebody who is not there, or not of this business. */
 export const personOf = async (db: Database, vault: Vault, businessId: BusinessId, id: string, now: Instant): Promise<Member | null> =>
@@ -71,24 +56,15 @@ export const isMemberOf = async (db: Database, businessId: BusinessId, emailInde
     .where(allOf(eq(members.emailIndex, emailIndex), eq(members.businessId, businessId)))
     .get()) !== undefined;
 
-/** A business that somebody acts for under an address, or is invited to act for. */
-export interface Seat {
-  /** Of the member; an invitation has the id of the member it makes. */
-  readonly id: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly business: { readonly id: BusinessId; readonly name: string; readonly status: BusinessStatus };
-  /** When a session of it last began; null for none yet. */
-  readonly usedAt: Instant | null;
-  /** Until when the invitation can be accepted; null for a member. */
-  readonly invitedUntil: Instant | null;
-}
-
 /** Whoever invites an address can fill its page, but not without end. */
 const maxShownInvitations = 20;
 
-/** Of an address in this home: its seats, then the newest invitations that can be accepted. */
-export const seatsByAddress = async (db: Database, vault: Vault, emailIndex: string, now: Instant): Promise<readonly Seat[]> => {
+/**
+ * The businesses that somebody acts for under an address in this home, or is invited to act for: its seats, then the newest invitations
+ * that can be accepted, each with the time until when. An invitation has the id of the member it makes.
+ */
+export const seatsByAddress = async (db: Database, vault: Vault, emailIndex: string, now: Instant) => {
+  const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil } = invitations;
   const business = named({ id: businesses.id, name: businesses.name, status: businesses.status });
   const [seats, invited] = await batch(db, [
     db
@@ -97,17 +73,11 @@ export const seatsByAddress = async (db: Database, vault: Vault, emailIndex: str
       .innerJoin(businesses, eq(businesses.id, members.businessId))
       .where(eq(members.emailIndex, emailIndex)),
     db
-      .select({
-        id: invitations.id,
-        emailSealed: invitations.emailSealed,
-        role: invitations.role,
-        invitedUntil: invitations.expiresAt,
-        business,
-      })
+      .select({ id, emailSealed: sealed, role, invitedUntil, business })
       .from(invitations)
       .innerJoin(businesses, eq(businesses.id, invitations.businessId))
-      .where(allOf(eq(invitations.emailIndex, emailIndex), gt(invitations.expiresAt, now)))
-      .orderBy(desc(invitations.createdAt), desc(invitations.id))
+      .where(allOf(eq(invitations.emailIndex, emailIndex), gt(invitedUntil, now)))
+      .orderBy(desc(createdAt), desc(id))
       .limit(maxShownInvitations),
   ]);
   const rows = [...seats.map((row) => ({ ...row, invitedUntil: null })), ...invited.map((row) => ({ ...row, usedAt: null }))];
@@ -119,15 +89,9 @@ export const seatsByAddress = async (db: Database, vault: Vault, emailIndex: str
   );
 };
 
-export interface NewInvitation {
-  readonly id: string;
-  readonly businessId: BusinessId;
-  readonly email: string;
-  readonly emailIndex: string;
-  readonly role: Role;
-  readonly createdAt: Instant;
-  readonly expiresAt: Instant;
-}
+export type Seat = Found<typeof seatsByAddress>[number];
+
+type NewInvitation = Omit<typeof invitations.$inferSelect, "emailSealed"> & { readonly email: string };
 
 /** One invitation an address and business, the latest. Fails, and takes its batch with it, when there are too many people. */
 export const insertInvitation = async (db: Database, vault: Vault, { email, ...invitation }: NewInvitation) => {
@@ -160,20 +124,15 @@ export const removePerson = (db: Database, businessId: BusinessId, id: string) =
 
 export const isLastOwner = (error: unknown): boolean => isRaised(error, "a business keeps an owner");
 
-export interface OpenInvitation {
-  readonly id: string;
-  readonly businessId: BusinessId;
-  readonly role: Role;
-  readonly chain: AuditChain;
-}
-
-export const openInvitation = async (db: Database, id: string, now: Instant): Promise<OpenInvitation | null> =>
+export const openInvitation = async (db: Database, id: string, now: Instant) =>
   (await db
     .select({ id: invitations.id, businessId: invitations.businessId, role: invitations.role, chain: chainOfBusiness })
     .from(invitations)
     .innerJoin(businesses, eq(businesses.id, invitations.businessId))
     .where(allOf(eq(invitations.id, id), gt(invitations.expiresAt, now)))
     .get()) ?? null;
+
+export type OpenInvitation = Found<typeof openInvitation>;
 
 /** An invitation as it is accepted. Of two at once for one address and business, one makes the member. */
 const memberOfInvitation = (db: Database, invitation: string, now: Instant, condition: SQL) => {
@@ -205,17 +164,3 @@ export const deleteAccepted = (db: Database, invitation: string) =>
 
 /** Whether somebody is a member under an id. */
 export const isMember = (id: string): SQL => existsIn(members, eq(members.id, id));
-
-/** The oldest invitation of an address that can still be accepted. */
-export const invitationByAddress = async (db: Database, emailIndex: string, now: Instant) => {
-  const { id, businessId, emailSealed, expiresAt, createdAt } = invitations;
-  return (
-    (await db
-      .select({ id, businessId, emailSealed })
-      .from(invitations)
-      .where(allOf(eq(invitations.emailIndex, emailIndex), gt(expiresAt, now)))
-      .orderBy(asc(createdAt), asc(id))
-      .limit(1)
-      .get()) ?? null
-  );
-};

@@ -1,48 +1,87 @@
-// Members and consumers: found by the blind index of their address, their address sealed.
-import { asc, desc, eq, inArray, isNull } from "drizzle-orm";
+// Members and consumers: found by the blind index of their address, their address sealed; and what a person's account says of itself.
+import { asc, count, desc, eq, gt, inArray, isNull, sql, type SQL } from "drizzle-orm";
 import type { Realm } from "../core/access/session.ts";
-import type { ConsumerId } from "../core/ids.ts";
+import type { AuditChain } from "../core/facts.ts";
+import type { ConsumerId, Home } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
-import type { Database, Statement } from "./database.ts";
-import { consumerEmailContext, memberEmailContext } from "./people-contexts.ts";
-import { isSpentOn } from "./mailed-codes.ts";
-import { consumers, members } from "./schema.ts";
+import { batch, type Database, type Statement } from "./database.ts";
 import { insertIf } from "./inserts.ts";
-import { allOf, listed } from "./query.ts";
+import { lookup, type Lookup } from "./lookups.ts";
+import { isSpentOn } from "./mailed-codes.ts";
+import { consumerEmailContext, memberEmailContext } from "./people-contexts.ts";
+import { allOf, listed, query } from "./query.ts";
+import { consumerHomes, consumers, invitations, members, shares, signups } from "./schema.ts";
+import { signupEmailContext } from "./signups.ts";
 import { ownContextIn, type EncryptionContext, type Vault } from "./vault.ts";
-
-export interface Person {
-  readonly id: string;
-  readonly emailSealed: string;
-  readonly emailContext: EncryptionContext;
-  /** Of a member: when a session of the seat last began; null for none yet, and for a consumer. */
-  readonly usedAt: Instant | null;
-}
 
 const nameContext = ownContextIn("consumers", "name");
 
 /** The seats of an address, the one that was used last first. */
 export const lastUsed = [desc(members.usedAt), asc(members.createdAt), asc(members.id)] as const;
 
-/** Who has the address, of several seats the one that was used last; null when nobody does in this home. */
-export const personByAddress = async (db: Database, realm: Realm, emailIndex: string): Promise<Person | null> => {
-  if (realm === "business") {
-    const { id, businessId, emailSealed, usedAt } = members;
-    const member = await db
-      .select({ id, businessId, emailSealed, usedAt })
+/**
+ * Whom a code for signing in is mailed to: whoever has the address; for a business also whoever was invited to one or has asked for an
+ * account. The address they gave first is the one that is mailed, never the one somebody types now.
+ */
+export interface Addressee {
+  /** A member or consumer may sign in; an invitation or a sign-up first becomes a member. */
+  readonly kind: "person" | "invitation" | "sign_up";
+  readonly id: string;
+  readonly emailSealed: string;
+  readonly emailContext: EncryptionContext;
+  /** Of a member: when a session of the seat last began; null for none yet, and for whoever is no member. */
+  readonly usedAt: Instant | null;
+}
+
+/** In one home, all of them: which counts is asked over all homes. Of several seats the one that was used last, the oldest invitation. */
+export const addresseesOf = async (db: Database, realm: Realm, emailIndex: string, now: Instant): Promise<readonly Addressee[]> => {
+  if (realm === "consumer") {
+    const { id, emailSealed } = consumers;
+    const rows = await db.select({ id, emailSealed }).from(consumers).where(eq(consumers.emailIndex, emailIndex));
+    return rows.map((row) => ({ kind: "person", ...row, emailContext: consumerEmailContext(row.id), usedAt: null }));
+  }
+  const { id, businessId, emailSealed, createdAt, expiresAt } = invitations;
+  const [seats, invited, asked] = await batch(db, [
+    db
+      .select({ id: members.id, businessId: members.businessId, emailSealed: members.emailSealed, usedAt: members.usedAt })
       .from(members)
       .where(eq(members.emailIndex, emailIndex))
       .orderBy(...lastUsed)
-      .limit(1)
-      .get();
-    if (member === undefined) return null;
-    const { businessId: of, ...seat } = member;
-    return { ...seat, emailContext: memberEmailContext(seat.id, of) };
-  }
-  const { id, emailSealed } = consumers;
-  const consumer = await db.select({ id, emailSealed }).from(consumers).where(eq(consumers.emailIndex, emailIndex)).get();
-  return consumer === undefined ? null : { ...consumer, emailContext: consumerEmailContext(consumer.id), usedAt: null };
+      .limit(1),
+    db
+      .select({ id, businessId, emailSealed })
+      .from(invitations)
+      .where(allOf(eq(invitations.emailIndex, emailIndex), gt(expiresAt, now)))
+      .orderBy(createdAt, id)
+      .limit(1),
+    db
+      .select({ id: signups.id, emailSealed: signups.emailSealed })
+      .from(signups)
+      .where(allOf(eq(signups.emailIndex, emailIndex), gt(signups.expiresAt, now)))
+      .orderBy(desc(signups.createdAt), desc(signups.id))
+      .limit(1),
+  ]);
+  return [
+    ...seats.map((row) => ({ ...row, kind: "person" as const, emailContext: memberEmailContext(row.id, row.businessId) })),
+    ...invited.map((row) => ({
+      ...row,
+      kind: "invitation" as const,
+      emailContext: memberEmailContext(row.id, row.businessId),
+      usedAt: null,
+    })),
+    ...asked.map((row) => ({ ...row, kind: "sign_up" as const, emailContext: signupEmailContext(row.id), usedAt: null })),
+  ];
 };
+
+const order = ["person", "invitation", "sign_up"] as const;
+
+/** Whoever has the address; else who was invited; else who asked for an account. */
+export const firstAddressee = (found: readonly Addressee[]): Addressee | null =>
+  order.map((kind) => found.find((one) => one.kind === kind)).find((one) => one !== undefined) ?? null;
+
+/** The seat that was used last, over all homes; null for whoever has none. */
+export const lastUsedSeat = (found: readonly Addressee[]): string | null =>
+  found.filter(({ kind }) => kind === "person").toSorted((a, b) => (b.usedAt ?? 0) - (a.usedAt ?? 0))[0]?.id ?? null;
 
 export interface NewConsumer {
   readonly id: string;
@@ -63,37 +102,57 @@ export const insertConsumer = async (
 ): Promise<readonly Statement[]> => {
   const emailSealed = await vault.seal(consumerEmailContext(id), email);
   const nameSealed = name === null ? null : await vault.seal(nameContext(id), name);
-  return [
-    insertIf(
-      db,
-      consumers,
-      { id, emailSealed, emailIndex, nameSealed, auditChain: chainTag, createdAt: now },
-      isSpentOn(spent.codeId, spent.sessionHash),
-    ).onConflictDoNothing({ target: consumers.emailIndex }),
-  ];
+  const row = { id, emailSealed, emailIndex, nameSealed, auditChain: chainTag, createdAt: now };
+  const isSpent = isSpentOn(spent.codeId, spent.sessionHash);
+  return [insertIf(db, consumers, row, isSpent).onConflictDoNothing({ target: consumers.emailIndex })];
 };
 
-/** Where a person is written to; null for one who is not here, or is erased. */
+const { createdAt, emailSealed, emailIndex, plan } = consumers;
+/** A person who is here, and not erased. */
+const isHere = (id: ConsumerId): SQL => allOf(eq(consumers.id, id), isNull(consumers.erasedAt));
+
+/** What a person's account says of itself; under its index certificates name the person. Null for a person who is gone. */
+export const personRecord = (db: Database, id: ConsumerId) =>
+  lookup(db, [db.select({ createdAt, emailSealed, emailIndex, plan }).from(consumers).where(isHere(id))], ([[row]]) => row ?? null);
+
+/** Under what certificates name the person, for a query of their own home; null for a person who is gone. */
+export const addressIndexOf = (id: ConsumerId): SQL<string> => sql`${query.select({ emailIndex }).from(consumers).where(isHere(id))}`;
+
+/** Where a person is written to; null for one who is gone. */
 export const consumerAddress = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
-  const { emailSealed, erasedAt } = consumers;
-  const row = await db.select({ emailSealed, erasedAt }).from(consumers).where(eq(consumers.id, id)).get();
-  return row === undefined || row.erasedAt !== null ? null : vault.open(consumerEmailContext(id), row.emailSealed);
+  const row = await db.select({ emailSealed }).from(consumers).where(isHere(id)).get();
+  return row === undefined ? null : vault.open(consumerEmailContext(id), row.emailSealed);
 };
 
-/** Likewise of several, sealed; those who are not here or are erased are left out. */
+/** Likewise of several, sealed; those who are gone are left out. */
 export const sealedAddresses = async (db: Database, ids: readonly ConsumerId[]): Promise<ReadonlyMap<ConsumerId, string>> => {
-  const { id, emailSealed, erasedAt } = consumers;
   const rows = await db
-    .select({ id, emailSealed })
+    .select({ id: consumers.id, emailSealed })
     .from(consumers)
-    .where(allOf(inArray(id, listed(ids)), isNull(erasedAt)));
+    .where(allOf(inArray(consumers.id, listed(ids)), isNull(consumers.erasedAt)));
   return new Map(rows.map((row) => [row.id as ConsumerId, row.emailSealed]));
 };
 
-export const openAddress = (vault: Vault, id: ConsumerId, sealed: string): Promise<string> => vault.open(consumerEmailContext(id), sealed);
-
 /** The address of an account that is being erased, for the last mail to it; null once it is done. */
 export const addressToErase = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
-  const row = await db.select({ emailSealed: consumers.emailSealed }).from(consumers).where(eq(consumers.id, id)).get();
+  const row = await db.select({ emailSealed }).from(consumers).where(eq(consumers.id, id)).get();
   return row === undefined || row.emailSealed === "" ? null : vault.open(consumerEmailContext(id), row.emailSealed);
+};
+
+/** For selections from consumers. */
+export const chainOfConsumer = { tag: consumers.auditChain, shard: consumers.auditShard };
+
+/** The chain that tells of a person, erased or not; null for nobody. */
+export const chainOfPerson = async (db: Database, id: ConsumerId): Promise<AuditChain | null> =>
+  (await db.select(chainOfConsumer).from(consumers).where(eq(consumers.id, id)).get()) ?? null;
+
+/** Where the person may have shares. */
+export const homesOfPerson = (db: Database, id: ConsumerId): Lookup<readonly Home[]> =>
+  lookup(db, [db.select({ home: consumerHomes.home }).from(consumerHomes).where(eq(consumerHomes.consumerId, id))], ([rows]) =>
+    rows.map(({ home }) => home),
+  );
+
+export const countActiveShares = (db: Database, id: ConsumerId, now: Instant): Lookup<number> => {
+  const isActive = allOf(eq(shares.consumerId, id), eq(shares.state, "active"), gt(shares.expiresAt, now));
+  return lookup(db, [db.select({ active: count() }).from(shares).where(isActive)], ([[row]]) => row?.active ?? 0);
 };

@@ -1,10 +1,10 @@
 // Accounts that were asked for, until their address is proved: then the business, its first owner and its clients are one batch.
-import { desc, eq, gt, type SQL } from "drizzle-orm";
+import { eq, gt, type SQL } from "drizzle-orm";
 import type { BusinessStatus, Environment } from "../core/access/entitlement.ts";
 import type { AuditChain } from "../core/facts.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
-import type { Database } from "./database.ts";
+import type { Database, Found } from "./database.ts";
 import { insertIf } from "./inserts.ts";
 import { ifOfUse, isSpentOn } from "./mailed-codes.ts";
 import { memberEmailContext } from "./people-contexts.ts";
@@ -24,13 +24,7 @@ export interface SignupRequest {
 export const signupEmailContext = ownContextIn("signups", "email");
 const requestContext = ownContextIn("signups", "request");
 
-export interface NewSignup extends SignupRequest {
-  readonly id: BusinessId;
-  readonly email: string;
-  readonly emailIndex: string;
-  readonly createdAt: Instant;
-  readonly expiresAt: Instant;
-}
+type NewSignup = SignupRequest & Omit<typeof signups.$inferSelect, "emailSealed" | "requestSealed"> & { readonly email: string };
 
 /** Written whether or not the address is known already, and only where its code is of use. */
 export const insertSignup = async (db: Database, vault: Vault, { email, ...signup }: NewSignup, codeId: string) => {
@@ -42,27 +36,7 @@ export const insertSignup = async (db: Database, vault: Vault, { email, ...signu
   return [insertIf(db, signups, { id, emailIndex, emailSealed, requestSealed, createdAt, expiresAt }, ifOfUse(codeId))] as const;
 };
 
-/** The newest of an address. */
-export const signupByAddress = async (db: Database, emailIndex: string, now: Instant) => {
-  const { id, emailSealed, expiresAt, createdAt } = signups;
-  return (
-    (await db
-      .select({ id, emailSealed })
-      .from(signups)
-      .where(allOf(eq(signups.emailIndex, emailIndex), gt(expiresAt, now)))
-      .orderBy(desc(createdAt), desc(id))
-      .limit(1)
-      .get()) ?? null
-  );
-};
-
-export interface OpenSignup extends SignupRequest {
-  readonly id: BusinessId;
-  readonly email: string;
-  readonly emailIndex: string;
-}
-
-export const openSignup = async (db: Database, vault: Vault, id: string, now: Instant): Promise<OpenSignup | null> => {
+export const openSignup = async (db: Database, vault: Vault, id: string, now: Instant) => {
   const { emailIndex, emailSealed, requestSealed, expiresAt } = signups;
   const row = await db
     .select({ id: signups.id, emailIndex, emailSealed, requestSealed })
@@ -93,7 +67,7 @@ export const isBusiness = (id: BusinessId): SQL => existsIn(businesses, eq(busin
 export const insertAccount = async (
   db: Database,
   vault: Vault,
-  { id, email, emailIndex, name, legalName, country, domain }: OpenSignup,
+  { id, email, emailIndex, name, legalName, country, domain }: Found<typeof openSignup>,
   account: NewAccount,
   spent: { readonly codeId: string; readonly sessionHash: string; readonly now: Instant },
 ) => {

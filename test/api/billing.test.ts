@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
 import type { ConsumerId } from "../../core/ids.ts";
-import { personRecord } from "../../storage/person-records.ts";
+import { personRecord } from "../../storage/people.ts";
 import { databaseOf } from "../../storage/database.ts";
 import { suspendUnpaid } from "../../workers/background/unpaid-sweep.ts";
 import { openPlatform } from "../../workers/services.ts";

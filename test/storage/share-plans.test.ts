@@ -8,7 +8,7 @@ import { shareStatuses } from "../../core/shares/share.ts";
 import { contactBasis } from "../../storage/contact.ts";
 import { databaseOf, type Database } from "../../storage/database.ts";
 import { openDeadlines } from "../../storage/deadlines.ts";
-import { countActiveShares } from "../../storage/person-records.ts";
+import { countActiveShares } from "../../storage/people.ts";
 import { claimFanOut, outdatedShares } from "../../storage/share-copies.ts";
 import { claimIntent } from "../../storage/share-intents.ts";
 import { claimNotices } from "../../storage/share-notices.ts";

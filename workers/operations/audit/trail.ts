@@ -9,7 +9,7 @@ import type { Database } from "../../../storage/database.ts";
 import { together } from "../../../storage/lookups.ts";
 import { newestCheckpointAnchor } from "../../../storage/outboxes/anchors.ts";
 import { waitingEntries } from "../../../storage/outboxes/audit.ts";
-import { homesOfPerson } from "../../../storage/person-records.ts";
+import { homesOfPerson } from "../../../storage/people.ts";
 import { kindOfError } from "../../log.ts";
 import type { Proofs, Runtime, Stores } from "../../services.ts";
 

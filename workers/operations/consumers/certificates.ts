@@ -22,7 +22,7 @@ import {
   type NamingBusiness,
   type NamingCertificate,
 } from "../../../storage/person-certificates.ts";
-import { addressIndexOf, personRecord } from "../../../storage/person-records.ts";
+import { addressIndexOf, personRecord } from "../../../storage/people.ts";
 import { sharesOfPerson } from "../../../storage/person-shares.ts";
 import type { SharePage } from "../../../storage/shares.ts";
 import { isWithdrawnAlready, withdrawableById } from "../../../storage/withdrawals.ts";

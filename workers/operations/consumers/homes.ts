@@ -3,7 +3,7 @@
 import { homeOfId, type ConsumerId, type Home } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { together, type Lookup } from "../../../storage/lookups.ts";
-import { homesOfPerson } from "../../../storage/person-records.ts";
+import { homesOfPerson } from "../../../storage/people.ts";
 import type { Stores } from "../../services.ts";
 
 /** What is asked of the person's own home, and in which others they may have shares. */

@@ -10,7 +10,7 @@ import { keptFields } from "../../../storage/contact-fields.ts";
 import type { Database } from "../../../storage/database.ts";
 import { together, type Lookup } from "../../../storage/lookups.ts";
 import { consumerEmailContext } from "../../../storage/people-contexts.ts";
-import { countActiveShares, personRecord } from "../../../storage/person-records.ts";
+import { countActiveShares, personRecord } from "../../../storage/people.ts";
 import { activeSharesWith, sharesOfPerson } from "../../../storage/person-shares.ts";
 import type { SharePage } from "../../../storage/shares.ts";
 import type { Runtime, Stores } from "../../services.ts";

@@ -10,12 +10,10 @@ import { affidavitStatement, affidavitText } from "../../../core/removals/affida
 import { advanceRemoval, readTargets, type Removal, type RemovalStatus } from "../../../core/removals/removal.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { lineFault, trimmed } from "../../../core/text.ts";
-import { chainOfPerson } from "../../../storage/account-erasures.ts";
+import { chainOfPerson, consumerAddress, personRecord } from "../../../storage/people.ts";
 import { commit } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import { together, type Lookup } from "../../../storage/lookups.ts";
-import { consumerAddress } from "../../../storage/people.ts";
-import { personRecord } from "../../../storage/person-records.ts";
 import {
   insertRemoval,
   isOfNobody,

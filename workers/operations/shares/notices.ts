@@ -5,7 +5,8 @@ import { groupsOf } from "../../../core/shares/fields.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import { batch, type Database } from "../../../storage/database.ts";
 import { insertMails, sealMail, type SealedMail } from "../../../storage/outboxes/mail.ts";
-import { openAddress, sealedAddresses } from "../../../storage/people.ts";
+import { consumerEmailContext } from "../../../storage/people-contexts.ts";
+import { sealedAddresses } from "../../../storage/people.ts";
 import { claimNotices, deleteNotices, noticedShares, type NoticedShare, type ShareNotice } from "../../../storage/share-notices.ts";
 import { kindOfError } from "../../log.ts";
 import type { Runtime, Stores } from "../../services.ts";
@@ -73,7 +74,7 @@ const writePage = async (services: Runtime & Stores, db: Database, notices: read
     const address = consumerId === null ? undefined : await addressOf(consumerId);
     const words = share === undefined || address === undefined ? null : await wordsOf(services, notice, share, now);
     if (share === undefined || consumerId === null || address === undefined || words === null) return { notice, mail: null };
-    const to = await openAddress(services.vault, consumerId, address);
+    const to = await services.vault.open(consumerEmailContext(consumerId), address);
     return { notice, mail: await sealMail(services.vault, { ...words, to, consumerId, language: share.language, now }) };
   };
   const settled = await Promise.all(

@@ -3,7 +3,7 @@
 import type { Person } from "../../../core/access/principal.ts";
 import { homeOfId, type ConsumerId, type ShareId } from "../../../core/ids.ts";
 import { contactKeys } from "../../../core/shares/fields.ts";
-import { chainOfPerson } from "../../../storage/account-erasures.ts";
+import { chainOfPerson } from "../../../storage/people.ts";
 import { batch, type Database, type Statement } from "../../../storage/database.ts";
 import { keptFields } from "../../../storage/contact-fields.ts";
 import { insertFanOut } from "../../../storage/share-copies.ts";
