@@ -70,6 +70,18 @@ export const keyHolder = async (db: Database, keyHash: string) => {
 
 export type KeyHolder = Found<typeof keyHolder>;
 
+/** The first client of a business in an environment; null where it has none. */
+export const firstClientOf = async (db: Database, businessId: BusinessId, environment: Environment): Promise<ClientId | null> => {
+  const row = await db
+    .select({ id: clients.id })
+    .from(clients)
+    .where(allOf(eq(clients.businessId, businessId), eq(clients.environment, environment)))
+    .orderBy(clients.createdAt, clients.id)
+    .limit(1)
+    .get();
+  return row?.id ?? null;
+};
+
 /** What a page of a business is looked at with: its domains, and the client its script tag names. */
 export const integratingBusiness = async (db: Database, businessId: BusinessId, environment: Environment) =>
   (await db

@@ -1,19 +1,15 @@
 // Single-use codes of the share protocol. A code is stored by its hash; redeeming it is one UPDATE that names everything that must
 // hold, stamped with the request, so that of any number of redemptions at once one is told apart by its stamp (SHARES, Redeem).
 import { and, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
-import type { BusinessStatus } from "../core/access/entitlement.ts";
-import type { BusinessId, ClientId, ShareId } from "../core/ids.ts";
-import { scopeOfBits, type ContactKey } from "../core/shares/fields.ts";
+import type { ClientId } from "../core/ids.ts";
 import { codeLifeMs } from "../core/shares/request.ts";
-import type { ShareStatus } from "../core/shares/share.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
-import { batch, onPrimary, type Database } from "./database.ts";
+import { batch, onPrimary, type Database, type Found } from "./database.ts";
 import { violates } from "./faults.ts";
-import { openEntry, type OpenEntry } from "./outboxes/audit.ts";
-import { allOf, existsIn } from "./query.ts";
+import { insertShareEntries, openEntry } from "./outboxes/audit.ts";
+import { allOf, existsIn, named } from "./query.ts";
 import { shareClockOffset, timeOfShare } from "./sandbox-clocks.ts";
-import { auditOutbox, authCodes, businesses, domains, shares, shareValues } from "./schema.ts";
-import type { SealedCopy } from "./share-values.ts";
+import { authCodes, businesses, domains, shares, shareValues } from "./schema.ts";
 
 /** How long after the decision the same request may be given another code, if none was redeemed. */
 const renewalMs = 10 * minuteMs;
@@ -22,24 +18,11 @@ const renewalMs = 10 * minuteMs;
 export const isDecidedAlready = (error: unknown): boolean =>
   violates(error, "UNIQUE", authCodes.requestHash) || violates(error, "UNIQUE", authCodes.codeHash);
 
-export interface DecidedRequest {
-  readonly shareId: ShareId;
-  readonly generation: number;
-  readonly createdAt: Instant;
-  readonly expiresAt: Instant;
-  readonly usedAt: Instant | null;
-}
-
 /** What was decided on a request; null for one that nobody has decided on, or so long ago that its code is forgotten. */
-export const decidedRequest = async (db: Database, requestHash: string): Promise<DecidedRequest | null> => {
-  const { shareId, generation, createdAt, expiresAt, usedAt } = authCodes;
-  const row = await onPrimary(db)
-    .select({ shareId, generation, createdAt, expiresAt, usedAt })
-    .from(authCodes)
-    .where(eq(authCodes.requestHash, requestHash))
-    .get();
-  return row ?? null;
-};
+export const decidedRequest = async (db: Database, requestHash: string) =>
+  (await onPrimary(db).select().from(authCodes).where(eq(authCodes.requestHash, requestHash)).get()) ?? null;
+
+type DecidedRequest = Found<typeof decidedRequest>;
 
 export const mayBeGivenAnew = ({ usedAt, createdAt }: DecidedRequest, now: Instant): boolean =>
   usedAt === null && now < createdAt + renewalMs;
@@ -59,7 +42,7 @@ export const giveCodeAnew = async (
   return changed.length > 0;
 };
 
-export interface Redemption {
+interface Redemption {
   readonly codeHash: string;
   readonly clientId: ClientId;
   readonly challenge: string;
@@ -70,31 +53,6 @@ export interface Redemption {
   /** Of the idempotency key; null without one. */
   readonly retryHash: string | null;
   readonly now: Instant;
-}
-
-/** A code with its share as they stood right after the attempt. */
-export interface RedeemedCode extends SealedCopy {
-  readonly shareId: ShareId;
-  readonly clientId: ClientId;
-  readonly origin: string;
-  readonly challenge: string;
-  readonly mayLackOrigin: boolean;
-  readonly expiresAt: Instant;
-  readonly usedAt: Instant | null;
-  /** The request that used it. */
-  readonly usedBy: string | null;
-  readonly retryHash: string | null;
-  readonly businessId: BusinessId;
-  readonly businessStatus: BusinessStatus;
-  readonly share: {
-    readonly state: ShareStatus;
-    readonly scope: readonly ContactKey[];
-    readonly fingerprint: string;
-    readonly purpose: string;
-    readonly createdAt: Instant;
-    readonly expiresAt: Instant;
-    readonly clockOffsetMs: number;
-  };
 }
 
 /** The origin's domain is still verified; a test client on http://localhost has none. */
@@ -109,19 +67,12 @@ const maySpeakWithout = and(eq(authCodes.requireOrigin, false), isStillVerified)
  * One attempt, one round trip: the UPDATE that redeems, the entries of both chains where it did, and the code as it is now, from which
  * success or the right refusal is told. Null for an unknown code. Nothing but the UPDATE changes a code.
  */
-export const attemptRedemption = async (db: Database, attempt: Redemption): Promise<RedeemedCode | null> => {
+export const attemptRedemption = async (db: Database, attempt: Redemption) => {
   const { codeHash, clientId, challenge, origin, requestId, retryHash, now } = attempt;
   const isActive = existsIn(shares, eq(shares.id, authCodes.shareId), eq(shares.state, "active"), gt(shares.expiresAt, timeOfShare(now)));
   const mayRead = existsIn(businesses, eq(businesses.id, authCodes.businessId), inArray(businesses.status, ["active", "past_due"]));
-  const told = () => openEntry("share.redeemed", { actor: `client:${clientId}` });
-  const id = crypto.randomUUID();
-  const isMine = allOf(eq(authCodes.codeHash, codeHash), eq(authCodes.usedBy, requestId));
-  const row = (
-    chain: typeof businesses.auditChain | typeof shares.consumerChain,
-    shard: typeof businesses.auditShard | typeof shares.consumerShard,
-    { type, hash, text }: OpenEntry,
-  ) =>
-    sql`select ${id}, ${shard}, ${chain}, ${type}, 'share', ${shares.id}, ${now}, ${hash}, ${text} from ${authCodes} inner join ${shares} on ${shares.id} = ${authCodes.shareId} inner join ${businesses} on ${businesses.id} = ${authCodes.businessId} where ${isMine} and ${chain} is not null`;
+  const told = () => openEntry({ actor: `client:${clientId}` });
+  const { state, scope, fingerprint, purpose, createdAt, expiresAt } = shares;
   const [, , [code]] = await batch(db, [
     db
       .update(authCodes)
@@ -138,11 +89,15 @@ export const attemptRedemption = async (db: Database, attempt: Redemption): Prom
           mayRead,
         ),
       ),
-    db
-      .insert(auditOutbox, "id", "shard", "chain", "type", "entityType", "entityId", "at", "payloadHash", "payloadSealed")
-      .select(
-        sql`${row(businesses.auditChain, businesses.auditShard, told())} union all ${row(shares.consumerChain, shares.consumerShard, told())}`,
-      ),
+    insertShareEntries(db, {
+      from: sql`${authCodes} inner join ${shares} on ${shares.id} = ${authCodes.shareId}`,
+      where: allOf(eq(authCodes.codeHash, codeHash), eq(authCodes.usedBy, requestId)),
+      id: crypto.randomUUID(),
+      type: "share.redeemed",
+      at: now,
+      business: told(),
+      person: told(),
+    }),
     db
       .select({
         shareId: authCodes.shareId,
@@ -156,12 +111,7 @@ export const attemptRedemption = async (db: Database, attempt: Redemption): Prom
         retryHash: authCodes.retryHash,
         businessId: authCodes.businessId,
         businessStatus: businesses.status,
-        state: shares.state,
-        scope: shares.scope,
-        fingerprint: shares.fingerprint,
-        purpose: shares.purpose,
-        grantedAt: shares.createdAt.as("granted_at"),
-        endsAt: shares.expiresAt.as("ends_at"),
+        share: named({ state, scope, fingerprint, purpose, createdAt, expiresAt }),
         clockOffsetMs: shareClockOffset.as("clock_offset_ms"),
         keySealed: shares.keySealed,
         valuesSealed: shareValues.valuesSealed,
@@ -173,9 +123,9 @@ export const attemptRedemption = async (db: Database, attempt: Redemption): Prom
       .where(eq(authCodes.codeHash, codeHash)),
   ]);
   if (code === undefined) return null;
-  const { state, scope, fingerprint, purpose, grantedAt, endsAt, clockOffsetMs, ...rest } = code;
-  return {
-    ...rest,
-    share: { state, scope: scopeOfBits(scope), fingerprint, purpose, createdAt: grantedAt, expiresAt: endsAt, clockOffsetMs },
-  };
+  const { share, clockOffsetMs, ...rest } = code;
+  return { ...rest, share: { ...share, clockOffsetMs } };
 };
+
+/** A code with its share as they stood right after the attempt; `usedBy` is the request that used it. */
+export type RedeemedCode = Found<typeof attemptRedemption>;

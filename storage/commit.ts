@@ -9,7 +9,7 @@ import type { EventType } from "../core/events/event.ts";
 import { entryPayload, factRoutes, type Fact, type FactRoute } from "../core/facts.ts";
 import { anchorStatement, entryHash, type AnchoredEvent } from "../core/ledger/statement.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
-import { payloadContext } from "./outboxes/audit.ts";
+import { entryColumns, payloadContext } from "./outboxes/audit.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { insertEvents, type NewEvent } from "./outboxes/events.ts";
 import { insertIf, insertMany } from "./inserts.ts";
@@ -19,28 +19,9 @@ import type { Vault } from "./vault.ts";
 type AuditRow = typeof auditOutbox.$inferInsert;
 type AnchorRow = typeof anchors.$inferInsert;
 
-const insertEntries = insertMany(auditOutbox, [
-  "id",
-  "shard",
-  "chain",
-  "type",
-  "entityType",
-  "entityId",
-  "at",
-  "payloadHash",
-  "payloadSealed",
-]);
-const insertStatements = insertMany(anchors, [
-  "id",
-  "ledgerId",
-  "kind",
-  "entityId",
-  "event",
-  "statement",
-  "entryHash",
-  "nextAt",
-  "createdAt",
-]);
+const insertEntries = insertMany(auditOutbox, entryColumns);
+const statementColumns = ["id", "ledgerId", "kind", "entityId", "event", "statement", "entryHash", "nextAt", "createdAt"] as const;
+const insertStatements = insertMany(anchors, statementColumns);
 
 /** The entries of a fact: one in each of its chains, under one id, each committed to and sealed on its own. */
 const auditRows = (vault: Vault, fact: Fact): Promise<AuditRow[]> => {

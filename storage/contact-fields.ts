@@ -1,21 +1,17 @@
 // The contact fields a person keeps, sealed as one. Each change counts the revision, and names the one it was decided on: of two
 // changes at once the second fails and is decided again.
 import { eq, sql } from "drizzle-orm";
-import { homeOfId, type ConsumerId, type Home } from "../core/ids.ts";
+import { homeOfId, type ConsumerId } from "../core/ids.ts";
 import type { ContactFields, ContactKey } from "../core/shares/fields.ts";
 import type { Instant } from "../core/time.ts";
-import { batch, type Database } from "./database.ts";
+import type { Database, Found } from "./database.ts";
 import { violates } from "./faults.ts";
-import { lookup, type Lookup } from "./lookups.ts";
+import { lookup, together } from "./lookups.ts";
+import { homesOfPerson, isHere } from "./people.ts";
 import { query } from "./query.ts";
-import { consumerHomes, consumers } from "./schema.ts";
-import { outdatedShares, toShareToUpdate, type ShareToUpdate } from "./share-copies.ts";
+import { consumers } from "./schema.ts";
+import { outdatedShares } from "./share-copies.ts";
 import { ownContextIn, type Vault } from "./vault.ts";
-
-export interface KeptFields {
-  readonly fields: ContactFields;
-  readonly revision: number;
-}
 
 const fieldsContext = ownContextIn("consumers", "fields");
 
@@ -30,46 +26,27 @@ export const fieldsText = (fields: ContactFields): string =>
 export const fieldsOfText = (text: string): ContactFields =>
   Object.fromEntries(entries(JSON.parse(text) as Sealed).map(([key, [value, updatedAt]]) => [key, { value, updatedAt }]));
 
-/** Null for a person who is not here, or is erased. */
-export const keptFields = (db: Database, vault: Vault, id: ConsumerId): Lookup<KeptFields | null> => {
-  const { fieldsSealed: sealed, fieldsRevision: revision, erasedAt } = consumers;
-  const kept = db.select({ sealed, revision, erasedAt }).from(consumers).where(eq(consumers.id, id));
-  return lookup(db, [kept], async ([[row]]) => {
-    if (row === undefined || row.erasedAt !== null) return null;
+/** Null for a person who is gone. */
+export const keptFields = (db: Database, vault: Vault, id: ConsumerId) => {
+  const { fieldsSealed: sealed, fieldsRevision: revision } = consumers;
+  return lookup(db, [db.select({ sealed, revision }).from(consumers).where(isHere(id))], async ([[row]]) => {
+    if (row === undefined) return null;
     return { revision: row.revision, fields: row.sealed === null ? {} : fieldsOfText(await vault.open(fieldsContext(id), row.sealed)) };
   });
 };
 
-export interface FieldsToChange extends KeptFields {
-  /** Other than the person's own, where they may have shares. */
-  readonly otherHomes: readonly Home[];
-  /** Those of the own home that hold one of the keys; the first of them, if there are many. */
-  readonly shares: readonly ShareToUpdate[];
-}
+type KeptFields = Found<typeof keptFields>;
 
 const beyondAny = Number.MAX_SAFE_INTEGER; // every copy is older than a change that has no revision yet
 
-/** Everything a change of these keys is decided on. One round trip; null for a person who is gone. */
-export const fieldsToChange = async (
-  db: Database,
-  vault: Vault,
-  id: ConsumerId,
-  keys: readonly ContactKey[],
-  now: Instant,
-): Promise<FieldsToChange | null> => {
-  const { fieldsSealed: sealed, fieldsRevision: revision, erasedAt } = consumers;
-  const [[row], homes, shares] = await batch(db, [
-    db.select({ sealed, revision, erasedAt }).from(consumers).where(eq(consumers.id, id)),
-    db.select({ home: consumerHomes.home }).from(consumerHomes).where(eq(consumerHomes.consumerId, id)),
-    outdatedShares(db, id, { keys, revision: beyondAny, now }),
-  ]);
-  if (row === undefined || row.erasedAt !== null) return null;
-  return {
-    revision: row.revision,
-    fields: row.sealed === null ? {} : fieldsOfText(await vault.open(fieldsContext(id), row.sealed)),
-    otherHomes: homes.map(({ home }) => home).filter((home) => home !== homeOfId(id)),
-    shares: shares.map(toShareToUpdate),
-  };
+/**
+ * Everything a change of these keys is decided on: the fields, the homes other than the person's own where they may have shares, and the
+ * shares of the own home that hold one of the keys, the first of them if there are many. One round trip; null for a person who is gone.
+ */
+export const fieldsToChange = async (db: Database, vault: Vault, id: ConsumerId, keys: readonly ContactKey[], now: Instant) => {
+  const outdated = lookup(db, [outdatedShares(db, id, { keys, revision: beyondAny, now })], ([rows]) => rows);
+  const [kept, homes, shares] = await together(db, [keptFields(db, vault, id), homesOfPerson(db, id), outdated]);
+  return kept && { ...kept, otherHomes: homes.filter((home) => home !== homeOfId(id)), shares };
 };
 
 /** Fails as `isOutdatedFields` says when the fields are of another revision by now, or the person is erased. */

@@ -109,7 +109,7 @@ export const insertConsumer = async (
 
 const { createdAt, emailSealed, emailIndex, plan } = consumers;
 /** A person who is here, and not erased. */
-const isHere = (id: ConsumerId): SQL => allOf(eq(consumers.id, id), isNull(consumers.erasedAt));
+export const isHere = (id: ConsumerId): SQL => allOf(eq(consumers.id, id), isNull(consumers.erasedAt));
 
 /** What a person's account says of itself; under its index certificates name the person. Null for a person who is gone. */
 export const personRecord = (db: Database, id: ConsumerId) =>

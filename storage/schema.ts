@@ -2,8 +2,8 @@
 // them, with what only SQL says (STRICT, CHECK, triggers); a test compares the two in both directions. A key here is the column's
 // name in camel case.
 import { isNotNull, isNull, sql } from "drizzle-orm";
-import { foreignKey, index, integer, primaryKey, snakeCase, text, unique } from "drizzle-orm/sqlite-core";
-import type { ContactKey } from "../core/shares/fields.ts";
+import { customType, foreignKey, index, integer, primaryKey, snakeCase, text, unique } from "drizzle-orm/sqlite-core";
+import { scopeBits, scopeOfBits, type ContactKey } from "../core/shares/fields.ts";
 import type { CodePurpose } from "../core/access/mailed-code.ts";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import type { EntityType, FactType } from "../core/facts.ts";
@@ -27,6 +27,12 @@ const oneOf = <const Words extends readonly [string, ...string[]]>(...words: Wor
 const environment = () => oneOf("live", "sandbox");
 const realm = () => oneOf("consumer", "business");
 const language = () => oneOf("en", "es", "fr-CA");
+/** One bit a key; whoever reads or writes it has the keys. */
+const contactScope = customType<{ data: readonly ContactKey[]; driverData: number }>({
+  dataType: () => "integer",
+  toDriver: scopeBits,
+  fromDriver: scopeOfBits,
+});
 /** A row's place in the order of its table; given by the database. */
 const ord = () => integer().primaryKey({ autoIncrement: true });
 
@@ -906,7 +912,7 @@ export const shares = table(
     consumerChain: text(),
     consumerShard: integer(),
     state: oneOf("active", "revoked", "ceased", "expired", "superseded").notNull().default("active"),
-    scope: integer().notNull(),
+    scope: contactScope().notNull(),
     origin: text().notNull(),
     purpose: text().notNull(),
     disclosureHash: ofDisclosure().notNull(),

@@ -8,7 +8,7 @@ import type { BusinessId, ConsumerId, Home, ShareId } from "../core/ids.ts";
 import type { MailLanguage } from "../core/mail/templates.ts";
 import { nextDueAt } from "../core/shares/clock.ts";
 import type { Revocation } from "../core/shares/end.ts";
-import { scopeBits, type ContactFields } from "../core/shares/fields.ts";
+import type { ContactFields } from "../core/shares/fields.ts";
 import type { DecidedGrant, GrantingClient, PreparedShare } from "../core/shares/grant.ts";
 import type { Person } from "../core/access/principal.ts";
 import type { Share } from "../core/shares/share.ts";
@@ -19,7 +19,7 @@ import { keepDisclosure } from "./certificates.ts";
 import { fieldsOfText, fieldsText, revisionIfStill } from "./contact-fields.ts";
 import type { Database, Statement } from "./database.ts";
 import { isRaised, violates } from "./faults.ts";
-import { listed } from "./query.ts";
+import { allOf, listed } from "./query.ts";
 import { authCodes, consumerHomes, shareAcknowledgements, shares, shareValues } from "./schema.ts";
 import { businessIfStill } from "./share-clients.ts";
 import { copyContext } from "./share-values.ts";
@@ -74,7 +74,7 @@ export const insertShare = async (db: Database, vault: Vault, created: NewShare)
       consumerId: person?.id ?? null,
       consumerChain: person?.chain.tag ?? null,
       consumerShard: person?.chain.shard ?? null,
-      scope: scopeBits(share.scope),
+      scope: share.scope,
       origin: share.origin,
       purpose: share.purpose,
       disclosureHash: share.disclosureHash,
@@ -133,7 +133,7 @@ export const noteHome = (db: Database, consumerId: ConsumerId, home: Home) =>
   db.insert(consumerHomes).values({ consumerId, home }).onConflictDoNothing();
 
 /** What a share loses with its end: the key of its values, and a time at which something is due. */
-export const over = { keySealed: null, nextDueAt: null } as const;
+const over = { keySealed: null, nextDueAt: null } as const;
 const isStill = (condition: SQL, requestId: string): SQL<string> => sql<string>`case when ${condition} then ${requestId} end`;
 const isActive = (now: Instant): SQL => sql`${shares.state} = 'active' and ${shares.expiresAt} > ${now}`;
 
@@ -165,6 +165,18 @@ export const updateRevokedTogether = (
     .update(shares)
     .set({ ...over, state: "revoked", revokedAt, ceaseBy, changedBy: isStill(isActive(revokedAt), requestId) })
     .where(inArray(shares.id, listed(ids)));
+
+/** Likewise of a sandbox, whose sweep may be behind its clock: what it has not noted as expired is revoked. */
+export const updateTestSharesRevoked = (
+  db: Database,
+  ids: readonly ShareId[],
+  { revokedAt, ceaseBy }: Pick<Revocation, "revokedAt" | "ceaseBy">,
+  requestId: string,
+) =>
+  db
+    .update(shares)
+    .set({ ...over, state: "revoked", revokedAt, ceaseBy, changedBy: isStill(eq(shares.state, "active"), requestId) })
+    .where(allOf(inArray(shares.id, listed(ids)), eq(shares.environment, "sandbox")));
 
 /** Fails as `isOutdatedShare` says. */
 export const updateSuperseded = (db: Database, old: ShareId, by: ShareId, now: Instant, requestId: string) =>

@@ -3,10 +3,10 @@
 import { and, eq, gt, inArray, lt, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { EventType } from "../core/events/event.ts";
-import type { BusinessId, ConsumerId, Home, ShareId } from "../core/ids.ts";
-import { contactKeys, scopeBits, scopeOfBits, type ContactKey } from "../core/shares/fields.ts";
+import type { ConsumerId, Home, ShareId } from "../core/ids.ts";
+import { contactKeys, scopeBits, type ContactKey } from "../core/shares/fields.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
-import type { Database, Statement } from "./database.ts";
+import type { Database, Found, Statement } from "./database.ts";
 import { excluded } from "./inserts.ts";
 import { allOf, listed, noneIn, query } from "./query.ts";
 import { claimDue } from "./outboxes/claim.ts";
@@ -18,15 +18,6 @@ import { contextIn } from "./vault.ts";
 /** The most shares that one batch brings up to date. */
 export const maxCopies = 500;
 
-export interface ShareToUpdate {
-  readonly id: ShareId;
-  readonly businessId: BusinessId;
-  readonly scope: readonly ContactKey[];
-  readonly keySealed: string;
-  /** The copy as it is: what its business knows. */
-  readonly valuesSealed: string;
-}
-
 const isOutdated = (consumerId: ConsumerId, keys: readonly ContactKey[], revision: number | SQL, now: Instant): SQL =>
   allOf(
     eq(shares.consumerId, consumerId),
@@ -36,56 +27,35 @@ const isOutdated = (consumerId: ConsumerId, keys: readonly ContactKey[], revisio
     lt(shareValues.revision, revision),
   );
 
-/** Active shares whose scope holds one of the keys, and whose copy is older than the revision; oldest first. */
+/** Of active shares: a CHECK gives each of them its key. */
+const keySealed = sql<string>`${shares.keySealed}`.as("key_sealed");
+
+/** Active shares whose scope holds one of the keys, and whose copy is older than the revision; oldest first. The copy is what its business knows. */
 export const outdatedShares = (
   db: Database,
   consumerId: ConsumerId,
   { keys, revision, now }: { readonly keys: readonly ContactKey[]; readonly revision: number; readonly now: Instant },
 ) =>
   db
-    .select({
-      id: shares.id,
-      businessId: shares.businessId,
-      bits: shares.scope,
-      keySealed: shares.keySealed,
-      valuesSealed: shareValues.valuesSealed,
-    })
+    .select({ id: shares.id, businessId: shares.businessId, scope: shares.scope, keySealed, valuesSealed: shareValues.valuesSealed })
     .from(shares)
     .innerJoin(shareValues, eq(shareValues.shareId, shares.id))
     .where(isOutdated(consumerId, keys, revision, now))
     .orderBy(shares.ord)
     .limit(maxCopies);
 
-/** A CHECK gives every active share its key. */
-export const toShareToUpdate = (row: {
-  readonly id: ShareId;
-  readonly businessId: BusinessId;
-  readonly bits: number;
-  readonly keySealed: string | null;
-  readonly valuesSealed: string;
-}): ShareToUpdate => ({
-  id: row.id,
-  businessId: row.businessId,
-  scope: scopeOfBits(row.bits),
-  keySealed: row.keySealed as string,
-  valuesSealed: row.valuesSealed,
-});
+export type ShareToUpdate = Found<typeof outdatedShares>[number];
 
 /** Where the payload of an event that tells of an update is sealed, under the key of its share. */
 export const payloadContext = contextIn("event", "data");
 
 /** The keys of those that are active, of shares of one home. */
-export const activeKeys = async (
-  db: Database,
-  ids: readonly ShareId[],
-  now: Instant,
-): Promise<readonly { readonly id: ShareId; readonly keySealed: string }[]> => {
-  const rows = await db
-    .select({ id: shares.id, keySealed: shares.keySealed })
+export const activeKeys = (db: Database, ids: readonly ShareId[], now: Instant) =>
+  db
+    .select({ id: shares.id, keySealed })
     .from(shares)
-    .where(allOf(inArray(shares.id, listed(ids)), eq(shares.state, "active"), gt(shares.expiresAt, timeOfShare(now))));
-  return rows.map(({ id, keySealed }) => ({ id, keySealed: keySealed as string }));
-};
+    .where(allOf(inArray(shares.id, listed(ids)), eq(shares.state, "active"), gt(shares.expiresAt, timeOfShare(now))))
+    .all();
 
 export interface ShareUpdate {
   readonly shareId: ShareId;

@@ -2,50 +2,38 @@
 // changed it; events, audit entries and mails to write follow the stamp, so a run that is doubled does nothing twice.
 import { and, eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
-import type { BusinessId, ConsumerId, ShareId } from "../core/ids.ts";
+import type { BusinessId, ConsumerId } from "../core/ids.ts";
 import { nextDueAt } from "../core/shares/clock.ts";
 import { isoOf, type Instant } from "../core/time.ts";
-import { batch, type Database } from "./database.ts";
-import { openEntry } from "./outboxes/audit.ts";
+import { batch, type Database, type Found } from "./database.ts";
+import { insertShareEntries, openEntry, type OpenFact } from "./outboxes/audit.ts";
 import { outboxOf } from "./outboxes/events.ts";
 import { allOf } from "./query.ts";
 import { shareClockOffset, timeOfOwner } from "./sandbox-clocks.ts";
-import { auditOutbox, businesses, sandboxClocks, shareNotices, shares } from "./schema.ts";
+import { sandboxClocks, shareNotices, shares } from "./schema.ts";
 
 export const maxSwept = 2_000; // a parameter of 1.2 MB; D1 takes 2
 /** While somebody waits for the answer: the developer of a sandbox, a person who deletes their account. */
 export const maxSweptAwaited = 1_000;
-
-export interface DueShare {
-  readonly id: ShareId;
-  readonly businessId: BusinessId;
-  readonly createdAt: Instant;
-  readonly expiresAt: Instant;
-  readonly dueAt: Instant;
-  /** How far its clock is ahead. */
-  readonly clockOffsetMs: number;
-}
 
 const dueFields = {
   id: shares.id,
   businessId: shares.businessId,
   createdAt: shares.createdAt,
   expiresAt: shares.expiresAt,
-  dueAt: shares.nextDueAt,
+  dueAt: sql<Instant>`${shares.nextDueAt}`.as("due_at"),
   clockOffsetMs: shareClockOffset.as("clock_offset_ms"),
 };
 
-const toDue = <Row extends { readonly dueAt: Instant | null }>({ dueAt, ...row }: Row) => ({ ...row, dueAt: dueAt as Instant });
-
 /** Those that have been due longest. */
-export const dueShares = async (db: Database, environment: Environment, now: Instant): Promise<readonly DueShare[]> => {
+export const dueShares = async (db: Database, environment: Environment, now: Instant) => {
   const due = db
     .select(dueFields)
     .from(shares)
     .where(allOf(eq(shares.environment, environment), lte(shares.nextDueAt, now)))
     .orderBy(shares.nextDueAt)
     .limit(maxSwept);
-  if (environment === "live") return (await due).map(toDue);
+  if (environment === "live") return due;
   // By the index of each sandbox whose clock was moved; all others go by the time itself.
   const moved = db
     .select(dueFields)
@@ -54,43 +42,44 @@ export const dueShares = async (db: Database, environment: Environment, now: Ins
     .where(allOf(eq(shares.businessId, sandboxClocks.businessId), isDueInSandbox(sql`${now} + ${sandboxClocks.offsetMs}`)))
     .limit(maxSwept);
   const [byTime, byClock] = await batch(db, [due, moved]);
-  const found = new Map([...byTime, ...byClock].map((row) => [row.id, toDue(row)]));
+  const found = new Map([...byTime, ...byClock].map((row) => [row.id, row]));
   return [...found.values()].slice(0, maxSwept);
 };
+
+export type DueShare = Found<typeof dueShares>[number];
 
 const isDueInSandbox = (time: SQL): SQL => allOf(eq(shares.environment, "sandbox"), sql`${shares.nextDueAt} <= ${time}`);
 
 /** Of the sandbox of one business, by its clock. */
-export const dueInSandbox = async (db: Database, businessId: BusinessId, now: Instant): Promise<readonly DueShare[]> => {
+export const dueInSandbox = (db: Database, businessId: BusinessId, now: Instant): Promise<readonly DueShare[]> => {
   const time = timeOfOwner({ businessId, environment: "sandbox" }, now);
-  const rows = await db
+  return db
     .select(dueFields)
     .from(shares)
     .where(allOf(eq(shares.businessId, businessId), isDueInSandbox(time)))
     .orderBy(shares.nextDueAt)
-    .limit(maxSweptAwaited);
-  return rows.map(toDue);
+    .limit(maxSweptAwaited)
+    .all();
 };
 
 /** A person's shares that have come to their end and that no sweep has noted. */
-export const overdueShares = async (db: Database, consumerId: ConsumerId, now: Instant): Promise<readonly DueShare[]> => {
-  const rows = await db
+export const overdueShares = (db: Database, consumerId: ConsumerId, now: Instant): Promise<readonly DueShare[]> =>
+  db
     .select(dueFields)
     .from(shares)
     .where(allOf(eq(shares.consumerId, consumerId), eq(shares.state, "active"), lte(shares.expiresAt, now)))
     .orderBy(shares.nextDueAt)
-    .limit(maxSweptAwaited);
-  return rows.map(toDue);
-};
+    .limit(maxSweptAwaited)
+    .all();
 
 /** A clock that jumped past both warnings gives the nearer one; past the end, only the end. */
 const marked = (share: DueShare, written: Instant) => {
   const now = written + share.clockOffsetMs;
   const isOver = share.expiresAt <= now;
   const payload = { actor: "service", expires_at: isoOf(share.expiresAt) };
-  const fact = isOver ? "share.expired" : "share.expiring";
-  const business = openEntry(fact, payload);
-  const person = openEntry(fact, payload);
+  const fact: OpenFact = isOver ? "share.expired" : "share.expiring";
+  const business = openEntry(payload);
+  const person = openEntry(payload);
   return {
     id: share.id,
     due: share.dueAt,
@@ -115,7 +104,6 @@ export const sweepShares = async (db: Database, environment: Environment, due: r
   const each = sql`json_each(${rows}) j`;
   const isOver = sql`${cell("next")} is null`;
   const swept = sql`${each} inner join ${shares} on ${shares.id} = ${cell("id")} and ${shares.changedBy} = ${run}`;
-  const words = sql`${cell("fact")}, 'share', ${shares.id}, ${now}`;
   await batch(db, [
     db
       .update(shares)
@@ -132,11 +120,15 @@ export const sweepShares = async (db: Database, environment: Environment, due: r
       .select(
         sql`select ${cell("event")}, ${shares.businessId}, ${cell("fact")}, ${shares.id}, ${cell("at")} from ${swept} where ${shares.environment} = ${environment} order by j.key`,
       ),
-    db
-      .insert(auditOutbox, "id", "shard", "chain", "type", "entityType", "entityId", "at", "payloadHash", "payloadSealed")
-      .select(
-        sql`select ${cell("entry")}, ${businesses.auditShard}, ${businesses.auditChain}, ${words}, ${cell("businessHash")}, ${cell("businessText")} from ${swept} inner join ${businesses} on ${businesses.id} = ${shares.businessId} union all select ${cell("entry")}, ${shares.consumerShard}, ${shares.consumerChain}, ${words}, ${cell("personHash")}, ${cell("personText")} from ${swept} where ${shares.consumerChain} is not null`,
-      ),
+    insertShareEntries(db, {
+      from: swept,
+      where: sql`true`,
+      id: cell("entry"),
+      type: cell("fact"),
+      at: now,
+      business: { hash: cell("businessHash"), text: cell("businessText") },
+      person: { hash: cell("personHash"), text: cell("personText") },
+    }),
     db
       .insert(shareNotices, "shareId", "kind", "nextAt")
       .select(sql`select ${shares.id}, 'expiring', ${now} from ${swept} where ${shares.consumerId} is not null and not (${isOver})`)

@@ -1,19 +1,17 @@
-// Shares as a business reads them, and as a change of them is decided. The home of a share is its business's, and it is the truth about
-// the share: nothing of it is kept anywhere else. What is told as the status is computed with the time at hand.
-import { and, desc, eq, gt, inArray, lt, lte, sql, type SQL } from "drizzle-orm";
+// Shares as a business reads them and as the person does whose values they hold, and as a change of them is decided. The home of a share is
+// its business's, and it is the truth about the share: nothing of it is kept anywhere else. What is told as the status is computed with
+// the time at hand.
+import { and, desc, eq, gt, inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
-import type { PublishedAnchor } from "../core/certificates/published.ts";
-import type { FactType } from "../core/facts.ts";
-import type { MailLanguage } from "../core/mail/templates.ts";
 import type { BusinessId, ConsumerId, ShareId } from "../core/ids.ts";
 import type { ShareChains } from "../core/shares/end.ts";
-import { scopeOfBits } from "../core/shares/fields.ts";
 import { statusAt, type Share, type ShareStatus } from "../core/shares/share.ts";
 import type { Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
 import { anchorFields } from "./certificates.ts";
-import { batch, type Database } from "./database.ts";
+import { batch, type Database, type Found } from "./database.ts";
 import { jsonRow } from "./json-rows.ts";
+import { lookup, type Lookup } from "./lookups.ts";
 import { allOf, listed, query } from "./query.ts";
 import { shareClockOffset, timeOfOwner } from "./sandbox-clocks.ts";
 import { anchors, auditOutbox, businesses, disclosures, shareAcknowledgements, shares } from "./schema.ts";
@@ -23,7 +21,7 @@ const acknowledgedAt = sql<Instant | null>`${query
   .from(shareAcknowledgements)
   .where(eq(shareAcknowledgements.shareId, shares.id))}`.as("acknowledged_at");
 
-export const shareFields = {
+const shareFields = {
   ord: shares.ord,
   id: shares.id,
   state: shares.state,
@@ -47,17 +45,13 @@ export const shareFields = {
   clockOffsetMs: shareClockOffset.as("clock_offset_ms"),
 };
 
-export const sharesOf = (db: Database) => db.select(shareFields).from(shares);
+const sharesOf = (db: Database) => db.select(shareFields).from(shares);
 type ShareRow = Awaited<ReturnType<ReturnType<typeof sharesOf>["all"]>>[number];
 
-export const toShare = (
-  { ord: _, state, businessId, businessName, scope, ...rest }: ShareRow & Pick<Share, "lastDeliveredAt">,
-  now: Instant,
-): Share => ({
+const toShare = ({ ord: _, state, businessId, businessName, ...rest }: ShareRow & Pick<Share, "lastDeliveredAt">, now: Instant): Share => ({
   ...rest,
   status: statusAt(state, rest.expiresAt, now + rest.clockOffsetMs),
   business: { id: businessId, name: businessName },
-  scope: scopeOfBits(scope),
 });
 
 /** Whose shares a business may read. */
@@ -122,43 +116,31 @@ export const ownShares = async (
 };
 
 /** The chains that tell of a share: its business's, and its person's where that is somebody with an account. */
-export const chainFields = { business: chainOfBusiness, person: { tag: shares.consumerChain, shard: shares.consumerShard } };
+const chainFields = { business: chainOfBusiness, person: { tag: shares.consumerChain, shard: shares.consumerShard } };
 
 interface ChainRow extends Pick<ShareChains, "business"> {
   readonly person: { readonly tag: string | null; readonly shard: number | null };
 }
 
-export const chainsOf = ({ business, person: { tag, shard } }: ChainRow): ShareChains => ({
+const chainsOf = ({ business, person: { tag, shard } }: ChainRow): ShareChains => ({
   business,
   person: tag === null || shard === null ? null : { tag, shard },
 });
 
-/** A share with what a change of it needs. */
-export interface ChangeableShare {
-  readonly share: Share;
-  readonly chains: ShareChains;
-  /** Null for a test person, and once the account is erased. */
-  readonly consumerId: ConsumerId | null;
-  readonly language: MailLanguage;
-  readonly disclosureText: string;
-}
-
-/** By its id, for whoever may: a business for its own, the person for theirs, or whoever holds the link that was mailed for it. */
+/**
+ * A share with what a change of it needs, by its id, for whoever may: a business for its own, the person for theirs, or whoever holds the
+ * link that was mailed for it. It has no person where it is a test person's, and once the account is erased.
+ */
 export const changeableShare = async (
   db: Database,
   id: ShareId,
   whose: ShareOwner | { readonly consumerId: ConsumerId } | "link",
   now: Instant,
-): Promise<ChangeableShare | null> => {
+) => {
   const isTheirs = whose === "link" ? undefined : "consumerId" in whose ? eq(shares.consumerId, whose.consumerId) : isOwn(whose);
+  const { consumerId, language } = shares;
   const row = await db
-    .select({
-      share: shareFields,
-      ...chainFields,
-      consumerId: shares.consumerId,
-      language: shares.language,
-      disclosureText: disclosures.text,
-    })
+    .select({ share: shareFields, ...chainFields, consumerId, language, disclosureText: disclosures.text })
     .from(shares)
     .innerJoin(businesses, eq(businesses.id, shares.businessId))
     .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))
@@ -169,31 +151,16 @@ export const changeableShare = async (
   return { ...rest, share: toShare(share, now), chains: chainsOf({ business, person }) };
 };
 
-export interface SharePast {
-  readonly at: Instant;
-  readonly type: FactType;
-  /** The row of the entry, and whether the log has taken it. */
-  readonly entryId: string;
-  readonly isDrained: boolean;
-}
+export type ChangeableShare = Found<typeof changeableShare>;
 
-export interface DetailedShare {
-  readonly share: Share;
-  readonly disclosureText: string;
-  readonly anchor: PublishedAnchor | null;
-  /** In the words of the business's chain, oldest first. */
-  readonly history: readonly SharePast[];
-  readonly chain: ShareChains["business"];
-  readonly reasonSealed: string | null;
-}
-
-export const firstAnchor = (row: SQL) =>
+const firstAnchor = jsonRow(anchorFields, (row) =>
   query
     .select({ row })
     .from(anchors)
     .where(allOf(eq(anchors.entityId, shares.id), inArray(anchors.event, ["share.created", "share.renewed"])))
     .orderBy(anchors.ord)
-    .limit(1);
+    .limit(1),
+).as("anchor");
 
 /** What happened to a share. That another took its place is told by the entry of that one. */
 const isOfShare = (id: ShareId): SQL => {
@@ -202,40 +169,171 @@ const isOfShare = (id: ShareId): SQL => {
   return sql`(${entityId} = ${id} or (${entityId} = (${successor}) and ${eq(type, "share.renewed")}))`;
 };
 
-/** Everything a business may read about a share of its own. One round trip. */
-export const detailedShare = async (db: Database, id: ShareId, owner: ShareOwner, now: Instant): Promise<DetailedShare | null> => {
+/**
+ * Everything a business may read about a share of its own, with its history in the words of the business's chain, oldest first: the row of
+ * each entry, and whether the log has taken it. One round trip.
+ */
+export const detailedShare = async (db: Database, id: ShareId, owner: ShareOwner, now: Instant) => {
   const { at, type, drainedAt } = auditOutbox;
+  const isDrained = sql`${drainedAt} is not null`.mapWith(Boolean).as("is_drained");
+  const { reasonSealed } = shares;
   const [[row], history] = await batch(db, [
     db
-      .select({
-        ...shareFields,
-        disclosureText: disclosures.text.as("disclosure_text"),
-        anchor: jsonRow(anchorFields, firstAnchor).as("anchor"),
-        ...chainOfBusiness,
-        reasonSealed: shares.reasonSealed,
-      })
+      .select({ share: shareFields, disclosureText: disclosures.text, anchor: firstAnchor, chain: chainOfBusiness, reasonSealed })
       .from(shares)
       .innerJoin(businesses, eq(businesses.id, shares.businessId))
       .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))
       .where(allOf(eq(shares.id, id), isOwn(owner))),
     db
-      .select({ at, type, entryId: auditOutbox.id, drainedAt })
+      .select({ at, type, entryId: auditOutbox.id, isDrained })
       .from(auditOutbox)
       .innerJoin(businesses, eq(businesses.auditChain, auditOutbox.chain))
       .where(allOf(isOfShare(id), eq(businesses.id, owner.businessId)))
       .orderBy(auditOutbox.ord),
   ]);
-  if (row === undefined) return null;
-  const { disclosureText, anchor, tag, shard, reasonSealed, ...share } = row;
-  return {
-    share: toShare(share, now),
-    disclosureText,
-    anchor,
-    history: history.map(({ drainedAt: drained, ...entry }) => ({ ...entry, isDrained: drained !== null })),
-    chain: { tag, shard },
-    reasonSealed,
-  };
+  return row === undefined ? null : { ...row, share: toShare(row.share, now), history };
 };
 
 export const sharesByIds = async (db: Database, ids: readonly ShareId[], now: Instant): Promise<readonly Share[]> =>
   (await sharesOf(db).where(inArray(shares.id, listed(ids)))).map((row) => toShare(row, now));
+
+/** Of the sandbox of a business, the oldest first. */
+export const activeTestShareIds = async (db: Database, businessId: BusinessId, max: number): Promise<readonly ShareId[]> => {
+  const rows = await db
+    .select({ id: shares.id })
+    .from(shares)
+    .where(allOf(isOwn({ businessId, environment: "sandbox" }), eq(shares.state, "active")))
+    .orderBy(shares.ord)
+    .limit(max);
+  return rows.map(({ id }) => id);
+};
+
+const lastReading = query
+  .select({ at: auditOutbox.at })
+  .from(auditOutbox)
+  .where(allOf(eq(auditOutbox.entityId, shares.id), inArray(auditOutbox.type, ["share.redeemed", "consumer.current_read"])))
+  .orderBy(desc(auditOutbox.ord)) // the newest entries of an active share are readings: the first that is looked at is mostly the one
+  .limit(1);
+
+/** As the person sees a share of theirs: also when something of it last reached the business. */
+const personFields = {
+  ...shareFields,
+  lastDeliveredAt: sql<Instant | null>`nullif(max(coalesce(${shares.updateSentAt}, 0), coalesce(${lastReading}, 0)), 0)`.as(
+    "last_delivered_at",
+  ),
+};
+
+const maxOfPerson = 500;
+
+/** Of one home: active ones first, then newest first; whether there are more than are answered. */
+export const sharesOfPerson = (db: Database, consumerId: ConsumerId, now: Instant): Lookup<SharePage> => {
+  const isActive = allOf(eq(shares.state, "active"), gt(shares.expiresAt, now));
+  const page = db
+    .select(personFields)
+    .from(shares)
+    .where(eq(shares.consumerId, consumerId))
+    .orderBy(desc(isActive), desc(shares.ord))
+    .limit(maxOfPerson + 1);
+  return lookup(db, [page], ([rows]) => ({
+    shares: rows.slice(0, maxOfPerson).map((row) => toShare(row, now)),
+    hasMore: rows.length > maxOfPerson,
+  }));
+};
+
+/** Shares of a person that nobody has ended yet, oldest first, with the chains that tell of them. */
+export const unendedShares = async (
+  db: Database,
+  consumerId: ConsumerId,
+  now: Instant,
+  max: number,
+): Promise<readonly Pick<ChangeableShare, "share" | "chains">[]> => {
+  const rows = await db
+    .select({ share: shareFields, ...chainFields })
+    .from(shares)
+    .innerJoin(businesses, eq(businesses.id, shares.businessId))
+    .where(allOf(eq(shares.consumerId, consumerId), eq(shares.state, "active")))
+    .orderBy(shares.ord)
+    .limit(max);
+  return rows.map(({ share, ...chains }) => ({ share: toShare(share, now), chains: chainsOf(chains) }));
+};
+
+/**
+ * Everything a person may read about a share of theirs: also what the business wrote when it acknowledged, where it is asked to delete what
+ * it holds, when it was last told of a change of the values, and the history in the words of the person's chain, oldest first. One
+ * round trip.
+ */
+export const shareOfPerson = async (db: Database, id: ShareId, consumerId: ConsumerId, now: Instant) => {
+  const [[row], history] = await batch(db, [
+    db
+      .select({
+        share: personFields,
+        disclosureText: disclosures.text,
+        anchor: firstAnchor,
+        reasonSealed: shares.reasonSealed,
+        updateSentAt: shares.updateSentAt,
+        acknowledgementSealed: shareAcknowledgements.detailsSealed,
+        contact: businesses.contactEmail,
+      })
+      .from(shares)
+      .innerJoin(businesses, eq(businesses.id, shares.businessId))
+      .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))
+      .leftJoin(shareAcknowledgements, eq(shareAcknowledgements.shareId, shares.id))
+      .where(allOf(eq(shares.id, id), eq(shares.consumerId, consumerId))),
+    db
+      .select({ at: auditOutbox.at, type: auditOutbox.type })
+      .from(auditOutbox)
+      .innerJoin(shares, allOf(eq(shares.id, auditOutbox.entityId), eq(shares.consumerChain, auditOutbox.chain)))
+      .where(allOf(eq(auditOutbox.entityId, id), eq(shares.consumerId, consumerId)))
+      .orderBy(auditOutbox.ord),
+  ]);
+  return row === undefined ? null : { ...row, share: toShare(row.share, now), history };
+};
+
+const exportPage = 200;
+
+/** All that a person ever shared from one home, oldest first, with the values at the moment of the grant, sealed for the person. */
+export const exportedShares = async (db: Database, consumerId: ConsumerId, now: Instant) => {
+  const { subjectHash, subjectSealed } = shares;
+  const { country } = businesses;
+  const page = (after: number) =>
+    db
+      .select({ share: personFields, disclosureText: disclosures.text, subjectHash, subjectSealed, country, anchor: firstAnchor })
+      .from(shares)
+      .innerJoin(businesses, eq(businesses.id, shares.businessId))
+      .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))
+      .where(allOf(eq(shares.consumerId, consumerId), gt(shares.ord, after)))
+      .orderBy(shares.ord)
+      .limit(exportPage)
+      .all();
+  const found = await page(0);
+  for (let size = found.length; size === exportPage; ) {
+    const next = await page(found.at(-1)?.share.ord as number);
+    found.push(...next);
+    size = next.length;
+  }
+  return found.map(({ share, ...rest }) => ({ ...rest, share: toShare(share, now) }));
+};
+
+export type ExportedShare = Found<typeof exportedShares>[number];
+
+/** What a person shares with a business now, newest first. */
+export const activeSharesWith = async (
+  db: Database,
+  consumerId: ConsumerId,
+  businessId: BusinessId,
+  now: Instant,
+): Promise<readonly Share[]> => {
+  const rows = await sharesOf(db)
+    .where(
+      allOf(
+        eq(shares.consumerId, consumerId),
+        eq(shares.state, "active"),
+        eq(shares.businessId, businessId),
+        gt(shares.expiresAt, now),
+        isNull(shares.supersededBy),
+      ),
+    )
+    .orderBy(desc(shares.ord))
+    .limit(20);
+  return rows.map((row) => toShare(row, now));
+};

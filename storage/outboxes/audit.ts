@@ -1,5 +1,5 @@
 // Entries on their way into the audit chains, written with the change they tell of.
-import { eq, gt, inArray, isNull, sql } from "drizzle-orm";
+import { eq, gt, inArray, isNull, sql, type Column, type SQL } from "drizzle-orm";
 import { auditPayloadHash } from "../../core/audit/payload.ts";
 import type { WaitingEntry } from "../../core/audit/trail.ts";
 import { base64UrlOf } from "../../core/bytes.ts";
@@ -9,24 +9,16 @@ import type { Instant } from "../../core/time.ts";
 import { onPrimary, type Database } from "../database.ts";
 import { lookup, type Lookup } from "../lookups.ts";
 import { allOf, existsIn, listed } from "../query.ts";
-import { auditOutbox } from "../schema.ts";
+import { auditOutbox, businesses, shares } from "../schema.ts";
 import { contextIn, type Vault } from "../vault.ts";
-
-export interface UndrainedRow {
-  readonly ord: number;
-  readonly id: string;
-  readonly chain: string;
-  readonly type: string;
-  readonly entityType: string;
-  readonly entityId: string;
-  readonly at: Instant;
-  readonly payloadHash: string;
-}
 
 const { ord, id, chain, type, entityType, entityId, at, payloadHash, drainedAt } = auditOutbox;
 
+/** What an entry is written with. */
+export const entryColumns = ["id", "shard", "chain", "type", "entityType", "entityId", "at", "payloadHash", "payloadSealed"] as const;
+
 /** Oldest first, from behind `afterOrd` on; read from the primary, so that what was just committed is seen. */
-export const undrainedRows = (db: Database, shard: number, afterOrd: number, max: number): Promise<UndrainedRow[]> =>
+export const undrainedRows = (db: Database, shard: number, afterOrd: number, max: number) =>
   onPrimary(db)
     .select({ ord, id, chain, type, entityType, entityId, at, payloadHash })
     .from(auditOutbox)
@@ -65,16 +57,43 @@ export const openFacts = [
   "share.expired",
 ] as const satisfies readonly FactType[];
 
-export interface OpenEntry {
-  readonly type: (typeof openFacts)[number];
-  readonly hash: string;
-  readonly text: string;
-}
+export type OpenFact = (typeof openFacts)[number];
 
 /** A payload of constant words, times and ids of ours, kept as it is; what of a person must not lie in the open goes into no such entry. */
-export const openEntry = (type: OpenEntry["type"], payload: { readonly [key: string]: string }): OpenEntry => {
+export const openEntry = (payload: { readonly [key: string]: string }) => {
   const salt = base64UrlOf(crypto.getRandomValues(new Uint8Array(16)));
-  return { type, hash: auditPayloadHash(salt, payload), text: `${openMark}${canonicalJson([salt, payload])}` };
+  return { hash: auditPayloadHash(salt, payload), text: `${openMark}${canonicalJson([salt, payload])}` };
+};
+
+interface OpenPayload {
+  readonly hash: string | SQL;
+  readonly text: string | SQL;
+}
+
+/** Of each share that is found, an entry in its business's chain, and one in its person's where that is somebody with an account. */
+export const insertShareEntries = (
+  db: Database,
+  entries: {
+    /** Holds the table of shares. */
+    readonly from: SQL;
+    readonly where: SQL;
+    readonly id: string | SQL;
+    readonly type: OpenFact | SQL;
+    readonly at: Instant;
+    readonly business: OpenPayload;
+    readonly person: OpenPayload;
+    readonly toldToPersonIf?: SQL;
+  },
+) => {
+  const { from, where, id: entryId, type: fact, at: now, business, person, toldToPersonIf = sql`true` } = entries;
+  const row = (shard: Column, chainTag: Column, { hash, text }: OpenPayload, source: SQL) =>
+    sql`select ${entryId}, ${shard}, ${chainTag}, ${fact}, 'share', ${shares.id}, ${now}, ${hash}, ${text} from ${source} where ${where}`;
+  const withBusiness = sql`${from} inner join ${businesses} on ${businesses.id} = ${shares.businessId}`;
+  const ofBusiness = row(businesses.auditShard, businesses.auditChain, business, withBusiness);
+  const ofPerson = row(shares.consumerShard, shares.consumerChain, person, from);
+  return db
+    .insert(auditOutbox, ...entryColumns)
+    .select(sql`${ofBusiness} union all ${ofPerson} and ${shares.consumerChain} is not null and ${toldToPersonIf}`);
 };
 
 /** The salt and the payload, of either form. */

@@ -13,8 +13,7 @@ import { claimFanOut, outdatedShares } from "../../storage/share-copies.ts";
 import { claimIntent } from "../../storage/share-intents.ts";
 import { claimNotices } from "../../storage/share-notices.ts";
 import { dueInSandbox, dueShares, overdueShares } from "../../storage/share-sweep.ts";
-import { activeSharesWith, exportedShares, sharesOfPerson, unendedShares } from "../../storage/person-shares.ts";
-import { ownShares, sharesByIds } from "../../storage/shares.ts";
+import { activeSharesWith, exportedShares, ownShares, sharesByIds, sharesOfPerson, unendedShares } from "../../storage/shares.ts";
 import { grant, person, read } from "../support/sharing.ts";
 import { world } from "../support/world.ts";
 

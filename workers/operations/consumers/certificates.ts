@@ -23,8 +23,7 @@ import {
   type NamingCertificate,
 } from "../../../storage/person-certificates.ts";
 import { addressIndexOf, personRecord } from "../../../storage/people.ts";
-import { sharesOfPerson } from "../../../storage/person-shares.ts";
-import type { SharePage } from "../../../storage/shares.ts";
+import { sharesOfPerson, type SharePage } from "../../../storage/shares.ts";
 import { isWithdrawnAlready, withdrawableById } from "../../../storage/withdrawals.ts";
 import { kindOfError } from "../../log.ts";
 import type { Memories, Proofs, Runtime, Schedules, Stores } from "../../services.ts";

@@ -17,8 +17,7 @@ import { insertMail, insertMails, sealMail } from "../../../storage/outboxes/mai
 import { ownerAddressesOf } from "../../../storage/owners.ts";
 import { isOutdatedShare, updateRevokedTogether } from "../../../storage/share-changes.ts";
 import { overdueShares, sweepShares } from "../../../storage/share-sweep.ts";
-import { unendedShares } from "../../../storage/person-shares.ts";
-import type { ChangeableShare } from "../../../storage/shares.ts";
+import { unendedShares, type ChangeableShare } from "../../../storage/shares.ts";
 import { kindOfError } from "../../log.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 

@@ -9,7 +9,7 @@ import { keptFields } from "../../../storage/contact-fields.ts";
 import type { Database } from "../../../storage/database.ts";
 import { openGranted } from "../../../storage/share-changes.ts";
 import { homesOfPerson } from "../../../storage/people.ts";
-import { exportedShares, type ExportedShare } from "../../../storage/person-shares.ts";
+import { exportedShares, type ExportedShare } from "../../../storage/shares.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import { auditTrail } from "../audit/trail.ts";
 import { inHomes } from "./homes.ts";

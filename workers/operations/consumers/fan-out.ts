@@ -9,7 +9,6 @@ import {
   finishFanOut,
   maxCopies,
   outdatedShares,
-  toShareToUpdate,
   updateIndexes,
   updateShares,
   type FanOut,
@@ -33,10 +32,7 @@ const fanOutOnce = async (services: FanOutServices, own: Database, waiting: FanO
   }
   const { fields, revision } = kept;
   const rows = await outdatedShares(there, consumerId, { keys: changed, revision, now });
-  const [updates, indexes] = await Promise.all([
-    shareUpdates(services, rows.map(toShareToUpdate), fields),
-    contactIndexes(services, fields),
-  ]);
+  const [updates, indexes] = await Promise.all([shareUpdates(services, rows, fields), contactIndexes(services, fields)]);
   await batch(there, [
     ...updateShares(there, updates, { environment: "live", revision, now }),
     ...updateIndexes(there, consumerId, revision, indexes),

@@ -4,7 +4,7 @@ import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Database } from "../../../storage/database.ts";
-import { sharesOfPerson } from "../../../storage/person-shares.ts";
+import { sharesOfPerson } from "../../../storage/shares.ts";
 import type { Proofs, Runtime, Stores } from "../../services.ts";
 import { auditTrailIn, type TrailQuery } from "../audit/trail.ts";
 import { inHomes, inOwnHome } from "./homes.ts";

@@ -11,8 +11,7 @@ import type { Database } from "../../../storage/database.ts";
 import { together, type Lookup } from "../../../storage/lookups.ts";
 import { consumerEmailContext } from "../../../storage/people-contexts.ts";
 import { countActiveShares, personRecord } from "../../../storage/people.ts";
-import { activeSharesWith, sharesOfPerson } from "../../../storage/person-shares.ts";
-import type { SharePage } from "../../../storage/shares.ts";
+import { activeSharesWith, sharesOfPerson, type SharePage } from "../../../storage/shares.ts";
 import type { Runtime, Stores } from "../../services.ts";
 import { inHomes, inOwnHome } from "./homes.ts";
 

@@ -5,9 +5,8 @@ import { revokeShare } from "../../../core/shares/end.ts";
 import { commit } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import { sandboxClock, setClockBack } from "../../../storage/sandbox-clocks.ts";
-import { activeTestShareIds, updateTestSharesRevoked } from "../../../storage/sandbox-shares.ts";
-import { isOutdatedShare } from "../../../storage/share-changes.ts";
-import { sharesByIds } from "../../../storage/shares.ts";
+import { isOutdatedShare, updateTestSharesRevoked } from "../../../storage/share-changes.ts";
+import { activeTestShareIds, sharesByIds } from "../../../storage/shares.ts";
 import type { Events, Runtime, Schedules, Stores } from "../../services.ts";
 import { sweepSandbox, type ActingTester } from "./clock.ts";
 

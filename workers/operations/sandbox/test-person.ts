@@ -4,26 +4,18 @@ import type { Principal } from "../../../core/access/principal.ts";
 import { writtenAt } from "../../../core/facts.ts";
 import { homeOfId, newId, type BusinessId, type ShareId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import {
-  changeFields,
-  contactKeys,
-  inGroup,
-  scopeOfBits,
-  type ContactFields,
-  type ContactKey,
-  type FieldGroup,
-} from "../../../core/shares/fields.ts";
+import { changeFields, contactKeys, inGroup, type ContactFields, type ContactKey, type FieldGroup } from "../../../core/shares/fields.ts";
 import { decideRenewal } from "../../../core/shares/grant.ts";
 import { otherPersonaValue } from "../../../core/shares/persona.ts";
 import { challengeOf } from "../../../core/shares/pkce.ts";
 import { base64UrlOf } from "../../../core/bytes.ts";
+import { firstClientOf } from "../../../storage/accounts.ts";
 import { commit } from "../../../storage/commit.ts";
 import { batch, type Database } from "../../../storage/database.ts";
-import { testClientOf, testCopy } from "../../../storage/sandbox-shares.ts";
 import { grantingClient } from "../../../storage/share-clients.ts";
 import { insertShare, isOutdatedGrant, isOutdatedShare, updateSuperseded } from "../../../storage/share-changes.ts";
 import { updateShares } from "../../../storage/share-copies.ts";
-import { openCopy } from "../../../storage/share-values.ts";
+import { openCopy, testCopy } from "../../../storage/share-values.ts";
 import type { ChangeableShare } from "../../../storage/shares.ts";
 import type { Phones, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import { shareUpdates } from "../consumers/share-updates.ts";
@@ -38,7 +30,7 @@ export const shareAsTestPerson = async (
   { business }: Pick<Principal, "business">,
   { durationDays, requestId }: { readonly durationDays: number; readonly requestId: string },
 ): Promise<Result<ShareId, GrantingRefusal>> => {
-  const clientId = await testClientOf(services.homes.of(business.id) as Database, business.id);
+  const clientId = await firstClientOf(services.homes.of(business.id) as Database, business.id, "sandbox");
   const granted = await grantShare(
     services,
     { persona: "default" },
@@ -67,7 +59,7 @@ const fieldsOf = async (services: Runtime & Stores, db: Database, of: { readonly
   const copy = await testCopy(db, of.businessId, of.id);
   if (copy === undefined || copy.expiresAt <= services.clock() + copy.clockOffsetMs) return null;
   const fields = await openCopy(services.vault, of, copy);
-  return fields === null || copy.keySealed === null ? null : { ...copy, keySealed: copy.keySealed, scope: scopeOfBits(copy.scope), fields };
+  return fields === null || copy.keySealed === null ? null : { ...copy, keySealed: copy.keySealed, fields };
 };
 
 /** A fresh share takes the place of an active one, with the same scope and as many days. */

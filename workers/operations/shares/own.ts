@@ -7,7 +7,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
 import { openNote, openReason } from "../../../storage/share-changes.ts";
-import { shareOfPerson } from "../../../storage/person-shares.ts";
+import { shareOfPerson } from "../../../storage/shares.ts";
 import type { Runtime, Stores } from "../../services.ts";
 
 export interface OwnShare {

@@ -5,13 +5,12 @@ import type { AuditChain } from "../../../core/facts.ts";
 import type { PublishedAnchor } from "../../../core/certificates/published.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { scopeOfBits, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
+import type { ContactFields, ContactKey } from "../../../core/shares/fields.ts";
 import { statusAt, type Share, type ShareStatus } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { Database } from "../../../storage/database.ts";
-import { readCurrent } from "../../../storage/share-readings.ts";
 import { openReason } from "../../../storage/share-changes.ts";
-import { openCopy } from "../../../storage/share-values.ts";
+import { openCopy, readCurrent } from "../../../storage/share-values.ts";
 import { detailedShare, ownShares, type SharePage } from "../../../storage/shares.ts";
 
 export type { SharePage };
@@ -112,5 +111,5 @@ export const readCurrentValues = async (
   const fields = isActive ? await openCopy(services.vault, { id, businessId: business.id }, row) : null;
   if (fields === null) return refuse("share_inactive");
   services.scheduleFollowUp();
-  return ok({ shareId: id, scope: scopeOfBits(row.scope), fields, asOf });
+  return ok({ shareId: id, scope: row.scope, fields, asOf });
 };
