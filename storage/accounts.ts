@@ -1,13 +1,15 @@
 // Businesses as the other operations need them: what a client id or an API key opens. One query each.
-import { eq, isNull, type SQL } from "drizzle-orm";
+import { eq, isNull, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { VerifiedDomain } from "../core/access/origins.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";
+import type { GrantingClient } from "../core/shares/grant.ts";
 import type { Database, Found } from "./database.ts";
+import { clientClockOffset } from "./sandbox-clocks.ts";
 import { prepared } from "./prepared.ts";
-import { apiKeys, businesses, clients, domains } from "./schema.ts";
+import { apiKeys, businesses, clients, domains, shares } from "./schema.ts";
 import { jsonRows } from "./json-rows.ts";
-import { allOf, existsIn, query } from "./query.ts";
+import { allOf, countIn, existsIn, query } from "./query.ts";
 
 /** For selections from businesses. */
 export const chainOfBusiness = { tag: businesses.auditChain, shard: businesses.auditShard };
@@ -44,6 +46,50 @@ export const capturingClient = async (db: Database, clientId: ClientId) =>
 /** An account as issuing needs it. Two readings with equal revision are equal in everything here. */
 export type CapturingClient = Found<typeof capturingClient>;
 
+/** Whoever acts for a business acts as this, with its chain. */
+const acting = { id: businesses.id, name: businesses.name, status: businesses.status, country: businesses.country };
+
+/** Counted for test clients alone: nothing bounds what people share. */
+const isActiveTest = allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active"));
+const activeTestShares = sql<number>`${sql`iif(${clients.environment} = 'sandbox', ${countIn(shares, isActiveTest)}, 0)`}`;
+
+/** Null for an unknown client. */
+export const businessOfClient = async (db: Database, clientId: ClientId): Promise<BusinessId | null> => {
+  const row = await db.select({ id: clients.businessId }).from(clients).where(eq(clients.id, clientId)).get();
+  return row?.id ?? null;
+};
+
+/** A client and its business as the share protocol decides on them, in one query. Null for an unknown client. */
+export const grantingClient = async (db: Database, clientId: ClientId): Promise<GrantingClient | null> => {
+  const row = await db
+    .select({
+      clientId: clients.id,
+      environment: clients.environment,
+      requireOrigin: clients.requireOrigin,
+      returnUrls: clients.returnUrls,
+      business: acting,
+      revision: businesses.revision,
+      domains: verifiedDomains,
+      chain: chainOfBusiness,
+      clockOffsetMs: clientClockOffset.as("clock_offset_ms"),
+      activeTestShares: activeTestShares.as("active_test_shares"),
+    })
+    .from(clients)
+    .innerJoin(businesses, eq(businesses.id, clients.businessId))
+    .where(eq(clients.id, clientId))
+    .get();
+  if (row === undefined) return null;
+  const { business, chain, ...client } = row;
+  return { ...client, business: { ...business, chain } };
+};
+
+/** The business's id, to be read inside the change that depends on it: NULL where the account was changed since. */
+export const businessIfStill = ({ business, revision }: Pick<GrantingClient, "business" | "revision">): SQL<BusinessId> =>
+  sql`${query
+    .select({ id: businesses.id })
+    .from(businesses)
+    .where(allOf(eq(businesses.id, business.id), eq(businesses.revision, revision)))}`;
+
 const holderByHash = prepared<{ keyHash: string }>()((db, { keyHash }) =>
   db
     .select({
@@ -51,7 +97,7 @@ const holderByHash = prepared<{ keyHash: string }>()((db, { keyHash }) =>
       environment: apiKeys.environment,
       // the day it was last used before
       lastUsedAt: apiKeys.lastUsedAt,
-      business: { id: businesses.id, name: businesses.name, status: businesses.status, country: businesses.country },
+      business: acting,
       chain: chainOfBusiness,
     })
     .from(apiKeys)

@@ -1,6 +1,6 @@
 // The contact fields a person keeps, sealed as one. Each change counts the revision, and names the one it was decided on: of two
 // changes at once the second fails and is decided again.
-import { eq, sql } from "drizzle-orm";
+import { eq, sql, type SQL } from "drizzle-orm";
 import { homeOfId, type ConsumerId } from "../core/ids.ts";
 import type { ContactFields, ContactKey } from "../core/shares/fields.ts";
 import type { Instant } from "../core/time.ts";
@@ -8,7 +8,7 @@ import type { Database, Found } from "./database.ts";
 import { violates } from "./faults.ts";
 import { lookup, together } from "./lookups.ts";
 import { homesOfPerson, isHere } from "./people.ts";
-import { query } from "./query.ts";
+import { allOf, query } from "./query.ts";
 import { consumers } from "./schema.ts";
 import { outdatedShares } from "./share-copies.ts";
 import { ownContextIn, type Vault } from "./vault.ts";
@@ -57,9 +57,12 @@ export const updateFields = async (db: Database, vault: Vault, id: ConsumerId, {
 };
 
 /** The revision, to be read inside the change that depends on it: NULL where it is another one by now, or the person is erased. */
-export const revisionIfStill = (id: ConsumerId, revision: number) => {
-  const still = query.select({ revision: consumers.fieldsRevision }).from(consumers);
-  return sql`(${still.where(sql`${consumers.id} = ${id} and ${consumers.fieldsRevision} = ${revision} and ${consumers.erasedAt} is null`)})`;
+export const revisionIfStill = (id: ConsumerId, revision: number): SQL<number> => {
+  const { fieldsRevision } = consumers;
+  return sql`${query
+    .select({ fieldsRevision })
+    .from(consumers)
+    .where(allOf(isHere(id), eq(fieldsRevision, revision)))}`;
 };
 
 export const isOutdatedFields = (error: unknown): boolean => violates(error, "NOT NULL", consumers.fieldsRevision);

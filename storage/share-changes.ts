@@ -4,7 +4,7 @@ import { eq, inArray, sql, type SQL } from "drizzle-orm";
 import { base64UrlOf } from "../core/bytes.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import type { IssuerSignature } from "../core/certificates/published.ts";
-import type { BusinessId, ConsumerId, Home, ShareId } from "../core/ids.ts";
+import type { ConsumerId, Home, ShareId } from "../core/ids.ts";
 import type { MailLanguage } from "../core/mail/templates.ts";
 import { nextDueAt } from "../core/shares/clock.ts";
 import type { Revocation } from "../core/shares/end.ts";
@@ -12,16 +12,17 @@ import type { ContactFields } from "../core/shares/fields.ts";
 import type { DecidedGrant, GrantingClient, PreparedShare } from "../core/shares/grant.ts";
 import type { Person } from "../core/access/principal.ts";
 import type { Share } from "../core/shares/share.ts";
-import type { Instant } from "../core/time.ts";
+import { minuteMs, type Instant } from "../core/time.ts";
 import type { CeaseDetails } from "../core/withdrawals/acknowledge.ts";
 import { codeLifeMs } from "../core/shares/request.ts";
+import { businessIfStill } from "./accounts.ts";
 import { keepDisclosure } from "./certificates.ts";
 import { fieldsOfText, fieldsText, revisionIfStill } from "./contact-fields.ts";
 import type { Database, Statement } from "./database.ts";
+import { claimDue } from "./outboxes/claim.ts";
 import { isRaised, violates } from "./faults.ts";
 import { allOf, listed } from "./query.ts";
-import { authCodes, consumerHomes, shareAcknowledgements, shares, shareValues } from "./schema.ts";
-import { businessIfStill } from "./share-clients.ts";
+import { authCodes, consumerHomes, shareAcknowledgements, shareIntents, shares, shareValues } from "./schema.ts";
 import { copyContext } from "./share-values.ts";
 import { contextIn, type Vault } from "./vault.ts";
 
@@ -66,25 +67,14 @@ export const insertShare = async (db: Database, vault: Vault, created: NewShare)
   return [
     keepDisclosure(db, { hash: share.disclosureHash, text: prepared.disclosureText }),
     db.insert(shares).values({
-      id,
-      businessId: businessIfStill(client) as SQL<BusinessId>,
+      ...share,
+      businessId: businessIfStill(client),
       businessName: business.name,
-      clientId: share.clientId,
-      environment: share.environment,
       consumerId: person?.id ?? null,
       consumerChain: person?.chain.tag ?? null,
       consumerShard: person?.chain.shard ?? null,
-      scope: share.scope,
-      origin: share.origin,
-      purpose: share.purpose,
-      disclosureHash: share.disclosureHash,
-      durationDays: share.durationDays,
-      createdAt: share.createdAt,
-      expiresAt: share.expiresAt,
       nextDueAt: nextDueAt(share, share.createdAt),
-      supersedes: share.supersedes,
-      fieldsRevision: person !== null && fields.isSameHome ? (revisionIfStill(person.id, fields.revision) as SQL<number>) : fields.revision,
-      fingerprint: share.fingerprint,
+      fieldsRevision: person !== null && fields.isSameHome ? revisionIfStill(person.id, fields.revision) : fields.revision,
       subjectHash: prepared.subjectHash,
       subjectSealed,
       signature: signature.value,
@@ -131,6 +121,17 @@ export const insertCode = (
 /** In the person's home, before or with the first share in another. */
 export const noteHome = (db: Database, consumerId: ConsumerId, home: Home) =>
   db.insert(consumerHomes).values({ consumerId, home }).onConflictDoNothing();
+
+const patienceMs = minuteMs; // more than a grant takes: whoever grants settles their own
+
+/** A grant across homes that is not settled yet, in the home of the person: written before the share, deleted after it. */
+export const insertIntent = (db: Database, shareId: ShareId, consumerId: ConsumerId, now: Instant) =>
+  db.insert(shareIntents).values({ shareId, consumerId, nextAt: now + patienceMs });
+
+export const claimIntent = async (db: Database, now: Instant) =>
+  (await claimDue(db, shareIntents, { now, leaseMs: patienceMs, max: 1 }))[0] ?? null;
+
+export const deleteIntent = (db: Database, shareId: ShareId) => db.delete(shareIntents).where(eq(shareIntents.shareId, shareId));
 
 /** What a share loses with its end: the key of its values, and a time at which something is due. */
 const over = { keySealed: null, nextDueAt: null } as const;

@@ -10,7 +10,7 @@ import { databaseOf, type Database } from "../../storage/database.ts";
 import { openDeadlines } from "../../storage/deadlines.ts";
 import { countActiveShares } from "../../storage/people.ts";
 import { claimFanOut, outdatedShares } from "../../storage/share-copies.ts";
-import { claimIntent } from "../../storage/share-intents.ts";
+import { claimIntent } from "../../storage/share-changes.ts";
 import { claimNotices } from "../../storage/share-notices.ts";
 import { dueInSandbox, dueShares, overdueShares } from "../../storage/share-sweep.ts";
 import { activeSharesWith, exportedShares, ownShares, sharesByIds, sharesOfPerson, unendedShares } from "../../storage/shares.ts";

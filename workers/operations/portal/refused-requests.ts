@@ -2,7 +2,7 @@
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { BusinessId, ClientId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { businessOfClient } from "../../../storage/share-clients.ts";
+import { businessOfClient } from "../../../storage/accounts.ts";
 import { keepRefused, refusedRequest, type RefusedRequest } from "../../../storage/refused-requests.ts";
 import type { Counters, Runtime, Stores } from "../../services.ts";
 

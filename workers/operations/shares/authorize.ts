@@ -5,7 +5,7 @@ import { homeOfId, type ClientId } from "../../../core/ids.ts";
 import type { AskedScope } from "../../../core/shares/fields.ts";
 import { boundOrigin, readWords, type GrantingClient } from "../../../core/shares/grant.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { grantingClient } from "../../../storage/share-clients.ts";
+import { grantingClient } from "../../../storage/accounts.ts";
 import type { Runtime, Stores } from "../../services.ts";
 import { makeToken, type TokenBinding } from "./authorize-token.ts";
 

@@ -25,7 +25,7 @@ import { decidedRequest, giveCodeAnew, isDecidedAlready, mayBeGivenAnew } from "
 import { commit } from "../../../storage/commit.ts";
 import { keptFields } from "../../../storage/contact-fields.ts";
 import type { Database } from "../../../storage/database.ts";
-import { grantingClient } from "../../../storage/share-clients.ts";
+import { grantingClient } from "../../../storage/accounts.ts";
 import { insertCode, insertShare, isOutdatedGrant } from "../../../storage/share-changes.ts";
 import { changeableShare } from "../../../storage/shares.ts";
 import type { Phones, Proofs, Runtime, Schedules, Stores } from "../../services.ts";

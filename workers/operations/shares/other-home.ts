@@ -7,8 +7,7 @@ import { chainOfPerson } from "../../../storage/people.ts";
 import { batch, type Database, type Statement } from "../../../storage/database.ts";
 import { keptFields } from "../../../storage/contact-fields.ts";
 import { insertFanOut } from "../../../storage/share-copies.ts";
-import { noteHome } from "../../../storage/share-changes.ts";
-import { claimIntent, deleteIntent, insertIntent } from "../../../storage/share-intents.ts";
+import { claimIntent, deleteIntent, insertIntent, noteHome } from "../../../storage/share-changes.ts";
 import { changeableShare } from "../../../storage/shares.ts";
 import { kindOfError } from "../../log.ts";
 import type { Phones, Runtime, Schedules, Stores } from "../../services.ts";
@@ -28,7 +27,7 @@ export const writeIntent = async (
   const home = homeOfId(shareId);
   if (homeOfId(person.id) === home) return [noteHome(db, person.id, home)];
   const own = services.homes.of(person.id) as Database;
-  await batch(own, [noteHome(own, person.id, home), insertIntent(own, { shareId, consumerId: person.id }, services.clock())]);
+  await batch(own, [noteHome(own, person.id, home), insertIntent(own, shareId, person.id, services.clock())]);
   return [];
 };
 
