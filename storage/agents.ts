@@ -2,9 +2,11 @@
 // is gone, a seat that is lost and an account that is suspended count from the next request on.
 import { desc, eq, gt, isNull, lte, or, sql, type SQL } from "drizzle-orm";
 import { maxLiveTokens, type Agent, type AgentToken, type TokenHolder } from "../core/agents/token.ts";
-import type { MailLanguage } from "../core/mail/templates.ts";
+import type { AuditChain } from "../core/facts.ts";
 import { dayMs, hourMs, type Instant } from "../core/time.ts";
-import type { Database } from "./database.ts";
+import type { Database, Found } from "./database.ts";
+import { chainOfBusiness } from "./accounts.ts";
+import { chainOfConsumer } from "./people.ts";
 import { violates } from "./faults.ts";
 import { insertIf } from "./inserts.ts";
 import { prepared } from "./prepared.ts";
@@ -16,18 +18,11 @@ const nameContext = contextIn("agent_tokens", "name");
 
 export const isLive = (now: Instant): SQL => allOf(isNull(agentTokens.revokedAt), gt(agentTokens.expiresAt, now));
 
+type NotedLater = "nameSealed" | "lastUsedDay" | "toldAt" | "endToldAt" | "revokedAt";
+type NewToken = Omit<typeof agentTokens.$inferInsert, NotedLater> & { readonly name: string | null };
+
 /** Written only where the person has fewer live ones than there may be. */
-export const insertToken = async (
-  db: Database,
-  vault: Vault,
-  {
-    name,
-    ...token
-  }: Omit<typeof agentTokens.$inferInsert, "nameSealed" | "lastUsedDay" | "toldAt" | "endToldAt" | "revokedAt"> & {
-    readonly name: string | null;
-  },
-  onlyIf: SQL = sql`true`,
-) => {
+export const insertToken = async (db: Database, vault: Vault, { name, ...token }: NewToken, onlyIf: SQL = sql`true`) => {
   const { id, principalId, createdAt } = token;
   const live = countIn(agentTokens, eq(agentTokens.principalId, principalId), isLive(createdAt));
   const nameSealed = name === null ? null : await vault.seal(nameContext(id, principalId), name);
@@ -88,30 +83,19 @@ const inScope = (scope: TokenScope): SQL =>
     ? eq(agentTokens.businessId, scope.businessId as never)
     : allOf(eq(agentTokens.principalId, scope.principalId), eq(agentTokens.realm, "consumer"));
 
-const shown = {
-  id: agentTokens.id,
-  realm: agentTokens.realm,
-  principalId: agentTokens.principalId,
-  nameSealed: agentTokens.nameSealed,
-  createdAt: agentTokens.createdAt,
-  expiresAt: agentTokens.expiresAt,
-  lastUsedDay: agentTokens.lastUsedDay,
-  clientHost: agentTokens.clientHost,
-  redirectHost: agentTokens.redirectHost,
-};
-
 /** The live ones, newest first. */
 export const liveTokens = async (db: Database, vault: Vault, scope: TokenScope, now: Instant): Promise<AgentToken[]> => {
+  const { id, realm, principalId, nameSealed, createdAt, expiresAt, lastUsedDay, clientHost, redirectHost } = agentTokens;
   const rows = await db
-    .select(shown)
+    .select({ id, realm, principalId, nameSealed, createdAt, expiresAt, lastUsedDay, clientHost, redirectHost })
     .from(agentTokens)
     .where(allOf(inScope(scope), isLive(now)))
-    .orderBy(desc(agentTokens.createdAt), desc(agentTokens.id));
+    .orderBy(desc(createdAt), desc(id));
   return Promise.all(
-    rows.map(async ({ nameSealed, clientHost, redirectHost, ...token }) => ({
+    rows.map(async ({ nameSealed: sealed, clientHost: host, redirectHost: answersTo, ...token }) => ({
       ...token,
-      client: redirectHost === null ? null : { host: clientHost, redirectHost },
-      name: nameSealed === null ? null : await vault.open(nameContext(token.id, token.principalId), nameSealed),
+      client: answersTo === null ? null : { host, redirectHost: answersTo },
+      name: sealed === null ? null : await vault.open(nameContext(token.id, token.principalId), sealed),
     })),
   );
 };
@@ -156,34 +140,24 @@ export const holderOfToken = async (
 ): Promise<{ readonly id: string; readonly holder: TokenHolder } | null> => {
   const { id, realm, principalId, businessId } = agentTokens;
   const row = await db
-    .select({
-      id,
-      realm,
-      principalId,
-      businessId,
-      consumer: { tag: consumers.auditChain, shard: consumers.auditShard },
-      business: { tag: businesses.auditChain, shard: businesses.auditShard },
-    })
+    .select({ id, realm, principalId, businessId, consumer: chainOfConsumer, business: chainOfBusiness })
     .from(agentTokens)
     .leftJoin(consumers, allOf(eq(realm, "consumer"), eq(consumers.id, principalId as never)))
     .leftJoin(businesses, eq(businesses.id, businessId))
     .where(allOf("id" in by ? eq(id, by.id) : eq(agentTokens.tokenHash, by.tokenHash), isLive(now)))
     .get();
   const chain = row?.consumer ?? row?.business ?? null;
-  if (row === undefined || chain === null) return null;
-  const kind = row.realm === "consumer" ? "consumer" : "member";
-  const holder = {
-    realm: row.realm,
-    principalId: row.principalId,
-    businessId: row.businessId,
-    chain,
-    actor: { kind, id: row.principalId },
-  };
-  return { id: row.id, holder: holder as TokenHolder };
+  return row === undefined || chain === null ? null : { id: row.id, holder: holderOf(row, chain) };
 };
 
-/** For the audit entry right behind `revokeToken`: of two at once, one has changed the row. */
-export const wasRevoked: SQL = sql`changes() = 1`;
+/** Whoever is told of what becomes of a token or code. */
+export const holderOf = (
+  { realm, principalId, businessId }: Pick<TokenHolder, "realm" | "principalId" | "businessId">,
+  chain: AuditChain,
+): TokenHolder => {
+  const kind = realm === "consumer" ? "consumer" : "member";
+  return { realm, principalId, businessId, chain, actor: { kind, id: principalId } };
+};
 
 /** One write a day and token, however often it is used; none where today is noted already. */
 export const noteUse = (db: Database, { tokenId, lastUsedDay }: Agent, now: Instant) => {
@@ -201,23 +175,12 @@ export const noteTold = (db: Database, id: string, now: Instant) => db.update(ag
 
 const isEndUntoldConnection: SQL = allOf(eq(agentTokens.source, "oauth"), isNull(agentTokens.revokedAt), isNull(agentTokens.endToldAt));
 
-/** A connection whose person has not heard yet that it ends. */
-export interface EndingConnection {
-  readonly id: string;
-  readonly principalId: string;
-  readonly businessId: string | null;
-  readonly name: string | null;
-  readonly redirectHost: string;
-  readonly expiresAt: Instant;
-  readonly language: MailLanguage;
-}
-
-/** Those that end first. */
+/** Connections whose persons have not heard yet that they end; those that end first. */
 export const endingConnections = async (
   db: Database,
   vault: Vault,
   { from, until, max }: { readonly from: Instant; readonly until: Instant; readonly max: number },
-): Promise<readonly EndingConnection[]> => {
+) => {
   const { id, principalId, businessId, nameSealed, redirectHost, expiresAt, language } = agentTokens;
   const rows = await db
     .select({ id, principalId, businessId, nameSealed, redirectHost, expiresAt, language })
@@ -234,6 +197,8 @@ export const endingConnections = async (
     })),
   );
 };
+
+export type EndingConnection = Found<typeof endingConnections>[number];
 
 /** For the mail, which stands before `noteEndTold` in one batch. */
 export const isEndUntold = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id), isEndUntoldConnection);

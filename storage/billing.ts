@@ -1,14 +1,13 @@
 // What is known of the payment provider's customers, the events that were taken in, and the accounts they pay for.
 import { eq, isNotNull, isNull, lte, sql, type SQL } from "drizzle-orm";
-import type { BusinessStatus, Plan } from "../core/access/entitlement.ts";
 import { realmOf, type ConsumerPlan } from "../core/billing/plans.ts";
 import type { BillingEvent, Standing } from "../core/billing/standing.ts";
-import type { AuditChain } from "../core/facts.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
-import type { Database, Statement } from "./database.ts";
+import type { Database, Found, Statement } from "./database.ts";
 import { violates } from "./faults.ts";
+import { chainOfConsumer } from "./people.ts";
 import { lookup, type Lookup } from "./lookups.ts";
 import { allOf, existsIn, noneIn } from "./query.ts";
 import { billingCustomers, billingEvents, businesses, consumers } from "./schema.ts";
@@ -27,42 +26,26 @@ export const customerById = async (db: Database, id: string): Promise<BillingCus
 export const customerOfAccount = (db: Database, id: string): Lookup<BillingCustomer | null> =>
   lookup(db, [db.select().from(billingCustomers).where(eq(accountId, id))], ([[row]]) => row ?? null);
 
-export interface BilledBusiness {
-  readonly kind: "business";
-  readonly id: BusinessId;
-  readonly status: BusinessStatus;
-  readonly plan: Plan;
-  readonly chain: AuditChain;
-  readonly revision: number;
-  /** For good: an operator closed it, or its person had it deleted. What is paid for it has to end. */
-  readonly isOver: boolean;
-}
-export interface BilledConsumer {
-  readonly kind: "consumer";
-  readonly id: string;
-  readonly plan: ConsumerPlan;
-  readonly chain: AuditChain;
-  readonly isOver: boolean;
-}
-export type BilledAccount = BilledBusiness | BilledConsumer;
-
-const billedBusiness = async (db: Database, id: string): Promise<BilledBusiness | null> => {
+/** It is over for good where an operator closed it: what is paid for it has to end. */
+const billedBusiness = async (db: Database, id: string) => {
   const row = await db
     .select({ id: businesses.id, status: businesses.status, plan: businesses.plan, chain: chainOfBusiness, revision: businesses.revision })
     .from(businesses)
     .where(eq(businesses.id, id as BusinessId))
     .get();
-  return row === undefined ? null : { kind: "business", ...row, isOver: row.status === "closed" };
+  return row === undefined ? null : { kind: "business" as const, ...row, isOver: row.status === "closed" };
+};
+export type BilledBusiness = Found<typeof billedBusiness>;
+
+/** Likewise where its person had it deleted. */
+const billedConsumer = async (db: Database, id: string) => {
+  const { plan, erasedAt } = consumers;
+  const isOver = sql`${erasedAt} is not null`.mapWith(Boolean);
+  const row = await db.select({ id: consumers.id, plan, isOver, chain: chainOfConsumer }).from(consumers).where(eq(consumers.id, id)).get();
+  return row === undefined ? null : { kind: "consumer" as const, ...row };
 };
 
-const billedConsumer = async (db: Database, id: string): Promise<BilledConsumer | null> => {
-  const chain = { tag: consumers.auditChain, shard: consumers.auditShard };
-  const { plan, erasedAt } = consumers;
-  const row = await db.select({ id: consumers.id, plan, erasedAt, chain }).from(consumers).where(eq(consumers.id, id)).get();
-  if (row === undefined) return null;
-  const { erasedAt: erased, ...consumer } = row;
-  return { kind: "consumer", ...consumer, isOver: erased !== null };
-};
+export type BilledAccount = BilledBusiness | Found<typeof billedConsumer>;
 
 /** Null for an account that is not here. */
 export const billedAccount = (db: Database, id: string): Promise<BilledAccount | null> =>
@@ -123,37 +106,27 @@ export const hasTakenIn = async (db: Database, eventId: string): Promise<boolean
   (await db.select({ id: billingEvents.id }).from(billingEvents).where(eq(billingEvents.id, eventId)).get()) !== undefined;
 
 export const putCustomer = (db: Database, standing: Standing, now: Instant): Statement => {
-  const { customerId: id, accountId: account, linkedAt, subscriptionId, plan, planAt, paidAt, failedAt } = standing;
-  const due = { pastDueSince: standing.pastDueSince, suspendedAt: standing.suspendedAt, endedAt: standing.endedAt };
-  const said = { accountId: account, linkedAt, subscriptionId, plan, planAt, paidAt, failedAt, ...due, updatedAt: now };
+  const said = { ...standing, updatedAt: now };
   return db
     .insert(billingCustomers)
-    .values({ customerId: id, ...said, revision: 1 })
+    .values({ ...said, revision: 1 })
     .onConflictDoUpdate({ target: customerId, set: { ...said, revision: sql`${revision} + 1` } });
 };
 
-export const setBusinessEntitlement = (
-  db: Database,
-  id: BusinessId,
-  entitlement: { readonly status: BusinessStatus; readonly plan: Plan },
-): Statement => db.update(businesses).set(entitlement).where(eq(businesses.id, id));
+type Entitlement = Pick<BilledBusiness, "status" | "plan">;
+
+export const setBusinessEntitlement = (db: Database, id: BusinessId, entitlement: Entitlement): Statement =>
+  db.update(businesses).set(entitlement).where(eq(businesses.id, id));
 
 /** The same, where nothing about the account changed since that revision. */
-export const setEntitlementAt = (
-  db: Database,
-  { id, revision: known }: BilledBusiness,
-  entitlement: { readonly status: BusinessStatus; readonly plan: Plan },
-) =>
+export const setEntitlementAt = (db: Database, { id, revision: known }: BilledBusiness, entitlement: Entitlement) =>
   db
     .update(businesses)
     .set(entitlement)
     .where(allOf(eq(businesses.id, id), eq(businesses.revision, known)));
 
 /** True after `setEntitlementAt`, where it was the one that set it. */
-export const hasEntitlement = (
-  { id, revision: known }: BilledBusiness,
-  entitlement: { readonly status: BusinessStatus; readonly plan: Plan },
-): SQL =>
+export const hasEntitlement = ({ id, revision: known }: BilledBusiness, entitlement: Entitlement): SQL =>
   existsIn(
     businesses,
     eq(businesses.id, id),

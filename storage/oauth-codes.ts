@@ -2,9 +2,11 @@
 // everything that must hold, stamped with the token it becomes, so that of any number at once one is told apart by its stamp, and a
 // request that fails any check changes nothing.
 import { and, eq, exists, gt, inArray, isNull, notInArray, sql, type SQL } from "drizzle-orm";
-import { maxLiveTokens, type TokenHolder } from "../core/agents/token.ts";
+import { maxLiveTokens } from "../core/agents/token.ts";
 import type { Instant } from "../core/time.ts";
-import { isLive } from "./agents.ts";
+import { chainOfBusiness } from "./accounts.ts";
+import { holderOf, isLive } from "./agents.ts";
+import { chainOfConsumer } from "./people.ts";
 import { onPrimary, type Database } from "./database.ts";
 import { violates } from "./faults.ts";
 import { allOf, countIn, existsIn, listed, query } from "./query.ts";
@@ -18,26 +20,16 @@ export const insertOAuthCode = (db: Database, code: Omit<OAuthCode, "usedAt" | "
 export const isAnsweredAlready = (error: unknown): boolean => violates(error, "UNIQUE", oauthCodes.nonceHash);
 
 /** A code with whose it is; null for an unknown one, and where its person is gone or the business may not be read. */
-export const oauthCodeByHash = async (
-  db: Database,
-  codeHash: string,
-): Promise<{ readonly code: OAuthCode; readonly holder: TokenHolder } | null> => {
+export const oauthCodeByHash = async (db: Database, codeHash: string) => {
   const row = await onPrimary(db)
-    .select({
-      code: oauthCodes,
-      consumer: { tag: consumers.auditChain, shard: consumers.auditShard },
-      business: { tag: businesses.auditChain, shard: businesses.auditShard },
-    })
+    .select({ code: oauthCodes, consumer: chainOfConsumer, business: chainOfBusiness })
     .from(oauthCodes)
     .leftJoin(consumers, allOf(eq(oauthCodes.realm, "consumer"), eq(consumers.id, oauthCodes.principalId as never)))
     .leftJoin(businesses, eq(businesses.id, oauthCodes.businessId))
     .where(eq(oauthCodes.codeHash, codeHash))
     .get();
   const chain = row?.consumer ?? row?.business ?? null;
-  if (row === undefined || chain === null) return null;
-  const { realm, principalId, businessId } = row.code;
-  const actor = { kind: realm === "consumer" ? ("consumer" as const) : ("member" as const), id: principalId };
-  return { code: row.code, holder: { realm, principalId, businessId, chain, actor } };
+  return row === undefined || chain === null ? null : { code: row.code, holder: holderOf(row.code, chain) };
 };
 
 /** The person is there, and for a member the seat and an account that may be read. */
@@ -48,14 +40,8 @@ const isPrincipalAlive = (realm: OAuthCode["realm"]): SQL =>
         query
           .select({ id: members.id })
           .from(members)
-          .innerJoin(businesses, eq(businesses.id, members.businessId))
-          .where(
-            allOf(
-              eq(members.id, oauthCodes.principalId),
-              eq(members.businessId, oauthCodes.businessId as never),
-              inArray(businesses.status, ["active", "past_due"]),
-            ),
-          ),
+          .innerJoin(businesses, allOf(eq(businesses.id, members.businessId), inArray(businesses.status, ["active", "past_due"])))
+          .where(allOf(eq(members.id, oauthCodes.principalId), eq(members.businessId, oauthCodes.businessId as never))),
       );
 
 export interface Spending {

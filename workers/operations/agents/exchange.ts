@@ -5,10 +5,11 @@ import { isSameSecret, sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape, homeOfId, newId, newSecret } from "../../../core/ids.ts";
 import { challengeOf } from "../../../core/shares/pkce.ts";
 import { secondMs, type Instant } from "../../../core/time.ts";
-import { holderOfToken, insertToken, isMinted, liveTokens, revokeToken, tokensOfClient, wasRevoked } from "../../../storage/agents.ts";
+import { holderOfToken, insertToken, isMinted, liveTokens, revokeToken, tokensOfClient } from "../../../storage/agents.ts";
 import { commit } from "../../../storage/commit.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { becameToken, endReplaced, oauthCodeByHash, spendOAuthCode, type OAuthCode } from "../../../storage/oauth-codes.ts";
+import { changedBefore } from "../../../storage/query.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 import { redirectHostOf } from "./connect.ts";
@@ -54,7 +55,7 @@ const endLive = async (
   const found = await holderOfToken(db, by, now);
   if (found === null) return;
   const fact = tokenFact(found.holder, { type: "agent_token.revoked", id: found.id, at: now });
-  await commit(storeOf(services, db), [revokeToken(db, found.id, now)], [fact], wasRevoked);
+  await commit(storeOf(services, db), [revokeToken(db, found.id, now)], [fact], changedBefore());
   services.scheduleFollowUp();
 };
 

@@ -11,9 +11,9 @@ import {
   liveTokens,
   principalOfToken,
   revokeToken,
-  wasRevoked,
   type TokenScope,
 } from "../../../storage/agents.ts";
+import { changedBefore } from "../../../storage/query.ts";
 import { commit } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
@@ -92,7 +92,7 @@ export const endToken = async (
   if (principalId === null) return refuse("not_found");
   if (principalId !== session.userId && session.realm === "business" && session.role !== "owner") return refuse("owner_required");
   const fact = tokenFact(tokenHolder(session), { type: "agent_token.revoked", id, at: now });
-  await commit(store, [revokeToken(store.db, id, now)], [fact], wasRevoked);
+  await commit(store, [revokeToken(store.db, id, now)], [fact], changedBefore());
   services.scheduleFollowUp();
   return ok(true);
 };
