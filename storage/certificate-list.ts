@@ -1,7 +1,8 @@
 // The list of a business's certificates: one page and the exact total, at a cost that does not grow with the number of
 // certificates. What can be searched by is few combinations of purpose, recipients and origin. A search first finds these groups,
 // then takes the newest certificates of each from its index; totals come from the groups' counters.
-import { and, count, desc, eq, gte, inArray, lte, sql } from "drizzle-orm";
+import { and, count, desc, eq, gte, inArray, lte, sql, type SQL } from "drizzle-orm";
+import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { CertificateStatus } from "../core/certificates/certificate.ts";
 import type { ListedCertificate } from "../core/certificates/published.ts";
@@ -10,11 +11,10 @@ import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { foldedPurpose } from "./certificates.ts";
 import type { Database } from "./database.ts";
-import { entitiesField } from "./entity-lists.ts";
-import { inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
+import { entitiesField, inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
 import { lookup, type Lookup } from "./lookups.ts";
 import { certificateGroups, certificates, certificateTallies, entityLists, purposes } from "./schema.ts";
-import { query } from "./query.ts";
+import { listHolds, query } from "./query.ts";
 import { withdrawalField } from "./withdrawals.ts";
 
 export interface ListFilter {
@@ -58,7 +58,6 @@ const fields = {
 };
 
 const newestFirst = [desc(certificates.issuedAt), desc(certificates.ord)];
-const ofPurpose = eq(certificates.purposeId, purposes.id);
 
 // instr, not LIKE: LIKE refuses patterns over 50 bytes and would give % and _ a meaning
 const ownPurposes = ({ businessId, environment, filter }: Asked) =>
@@ -74,54 +73,55 @@ const issuedBetween = ({ from, to }: ListFilter) =>
     given(to, (at) => lte(certificates.issuedAt, at)),
   );
 
-/** The certificates of an address are few, so the other filters are asked of each. */
-const byAddress = (db: Database, asked: Asked) => {
-  const { filter, businessId, environment } = asked;
-  const matching = and(
+const own = ({ businessId, environment, filter }: Asked) =>
+  and(
     eq(certificates.businessId, businessId),
     eq(certificates.environment, environment),
     given(filter.status, (status) => eq(certificates.status, status)),
+  );
+
+const withPurposes = <Fields extends SelectedFields>(db: Database, fields: Fields) =>
+  db.select(fields).from(certificates).innerJoin(purposes, eq(purposes.id, certificates.purposeId));
+
+/** The certificates of an address are few, so the other filters are asked of each. */
+const byAddress = (db: Database, asked: Asked) => {
+  const { filter } = asked;
+  const matching = and(
+    own(asked),
     given(filter.emailIndex, (index) => eq(certificates.emailIndex, index)),
     given(filter.phoneIndex, (index) => eq(certificates.phoneIndex, index)),
     given(filter.originDomain, (domain) => eq(certificates.originDomain, domain)),
-    given(filter.entity, (entity) => sql`exists (select 1 from json_each(${entitiesField}) where value = ${entity})`),
+    given(filter.entity, (entity) => listHolds(entitiesField, entity)),
     issuedBetween(filter),
     ownPurposes(asked),
   );
-  return {
-    rows: db.select(fields).from(certificates).innerJoin(purposes, ofPurpose).where(matching),
-    totals: [db.select({ total: count() }).from(certificates).innerJoin(purposes, ofPurpose).where(matching)],
-  };
+  return { rows: withPurposes(db, fields).where(matching), totals: [withPurposes(db, { total: count() }).where(matching)] };
 };
 
 /** Without a filter but the status the newest stand in an index of the business. */
-const ofBusiness = (db: Database, asked: Asked) => {
-  const { filter, businessId, environment } = asked;
-  const own = and(
-    eq(certificates.businessId, businessId),
-    eq(certificates.environment, environment),
-    given(filter.status, (status) => eq(certificates.status, status)),
-  );
-  const total = sql<number>`coalesce(sum(${counted(purposes, filter)}), 0)`;
-  return {
-    rows: db.select(fields).from(certificates).innerJoin(purposes, ofPurpose).where(own),
-    totals: [db.select({ total }).from(purposes).where(ownPurposes(asked))],
-  };
-};
+const ofBusiness = (db: Database, asked: Asked) => ({
+  rows: withPurposes(db, fields).where(own(asked)),
+  totals: [
+    db
+      .select({ total: totalOf(purposes, asked.filter) })
+      .from(purposes)
+      .where(ownPurposes(asked)),
+  ],
+});
 
-/** Of a row with counters, the certificates with the status that is asked for. */
-const counted = (row: typeof purposes | typeof certificateGroups | typeof certificateTallies, { status }: ListFilter) =>
-  status === null ? sql`${row.active} + ${row.revoked}` : row[status];
+/** Of rows with counters, the certificates with the status that is asked for. */
+const totalOf = (row: typeof purposes | typeof certificateGroups | typeof certificateTallies, { status }: ListFilter) =>
+  sql<number>`coalesce(sum(${status === null ? sql`${row.active} + ${row.revoked}` : row[status]}), 0)`;
 
 const purposeOfGroup = eq(purposes.id, certificateGroups.purposeId);
 const listOfGroup = eq(entityLists.id, certificateGroups.entityListId);
 
 const byGroups = (db: Database, asked: Asked) => {
   const { filter } = asked;
-  const own = and(
+  const matching = and(
     ownPurposes(asked),
     given(filter.originDomain, (domain) => eq(certificateGroups.originDomain, domain)),
-    given(filter.entity, (entity) => sql`exists (select 1 from json_each(${entityLists.entities}) where value = ${entity})`),
+    given(filter.entity, (entity) => listHolds(entityLists.entities, entity)),
   );
   const statuses = sql`json_each(${JSON.stringify(filter.status === null ? ["active", "revoked"] : [filter.status])}) s`;
   // The newest page of every matching group and status, from its index; the answer is the newest page of all of these.
@@ -138,47 +138,33 @@ const byGroups = (db: Database, asked: Asked) => {
     .innerJoin(entityLists, listOfGroup)
     .innerJoin(statuses, sql`true`)
     .innerJoin(certificates, inArray(certificates.ord, newestOfGroup))
-    .where(own);
+    .where(matching);
 
-  if (filter.from === null && filter.to === null) {
-    const total = sql<number>`coalesce(sum(${counted(certificateGroups, filter)}), 0)`;
-    return {
-      rows,
-      totals: [
-        db.select({ total }).from(purposes).innerJoin(certificateGroups, purposeOfGroup).innerJoin(entityLists, listOfGroup).where(own),
-      ],
-    };
-  }
+  const ofGroups = (total: SQL<number>) =>
+    db.select({ total }).from(purposes).innerJoin(certificateGroups, purposeOfGroup).innerJoin(entityLists, listOfGroup);
+  if (filter.from === null && filter.to === null) return { rows, totals: [ofGroups(totalOf(certificateGroups, filter)).where(matching)] };
   // A cross join is done last: SQLite would else walk a group's counters and certificates before it knows the period.
   const { whole, rest } = talliedPeriods(filter.from, filter.to);
   const start = certificateTallies.start;
-  const tallies = db
-    .select({ total: sql<number>`coalesce(sum(${counted(certificateTallies, filter)}), 0)` })
-    .from(purposes)
-    .innerJoin(certificateGroups, purposeOfGroup)
-    .innerJoin(entityLists, listOfGroup)
+  const tallies = ofGroups(totalOf(certificateTallies, filter))
     .innerJoin(sql`json_each(${JSON.stringify(whole)}) p`, sql`true`)
     .crossJoin(certificateTallies)
     .where(
       and(
-        own,
+        matching,
         eq(certificateTallies.groupId, certificateGroups.id),
         sql`${certificateTallies.span} = p.value ->> 'span'`,
         sql`${start} >= p.value ->> 'from'`,
         sql`${start} < p.value ->> 'to'`,
       ),
     );
-  const edges = db
-    .select({ total: count() })
-    .from(purposes)
-    .innerJoin(certificateGroups, purposeOfGroup)
-    .innerJoin(entityLists, listOfGroup)
+  const edges = ofGroups(count())
     .innerJoin(sql`json_each(${JSON.stringify(rest)}) p`, sql`true`)
     .innerJoin(statuses, sql`true`)
     .crossJoin(certificates)
     .where(
       and(
-        own,
+        matching,
         eq(certificates.groupId, certificateGroups.id),
         sql`${certificates.status} = s.value`,
         sql`${certificates.issuedAt} >= p.value ->> 'from'`,
@@ -188,13 +174,11 @@ const byGroups = (db: Database, asked: Asked) => {
   return { rows, totals: [tallies, edges] };
 };
 
-interface CertificatePage {
-  readonly certificates: readonly ListedCertificate[];
-  readonly total: number;
-}
-
 /** Newest first. */
-export const certificatePage = (db: Database, asked: Asked): Lookup<CertificatePage> => {
+export const certificatePage = (
+  db: Database,
+  asked: Asked,
+): Lookup<{ readonly certificates: readonly ListedCertificate[]; readonly total: number }> => {
   const { status: _, emailIndex, phoneIndex, ...searched } = asked.filter;
   const isSearched = Object.values(searched).some((value) => value !== null);
   const walk = emailIndex !== null || phoneIndex !== null ? byAddress : isSearched ? byGroups : ofBusiness;

@@ -15,8 +15,7 @@ import { dayMs, type Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { countSubmission } from "./client-days.ts";
-import { inOrder, openedEntityWords, withdrawnEntitiesField } from "./entity-withdrawals.ts";
-import { entitiesField, keepEntityList } from "./entity-lists.ts";
+import { entitiesField, inOrder, openedEntityWords, withdrawnEntitiesField } from "./entity-withdrawals.ts";
 import { violates } from "./faults.ts";
 import { policyTopic, requestPolicies } from "./outboxes/policies.ts";
 import { isShared } from "./policies.ts";
@@ -60,6 +59,10 @@ const countPurpose = prepared<Pick<typeof purposes.$inferSelect, "businessId" | 
     .prepare(),
 );
 
+const keepEntityList = prepared<Omit<typeof entityLists.$inferSelect, "id">>()((db, { hash, entities }) =>
+  db.insert(entityLists).values({ hash, entities }).onConflictDoNothing({ target: entityLists.hash }).prepare(),
+);
+
 export const keepDisclosure = prepared<typeof disclosures.$inferSelect>()((db, row) =>
   db.insert(disclosures).values(row).onConflictDoNothing({ target: disclosures.hash }).prepare(),
 );
@@ -94,7 +97,11 @@ interface DecidedOn extends Grouped {
   readonly policyOrigin: string;
   readonly policyPage: string;
 }
-type CertificateRow = Omit<typeof certificates.$inferSelect, "ord" | "purposeId" | "groupId" | "policyCaptureId">;
+/** Without what is looked up, and what every new one has. */
+type CertificateRow = Omit<
+  typeof certificates.$inferSelect,
+  "ord" | "purposeId" | "groupId" | "policyCaptureId" | "status" | "subjectErasedAt" | "viewCount" | "viewRows"
+>;
 
 const insertCertificate = prepared<CertificateRow & DecidedOn>()((db, decided) => {
   const { businessId, originDomain } = decided;
@@ -117,10 +124,10 @@ const insertCertificate = prepared<CertificateRow & DecidedOn>()((db, decided) =
   const shared = query
     .select({ id: policyCaptures.id })
     .from(policyCaptures)
-    .where(isShared(sql`${decided.policyOrigin}`, sql`${decided.policyPage}`, sql`${decided.policiesNotBefore}`))
+    .where(isShared(decided.policyOrigin, decided.policyPage, decided.policiesNotBefore))
     .orderBy(desc(policyCaptures.capturedAt))
     .limit(1);
-  const { ord: _, ...given } = rowPlaceholders(certificates);
+  const { ord, status, subjectErasedAt, viewCount, viewRows, ...given } = rowPlaceholders(certificates);
   return db
     .insert(certificates)
     .values({ ...given, businessId: sql`${business}`, purposeId: sql`${purpose}`, groupId: sql`${group}`, policyCaptureId: sql`${shared}` })
@@ -156,7 +163,7 @@ export const insertIssuance = async (
   },
 ) => {
   const { certificate } = issued;
-  const { id, business, environment, purpose, disclosureHash } = certificate;
+  const { id, business, disclosureHash } = certificate;
   const { entities, answered } = certificate.recipients;
   const subject = canonicalJson({ root_salt: base64UrlOf(certificate.rootSalt), fields: [...certificate.fields] });
   const [subjectSealed, evidenceSealed] = await Promise.all([
@@ -180,45 +187,25 @@ export const insertIssuance = async (
   };
   return [
     countSubmission(db, counted),
-    countPurpose(db, { businessId: business.id, environment, purpose, purposeFolded: foldedPurpose(purpose) }),
+    countPurpose(db, { ...certificate, businessId: business.id, purposeFolded: foldedPurpose(certificate.purpose) }),
     keepDisclosure(db, { hash: disclosureHash, text: certificate.disclosureText }),
     keepEntityList(db, { hash: entitiesHash, entities }),
-    keepGroup(db, { businessId: business.id, environment, purpose, entitiesHash, originDomain: certificate.originDomain }),
+    keepGroup(db, { ...certificate, businessId: business.id, entitiesHash }),
     insertCertificate(db, {
-      id,
+      ...certificate,
+      ...stored,
       businessId: business.id,
-      revision: stored.revision,
       businessName: business.name,
-      clientId: certificate.clientId,
-      environment,
-      status: "active",
-      purpose,
-      disclosureHash,
       entitiesHash,
       entitiesAccepted: answered?.accepted ?? null,
       entitiesRejected: answered?.rejected ?? null,
-      originDomain: certificate.originDomain,
-      issuedAt: certificate.issuedAt,
-      fingerprint: certificate.fingerprint,
-      subjectHash: certificate.subjectHash,
       subjectMasked: maskedSubject(certificate.fields),
       subjectSealed,
-      subjectErasedAt: null,
-      emailIndex: stored.emailIndex,
-      phoneIndex: stored.phoneIndex,
       evidenceSealed,
-      evidenceHash: certificate.evidenceHash,
       gpc: certificate.circumstances.gpc,
       capturedVia: certificate.circumstances.capturedVia,
       signature: stored.signature.value,
       signatureKid: stored.signature.kid,
-      manageTokenHash: stored.manageTokenHash,
-      policiesNotBefore: stored.policiesNotBefore,
-      policyOrigin: stored.policyOrigin,
-      policyPage: stored.policyPage,
-      viewCount: 0,
-      viewRows: 0,
-      retentionUntil: certificate.retentionUntil,
     }),
     requestPolicies(db, { id, topic: policyTopic(stored.policyOrigin, stored.policyPage), policyPage: stored.policyPage }),
   ] as const;

@@ -2,35 +2,26 @@
 // up blind indexes; nothing is opened.
 import { and, desc, eq, gt, inArray, lt, not, or, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
-import type { CertificateStatus } from "../core/certificates/certificate.ts";
 import { reasonOf, type ContactBasis } from "../core/contact/verdict.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import { statusAt } from "../core/shares/share.ts";
 import type { Instant } from "../core/time.ts";
-import type { WithdrawnEntity } from "../core/withdrawals/entities.ts";
-import { entitiesField } from "./entity-lists.ts";
+import { entitiesField, inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
 import { batch, type Database } from "./database.ts";
-import { inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
 import { certificates, entityWithdrawals, matchMisses, purposes, shares, withdrawals, withdrawnEntities } from "./schema.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, listHolds, query } from "./query.ts";
 
 /** Whose contact is asked about: where both are given, a record with either counts. */
-export interface SubjectIndexes {
-  readonly email: string | null;
-  readonly phone: string | null;
-}
+export type SubjectIndexes = Readonly<Record<"email" | "phone", string | null>>;
 
 const maxBasis = 20; // records of one person with one business; more prove nothing more
 
 type IndexName = "emailIndex" | "phoneIndex";
-const has = (list: SQL<readonly string[]> | typeof certificates.entitiesRejected, entity: string): SQL =>
-  sql`exists (select 1 from json_each(${list}) where value = ${entity})`;
-
 const agreedToNobody = sql`${certificates.entitiesAccepted} is '[]'`;
 
 /** The person declined the recipient that is asked about, or each they were asked about. */
 const isRejected = (entity: string | null): SQL =>
-  entity === null ? agreedToNobody : sql`(${agreedToNobody} or ${has(certificates.entitiesRejected, entity)})`;
+  entity === null ? agreedToNobody : sql`(${agreedToNobody} or ${listHolds(certificates.entitiesRejected, entity)})`;
 
 /** When the contact of that recipient must have ceased, where the person withdrew from it; null otherwise. */
 const ceaseByOf = (entity: string | null): SQL<number | null> => {
@@ -70,7 +61,7 @@ const certificatesBy = (db: Database, asked: AskedRecords, index: IndexName, val
         sql`${certificates[index]} = j.value`,
         eq(certificates.businessId, businessId),
         eq(certificates.environment, environment),
-        entity === null ? undefined : has(entitiesField, entity),
+        entity === null ? undefined : listHolds(entitiesField, entity),
         purpose === null ? undefined : eq(purposes.purpose, purpose),
       ),
     )
@@ -141,41 +132,23 @@ export const contactBasis = async (db: Database, asked: AskedRecords, now: Insta
   return found.map((records) => [...records.values()].sort((a, b) => grants(b) - grants(a) || b.at - a.at).map(({ basis }) => basis));
 };
 
-export interface MatchableCertificate {
-  readonly businessId: BusinessId;
-  readonly environment: Environment;
-  readonly status: CertificateStatus;
-  readonly entities: readonly string[];
-  readonly answered: { readonly accepted: readonly string[] } | null;
-  readonly entitiesWithdrawn: readonly WithdrawnEntity[];
-  /** Nobody can be compared with a person who was erased. */
-  readonly isErased: boolean;
-}
-
-/** The certificate and the names and proved domains of the business that asks, in one query. */
-export const matchable = async (db: Database, certId: CertId): Promise<MatchableCertificate | null> => {
-  const { businessId, environment, status, entitiesAccepted: accepted, subjectErasedAt: erasedAt } = certificates;
+/** What a guess is judged by. Nobody can be compared with a person who was erased. */
+export const matchable = async (db: Database, certId: CertId) => {
+  const { businessId, environment, status, entitiesAccepted: accepted, subjectErasedAt } = certificates;
+  const isErased = sql`${subjectErasedAt} is not null`.mapWith(Boolean);
   const row = await db
-    .select({ businessId, environment, status, entities: entitiesField, accepted, erasedAt, entitiesWithdrawn: withdrawnEntitiesField })
+    .select({ businessId, environment, status, entities: entitiesField, accepted, isErased, entitiesWithdrawn: withdrawnEntitiesField })
     .from(certificates)
     .where(eq(certificates.id, certId))
     .get();
   if (row === undefined) return null;
-  return {
-    ...row,
-    answered: row.accepted === null ? null : { accepted: row.accepted },
-    entitiesWithdrawn: inOrder(row.entitiesWithdrawn),
-    isErased: row.erasedAt !== null,
-  };
+  return { ...row, answered: row.accepted && { accepted: row.accepted }, entitiesWithdrawn: inOrder(row.entitiesWithdrawn) };
 };
 
 const maxMissesADay = 20;
 
-export interface Matched {
-  /** Null where it was not asked about. */
-  readonly email: boolean | null;
-  readonly phone: boolean | null;
-}
+/** Null where it was not asked about. */
+export type Matched = Readonly<Record<"email" | "phone", boolean | null>>;
 
 /**
  * Compares and counts a miss in one statement, so that no number of guesses at once gets past the limit. Null when the

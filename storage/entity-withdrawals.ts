@@ -1,5 +1,5 @@
-// Withdrawals from single recipients, and what the business says of their contact: what is read of them wherever a certificate is
-// read, and the rows that make one. Of two at once on one certificate the second fails whole, by the number of its act or by a
+// The recipients of a certificate, withdrawals from single ones, and what the business says of their contact: what is read of them
+// wherever a certificate is read, and the rows that make a withdrawal. Of two at once on one certificate the second fails whole, by the number of its act or by a
 // recipient, and is decided anew.
 import { eq, gte, lte, sql } from "drizzle-orm";
 import type { IssuerSignature, OpenedWithdrawal, WithdrawalProof } from "../core/certificates/published.ts";
@@ -13,7 +13,16 @@ import { isRaised, violates } from "./faults.ts";
 import { insertMany } from "./inserts.ts";
 import { jsonRows } from "./json-rows.ts";
 import { allOf, query } from "./query.ts";
-import { acknowledgedEntities, anchors, certificates, entityAcknowledgements, entityWithdrawals, withdrawnEntities } from "./schema.ts";
+import {
+  acknowledgedEntities,
+  anchors,
+  certificateGroups,
+  certificates,
+  entityAcknowledgements,
+  entityLists,
+  entityWithdrawals,
+  withdrawnEntities,
+} from "./schema.ts";
 import { contextIn, type EncryptionContext, type Vault } from "./vault.ts";
 
 interface Owned {
@@ -27,6 +36,13 @@ const contextOfActs =
     contextIn(table, field)(`${certId} ${number}`, businessId);
 const noteContext = contextOfActs("entity_withdrawals", "note");
 const detailsContext = contextOfActs("entity_acknowledgements", "details");
+
+/** For a query over certificates: the recipients, from the list that the certificate shares with others. */
+export const entitiesField = sql<readonly string[]>`${query
+  .select({ entities: entityLists.entities })
+  .from(certificateGroups)
+  .innerJoin(entityLists, eq(entityLists.id, certificateGroups.entityListId))
+  .where(eq(certificateGroups.id, certificates.groupId))}`.mapWith(entityLists.entities);
 
 const { entity, number } = withdrawnEntities;
 const { withdrawnAt, ceaseBy, method, receivedAt } = entityWithdrawals;

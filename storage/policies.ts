@@ -1,6 +1,6 @@
 // Snapshots of policies: rows in D1, the text in KV under its own hash. A text that is there can never be stale, and it
 // is there before any row names it.
-import { desc, eq, gt, inArray, sql, type SQL } from "drizzle-orm";
+import { desc, eq, gt, inArray, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { sha256Hex } from "../core/hash.ts";
 import { homeOfId, newId, type RandomBytes } from "../core/ids.ts";
@@ -52,7 +52,7 @@ export interface PolicyCapture {
 }
 
 /** Captures younger than `notBefore` that a certificate of this origin and page shares: everybody's there, or of that very page. */
-export const isShared = (origin: SQL, page: SQL, notBefore: SQL): SQL =>
+export const isShared = (origin: string | SQLWrapper, page: string | SQLWrapper, notBefore: Instant | SQLWrapper): SQL =>
   sql`${eq(captures.origin, origin)} and ${gt(captures.capturedAt, notBefore)} and (${captures.page} is null or ${eq(captures.page, page)})`;
 
 /** The newest of them. */
@@ -64,7 +64,7 @@ export const captureSince = async (db: Database, at: PolicyPlace, notBefore: Ins
     .from(captures)
     .leftJoin(privacy, eq(privacy.id, captures.privacyId))
     .leftJoin(terms, eq(terms.id, captures.termsId))
-    .where(isShared(sql`${at.origin}`, sql`${at.page}`, sql`${notBefore}`))
+    .where(isShared(at.origin, at.page, notBefore))
     .orderBy(desc(captures.capturedAt))
     .limit(1)
     .get();

@@ -1,5 +1,5 @@
 // Conditions, lists and sub-selects, as every query of the storage layer writes them.
-import { and, count, exists, getColumnTable, getTableName, notExists, sql, type Column, type SQL } from "drizzle-orm";
+import { and, count, exists, getColumnTable, getTableName, notExists, sql, type Column, type SQL, type SQLWrapper } from "drizzle-orm";
 import { QueryBuilder, type SQLiteTable } from "drizzle-orm/sqlite-core";
 
 /** What must hold for a statement to write, as the layers above pass it on. */
@@ -28,6 +28,9 @@ export const changedBefore = (): SQL => sql`changes() > 0`;
 
 /** The values of a list as one bound value, for `inArray`: D1 binds at most a hundred to a statement. */
 export const listed = (values: readonly (string | number)[]): SQL => sql`(select value from json_each(${JSON.stringify(values)}))`;
+
+/** Whether a column or field that is a list of words holds one of them. */
+export const listHolds = (list: SQLWrapper, word: string): SQL => sql`exists (select 1 from json_each(${list}) where value = ${word})`;
 
 /**
  * Columns under names that say their table too, for a join that is read in a batch: there a row comes back by the names of its

@@ -19,8 +19,7 @@ import type { Instant } from "../core/time.ts";
 import type { WithdrawnEntity } from "../core/withdrawals/entities.ts";
 import { chainOfBusiness, verifiedDomains } from "./accounts.ts";
 import { batch, type Database, type Statement } from "./database.ts";
-import { inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
-import { entitiesField } from "./entity-lists.ts";
+import { entitiesField, inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
 import { isRaised, violates } from "./faults.ts";
 import { businesses, ceaseAcknowledgements, certificates, entityWithdrawals, withdrawals } from "./schema.ts";
 import { jsonRow } from "./json-rows.ts";
@@ -127,7 +126,7 @@ export const withdrawableById = async (db: Database, certId: CertId): Promise<Wi
   return {
     ...rest,
     certificate: { ...certificate, chain },
-    answered: accepted === null ? null : { accepted },
+    answered: accepted && { accepted },
     entitiesWithdrawn: inOrder(entitiesWithdrawn),
   };
 };
