@@ -17,6 +17,7 @@ import { batch, type Database, type Statement } from "./database.ts";
 import { countSubmission } from "./client-days.ts";
 import { entitiesField, inOrder, openedEntityWords, withdrawnEntitiesField } from "./entity-withdrawals.ts";
 import { violates } from "./faults.ts";
+import { anchorFields } from "./outboxes/anchors.ts";
 import { policyTopic, requestPolicies } from "./outboxes/policies.ts";
 import { isShared } from "./policies.ts";
 import {
@@ -218,8 +219,6 @@ const firstAnchor = (event: AnchoredEvent, fields: SelectedFields) =>
     .where(allOf(eq(anchors.entityId, certificates.id), eq(anchors.event, event)).inlineParams())
     .orderBy(anchors.ord)
     .limit(1);
-const { event, ledgerId, entryHash, statement, status, receipt, anchoredAt } = anchors;
-export const anchorFields = { event, ledgerId, entryHash, statement, status, receipt, anchoredAt };
 
 const { id, kind, sourceUrl, contentHash, capturedAt } = policySnapshots;
 const policies = jsonRows({ id, kind, sourceUrl, contentHash, capturedAt }, (rows) =>

@@ -4,7 +4,7 @@ import { desc, eq, gt, gte, lt, sql, type SQLWrapper } from "drizzle-orm";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import { checkpointStatement, entryHash } from "../core/ledger/statement.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
-import { batch, type Database, type Statement } from "./database.ts";
+import { batch, type Database, type Found, type Statement } from "./database.ts";
 import { anchors, attestations, checkpoints, logHighwater } from "./schema.ts";
 import { excluded } from "./inserts.ts";
 import { claimDue } from "./outboxes/claim.ts";
@@ -32,10 +32,9 @@ export interface AskedAttestor {
 }
 
 /** The largest tree a log of ours signed, as remembered outside of it. */
-export const highwater = async (db: Database, shard: number): Promise<{ readonly size: string; readonly root: string } | null> => {
-  const { size, root } = logHighwater;
-  return (await db.select({ size, root }).from(logHighwater).where(eq(logHighwater.shard, shard)).get()) ?? null;
-};
+export const highwater = async (db: Database, shard: number) =>
+  (await db.select({ size: logHighwater.size, root: logHighwater.root }).from(logHighwater).where(eq(logHighwater.shard, shard)).get()) ??
+  null;
 
 // In the statement as it is in the index attestations_due, or SQLite does not take that index: never a bound value.
 const isPending = eq(attestations.status, "pending").inlineParams();
@@ -112,10 +111,7 @@ export const keepCheckpoint = async (
 };
 
 /** The newest checkpoint kept of a log. */
-export const newestCheckpoint = async (
-  db: Database,
-  origin: string,
-): Promise<{ readonly window: number; readonly size: string } | null> => {
+export const newestCheckpoint = async (db: Database, origin: string) => {
   const { window, size } = checkpoints;
   return (
     (await db.select({ window, size }).from(checkpoints).where(eq(checkpoints.origin, origin)).orderBy(desc(window)).limit(1).get()) ?? null
@@ -135,19 +131,9 @@ export const witnessedSize = async (db: Database, origin: string, witness: strin
   return row?.size ?? "0";
 };
 
-export interface DueAttestation {
-  readonly origin: string;
-  readonly window: number;
-  readonly kind: Attestation["kind"];
-  readonly attestor: string;
-  readonly attempts: number;
-  readonly note: string;
-  readonly size: string;
-}
-
 const leaseMs = minuteMs; // an attestor is given ten seconds, three times over in the worst case
 
-export const claimAttestations = async (db: Database, max: number, now: Instant): Promise<DueAttestation[]> => {
+export const claimAttestations = async (db: Database, max: number, now: Instant) => {
   const claimed = await claimDue(db, attestations, { now, leaseMs, max, only: isPending });
   const kept = await batch(
     db,
@@ -164,6 +150,8 @@ export const claimAttestations = async (db: Database, max: number, now: Instant)
     return { ...row, ...checkpoint };
   });
 };
+
+export type DueAttestation = Found<typeof claimAttestations>[number];
 
 /** What became of a claimed row: attested, kept unverified, given up, or to be asked again at `nextAt`. */
 export type AttestationEnd =
@@ -185,14 +173,6 @@ export const endAttestation = (db: Database, row: DueAttestation, end: Attestati
     .where(allOf(eq(origin, row.origin), eq(window, row.window), eq(kind, row.kind), eq(attestor, row.attestor), isPending));
 };
 
-export interface AttestedCheckpoint {
-  readonly size: string;
-  /** Hex. */
-  readonly root: string;
-  readonly note: string;
-  readonly attestations: readonly Attestation[];
-}
-
 /**
  * The first checkpoint of a log that covers the entry and is attested as far as asked: by so many witnesses, and by an authority
  * where there is one. `sinceWindow` is a window before which the entry was not in the log.
@@ -206,7 +186,7 @@ export const attestedCheckpoint = async (
     readonly witnessMin: number;
     readonly needsStamp: boolean;
   },
-): Promise<AttestedCheckpoint | null> => {
+) => {
   const { origin, window, size, root, note } = checkpoints;
   const countOf = (kind: Attestation["kind"]) => sql<number>`sum(${eq(attestations.kind, kind)})`;
   const row = await db

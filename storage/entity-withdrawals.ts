@@ -8,10 +8,12 @@ import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import type { CeaseDetails } from "../core/withdrawals/acknowledge.ts";
 import type { EntityWithdrawal, WithdrawnEntity } from "../core/withdrawals/entities.ts";
+import type { Recorded } from "../core/withdrawals/withdrawal.ts";
 import type { Database, Statement } from "./database.ts";
 import { isRaised, violates } from "./faults.ts";
 import { insertMany } from "./inserts.ts";
 import { jsonRows } from "./json-rows.ts";
+import { anchorFields } from "./outboxes/anchors.ts";
 import { allOf, query } from "./query.ts";
 import {
   acknowledgedEntities,
@@ -25,7 +27,7 @@ import {
 } from "./schema.ts";
 import { contextIn, type EncryptionContext, type Vault } from "./vault.ts";
 
-interface Owned {
+export interface Owned {
   readonly certId: CertId;
   readonly businessId: BusinessId;
 }
@@ -72,6 +74,26 @@ export const withdrawnEntitiesField = jsonRows(published, (rows) =>
 export const inOrder = <Entity extends Pick<WithdrawnEntity, "entity" | "number">>(withdrawn: readonly Entity[]): readonly Entity[] =>
   withdrawn.toSorted((a, b) => a.number - b.number || (a.entity < b.entity ? -1 : 1));
 
+export interface SignedReceipt {
+  readonly text: string;
+  readonly signature: IssuerSignature;
+}
+
+/** What a withdrawal is written with, of the whole certificate or of recipients: how the business recorded it, and what proves it. */
+export const recordedRow = async (
+  vault: Vault,
+  context: EncryptionContext,
+  recorded: Recorded | null,
+  { text, signature }: SignedReceipt,
+) => ({
+  channel: recorded?.channel ?? null,
+  receivedAt: recorded?.receivedAt ?? null,
+  noteSealed: recorded === null || recorded.note === null ? null : await vault.seal(context, recorded.note),
+  receipt: text,
+  signature: signature.value,
+  signatureKid: signature.kid,
+});
+
 const insertEntities = insertMany(withdrawnEntities, ["certId", "entity", "number"]);
 
 export const insertEntityWithdrawal = async (
@@ -79,21 +101,12 @@ export const insertEntityWithdrawal = async (
   vault: Vault,
   of: Owned,
   { entities, recorded, ...act }: EntityWithdrawal,
-  receipt: { readonly text: string; readonly signature: IssuerSignature },
+  receipt: SignedReceipt,
 ): Promise<readonly Statement[]> => {
   const { certId } = of;
-  const note = recorded?.note ?? null;
+  const row = await recordedRow(vault, noteContext(of, act.number), recorded, receipt);
   return [
-    db.insert(entityWithdrawals).values({
-      ...act,
-      certId,
-      channel: recorded?.channel ?? null,
-      receivedAt: recorded?.receivedAt ?? null,
-      noteSealed: note === null ? null : await vault.seal(noteContext(of, act.number), note),
-      receipt: receipt.text,
-      signature: receipt.signature.value,
-      signatureKid: receipt.signature.kid,
-    }),
+    db.insert(entityWithdrawals).values({ ...act, certId, ...row }),
     insertEntities(
       db,
       entities.map((name) => ({ certId, entity: name, number: act.number })),
@@ -169,30 +182,23 @@ export const openedEntityWords = async (db: Database, vault: Vault, of: Owned): 
   );
 };
 
-export interface ProvenAct extends WithdrawalProof {
-  readonly number: number;
-}
-
-const { receipt, signature, signatureKid } = entityWithdrawals;
-const { event, ledgerId, entryHash, statement, status, anchoredAt } = anchors;
-
 /** What proves the acts of a certificate with these numbers, in their order. */
 export const provenEntityWithdrawals = async (
   db: Database,
   certId: CertId,
   { from, to }: { readonly from: number; readonly to: number },
-): Promise<readonly ProvenAct[]> => {
+): Promise<readonly (WithdrawalProof & { readonly number: number })[]> => {
   if (to < from) return [];
-  const { number: act } = entityWithdrawals;
+  const { number: act, receipt, signature, signatureKid } = entityWithdrawals;
   const acts = await db
     .select({ number: act, receipt, signature, signatureKid })
     .from(entityWithdrawals)
     .where(allOf(eq(entityWithdrawals.certId, certId), gte(act, from), lte(act, to)))
     .orderBy(act);
   const statements = await db
-    .select({ event, ledgerId, entryHash, statement, status, receipt: anchors.receipt, anchoredAt })
+    .select(anchorFields)
     .from(anchors)
-    .where(allOf(eq(anchors.entityId, certId), eq(event, "certificate.entities_withdrawn")))
+    .where(allOf(eq(anchors.entityId, certId), eq(anchors.event, "certificate.entities_withdrawn")))
     .orderBy(anchors.ord);
   // Each statement names the receipt of its act.
   const receiptHashOf = (text: string) => (JSON.parse(text) as { receipt_hash?: string }).receipt_hash;

@@ -5,7 +5,7 @@ import type { ErasableCertificate } from "../core/certificates/erasure.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
-import type { Database } from "./database.ts";
+import type { Database, Found } from "./database.ts";
 import { isRaised } from "./faults.ts";
 import { allOf, listed, noneIn } from "./query.ts";
 import {
@@ -98,13 +98,8 @@ const isDue = (now: Instant) => {
   );
 };
 
-export interface DueCertificate extends ErasableCertificate {
-  /** Opens of its page that go with it. */
-  readonly viewRows: number;
-}
-
-/** Those whose time passed longest ago. */
-export const dueForErasure = (db: Database, now: Instant, max: number): Promise<readonly DueCertificate[]> =>
+/** Those whose time passed longest ago, each with how many opens of its page go with it. */
+export const dueForErasure = (db: Database, now: Instant, max: number) =>
   db
     .select({ id, fingerprint, chain: chainOfBusiness, viewRows })
     .from(certificates)
@@ -113,6 +108,8 @@ export const dueForErasure = (db: Database, now: Instant, max: number): Promise<
     .orderBy(retentionUntil)
     .limit(max)
     .all();
+
+export type DueCertificate = Found<typeof dueForErasure>[number];
 
 /** How many are left, and since when the oldest is due. */
 export const erasuresLeft = async (db: Database, now: Instant): Promise<{ readonly left: number; readonly oldestDue: Instant | null }> => {

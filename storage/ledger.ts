@@ -8,14 +8,7 @@ import { excluded, insertIf } from "./inserts.ts";
 import { existsIn } from "./query.ts";
 import { anchors, ledgerState as ledgers } from "./schema.ts";
 
-export interface LedgerState {
-  readonly seen: SeenTree | null;
-  readonly failures: number;
-  readonly blockedUntil: Instant;
-  readonly forked: boolean;
-}
-
-export const ledgerState = async (db: Database, ledgerId: string): Promise<LedgerState> => {
+export const ledgerState = async (db: Database, ledgerId: string) => {
   const row = await db.select().from(ledgers).where(eq(ledgers.ledgerId, ledgerId)).get();
   return {
     seen: row === undefined || row.root === null || row.note === null ? null : { size: row.size, root: row.root, note: row.note },

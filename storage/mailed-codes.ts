@@ -85,11 +85,6 @@ export const ifOfUse = (code: string): SQL => existsIn(mailedCodes, eq(id, code)
 export const ifMailed = (code: string, isKnown: boolean): SQL => allOf(sql`${isKnown ? 1 : 0}`, ifOfUse(code));
 export const unlessOfUse = (code: string): SQL => noneIn(mailedCodes, eq(id, code), wasOfUse);
 
-export interface TriedCode {
-  readonly id: string;
-  readonly codeHash: string;
-}
-
 /**
  * Spends one try at every live code that has one left for this asker, and answers with those codes. Then counts the failure,
  * which a right answer takes back; the count is written even when it stays as it is, so that nobody can tell by the time it
@@ -100,7 +95,7 @@ export const consumeAttempt = async (
   asker: Asker,
   { triesFromContext, triesFromElsewhere }: MailedCodeLimits,
   now: Instant,
-): Promise<readonly TriedCode[]> => {
+) => {
   const { purpose, topic, addressIndex, certId } = asker;
   const isOwn = sql`${contextHash} is ${asker.contextHash}`;
   const { failures, updatedAt } = mailedCodeFailures;

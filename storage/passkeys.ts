@@ -1,6 +1,6 @@
 // Passkeys of consumers: found by what the authenticator calls them, each with the key that checks what it signs.
 import { eq, lt, or, sql, type SQL } from "drizzle-orm";
-import { maxPasskeys, type CheckedKey, type Passkey, type PasskeyKey } from "../core/access/passkey.ts";
+import { maxPasskeys, type CheckedKey, type Passkey } from "../core/access/passkey.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { insertIf } from "./inserts.ts";
@@ -50,11 +50,7 @@ export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...
 };
 
 /** Whose passkey it is; null for one that the account does not have (any more). */
-export const passkeyOfHandle = async (
-  db: Database,
-  credential: string,
-  handle: string,
-): Promise<(PasskeyKey & { readonly id: string; readonly consumerId: string }) | null> =>
+export const passkeyOfHandle = async (db: Database, credential: string, handle: string) =>
   (await db
     .select({ id, consumerId, credentialId, publicKey, counter })
     .from(passkeys)

@@ -1,13 +1,12 @@
 // Certificates that name a person, found by the blind index of an address they have proved. Anybody can make certificates about
 // anybody, so the list costs by businesses: it steps from one to the next along the index and counts only so far.
 import { and, desc, eq, gt, lte, max, min, sql, type SQL } from "drizzle-orm";
-import type { CertificateStatus } from "../core/certificates/certificate.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import type { WithdrawableCertificate } from "../core/withdrawals/withdrawal.ts";
 import { chainOfBusiness } from "./accounts.ts";
-import type { Database } from "./database.ts";
-import { lookup, type Lookup } from "./lookups.ts";
+import type { Database, Found } from "./database.ts";
+import { lookup } from "./lookups.ts";
 import { claimDue } from "./outboxes/claim.ts";
 import { allOf, query } from "./query.ts";
 import { accountWithdrawals, businesses, certificates, purposes, withdrawals } from "./schema.ts";
@@ -22,21 +21,12 @@ const named = (addressIndex: string | SQL<string>): SQL => allOf(eq(emailIndex, 
 /** More than this of one person with one business is told as this many. */
 const maxCounted = 1_000;
 
-export interface NamingBusiness {
-  readonly id: BusinessId;
-  readonly name: string;
-  /** At most `maxCounted`. */
-  readonly certificates: number;
-  readonly active: number;
-  readonly lastIssuedAt: Instant;
-}
-
-/** The next businesses of a home, in the order of their ids. */
+/** The next businesses of a home, in the order of their ids, each with how many certificates; at most `maxCounted`. */
 export const namingBusinesses = (
   db: Database,
   addressIndex: string | SQL<string>,
   { after, limit }: { readonly after: string; readonly limit: number },
-): Lookup<readonly NamingBusiness[]> => {
+) => {
   const next = (behind: string | SQL) =>
     query
       .select({ id: min(businessId) })
@@ -71,16 +61,7 @@ export const namingBusinesses = (
   return lookup(db, [found], ([rows]) => rows);
 };
 
-export interface NamingCertificate {
-  readonly id: CertId;
-  readonly businessName: string;
-  readonly status: CertificateStatus;
-  readonly purpose: string;
-  readonly originDomain: string;
-  readonly issuedAt: Instant;
-  readonly withdrawnAt: Instant | null;
-  readonly ceaseBy: Instant | null;
-}
+export type NamingBusiness = Found<typeof namingBusinesses>[number];
 
 /** Of one business, the newest first, from behind `startingAfter`. */
 export const namingCertificates = (
@@ -88,7 +69,7 @@ export const namingCertificates = (
   addressIndex: string,
   of: BusinessId,
   { startingAfter, limit }: { readonly startingAfter: CertId | null; readonly limit: number },
-): Promise<readonly NamingCertificate[]> => {
+) => {
   const ofBusiness = allOf(named(addressIndex), eq(businessId, of));
   const start = query
     .select({ issuedAt, ord })
@@ -113,6 +94,8 @@ export const namingCertificates = (
     .limit(limit)
     .all();
 };
+
+export type NamingCertificate = Found<typeof namingCertificates>[number];
 
 /** How many of a business's are active; at most `maxCounted`. */
 export const countActiveNaming = async (db: Database, addressIndex: string, of: BusinessId): Promise<number> => {

@@ -91,14 +91,7 @@ export const removalsOf = (db: Database, vault: Vault, consumerId: ConsumerId): 
   );
 };
 
-export interface KnownRemoval {
-  readonly removal: Removal;
-  readonly language: MailLanguage;
-  readonly changedBy: string;
-  readonly affidavitSealed: string | null;
-}
-
-export const removalById = async (db: Database, vault: Vault, id: RemovalId): Promise<KnownRemoval | null> => {
+export const removalById = async (db: Database, vault: Vault, id: RemovalId) => {
   const [[row], targets] = await batch(db, [
     db.select().from(removals).where(eq(removals.id, id)),
     db.select().from(removalTargets).where(eq(removalTargets.removalId, id)).orderBy(removalTargets.name),

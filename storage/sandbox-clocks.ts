@@ -29,13 +29,8 @@ export const timeOfOwner = (
   now: Instant,
 ): SQL<Instant> => (environment === "live" ? sql<Instant>`${now}` : sql<Instant>`(${now} + ${offsetFor(businessId)})`);
 
-export interface SandboxClock {
-  readonly offsetMs: number;
-  /** Null while it was never moved. */
-  readonly movedAt: Instant | null;
-}
-
-export const sandboxClock = async (db: Database, businessId: BusinessId): Promise<SandboxClock> => {
+/** It has no time while it was never moved. */
+export const sandboxClock = async (db: Database, businessId: BusinessId) => {
   const { offsetMs, movedAt } = sandboxClocks;
   const row = await db.select({ offsetMs, movedAt }).from(sandboxClocks).where(eq(sandboxClocks.businessId, businessId)).get();
   return row ?? { offsetMs: 0, movedAt: null };

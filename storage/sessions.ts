@@ -5,12 +5,12 @@ import { alias } from "drizzle-orm/sqlite-core";
 import type { Device } from "../core/access/device.ts";
 import { sessionLifeMs, type Realm, type Session } from "../core/access/session.ts";
 import { dayMs, type Instant } from "../core/time.ts";
-import type { Database } from "./database.ts";
+import type { Database, Found } from "./database.ts";
 import { isSpentOn } from "./mailed-codes.ts";
 import { lastUsed } from "./people.ts";
 import { businesses, consumers, invitations, members, sessions } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
-import { lookup, type Lookup } from "./lookups.ts";
+import { lookup } from "./lookups.ts";
 import { prepared } from "./prepared.ts";
 import { allOf, changedBefore, existsIn, query } from "./query.ts";
 import { ownContextIn, type Vault } from "./vault.ts";
@@ -113,12 +113,8 @@ export const sessionByToken = async (db: Database, tokenHash: string, now: Insta
   const signedIn = { userId, sessionId, tokenHash, provedAt: row.provedAt ?? row.createdAt, seenDay };
   if (realm === "consumer") {
     if (consumer === null) return null;
-    return {
-      realm,
-      ...signedIn,
-      emailSealed: consumer.emailSealed,
-      chain: { tag: consumer.auditChain, shard: consumer.auditShard },
-    };
+    const { emailSealed, auditChain: tag, auditShard: shard } = consumer;
+    return { realm, ...signedIn, emailSealed, chain: { tag, shard } };
   }
   if (member === null || business === null) return null;
   const { auditChain: tag, auditShard: shard, ...account } = business;
@@ -138,28 +134,13 @@ export const noteSeen = (db: Database, tokenHash: string, day: number) =>
     .set({ seenDay: day })
     .where(allOf(eq(sessions.tokenHash, tokenHash), sql`${sessions.seenDay} is not ${day}`));
 
-export interface KnownSession {
-  readonly id: string;
-  readonly tokenHash: string;
-  /** Null for a session from before devices were kept. */
-  readonly device: Device | null;
-  readonly createdAt: Instant;
-  readonly expiresAt: Instant;
-  readonly seenDay: number | null;
-}
-
 const liveOf = ({ realm, userId }: Pick<Session, "realm" | "userId">, now: Instant) =>
   allOf(eq(sessions.userId, userId), eq(sessions.realm, realm), gt(sessions.expiresAt, now));
 
 const maxListed = 100;
 
-/** Those that have not ended, the newest first. */
-export const sessionsOf = (
-  db: Database,
-  vault: Vault,
-  person: Pick<Session, "realm" | "userId">,
-  now: Instant,
-): Lookup<readonly KnownSession[]> => {
+/** Those that have not ended, the newest first. One from before devices were kept has none. */
+export const sessionsOf = (db: Database, vault: Vault, person: Pick<Session, "realm" | "userId">, now: Instant) => {
   const { id, tokenHash, agentSealed, createdAt, expiresAt, seenDay } = sessions;
   const live = db
     .select({ id, tokenHash, agentSealed, createdAt, expiresAt, seenDay })
@@ -176,6 +157,8 @@ export const sessionsOf = (
     ),
   );
 };
+
+export type KnownSession = Found<typeof sessionsOf>[number];
 
 /** One of a person's own sessions; changes no row where it is none of theirs, or has ended. */
 export const deleteSessionOf = (db: Database, person: Pick<Session, "realm" | "userId">, id: string, now: Instant) =>

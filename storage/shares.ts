@@ -8,7 +8,7 @@ import type { ShareChains } from "../core/shares/end.ts";
 import { statusAt, type Share, type ShareStatus } from "../core/shares/share.ts";
 import type { Instant } from "../core/time.ts";
 import { chainOfBusiness } from "./accounts.ts";
-import { anchorFields } from "./certificates.ts";
+import { anchorFields } from "./outboxes/anchors.ts";
 import { batch, type Database, type Found } from "./database.ts";
 import { jsonRow } from "./json-rows.ts";
 import { lookup, type Lookup } from "./lookups.ts";

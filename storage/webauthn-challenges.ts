@@ -1,6 +1,6 @@
 // Challenges of passkey ceremonies, by their hash. Each is spent by one statement, whatever comes of the ceremony.
 import { eq, gt, isNull, sql } from "drizzle-orm";
-import { challengeLifeMs, type ChallengePurpose } from "../core/access/passkey.ts";
+import { challengeLifeMs } from "../core/access/passkey.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { allOf } from "./query.ts";
@@ -8,22 +8,14 @@ import { webauthnChallenges } from "./schema.ts";
 
 const { challengeHash, purpose, sessionHash, userHandle, expiresAt, usedAt } = webauthnChallenges;
 
-export interface Challenge {
-  readonly challengeHash: string;
-  readonly purpose: ChallengePurpose;
-  /** The session it belongs to; null where nobody is signed in. */
-  readonly sessionHash: string | null;
-}
+/** Of one purpose it is worth nothing for the other. It belongs to a session, or to none where nobody is signed in. */
+type Challenge = Pick<typeof webauthnChallenges.$inferSelect, "challengeHash" | "purpose" | "sessionHash">;
 
 export const insertChallenge = (db: Database, challenge: Challenge & { readonly userHandle: string | null }, now: Instant) =>
   db.insert(webauthnChallenges).values({ ...challenge, expiresAt: now + challengeLifeMs });
 
 /** Of any number at once, one gets it: null for a challenge that is unknown, expired, spent, of another session, or for something else. */
-export const spendChallenge = async (
-  db: Database,
-  challenge: Challenge,
-  now: Instant,
-): Promise<{ readonly userHandle: string | null } | null> => {
+export const spendChallenge = async (db: Database, challenge: Challenge, now: Instant) => {
   const [spent] = await db
     .update(webauthnChallenges)
     .set({ usedAt: now })

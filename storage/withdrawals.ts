@@ -3,23 +3,14 @@
 // undone whole, with its audit entry, its statement, its event and its mail.
 import { count, countDistinct, desc, eq, gt, lte, ne, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
-import type { VerifiedDomain } from "../core/access/origins.ts";
-import type { IssuerSignature, OpenedWithdrawal, PublishedWithdrawal } from "../core/certificates/published.ts";
+import type { OpenedWithdrawal } from "../core/certificates/published.ts";
 import type { CeaseDetails } from "../core/withdrawals/acknowledge.ts";
-import type {
-  Recorded,
-  RecordedChannel,
-  WithdrawableCertificate,
-  Withdrawal,
-  WithdrawalAddress,
-  WithdrawalScope,
-} from "../core/withdrawals/withdrawal.ts";
+import type { Recorded, RecordedChannel, WithdrawableCertificate, Withdrawal, WithdrawalAddress } from "../core/withdrawals/withdrawal.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
-import type { WithdrawnEntity } from "../core/withdrawals/entities.ts";
 import { chainOfBusiness, verifiedDomains } from "./accounts.ts";
-import { batch, type Database, type Statement } from "./database.ts";
-import { entitiesField, inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
+import { batch, type Database, type Found, type Statement } from "./database.ts";
+import { entitiesField, inOrder, recordedRow, withdrawnEntitiesField, type Owned, type SignedReceipt } from "./entity-withdrawals.ts";
 import { isRaised, violates } from "./faults.ts";
 import { businesses, ceaseAcknowledgements, certificates, entityWithdrawals, withdrawals } from "./schema.ts";
 import { jsonRow } from "./json-rows.ts";
@@ -43,21 +34,16 @@ const ofCertificate = (row: SQL) =>
 export const withdrawalField = jsonRow(published, ofCertificate);
 export const provenWithdrawalField = jsonRow({ ...published, receipt, signature, signatureKid }, ofCertificate);
 
-export interface SealedWithdrawal {
-  readonly channel: RecordedChannel | null;
-  readonly noteSealed: string | null;
-  readonly detailsSealed: string | null;
-}
-
 export const openedWithdrawal = async (
   vault: Vault,
-  of: { readonly certId: CertId; readonly businessId: BusinessId },
-  { channel, noteSealed, detailsSealed }: SealedWithdrawal,
+  { certId, businessId }: Owned,
+  sealed: { readonly channel: RecordedChannel | null; readonly noteSealed: string | null; readonly detailsSealed: string | null },
 ): Promise<OpenedWithdrawal> => {
+  const { channel, noteSealed, detailsSealed } = sealed;
   const isErased = detailsSealed === "";
   const [note, details] = await Promise.all([
-    noteSealed === null ? null : vault.open(noteContext(of.certId, of.businessId), noteSealed),
-    detailsSealed === null || isErased ? null : vault.open(detailsContext(of.certId, of.businessId), detailsSealed),
+    noteSealed === null ? null : vault.open(noteContext(certId, businessId), noteSealed),
+    detailsSealed === null || isErased ? null : vault.open(detailsContext(certId, businessId), detailsSealed),
   ]);
   return {
     recorded: channel === null ? null : { channel, note },
@@ -76,29 +62,8 @@ export const withdrawable = {
   fingerprint: certificates.fingerprint,
 };
 
-/** A certificate as a withdrawal needs it, with what proves who may. */
-export interface WithdrawableRecord {
-  readonly certificate: WithdrawableCertificate;
-  readonly emailIndex: string | null;
-  readonly phoneIndex: string | null;
-  readonly subjectSealed: string | null;
-  readonly manageTokenHash: string;
-  /** Verified domains of the business. */
-  readonly domains: readonly VerifiedDomain[];
-  readonly withdrawal: PublishedWithdrawal | null;
-  readonly entities: readonly string[];
-  readonly answered: { readonly accepted: readonly string[] } | null;
-  readonly entitiesWithdrawn: readonly WithdrawnEntity[];
-  /** The business asked to be told of what is not told by itself. */
-  readonly isToldAll: boolean;
-  /** How far a withdrawal reaches that the business records without saying. */
-  readonly recordedScope: WithdrawalScope;
-  /** Where the business can be reached, where it says so. */
-  readonly contact: string | null;
-  readonly mailingAddress: string | null;
-}
-
-export const withdrawableById = async (db: Database, certId: CertId): Promise<WithdrawableRecord | null> => {
+/** A certificate as a withdrawal needs it, with what proves who may, and where the business can be reached if it says so. */
+export const withdrawableById = async (db: Database, certId: CertId) => {
   const row = await db
     .select({
       certificate: withdrawable,
@@ -112,7 +77,9 @@ export const withdrawableById = async (db: Database, certId: CertId): Promise<Wi
       entities: entitiesField,
       accepted: certificates.entitiesAccepted,
       entitiesWithdrawn: withdrawnEntitiesField,
+      // the business asked to be told of what is not told by itself
       isToldAll: businesses.emitCertificateIssued,
+      // how far a withdrawal reaches that the business records without saying
       recordedScope: businesses.revocationScopeDefault,
       contact: businesses.contactEmail,
       mailingAddress: businesses.mailingAddress,
@@ -131,28 +98,33 @@ export const withdrawableById = async (db: Database, certId: CertId): Promise<Wi
   };
 };
 
-/** What a withdrawal from everything covers: certificates of one business that carry one address and stood at that moment. */
-export interface SameAddress {
+export type WithdrawableRecord = Found<typeof withdrawableById>;
+
+interface OfAddress {
   readonly businessId: BusinessId;
   readonly environment: Environment;
   readonly address: WithdrawalAddress;
+}
+
+/** What a withdrawal from everything covers: certificates of one business that carry one address and stood at that moment. */
+export interface SameAddress extends OfAddress {
   /** A certificate issued later is a new consent. */
   readonly issuedUntil: Instant;
 }
 
 const addressColumns = { email: certificates.emailIndex, phone: certificates.phoneIndex };
-const isActiveOf = ({ businessId, environment, address }: Omit<SameAddress, "issuedUntil">) =>
+const isOf = ({ businessId, environment, address }: OfAddress) =>
   allOf(
     eq(addressColumns[address.kind], address.index),
     eq(certificates.businessId, businessId),
     eq(certificates.environment, environment),
-    eq(certificates.status, "active"),
   );
+const isActiveOf = (same: OfAddress) => allOf(isOf(same), eq(certificates.status, "active"));
 
 /** Others that are active: those issued after that moment, where one is given. How many, and the newest of them. */
 export const otherCertificates = async (
   db: Database,
-  same: Omit<SameAddress, "issuedUntil">,
+  same: OfAddress,
   but: { readonly certId: CertId; readonly issuedAfter: Instant | null },
   max: number,
 ): Promise<{ readonly count: number; readonly newest: readonly { readonly id: CertId; readonly issuedAt: Instant }[] }> => {
@@ -181,22 +153,17 @@ export const activeWithAddress = (db: Database, same: SameAddress, max: number):
  * For the mail that confirms a withdrawal which proves nothing about the address: fewer than `max` such acts since then, on
  * certificates that name it. Certificates withdrawn at one moment are one act.
  */
-export const ifFewUnproved = (same: Omit<SameAddress, "issuedUntil">, since: Instant, max: number): SQL => {
-  const isSame = allOf(
-    eq(addressColumns[same.address.kind], same.address.index),
-    eq(certificates.businessId, same.businessId),
-    eq(certificates.environment, same.environment),
-  );
+export const ifFewUnproved = (same: OfAddress, since: Instant, max: number): SQL => {
   const whole = query
     .select({ n: countDistinct(withdrawnAt) })
     .from(certificates)
     .innerJoin(withdrawals, eq(withdrawals.certId, certificates.id))
-    .where(allOf(isSame, ne(method, "email_code"), gt(withdrawnAt, since)));
+    .where(allOf(isOf(same), ne(method, "email_code"), gt(withdrawnAt, since)));
   const single = query
     .select({ n: count() })
     .from(certificates)
     .innerJoin(entityWithdrawals, eq(entityWithdrawals.certId, certificates.id))
-    .where(allOf(isSame, ne(entityWithdrawals.method, "email_code"), gt(entityWithdrawals.withdrawnAt, since)));
+    .where(allOf(isOf(same), ne(entityWithdrawals.method, "email_code"), gt(entityWithdrawals.withdrawnAt, since)));
   return sql`${whole} + ${single} < ${max}`;
 };
 
@@ -206,36 +173,15 @@ export const insertWithdrawal = async (
   vault: Vault,
   certificate: WithdrawableCertificate,
   withdrawal: Withdrawal,
-  receipt: { readonly text: string; readonly signature: IssuerSignature },
+  receipt: SignedReceipt,
 ): Promise<readonly Statement[]> => {
-  const { recorded } = withdrawal;
-  const note = recorded?.note ?? null;
-  const noteSealed = note === null ? null : await vault.seal(noteContext(certificate.id, certificate.businessId), note);
-  return [
-    db.insert(withdrawals).values({
-      certId: certificate.id,
-      businessId: certificate.businessId,
-      environment: certificate.environment,
-      withdrawnAt: withdrawal.withdrawnAt,
-      ceaseBy: withdrawal.ceaseBy,
-      method: withdrawal.method,
-      scope: withdrawal.scope,
-      channel: recorded?.channel ?? null,
-      receivedAt: recorded?.receivedAt ?? null,
-      noteSealed,
-      receipt: receipt.text,
-      signature: receipt.signature.value,
-      signatureKid: receipt.signature.kid,
-    }),
-  ];
+  const { id, businessId, environment } = certificate;
+  const row = await recordedRow(vault, noteContext(id, businessId), withdrawal.recorded, receipt);
+  return [db.insert(withdrawals).values({ ...withdrawal, businessId, environment, ...row })];
 };
 
 /** What the business recorded of a withdrawal, to be carried to the person's other certificates; null of one by the person. */
-export const recordedOf = async (
-  db: Database,
-  vault: Vault,
-  of: { readonly certId: CertId; readonly businessId: BusinessId },
-): Promise<Recorded | null> => {
+export const recordedOf = async (db: Database, vault: Vault, of: Owned): Promise<Recorded | null> => {
   const { channel, noteSealed } = withdrawals;
   const row = await db.select({ channel, receivedAt, noteSealed }).from(withdrawals).where(eq(withdrawals.certId, of.certId)).get();
   if (row === undefined || row.channel === null || row.receivedAt === null) return null;
@@ -251,7 +197,7 @@ export const isWithdrawnAlready = (error: unknown): boolean =>
 export const insertAcknowledgement = async (
   db: Database,
   vault: Vault,
-  of: { readonly certId: CertId; readonly businessId: BusinessId },
+  of: Owned,
   details: CeaseDetails,
   now: Instant,
 ): Promise<readonly Statement[]> => {

@@ -20,9 +20,6 @@ export interface RelyingParty {
   readonly origin: string;
 }
 
-/** What a ceremony is for. A challenge of one is worth nothing in the other. */
-export type ChallengePurpose = "add" | "sign_in";
-
 /** A credential that an authenticator made, as browsers write it (`RegistrationResponseJSON`). */
 export interface MadeCredential {
   readonly id: string;

@@ -3,25 +3,27 @@
 import { desc, eq, gt, inArray, isNull, lte, ne, sql, type Column, type SQL } from "drizzle-orm";
 import type { PublishedAnchor } from "../../core/certificates/published.ts";
 import type { Outcome, Submission } from "../../core/ledger/adapter.ts";
-import { parseReceipt, receiptText, type Receipt } from "../../core/ledger/receipt.ts";
+import { parseReceipt, receiptText } from "../../core/ledger/receipt.ts";
 import { nextTryOf, type Tried } from "../../core/ledger/retries.ts";
 import { minuteMs, type Instant } from "../../core/time.ts";
-import type { Database, Statement } from "../database.ts";
+import type { Database, Found, Statement } from "../database.ts";
 import { lookup, type Lookup } from "../lookups.ts";
 import { allOf, query } from "../query.ts";
 import { anchors } from "../schema.ts";
 
 const leaseMs = minuteMs; // longer than a call to the slowest ledger (30 s) and asking ten times for a checkpoint
 
-export interface ClaimedAnchor extends Submission, Tried {}
-
+const { event, receipt, anchoredAt } = anchors;
 const { ord, id, statement, entryHash, prepared, attempts, lastError, lease, leaseUntil, status, nextAt } = anchors;
 // In the statement as it is in the index anchors_due, or SQLite does not take that index: never a bound value.
 const isWaiting = inArray(status, ["pending", "prepared"]).inlineParams();
 const isUnanchored = ne(status, "anchored");
 
+/** What is published of a statement. */
+export const anchorFields = { event, ledgerId: anchors.ledgerId, entryHash, statement, status, receipt, anchoredAt };
+
 /** The oldest due rows of a ledger, leased to `holder`. */
-export const claimAnchors = async (db: Database, ledgerId: string, holder: string, max: number, now: Instant): Promise<ClaimedAnchor[]> => {
+export const claimAnchors = async (db: Database, ledgerId: string, holder: string, max: number, now: Instant) => {
   const due = query
     .select({ ord })
     .from(anchors)
@@ -33,8 +35,10 @@ export const claimAnchors = async (db: Database, ledgerId: string, holder: strin
     .set({ lease: holder, leaseUntil: now + leaseMs })
     .where(inArray(ord, due))
     .returning({ ord, anchorId: id, statement, entryHash, prepared, attempts, lastError });
-  return claimed.sort((a, b) => a.ord - b.ord).map(({ ord: _, ...anchor }) => anchor);
+  return claimed.sort((a, b) => a.ord - b.ord).map(({ ord: _, ...anchor }): Submission & Tried => anchor);
 };
+
+export type ClaimedAnchor = Found<typeof claimAnchors>[number];
 
 /** Values of many rows as one bound value: each is an array, and `cell` is one of its places. */
 const listOf = (rows: readonly (readonly (string | number)[])[]): SQL => sql`json_each(${JSON.stringify(rows)}) j`;
@@ -145,17 +149,10 @@ export const adoptWaiting = (db: Database, ledgerId: string, now: Instant) => {
   );
 };
 
-export interface EntityAnchor {
-  readonly event: string;
-  readonly statement: string;
-  readonly receipt: Receipt | null;
-}
-
 const isAnchored = eq(status, "anchored");
 
 /** What the ledger of its time holds, or will hold, about one record: the statement and, once confirmed, its receipt. In the order of their commits. */
-export const entityAnchors = async (db: Database, entityId: string): Promise<EntityAnchor[]> => {
-  const { event, receipt } = anchors;
+export const entityAnchors = async (db: Database, entityId: string) => {
   const rows = await db.select({ event, statement, status, receipt }).from(anchors).where(eq(anchors.entityId, entityId)).orderBy(ord);
   return rows.map((row) => ({
     event: row.event,
@@ -164,11 +161,12 @@ export const entityAnchors = async (db: Database, entityId: string): Promise<Ent
   }));
 };
 
+export type EntityAnchor = Found<typeof entityAnchors>[number];
+
 /** The newest statement about a log's checkpoint that the ledger has confirmed; null before the first. */
 export const newestCheckpointAnchor = (db: Database, ledgerId: string, origin: string): Lookup<PublishedAnchor | null> => {
-  const { event, receipt, anchoredAt } = anchors;
   const newest = db
-    .select({ event, ledgerId: anchors.ledgerId, entryHash, statement, status, receipt, anchoredAt })
+    .select(anchorFields)
     .from(anchors)
     .where(allOf(eq(anchors.entityId, origin), eq(anchors.ledgerId, ledgerId), eq(anchors.kind, "checkpoint"), isAnchored))
     .orderBy(desc(ord))

@@ -26,12 +26,8 @@ export const insertEvents = (db: Database, environment: Environment, events: rea
     events.map(({ id, ...event }) => ({ eventId: id, ...event })),
   );
 
-export interface WaitingEvent extends UnplacedEvent {
-  readonly ord: number;
-}
-
 /** Oldest first; read from the primary, so that what was just committed is seen. */
-export const waitingEvents = (db: Database, { businessId, environment }: LogOwner, max: number): Promise<readonly WaitingEvent[]> => {
+export const waitingEvents = (db: Database, { businessId, environment }: LogOwner, max: number) => {
   const outbox = outboxOf(environment);
   const { businessId: _business, eventId: id, ...rest } = getColumns(outbox);
   return onPrimary(db)

@@ -1,6 +1,6 @@
 // Endpoints that have been failing for long: an operator sees them among the work that is stuck. A row is written when the owners are
 // told, and stays until somebody looks and the endpoint answers again or is gone.
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import type { BusinessId, WebhookId } from "../../core/ids.ts";
 import type { Instant } from "../../core/time.ts";
 import type { Database } from "../database.ts";
@@ -25,16 +25,14 @@ export const noteFailingEndpoint = (db: Database, { webhookId, since, ...of }: F
     .onConflictDoNothing();
 
 /** Those noted first. */
-export const failingEndpoints = async (db: Database, max: number): Promise<readonly FailingEndpoint[]> => {
-  const rows = await db
-    .select({ webhookId: entityId, businessId, since: createdAt })
+export const failingEndpoints = (db: Database, max: number): Promise<readonly FailingEndpoint[]> =>
+  db
+    .select({ webhookId: sql<WebhookId>`${entityId}`, businessId, since: createdAt })
     .from(outbox)
     .where(isFailing)
     .orderBy(ord)
     .limit(max)
     .all();
-  return rows.map((row) => ({ ...row, webhookId: row.webhookId as WebhookId }));
-};
 
 export const forgetFailingEndpoint = (db: Database, webhookId: WebhookId) =>
   db.delete(outbox).where(allOf(isFailing, eq(entityId, webhookId)));

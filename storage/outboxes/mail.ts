@@ -5,7 +5,7 @@ import type { CertId, ConsumerId } from "../../core/ids.ts";
 import { isMailbox } from "../../core/mailbox.ts";
 import { mailLifeMs, type Mail, type MailLanguage } from "../../core/mail/templates.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
-import type { Database, Statement } from "../database.ts";
+import type { Database, Found, Statement } from "../database.ts";
 import { mailOutbox } from "../schema.ts";
 import { insertIf, insertMany } from "../inserts.ts";
 import { allOf, query } from "../query.ts";
@@ -56,27 +56,21 @@ export const sealMail = (vault: Vault, mail: Omit<MailToSend, "onlyIf" | "certId
 /** Any number of them as one statement. */
 export const insertMails = (db: Database, mails: readonly SealedMail[]): Statement => insertRows(db, mails);
 
-export interface DueMail {
-  readonly id: string;
-  readonly sealed: string;
-  /** This one included. */
-  readonly attempts: number;
-  readonly giveUpAt: Instant;
-}
-
 const { ord, id, messageSealed: sealed, attempts, nextAt, giveUpAt } = mailOutbox;
 
 /**
  * Of what is due, takes what would be of no use soonest: a code goes before thousands of warnings. Of two workers at once, each gets its
  * own. In the order of that index; the plus keeps the planner from sorting all that is due.
  */
-export const claimMail = (db: Database, now: Instant, max: number): Promise<readonly DueMail[]> =>
+export const claimMail = (db: Database, now: Instant, max: number) =>
   db
     .update(mailOutbox)
     .set({ nextAt: now + leaseMs, attempts: sql`${attempts} + 1` })
     .where(inArray(ord, query.select({ ord }).from(mailOutbox).where(sql`+${nextAt} <= ${now}`).orderBy(giveUpAt, ord).limit(max)))
     .returning({ id, sealed, attempts, giveUpAt })
     .all();
+
+export type DueMail = Found<typeof claimMail>[number];
 
 export const openMail = async (vault: Vault, due: DueMail): Promise<OpenedMail> =>
   JSON.parse(await vault.open(messageContext(due.id), due.sealed)) as OpenedMail;

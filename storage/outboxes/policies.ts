@@ -4,10 +4,9 @@
 // cost the same for one certificate and for a hundred thousand. Businesses take turns, each with one capture at a time.
 import { eq, inArray, isNull, lte, sql } from "drizzle-orm";
 import { secondMs, type Instant } from "../../core/time.ts";
-import type { AuditChain } from "../../core/facts.ts";
 import type { BusinessId, CertId } from "../../core/ids.ts";
 import { chainOfBusiness } from "../accounts.ts";
-import type { Database, Statement } from "../database.ts";
+import type { Database, Found, Statement } from "../database.ts";
 import { prepared } from "../prepared.ts";
 import { businesses, certificates, outbox, policyTurns } from "../schema.ts";
 import { allOf, countIn, existsIn, listed, query } from "../query.ts";
@@ -21,18 +20,6 @@ export interface PolicyTopic {
   readonly topic: string;
 }
 
-/** The lease on a topic, as claimed. */
-export interface PolicyLease extends PolicyTopic {
-  /** Null for what came when the business had as many topics as it may: nothing is looked up for it. */
-  readonly origin: string | null;
-  /** The page of the form, without query. */
-  readonly page: string;
-  /** The certificate that has waited longest; its home is the home of everything that follows. */
-  readonly certId: string;
-  /** This attempt included. */
-  readonly attempts: number;
-}
-
 const { ord, topic, nextAt, attempts, businessId } = outbox;
 const isPolicy = eq(outbox.kind, "policy");
 const isOf = (one: PolicyTopic) => allOf(isPolicy, eq(businessId, one.businessId), eq(topic, one.topic));
@@ -42,6 +29,7 @@ const beyondLimit = ""; // the topic of whatever came past the limit
 
 /** No address holds a space. */
 export const policyTopic = (origin: string, page: string): string => `${origin} ${page}`;
+/** Null for what came when the business had as many topics as it may: nothing is looked up for it. */
 const originOfTopic = (of: string): string | null => (of === beyondLimit ? null : of.slice(0, of.indexOf(" ")));
 
 /**
@@ -98,14 +86,17 @@ export const endPolicyTurn = (db: Database, of: BusinessId, now: Instant) =>
   db.update(policyTurns).set({ until: now }).where(eq(policyTurns.businessId, of));
 
 /** Takes the lease that has been due longest, of the business whose turn it is; null when none is due. Of two workers at once, one gets it. */
-export const claimPolicyLease = async (db: Database, now: Instant): Promise<PolicyLease | null> => {
+export const claimPolicyLease = async (db: Database, now: Instant) => {
   const turn = await takeTurn(db, now);
   if (turn === null) return null;
   const [lease] = await claimDue(db, outbox, { now, leaseMs, max: 1, only: allOf(isPolicy, eq(businessId, turn)) });
   if (lease === undefined) return null;
+  // The certificate is the one that has waited longest: its home is the home of everything that follows.
   const { topic: of, payload: page, entityId: certId, attempts: tried } = lease;
   return { businessId: turn, topic: of, origin: originOfTopic(of), page, certId, attempts: tried };
 };
+
+export type PolicyLease = Found<typeof claimPolicyLease>;
 
 const firstWaiting = (of: PolicyTopic) => query.select({ ord }).from(outbox).where(isOf(of)).orderBy(ord).limit(1);
 
@@ -123,14 +114,8 @@ export const forgivePolicyLease = (db: Database, of: PolicyTopic) =>
     .set({ attempts: sql`max(0, ${attempts} - 1)` })
     .where(eq(ord, firstWaiting(of)));
 
-export interface WaitingCertificate {
-  readonly ord: number;
-  readonly certId: string;
-  readonly chain: AuditChain;
-}
-
 /** The certificates that have waited longest for a topic. */
-export const waitingForPolicies = (db: Database, of: PolicyTopic, max: number): Promise<readonly WaitingCertificate[]> =>
+export const waitingForPolicies = (db: Database, of: PolicyTopic, max: number) =>
   db
     .select({ ord, certId: outbox.entityId, chain: chainOfBusiness })
     .from(outbox)
@@ -140,6 +125,8 @@ export const waitingForPolicies = (db: Database, of: PolicyTopic, max: number): 
     .orderBy(ord)
     .limit(max)
     .all();
+
+export type WaitingCertificate = Found<typeof waitingForPolicies>[number];
 
 /** For the batch that links them: the rows are done, and the lease, still taken, passes to the next that waits. */
 export const finishPolicyWork = (

@@ -2,7 +2,7 @@
 // subscription any more: it is written with what put an end to it, and never given up.
 import { eq, isNotNull, isNull, sql } from "drizzle-orm";
 import { minuteMs, type Instant } from "../../core/time.ts";
-import type { Database } from "../database.ts";
+import type { Database, Found } from "../database.ts";
 import { allOf } from "../query.ts";
 import { billingCustomers, outbox } from "../schema.ts";
 import { claimDue } from "./claim.ts";
@@ -10,13 +10,6 @@ import { claimDue } from "./claim.ts";
 const leaseMs = 2 * minuteMs; // more than a call to the provider takes, and its repeat
 const kind = "subscription_end";
 const isEnd = eq(outbox.kind, kind);
-
-export interface SubscriptionEnd {
-  readonly subscriptionId: string;
-  readonly accountId: string;
-  /** This one included. */
-  readonly attempts: number;
-}
 
 /** For the batch that ends an account: what it pays for ends too. Nothing where it pays for nothing, or asked already. */
 export const requestEndOfAccount = (db: Database, accountId: string, now: Instant) => {
@@ -39,10 +32,13 @@ export const requestEndOfSubscription = (
     .values({ kind, entityId: end.subscriptionId, topic: end.accountId, payload: end.customerId, nextAt: now, createdAt: now })
     .onConflictDoNothing();
 
-export const claimSubscriptionEnds = async (db: Database, now: Instant, max: number): Promise<readonly SubscriptionEnd[]> => {
+/** Each with how often it was tried, this time included. */
+export const claimSubscriptionEnds = async (db: Database, now: Instant, max: number) => {
   const due = await claimDue(db, outbox, { now, leaseMs, max, only: isEnd });
   return due.map(({ entityId, topic, attempts }) => ({ subscriptionId: entityId, accountId: topic, attempts }));
 };
+
+export type SubscriptionEnd = Found<typeof claimSubscriptionEnds>[number];
 
 const isOf = (subscription: string) => allOf(isEnd, eq(outbox.entityId, subscription));
 
