@@ -1,36 +1,19 @@
 // What a business has to have done by when: certificates that people withdrew from and shares they stopped, as long as nobody has said
 // that contact has ended: of a whole certificate, or of recipients of it. By the indexes of deadlines, the earliest first.
-import { and, eq, gt, isNull } from "drizzle-orm";
+import { and, eq, gt, isNull, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
-import type { Database } from "./database.ts";
-import { lookup, type Lookup } from "./lookups.ts";
+import type { Database, Found } from "./database.ts";
+import { lookup } from "./lookups.ts";
 import { ceaseAcknowledgements, certificates, entityDuties, entityWithdrawals, purposes, shares, withdrawals } from "./schema.ts";
 
-/** One duty. */
-export interface Deadline {
-  readonly kind: "certificate" | "recipients" | "share";
-  /** Of the certificate or share. */
-  readonly id: string;
-  readonly ceaseBy: Instant;
-  readonly withdrawnAt: Instant;
-  readonly purpose: string;
-  /** Masked; null for a share. */
-  readonly person: Readonly<Record<string, string>> | null;
-}
-
-export interface DeadlinePage {
-  readonly deadlines: readonly Deadline[];
-  readonly hasMore: boolean;
-}
-
-/** Overdue first, because they were due first. */
+/** Overdue first, because they were due first. Each with the certificate or share, and the person, masked, of a certificate. */
 export const openDeadlines = (
   db: Database,
   { businessId, environment }: { readonly businessId: BusinessId; readonly environment: Environment },
   max: number,
-): Lookup<DeadlinePage> => {
+) => {
   const ofWhole = db
     .select({
       id: withdrawals.certId,
@@ -47,7 +30,12 @@ export const openDeadlines = (
     .orderBy(withdrawals.ceaseBy)
     .limit(max + 1);
   const ofShares = db
-    .select({ id: shares.id, ceaseBy: shares.ceaseBy, withdrawnAt: shares.revokedAt, purpose: shares.purpose })
+    .select({
+      id: shares.id,
+      ceaseBy: sql<Instant>`${shares.ceaseBy}`,
+      withdrawnAt: sql<Instant>`${shares.revokedAt}`,
+      purpose: shares.purpose,
+    })
     .from(shares)
     .where(and(eq(shares.businessId, businessId), eq(shares.environment, environment), eq(shares.state, "revoked"), gt(shares.ceaseBy, 0)))
     .orderBy(shares.ceaseBy)
@@ -68,17 +56,14 @@ export const openDeadlines = (
     .orderBy(entityDuties.ceaseBy)
     .limit(max + 1);
   return lookup(db, [ofWhole, ofShares, ofRecipients], ([whole, stopped, single]) => {
-    const deadlines: readonly Deadline[] = [
+    const deadlines = [
       ...whole.map((row) => ({ ...row, kind: "certificate" as const })),
       ...single.map((row) => ({ ...row, kind: "recipients" as const })),
-      ...stopped.map(({ ceaseBy, withdrawnAt, ...row }) => ({
-        ...row,
-        ceaseBy: ceaseBy as Instant,
-        withdrawnAt: withdrawnAt as Instant,
-        kind: "share" as const,
-        person: null,
-      })),
+      ...stopped.map((row) => ({ ...row, kind: "share" as const, person: null })),
     ].sort((a, b) => a.ceaseBy - b.ceaseBy || (a.id < b.id ? -1 : 1));
     return { deadlines: deadlines.slice(0, max), hasMore: deadlines.length > max };
   });
 };
+
+export type DeadlinePage = Found<typeof openDeadlines>;
+export type Deadline = DeadlinePage["deadlines"][number];

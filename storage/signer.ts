@@ -25,11 +25,18 @@ const thumbprint = (x: string): string => base64UrlOf(sha256(`{"crv":"Ed25519","
 
 const jwkOf = (x: string): Jwk => ({ kty: "OKP", crv: "Ed25519", x, kid: thumbprint(x), alg: "EdDSA", use: "sig" });
 
+/** An Ed25519 key of 32 bytes, and its public key. */
+export const openEd25519 = async (seed: Uint8Array) => {
+  const key = await crypto.subtle.importKey("pkcs8", concatBytes(pkcs8Prefix, seed), "Ed25519", true, ["sign"]);
+  const { x = "" } = (await crypto.subtle.exportKey("jwk", key)) as { x?: string };
+  const publicKey = bytesOfBase64Url(x);
+  if (publicKey?.length !== 32) throw new Error("signer: the runtime gave no public key");
+  return { key, x, publicKey };
+};
+
 /** `seed` is 32 bytes; `retired` are the public keys (base64url) of earlier seeds, published so that their signatures still verify. */
 export const openSigner = async (seed: Uint8Array, retired: readonly string[]): Promise<Signer> => {
-  const key = await crypto.subtle.importKey("pkcs8", concatBytes(pkcs8Prefix, seed), "Ed25519", true, ["sign"]);
-  const { x } = (await crypto.subtle.exportKey("jwk", key)) as { x?: string };
-  if (x === undefined || bytesOfBase64Url(x)?.length !== 32) throw new Error("signer: the runtime gave no public key");
+  const { key, x } = await openEd25519(seed);
   const active = jwkOf(x);
   return {
     kid: active.kid,

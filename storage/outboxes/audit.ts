@@ -1,7 +1,8 @@
-// Entries on their way into the audit chains, written with the change they tell of.
-import { eq, gt, inArray, isNull, sql, type Column, type SQL } from "drizzle-orm";
+// Entries on their way into the audit chains, written with the change they tell of; and what those committed to that are there: the rows
+// that carried them stay.
+import { desc, eq, gt, inArray, isNull, sql, type Column, type SQL } from "drizzle-orm";
 import { auditPayloadHash } from "../../core/audit/payload.ts";
-import type { WaitingEntry } from "../../core/audit/trail.ts";
+import type { CommittedPayload, WaitingEntry } from "../../core/audit/trail.ts";
 import { base64UrlOf } from "../../core/bytes.ts";
 import { canonicalJson } from "../../core/canonical-json.ts";
 import type { FactType } from "../../core/facts.ts";
@@ -12,7 +13,7 @@ import { allOf, existsIn, listed } from "../query.ts";
 import { auditOutbox, businesses, shares } from "../schema.ts";
 import { contextIn, type Vault } from "../vault.ts";
 
-const { ord, id, chain, type, entityType, entityId, at, payloadHash, drainedAt } = auditOutbox;
+const { ord, id, chain, type, entityType, entityId, at, payloadHash, payloadSealed, drainedAt } = auditOutbox;
 
 /** What an entry is written with. */
 export const entryColumns = ["id", "shard", "chain", "type", "entityType", "entityId", "at", "payloadHash", "payloadSealed"] as const;
@@ -96,10 +97,6 @@ export const insertShareEntries = (
     .select(sql`${ofBusiness} union all ${ofPerson} and ${shares.consumerChain} is not null and ${toldToPersonIf}`);
 };
 
-/** The salt and the payload, of either form. */
-export const entryText = (vault: Vault, chainTag: string, id: string, stored: string): Promise<string> | string =>
-  stored.startsWith(openMark) ? stored.slice(openMark.length) : vault.open(payloadContext(id, chainTag), stored);
-
 /** Rows of a chain that its log has not taken yet, oldest first. */
 export const waitingEntries = (
   db: Database,
@@ -112,4 +109,62 @@ export const waitingEntries = (
     .orderBy(ord)
     .limit(asked.max);
   return lookup(db, [waiting], ([rows]) => rows);
+};
+
+/** Whether anything was entered about a record; read where it is written, so that a commit whose answer was lost is seen. */
+export const isEntered = async (db: Database, recordId: string): Promise<boolean> =>
+  (await onPrimary(db).select({ ord }).from(auditOutbox).where(eq(entityId, recordId)).limit(1).all()).length > 0;
+
+const deciding: FactType[] = ["certificate.issued", "certificate.revoked", "certificate.entities_withdrawn"];
+
+/** What happened to a certificate, as far as it is of these types: issuance and withdrawals first, whatever else there is; then oldest first. */
+export const certificateEntries = async (
+  db: Database,
+  vault: Vault,
+  asked: { readonly certId: string; readonly chainTag: string; readonly types: readonly FactType[]; readonly max: number },
+) => {
+  const rows = await db
+    .select({ id, type, payloadSealed, drainedAt })
+    .from(auditOutbox)
+    .where(allOf(eq(entityId, asked.certId), eq(chain, asked.chainTag), inArray(type, [...asked.types])))
+    .orderBy(desc(inArray(type, deciding)), ord)
+    .limit(asked.max);
+  return Promise.all(
+    rows.map(async (row) => ({
+      id: row.id,
+      type: row.type,
+      drained: row.drainedAt !== null,
+      committed: await openedPayload(vault, asked.chainTag, row.id, row.payloadSealed),
+    })),
+  );
+};
+
+/** The salt and the payload of an entry, of either form; null once erased. */
+const openedPayload = async (vault: Vault, chainTag: string, entry: string, stored: string | null): Promise<CommittedPayload | null> => {
+  if (stored === null) return null;
+  const isOpen = stored.startsWith(openMark);
+  const text = isOpen ? stored.slice(openMark.length) : await vault.open(payloadContext(entry, chainTag), stored);
+  const [salt, payload] = JSON.parse(text) as [string, CommittedPayload["payload"]];
+  return { salt, payload };
+};
+
+/** What these rows of a chain committed to, by row; null once erased. */
+export const committedPayloads = (
+  db: Database,
+  vault: Vault,
+  chainTag: string,
+  ids: readonly string[],
+): Lookup<ReadonlyMap<string, CommittedPayload | null>> => {
+  const carried = db
+    .select({ id, payloadSealed })
+    .from(auditOutbox)
+    .where(allOf(eq(chain, chainTag), inArray(id, listed(ids))));
+  return lookup(
+    db,
+    [carried],
+    async ([rows]) =>
+      new Map(
+        await Promise.all(rows.map(async (row) => [row.id, await openedPayload(vault, chainTag, row.id, row.payloadSealed)] as const)),
+      ),
+  );
 };

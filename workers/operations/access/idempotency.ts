@@ -4,8 +4,7 @@
 import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Statement } from "../../../storage/database.ts";
-import { answerRows, claimWork, dropClaim, keepAnswer, keepDraft, yieldClaim } from "../../../storage/idempotency-claims.ts";
-import { idempotencyKeyHash } from "../../../storage/idempotency.ts";
+import { answerRows, claimWork, dropClaim, idempotencyKeyHash, keepAnswer, keepDraft, yieldClaim } from "../../../storage/idempotency.ts";
 import type { Condition } from "../../../storage/query.ts";
 import type { Runtime, Stores } from "../../services.ts";
 

@@ -20,7 +20,7 @@ import { trustDocument } from "../../../core/ledger/trust-document.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import type { Database } from "../../../storage/database.ts";
 import { businessIdentity } from "../../../storage/accounts.ts";
-import { certificateEntries } from "../../../storage/audit.ts";
+import { certificateEntries } from "../../../storage/outboxes/audit.ts";
 import { provenEntityWithdrawals } from "../../../storage/entity-withdrawals.ts";
 import { entityAnchors, type EntityAnchor } from "../../../storage/outboxes/anchors.ts";
 import { kindOfError } from "../../log.ts";

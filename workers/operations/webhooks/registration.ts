@@ -10,7 +10,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { RegisteredEndpoint } from "../../../core/webhooks/endpoint.ts";
 import { chosenDescription, chosenEvents } from "../../../core/webhooks/management.ts";
 import { secretBytes, secretHint, webhookSecret } from "../../../core/webhooks/signature.ts";
-import { isEntered } from "../../../storage/audit.ts";
+import { isEntered } from "../../../storage/outboxes/audit.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../../storage/idempotency.ts";
 import { keptRegistration, openedRegistration } from "../../../storage/webhook-answers.ts";
 import { sealSecret } from "../../../storage/webhook-secrets.ts";
