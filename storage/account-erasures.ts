@@ -3,7 +3,6 @@
 import { eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
 import type { AuditChain } from "../core/facts.ts";
 import type { ConsumerId } from "../core/ids.ts";
-import type { MailLanguage } from "../core/mail/templates.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { excluded, insertIf } from "./inserts.ts";
@@ -30,10 +29,7 @@ import {
 
 const leaseMs = minuteMs; // more than all homes take
 
-export interface Erasure {
-  readonly consumerId: ConsumerId;
-  readonly language: MailLanguage;
-}
+export type Erasure = Omit<typeof accountErasures.$inferSelect, "nextAt">;
 
 /** From here on nothing can be granted or changed in the account, and the erasure is finished whatever dies. False for one that is over. */
 export const beginErasure = async (db: Database, { consumerId, language }: Erasure, now: Instant): Promise<boolean> => {

@@ -1,5 +1,5 @@
 // Removals, in the home of the person. The file of an affidavit is sealed whole, since it names the person; its hash is not.
-import { desc, eq, sql } from "drizzle-orm";
+import { desc, eq, inArray, sql } from "drizzle-orm";
 import { base64UrlOf, bytesOfBase64Url } from "../core/bytes.ts";
 import type { ConsumerId, RemovalId } from "../core/ids.ts";
 import type { MailLanguage } from "../core/mail/templates.ts";
@@ -9,6 +9,7 @@ import { batch, type Database, type Statement } from "./database.ts";
 import { violates } from "./faults.ts";
 import { insertMany } from "./inserts.ts";
 import { lookup, type Lookup } from "./lookups.ts";
+import { isHere } from "./people.ts";
 import { allOf, query } from "./query.ts";
 import { consumers, removals, removalTargets } from "./schema.ts";
 import { contextIn, type Vault } from "./vault.ts";
@@ -31,10 +32,7 @@ export interface NewRemoval {
 /** Fails as `isOfNobody` says for a person who is erased. */
 export const insertRemoval = async (db: Database, vault: Vault, removal: NewRemoval): Promise<readonly Statement[]> => {
   const { id, consumerId, targets, notes, language, now, requestId } = removal;
-  const person = query
-    .select({ id: consumers.id })
-    .from(consumers)
-    .where(allOf(eq(consumers.id, consumerId), sql`${consumers.erasedAt} is null`));
+  const person = query.select({ id: consumers.id }).from(consumers).where(isHere(consumerId));
   return [
     db.insert(removals).values({
       id,
@@ -85,7 +83,7 @@ export const removalsOf = (db: Database, vault: Vault, consumerId: ConsumerId): 
     db,
     [
       db.select().from(removals).where(eq(removals.consumerId, consumerId)).orderBy(desc(removals.ord)).limit(maxListed),
-      db.select().from(removalTargets).where(sql`${removalTargets.removalId} in ${ids}`).orderBy(removalTargets.name),
+      db.select().from(removalTargets).where(inArray(removalTargets.removalId, ids)).orderBy(removalTargets.name),
     ],
     ([rows, targets]) => Promise.all(rows.map((row) => toRemoval(vault, row, targets))),
   );

@@ -34,13 +34,12 @@ export const isOutdatedGrant = (error: unknown): boolean =>
 export const isOutdatedShare = (error: unknown): boolean =>
   violates(error, "NOT NULL", shares.changedBy) || isRaised(error, "a share does not go back");
 
-/** Of the person. */
+// What the person shared belongs to them; why they stopped, and what was said to that, to the business.
 const subjectContext = contextIn("shares", "subject");
-/** Of the business, as what it acknowledged. */
 const reasonContext = contextIn("shares", "reason");
 const detailsContext = contextIn("share_acknowledgements", "details");
 
-export interface NewShare {
+interface NewShare {
   readonly prepared: PreparedShare;
   readonly client: Pick<GrantingClient, "business" | "revision">;
   /** Null for a test person. */
@@ -138,45 +137,39 @@ const over = { keySealed: null, nextDueAt: null } as const;
 const isStill = (condition: SQL, requestId: string): SQL<string> => sql<string>`case when ${condition} then ${requestId} end`;
 const isActive = (now: Instant): SQL => sql`${shares.state} = 'active' and ${shares.expiresAt} > ${now}`;
 
+type Deadline = Pick<Revocation, "revokedAt" | "ceaseBy">;
+const revoked = ({ revokedAt, ceaseBy }: Deadline, requestId: string, condition = isActive(revokedAt)) =>
+  ({ ...over, state: "revoked", revokedAt, ceaseBy, changedBy: isStill(condition, requestId) }) as const;
+
 /** Fails as `isOutdatedShare` says. */
 export const updateRevoked = async (
   db: Database,
   vault: Vault,
   share: Share,
-  { revokedAt, ceaseBy }: Revocation,
+  revocation: Deadline,
   { reason, requestId }: { readonly reason: string | null; readonly requestId: string },
 ): Promise<readonly Statement[]> => {
   const reasonSealed = reason === null ? null : await vault.seal(reasonContext(share.id, share.business.id), reason);
   return [
     db
       .update(shares)
-      .set({ ...over, state: "revoked", revokedAt, ceaseBy, reasonSealed, changedBy: isStill(isActive(revokedAt), requestId) })
+      .set({ ...revoked(revocation, requestId), reasonSealed })
       .where(eq(shares.id, share.id)),
   ];
 };
 
 /** Several at once, without a reason. Fails as `isOutdatedShare` says where one of them is over by now. */
-export const updateRevokedTogether = (
-  db: Database,
-  ids: readonly ShareId[],
-  { revokedAt, ceaseBy }: Pick<Revocation, "revokedAt" | "ceaseBy">,
-  requestId: string,
-) =>
+export const updateRevokedTogether = (db: Database, ids: readonly ShareId[], revocation: Deadline, requestId: string) =>
   db
     .update(shares)
-    .set({ ...over, state: "revoked", revokedAt, ceaseBy, changedBy: isStill(isActive(revokedAt), requestId) })
+    .set(revoked(revocation, requestId))
     .where(inArray(shares.id, listed(ids)));
 
 /** Likewise of a sandbox, whose sweep may be behind its clock: what it has not noted as expired is revoked. */
-export const updateTestSharesRevoked = (
-  db: Database,
-  ids: readonly ShareId[],
-  { revokedAt, ceaseBy }: Pick<Revocation, "revokedAt" | "ceaseBy">,
-  requestId: string,
-) =>
+export const updateTestSharesRevoked = (db: Database, ids: readonly ShareId[], revocation: Deadline, requestId: string) =>
   db
     .update(shares)
-    .set({ ...over, state: "revoked", revokedAt, ceaseBy, changedBy: isStill(eq(shares.state, "active"), requestId) })
+    .set(revoked(revocation, requestId, eq(shares.state, "active")))
     .where(allOf(inArray(shares.id, listed(ids)), eq(shares.environment, "sandbox")));
 
 /** Fails as `isOutdatedShare` says. */

@@ -3,7 +3,7 @@
 import { and, eq, gt, inArray, lt, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { EventType } from "../core/events/event.ts";
-import type { ConsumerId, Home, ShareId } from "../core/ids.ts";
+import type { ConsumerId, ShareId } from "../core/ids.ts";
 import { contactKeys, scopeBits, type ContactKey } from "../core/shares/fields.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import type { Database, Found, Statement } from "./database.ts";
@@ -117,12 +117,7 @@ export const updateIndexes = (
   ];
 };
 
-export interface FanOut {
-  readonly consumerId: ConsumerId;
-  readonly home: Home;
-  readonly changed: readonly ContactKey[];
-  readonly revision: number;
-}
+export type FanOut = Omit<typeof fieldFanouts.$inferSelect, "nextAt">;
 
 /** What another change left is united with this one: the keys of both, at the newer revision. */
 const united = sql`(select json_group_array(value) from (select value from json_each(${fieldFanouts.changed}) union select value from json_each(${excluded(fieldFanouts.changed)})))`;

@@ -8,7 +8,7 @@ import { webauthnChallenges } from "./schema.ts";
 
 const { challengeHash, purpose, sessionHash, userHandle, expiresAt, usedAt } = webauthnChallenges;
 
-/** It belongs to a session, or to none where nobody is signed in. */
+/** Of one purpose it is worth nothing for the other. It belongs to a session, or to none where nobody is signed in. */
 type Challenge = Pick<typeof webauthnChallenges.$inferSelect, "challengeHash" | "purpose" | "sessionHash">;
 
 export const insertChallenge = (db: Database, challenge: Challenge & { readonly userHandle: string | null }, now: Instant) =>

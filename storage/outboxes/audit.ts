@@ -88,7 +88,7 @@ export const insertShareEntries = (
 ) => {
   const { from, where, id: entryId, type: fact, at: now, business, person, toldToPersonIf = sql`true` } = entries;
   const row = (shard: Column, chainTag: Column, { hash, text }: OpenPayload, source: SQL) =>
-    sql`select ${entryId}, ${shard}, ${chainTag}, ${fact}, 'share', ${shares.id}, ${now}, ${hash}, ${text} from ${source} where ${where}`;
+    sql`select ${entryId}, ${shard}, ${chainTag}, ${fact}, 'share', ${shares.id}, ${now}, ${hash}, ${text} from ${source} where (${where})`;
   const withBusiness = sql`${from} inner join ${businesses} on ${businesses.id} = ${shares.businessId}`;
   const ofBusiness = row(businesses.auditShard, businesses.auditChain, business, withBusiness);
   const ofPerson = row(shares.consumerShard, shares.consumerChain, person, from);
@@ -124,17 +124,15 @@ export const certificateEntries = async (
   asked: { readonly certId: string; readonly chainTag: string; readonly types: readonly FactType[]; readonly max: number },
 ) => {
   const rows = await db
-    .select({ id, type, payloadSealed, drainedAt })
+    .select({ id, type, payloadSealed, drained: sql`${drainedAt} is not null`.mapWith(Boolean) })
     .from(auditOutbox)
     .where(allOf(eq(entityId, asked.certId), eq(chain, asked.chainTag), inArray(type, [...asked.types])))
     .orderBy(desc(inArray(type, deciding)), ord)
     .limit(asked.max);
   return Promise.all(
-    rows.map(async (row) => ({
-      id: row.id,
-      type: row.type,
-      drained: row.drainedAt !== null,
-      committed: await openedPayload(vault, asked.chainTag, row.id, row.payloadSealed),
+    rows.map(async ({ payloadSealed: stored, ...row }) => ({
+      ...row,
+      committed: await openedPayload(vault, asked.chainTag, row.id, stored),
     })),
   );
 };
