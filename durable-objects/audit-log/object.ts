@@ -5,6 +5,7 @@
 import { hexOf } from "../../core/bytes.ts";
 import type { AuditProof, HeadsProof } from "../../core/audit/proof.ts";
 import type { Home } from "../../core/ids.ts";
+import type { CheckpointSubject } from "../../core/ledger/statement.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { markDrained, undrainedRows } from "../../storage/outboxes/audit.ts";
@@ -28,6 +29,7 @@ import {
   type AppendOutcome,
   type AuditRow,
   type ChainPage,
+  type ChainState,
   type ClosedInterval,
   type StoredEntry,
 } from "./tables.ts";
@@ -46,16 +48,10 @@ export interface AuditEnv {
   readonly [name: string]: unknown;
 }
 
-/** An interval's checkpoint, as its statement for the ledger needs it. Sizes are decimal, roots hex. */
-export interface IntervalCheckpoint {
-  readonly origin: string;
+/** An interval's checkpoint, as its statement for the ledger needs it. */
+export interface IntervalCheckpoint extends Omit<CheckpointSubject, "at"> {
   readonly interval: number;
   readonly at: string;
-  readonly size: string;
-  readonly root: string;
-  readonly note: string;
-  readonly headsRoot: string;
-  readonly headsSize: string;
 }
 
 /** A proof and the size of the log it speaks of. */
@@ -65,10 +61,7 @@ export interface ProvenHead {
 }
 
 /** Some entries of a chain with all that proves them. */
-export interface ProvenTrail {
-  readonly chainIndex: number;
-  /** The chain's newest entry. */
-  readonly head: { readonly seq: string; readonly hash: string };
+export interface ProvenTrail extends ChainState {
   /** Oldest first. */
   readonly entries: readonly StoredEntry[];
   /** c2sp.org/tlog-proof@v1 of each, in the same order. */
