@@ -5,17 +5,8 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { answerAsProvider, type PaymentStandIn } from "./demo-site/payment-provider.ts";
-import {
-  formPage,
-  notFoundPage,
-  nothingSentPage,
-  perRecipientPage,
-  privacyPage,
-  sharePage,
-  termsPage,
-  thanksPage,
-  type DemoSite,
-} from "./demo-site/pages.ts";
+import * as pages from "./demo-site/pages.ts";
+import type { DemoSite } from "./demo-site/pages.ts";
 
 export type { DemoSite };
 
@@ -60,22 +51,22 @@ const answer = async (site: DemoSite, provider: PaymentStandIn, request: Incomin
   if (request.method === "POST" && pathname === "/thanks") {
     const received = await formEntries(request);
     if (received === null) response.writeHead(413, { connection: "close" }).end();
-    else html(thanksPage(site, received));
+    else html(pages.thanksPage(site, received));
   } else if (request.method !== "GET" && request.method !== "HEAD") {
     response.writeHead(405, { allow: "GET, HEAD" }).end();
   } else if (pathname === "/site.css") {
     response
       .writeHead(200, { "content-type": "text/css; charset=utf-8" })
       .end(readFileSync(new URL("./demo-site/site.css", import.meta.url)));
-  } else if (pathname === "/") html(formPage(site));
-  else if (pathname === "/per-recipient") html(perRecipientPage(site));
+  } else if (pathname === "/") html(pages.formPage(site));
+  else if (pathname === "/per-recipient") html(pages.perRecipientPage(site));
   else if (pathname === "/share") {
     const nonce = randomUUID();
-    html(sharePage(site, nonce), 200, chosenHeaders(site, searchParams, nonce));
-  } else if (pathname === "/thanks") html(nothingSentPage());
-  else if (pathname === "/privacy") html(privacyPage());
-  else if (pathname === "/terms") html(termsPage());
-  else html(notFoundPage(), 404);
+    html(pages.sharePage(site, nonce), 200, chosenHeaders(site, searchParams, nonce));
+  } else if (pathname === "/thanks") html(pages.nothingSentPage());
+  else if (pathname === "/privacy") html(pages.privacyPage());
+  else if (pathname === "/terms") html(pages.termsPage());
+  else html(pages.notFoundPage(), 404);
 };
 
 export const startDemoSite = (site: DemoSite, provider: PaymentStandIn): Promise<Server> =>

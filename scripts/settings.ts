@@ -76,13 +76,12 @@ export interface LocalSettings {
 const overridable = /^(?:DEV_|LIMIT_|LEDGER_|WITNESS|TIMESTAMP_|ANCHOR_|DOH_|MAIL|SECURITY_|STRIPE_|SIGNUP_|OAUTH_|MCP_MODERN)/;
 
 /** The settings of a service on these ports of this machine. */
-export const settingsOf = (place: {
-  readonly port: number;
-  readonly demoPort: number;
-  readonly stateDir: string;
-  readonly vars: Readonly<Record<string, string>>;
-}): LocalSettings => {
-  const { port, demoPort, stateDir, vars } = place;
+export const settingsOf = ({
+  port,
+  demoPort,
+  stateDir,
+  vars,
+}: Pick<LocalSettings, "port" | "demoPort" | "stateDir" | "vars">): LocalSettings => {
   const origin = `http://localhost:${port}`;
   // The demo site is what a newcomer captures from: its pages may always be fetched.
   const allow = [vars.DEV_FETCH_ALLOW, `localhost:${demoPort}`, `127.0.0.1:${demoPort}`]

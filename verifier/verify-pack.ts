@@ -16,17 +16,7 @@ import { canVerify, unableNote, webCrypto } from "./crypto.ts";
 import { isIso, objectOf, parseCanonical, stringOf, stringsOf, textOf, type JsonObject } from "./json.ts";
 import { layoutFault } from "./layout.ts";
 import { checkFiles, checkSignature, checkTrustCopies, manifestOf, type Manifest } from "./manifest.ts";
-import {
-  checkArrays,
-  checkCanonical,
-  checkCertificate,
-  checkCommitments,
-  checkDisclosure,
-  checkDisclosures,
-  checkFingerprint,
-  checkPolicies,
-  preimageOf,
-} from "./record.ts";
+import * as record from "./record.ts";
 import { trustOf, type Trust } from "./trust.ts";
 
 export interface Demands {
@@ -191,27 +181,27 @@ const checkRecord = async (
   const set = (id: CheckId, finding: Finding): void => {
     findings.set(id, finding);
   };
-  set("fp.canonical", checkCanonical(preimage));
-  set("fp.hash", checkFingerprint(canonical, certificate?.fingerprint, demands.expectedFingerprint));
+  set("fp.canonical", record.checkCanonical(preimage));
+  set("fp.hash", record.checkFingerprint(canonical, certificate?.fingerprint, demands.expectedFingerprint));
   const commitments = textOf(files.get("subject/commitments.json"));
-  set("subject.disclosures", checkDisclosures(textOf(files.get("subject/disclosures.json")), commitments));
+  set("subject.disclosures", record.checkDisclosures(textOf(files.get("subject/disclosures.json")), commitments));
   const policyPaths = [...files.keys()].filter((path) => /^policies\/.*\.txt$/.test(path));
   const index = parseCanonical(textOf(files.get("policies/index.json")));
   set(
     "policies.hash",
-    checkPolicies(index, certificate?.policies, policyPaths, (path) => {
+    record.checkPolicies(index, certificate?.policies, policyPaths, (path) => {
       const bytes = files.get(path);
       return bytes === undefined ? undefined : sha256Hex(bytes);
     }),
   );
   if (certificate === null) set("cert.consistency", fail("certificate.json is not canonical JSON"));
   if (preimage === null || canonical === null) return;
-  set("fp.arrays", checkArrays(preimage));
-  set("disclosure.hash", checkDisclosure(files.get("fingerprint/disclosure.txt") as Uint8Array, preimage));
-  set("subject.commitments", checkCommitments(commitments, preimage, certificate?.subject_erased_at));
+  set("fp.arrays", record.checkArrays(preimage));
+  set("disclosure.hash", record.checkDisclosure(files.get("fingerprint/disclosure.txt") as Uint8Array, preimage));
+  set("subject.commitments", record.checkCommitments(commitments, preimage, certificate?.subject_erased_at));
   if (certificate === null) return;
   const fault = contentsFault(files, manifestOf(files), certificate, preimage.cert_id);
-  set("cert.consistency", fault !== null ? fail(fault) : await checkCertificate(crypto, certificate, preimage, canonical, trust));
+  set("cert.consistency", fault !== null ? fail(fault) : await record.checkCertificate(crypto, certificate, preimage, canonical, trust));
 };
 
 const checkAudit = async ({ crypto, files, trust, findings, certificate, canonical, preimage }: Opened): Promise<void> => {
@@ -296,7 +286,7 @@ export const verifyPack = async (zip: Uint8Array, demands: Demands, given: NoteC
 
   const certificate = objectOf(parseCanonical(textOf(files.get("certificate.json"))));
   const canonical = textOf(files.get("fingerprint/preimage.json"));
-  const preimage = preimageOf(canonical);
+  const preimage = record.preimageOf(canonical);
   const pack: Opened = { crypto, files, trust, findings, certificate, canonical, preimage };
   await checkRecord(pack, demands);
   if (certificate !== null && preimage !== null && canonical !== null) {

@@ -6,7 +6,7 @@ export type BusinessStatus = "pending" | "active" | "past_due" | "suspended" | "
 export type Plan = "free" | "business" | "enterprise";
 export type Environment = "live" | "sandbox";
 
-type AccessRefusal = "business_inactive" | "business_suspended" | "subscription_past_due";
+export type AccessRefusal = "business_inactive" | "business_suspended" | "subscription_past_due";
 
 /** Reading with a credential: every state but suspended, pending and closed. */
 export const mayRead = (status: BusinessStatus): Result<true, AccessRefusal> => {

@@ -3,7 +3,7 @@
 import type { JsonObject } from "../canonical-json.ts";
 import type { PublishedAnchor } from "../certificates/published.ts";
 import type { Instant } from "../time.ts";
-import type { AuditEntry } from "./chain.ts";
+import type { HashedEntry } from "./chain.ts";
 import type { AuditProof } from "./proof.ts";
 
 export interface CommittedPayload {
@@ -11,8 +11,7 @@ export interface CommittedPayload {
   readonly payload: JsonObject;
 }
 
-export interface TrailEntry extends AuditEntry {
-  readonly hash: string;
+export interface TrailEntry extends HashedEntry {
   /** Decimal. */
   readonly log_index: string;
   /** Null once erased: the entry and its hashes stay. */

@@ -15,35 +15,22 @@ export interface CaptureReceipt {
   readonly answered: { readonly accepted: readonly string[]; readonly rejected: readonly string[] } | null;
 }
 
-interface Kept {
-  readonly cert_id: CertId;
-  readonly fingerprint: string;
-  readonly issued_at: string;
-  readonly verify_url: string;
-  readonly status: "active";
-  readonly environment: Environment;
-  readonly manage_url: string;
-  readonly entities_accepted?: readonly string[];
-  readonly entities_rejected?: readonly string[];
-}
-
 /** Sealed and stored in this form: another version may replay it. */
-export const keptReceiptText = (receipt: CaptureReceipt): string => {
-  const kept: Kept = {
-    cert_id: receipt.certId,
-    fingerprint: receipt.fingerprint,
-    issued_at: isoOf(receipt.issuedAt),
-    verify_url: receipt.verifyUrl,
-    status: "active",
-    environment: receipt.environment,
-    manage_url: receipt.manageUrl,
-    ...(receipt.answered && { entities_accepted: receipt.answered.accepted, entities_rejected: receipt.answered.rejected }),
-  };
-  return JSON.stringify(kept);
-};
+const keptOf = (receipt: CaptureReceipt) => ({
+  cert_id: receipt.certId,
+  fingerprint: receipt.fingerprint,
+  issued_at: isoOf(receipt.issuedAt),
+  verify_url: receipt.verifyUrl,
+  status: "active",
+  environment: receipt.environment,
+  manage_url: receipt.manageUrl,
+  ...(receipt.answered && { entities_accepted: receipt.answered.accepted, entities_rejected: receipt.answered.rejected }),
+});
+
+export const keptReceiptText = (receipt: CaptureReceipt): string => JSON.stringify(keptOf(receipt));
 
 export const readKeptReceipt = (text: string): CaptureReceipt => {
-  const kept = JSON.parse(text) as Kept;
+  const kept = JSON.parse(text) as ReturnType<typeof keptOf>;
   const { entities_accepted: accepted, entities_rejected: rejected } = kept;
   return {
     certId: kept.cert_id,

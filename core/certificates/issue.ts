@@ -1,11 +1,12 @@
 // The decision behind POST /v1/consent: a business, a submission and the time become a certificate and its fact, or a
 // refusal. Pure: ids, salts and the clock come in as arguments.
-import { mayCapture, type BusinessStatus, type Environment, type Plan } from "../access/entitlement.ts";
+import { mayCapture, type AccessRefusal, type Environment, type Plan } from "../access/entitlement.ts";
 import { verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain, type VerifiedHost } from "../access/origins.ts";
+import type { ActingBusiness } from "../access/principal.ts";
 import { canonicalJson, type JsonObject } from "../canonical-json.ts";
-import { certificateFact, type AuditChain, type Fact } from "../facts.ts";
+import { certificateFact, type Fact } from "../facts.ts";
 import { sha256Hex } from "../hash.ts";
-import type { BusinessId, CertId, ClientId } from "../ids.ts";
+import type { CertId, ClientId } from "../ids.ts";
 import { ok, type Result } from "../result.ts";
 import { isoOf, type Instant } from "../time.ts";
 import type { CaptureCircumstances, Certificate, Submission } from "./certificate.ts";
@@ -14,14 +15,10 @@ import type { ReadSubmission } from "./submission.ts";
 import { evidenceSalt, subjectCommitments, subjectHash } from "./subject.ts";
 import { browserFamily, osFamily } from "./user-agent.ts";
 
-export interface CapturingBusiness {
-  readonly id: BusinessId;
-  readonly name: string;
-  readonly status: BusinessStatus;
+export interface CapturingBusiness extends Omit<ActingBusiness, "country"> {
   readonly plan: Plan;
   readonly environment: Environment;
   readonly domains: readonly VerifiedDomain[];
-  readonly chain: AuditChain;
   readonly retentionYears: number;
   /** Whether it asked to hear of each issuance. */
   readonly emitsIssued: boolean;
@@ -34,13 +31,7 @@ export interface Issued {
   readonly fact: Fact;
 }
 
-export type IssueRefusal =
-  | "business_inactive"
-  | "business_suspended"
-  | "subscription_past_due"
-  | "plan_required"
-  | "origin_not_verified"
-  | "page_url_not_verified";
+export type IssueRefusal = AccessRefusal | "plan_required" | "origin_not_verified" | "page_url_not_verified";
 
 const afterYears = (from: Instant, years: number): Instant => {
   const date = new Date(from);

@@ -10,8 +10,9 @@ import type { CertificateStatus } from "./certificate.ts";
 import { canonicalPreimage, preimageOf, type Preimage } from "./fingerprint.ts";
 import type { SubjectFields } from "./subject.ts";
 import { isoOf } from "../time.ts";
+import type { CeaseDetails } from "../withdrawals/acknowledge.ts";
 import type { WithdrawnEntity } from "../withdrawals/entities.ts";
-import type { RecordedChannel, WithdrawalMethod, WithdrawalScope } from "../withdrawals/withdrawal.ts";
+import type { Recorded, Withdrawal } from "../withdrawals/withdrawal.ts";
 
 export interface PublishedPolicy {
   readonly id: string;
@@ -34,11 +35,7 @@ export interface PublishedAnchor {
 }
 
 /** A withdrawal as anyone may see it. */
-export interface PublishedWithdrawal {
-  readonly withdrawnAt: Instant;
-  readonly ceaseBy: Instant;
-  readonly method: WithdrawalMethod;
-  readonly scope: WithdrawalScope;
+export interface PublishedWithdrawal extends Omit<Withdrawal, "certId" | "recorded"> {
   /** When the business was told, of a withdrawal it recorded. */
   readonly receivedAt: Instant | null;
   readonly acknowledgedAt: Instant | null;
@@ -55,12 +52,8 @@ export interface ProvenWithdrawal extends PublishedWithdrawal, WithdrawalProof {
 
 /** What only the owner sees of it. */
 export interface OpenedWithdrawal {
-  readonly recorded: { readonly channel: RecordedChannel; readonly note: string | null } | null;
-  readonly acknowledgement: {
-    readonly note: string | null;
-    readonly acknowledgedBy: string | null;
-    readonly actions: readonly string[];
-  } | null;
+  readonly recorded: Pick<Recorded, "channel" | "note"> | null;
+  readonly acknowledgement: CeaseDetails | null;
 }
 
 export interface IssuerSignature {

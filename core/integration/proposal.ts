@@ -15,13 +15,8 @@ const maxListed = 200;
 const maxShownLength = 80;
 
 /** A control as a model is shown it: a few words, never the page's source. */
-export interface ShownControl {
+export interface ShownControl extends Pick<FormControl, "tag" | "type" | "name" | "id" | "label"> {
   readonly n: number;
-  readonly tag: string;
-  readonly type: string;
-  readonly name: string;
-  readonly id: string;
-  readonly label: string;
 }
 
 export interface Question {

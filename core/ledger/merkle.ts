@@ -142,13 +142,12 @@ const rangeRoot = (hash: Hash, start: bigint, end: bigint, read: ReadNode): Uint
 
 export const rootOf = (hash: Hash, size: bigint, read: ReadNode): Uint8Array => rangeRoot(hash, 0n, size, read);
 
-/** Sibling hashes from the leaf up to the child of the root. Throws RangeError for an index outside the tree. */
-export const inclusionProofOf = (hash: Hash, index: bigint, size: bigint, read: ReadNode): Uint8Array[] => {
-  if (index < 0n || index >= size) throw new RangeError("merkle: the index is outside the tree");
+/** The way down from the root to the first piece [start, end) with the leaf that `isThere`, and the hashes of what stands beside it. */
+const descent = (hash: Hash, index: bigint, size: bigint, read: ReadNode, isThere: (start: bigint, end: bigint) => boolean) => {
   const downward: Uint8Array[] = [];
   let start = 0n;
   let end = size;
-  while (end - start > 1n) {
+  while (!isThere(start, end)) {
     const middle = start + splitOf(end - start);
     if (index < middle) {
       downward.push(rangeRoot(hash, middle, end, read));
@@ -158,26 +157,20 @@ export const inclusionProofOf = (hash: Hash, index: bigint, size: bigint, read: 
       start = middle;
     }
   }
-  return downward.reverse();
+  return { downward, start, end };
+};
+
+/** Sibling hashes from the leaf up to the child of the root. Throws RangeError for an index outside the tree. */
+export const inclusionProofOf = (hash: Hash, index: bigint, size: bigint, read: ReadNode): Uint8Array[] => {
+  if (index < 0n || index >= size) throw new RangeError("merkle: the index is outside the tree");
+  return descent(hash, index, size, read, (start, end) => end - start === 1n).downward.reverse();
 };
 
 /** Proof that the tree of `newSize` begins with the tree of `oldSize`. Throws RangeError when the old tree is the larger one. */
 export const consistencyProofOf = (hash: Hash, oldSize: bigint, newSize: bigint, read: ReadNode): Uint8Array[] => {
   if (oldSize < 0n || oldSize > newSize) throw new RangeError("merkle: the old tree is larger than the new one");
   if (oldSize === 0n) return [];
-  const downward: Uint8Array[] = [];
-  let start = 0n;
-  let end = newSize;
-  while (oldSize < end) {
-    const middle = start + splitOf(end - start);
-    if (oldSize <= middle) {
-      downward.push(rangeRoot(hash, middle, end, read));
-      end = middle;
-    } else {
-      downward.push(rangeRoot(hash, start, middle, read));
-      start = middle;
-    }
-  }
+  const { downward, start, end } = descent(hash, oldSize - 1n, newSize, read, (_, last) => last === oldSize);
   // Here [start, oldSize) is a whole subtree of the old tree; its root is known to the reader only when it is the old root.
   if (start > 0n) downward.push(rangeRoot(hash, start, end, read));
   return downward.reverse();

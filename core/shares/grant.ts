@@ -1,6 +1,6 @@
 // The decisions to grant and to renew: a client, a person's fields and what they agreed to become a share and its fact, or a
 // refusal (SPEC, States and transitions, Share). Pure: ids, salts and the clock come in as arguments.
-import { mayWrite, type Environment } from "../access/entitlement.ts";
+import { mayWrite, type AccessRefusal, type Environment } from "../access/entitlement.ts";
 import { verifyOrigin, type OriginRules, type VerifiedDomain } from "../access/origins.ts";
 import type { Actor } from "../actor.ts";
 import { subjectCommitments, subjectHash } from "../certificates/subject.ts";
@@ -128,19 +128,21 @@ export const shareFact = (
   environment: share.environment,
 });
 
-type RenewingClient = Pick<GrantingClient, "clientId" | "environment" | "business" | "clockOffsetMs">;
-
-const prepareShare = (input: {
-  readonly type: "share.created" | "share.renewed";
-  readonly client: RenewingClient;
+/** What becomes a share, whether a first one or one in place of another. */
+interface Sharing {
+  readonly client: Pick<GrantingClient, "clientId" | "environment" | "business" | "clockOffsetMs">;
+  /** Null for a test person. */
   readonly person: Person | null;
-  readonly agreement: Agreement;
   readonly fields: ContactFields;
-  readonly supersedes: ShareId | null;
   readonly now: Instant;
   readonly shareId: ShareId;
   readonly rootSalt: Uint8Array;
-}): PreparedShare => {
+}
+
+const prepareShare = (
+  type: "share.created" | "share.renewed",
+  input: Sharing & { readonly agreement: Agreement; readonly supersedes: ShareId | null },
+): PreparedShare => {
   const { client, person, agreement, now, shareId, rootSalt, supersedes } = input;
   const { business, clientId, environment } = client;
   const { scope, durationDays, origin, purpose, disclosureText } = agreement;
@@ -170,7 +172,7 @@ const prepareShare = (input: {
     clockOffsetMs: client.clockOffsetMs,
   };
   const chains = { business: business.chain, person: person?.chain ?? null };
-  const fact = shareFact(input.type, share, chains, now, { actor, payload: words });
+  const fact = shareFact(type, share, chains, now, { actor, payload: words });
   return { share, disclosureText, canonical, subjectHash: hashOfSubject, rootSalt, fields, fact };
 };
 
@@ -187,7 +189,7 @@ export interface DecidedGrant extends PreparedShare {
   readonly bound: BoundOrigin;
 }
 
-export type GrantRefusal = "business_inactive" | "business_suspended" | "subscription_past_due" | "origin_mismatch" | "invalid_request";
+export type GrantRefusal = AccessRefusal | "origin_mismatch" | "invalid_request";
 
 /** Whether the client may be granted anything from this origin now. Refuses, in this order: the account's state, the origin. */
 export const mayGrant = (client: GrantingClient, origin: string, allowsLocalHttp: boolean): Result<BoundOrigin, GrantRefusal> => {
@@ -196,37 +198,24 @@ export const mayGrant = (client: GrantingClient, origin: string, allowsLocalHttp
 };
 
 /** Refuses a missing value. */
-export const decideGrant = (input: {
-  readonly client: GrantingClient;
-  readonly bound: BoundOrigin;
-  readonly person: Person | null;
-  readonly agreement: Agreement;
-  readonly fields: ContactFields;
-  readonly missingOk: readonly ContactKey[];
-  readonly now: Instant;
-  readonly shareId: ShareId;
-  readonly rootSalt: Uint8Array;
-}): Result<DecidedGrant, "invalid_request"> => {
+export const decideGrant = (
+  input: Sharing & { readonly bound: BoundOrigin; readonly agreement: Agreement; readonly missingOk: readonly ContactKey[] },
+): Result<DecidedGrant, "invalid_request"> => {
   const { agreement, bound, fields, missingOk } = input;
   if (missingFault(agreement.scope, fields, missingOk)) return missing;
-  const prepared = prepareShare({ ...input, type: "share.created", supersedes: null, agreement: { ...agreement, origin: bound.origin } });
+  const prepared = prepareShare("share.created", { ...input, supersedes: null, agreement: { ...agreement, origin: bound.origin } });
   return ok({ ...prepared, bound });
 };
 
 /** A fresh share in place of an active one. A field of the old scope may have lost its value since; a new one needs one. */
-export const decideRenewal = (input: {
-  readonly old: Share;
-  readonly disclosureText: string;
-  readonly client: RenewingClient;
-  /** Null for a test person. */
-  readonly person: Person | null;
-  readonly scope: readonly ContactKey[] | null;
-  readonly durationDays: number | null;
-  readonly fields: ContactFields;
-  readonly now: Instant;
-  readonly shareId: ShareId;
-  readonly rootSalt: Uint8Array;
-}): Result<PreparedShare, GrantRefusal | "share_inactive"> => {
+export const decideRenewal = (
+  input: Sharing & {
+    readonly old: Share;
+    readonly disclosureText: string;
+    readonly scope: readonly ContactKey[] | null;
+    readonly durationDays: number | null;
+  },
+): Result<PreparedShare, GrantRefusal | "share_inactive"> => {
   const { old, client, fields } = input;
   if (old.status !== "active") return refuse("share_inactive");
   const writable = mayWrite(client.business.status);
@@ -236,5 +225,5 @@ export const decideRenewal = (input: {
   const { purpose, origin } = old;
   const durationDays = input.durationDays ?? old.durationDays;
   const agreement = { purpose, origin, disclosureText: input.disclosureText, scope, durationDays };
-  return ok(prepareShare({ ...input, type: "share.renewed", supersedes: old.id, agreement }));
+  return ok(prepareShare("share.renewed", { ...input, supersedes: old.id, agreement }));
 };

@@ -34,7 +34,7 @@ export interface SignedDelivery {
   readonly now: Instant;
 }
 
-/** Every header of a delivery. Nothing in them comes from outside but ids we drew ourselves. */
+/** Every header of a delivery. Nothing in them comes from outside but ids we generated ourselves. */
 export const deliveryHeaders = ({ event, deliveryId, attempt, body, secrets, now }: SignedDelivery): Readonly<Record<string, string>> => {
   const seconds = Math.floor(now / 1_000);
   return {

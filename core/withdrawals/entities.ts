@@ -7,29 +7,21 @@ import { sha256Hex } from "../hash.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import { isoOf, type Instant } from "../time.ts";
 import { entityReceiptText } from "./receipt.ts";
-import type { Recorded, WithdrawableCertificate, WithdrawalChange, WithdrawalMethod } from "./withdrawal.ts";
+import type { WithdrawableCertificate, Withdrawal, WithdrawalChange } from "./withdrawal.ts";
 
 /** One act of the person: it has one moment, one receipt, one audit entry and one statement, however many recipients it names. */
-export interface EntityWithdrawal {
+export interface EntityWithdrawal extends Omit<Withdrawal, "certId" | "scope"> {
   /** 1, 2, 3 … on its certificate. */
   readonly number: number;
   /** Sorted, as on the certificate. */
   readonly entities: readonly string[];
-  readonly withdrawnAt: Instant;
-  readonly ceaseBy: Instant;
-  readonly method: WithdrawalMethod;
-  /** Of one that the business recorded. */
-  readonly recorded: Recorded | null;
 }
 
 /** A recipient the person has withdrawn from, of an active certificate or of one that was revoked later. */
-export interface WithdrawnEntity {
+export interface WithdrawnEntity extends Pick<Withdrawal, "withdrawnAt" | "ceaseBy" | "method"> {
   readonly entity: string;
   /** The act that named it. */
   readonly number: number;
-  readonly withdrawnAt: Instant;
-  readonly ceaseBy: Instant;
-  readonly method: WithdrawalMethod;
   /** When the business was told, of an act that it recorded. */
   readonly receivedAt: Instant | null;
   /** When the business said that this recipient has ceased contact, and which of its acknowledgements that was: 1, 2, 3 … */

@@ -1,11 +1,10 @@
 // The decision to withdraw: a certificate, how it was withdrawn and the time become a withdrawal and its fact. Whether the
 // person may is decided before (answer.ts); the state of the business's account never matters here.
 import { ceaseBy } from "../business-days.ts";
-import type { CertificateStatus } from "../certificates/certificate.ts";
-import type { Environment } from "../access/entitlement.ts";
+import type { PublishedCertificate } from "../certificates/published.ts";
 import type { Actor } from "../actor.ts";
 import { certificateFact, type AuditChain, type Fact } from "../facts.ts";
-import type { BusinessId, CertId } from "../ids.ts";
+import type { CertId } from "../ids.ts";
 import { refuse, ok, type Result } from "../result.ts";
 import { isoOf, minuteMs, type Instant } from "../time.ts";
 
@@ -19,15 +18,11 @@ export const recordedChannels = ["sms_stop", "phone", "mail", "email", "in_perso
 export type RecordedChannel = (typeof recordedChannels)[number];
 
 /** What a withdrawal needs of a certificate. */
-export interface WithdrawableCertificate {
-  readonly id: CertId;
-  readonly businessId: BusinessId;
-  readonly businessName: string;
-  readonly environment: Environment;
-  readonly status: CertificateStatus;
-  readonly originDomain: string;
-  readonly issuedAt: Instant;
-  readonly fingerprint: string;
+export interface WithdrawableCertificate
+  extends Pick<
+    PublishedCertificate,
+    "id" | "businessId" | "businessName" | "environment" | "status" | "originDomain" | "issuedAt" | "fingerprint"
+  > {
   readonly chain: AuditChain;
 }
 

@@ -5,6 +5,7 @@
 import { hexOf } from "../../core/bytes.ts";
 import type { AuditProof, HeadsProof } from "../../core/audit/proof.ts";
 import type { Home } from "../../core/ids.ts";
+import type { CheckpointSubject } from "../../core/ledger/statement.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { markDrained, undrainedRows } from "../../storage/outboxes/audit.ts";
@@ -13,24 +14,8 @@ import { backgroundMs } from "../../storage/database.ts";
 import { Budget, proofsPerSecond, tooMany } from "../transparency-log/budget.ts";
 import { checkpointPage, nothingHere, plain, proofPage, tilePage } from "../transparency-log/pages.ts";
 import { auditLogSteps } from "./migrations.ts";
-import {
-  appendRows,
-  chainStateOf,
-  closeInterval,
-  entriesOfRows,
-  headIndexOf,
-  headsProofOf,
-  keepIntervalCheckpoint,
-  logIndicesOf,
-  newestRecordIndex,
-  readChainPage,
-  recordNewChain,
-  type AppendOutcome,
-  type AuditRow,
-  type ChainPage,
-  type ClosedInterval,
-  type StoredEntry,
-} from "./tables.ts";
+import * as tables from "./tables.ts";
+import type { AppendOutcome, AuditRow, ChainPage, ChainState, ClosedInterval, StoredEntry } from "./tables.ts";
 import {
   checkpointAt,
   frozenBecause,
@@ -46,16 +31,10 @@ export interface AuditEnv {
   readonly [name: string]: unknown;
 }
 
-/** An interval's checkpoint, as its statement for the ledger needs it. Sizes are decimal, roots hex. */
-export interface IntervalCheckpoint {
-  readonly origin: string;
+/** An interval's checkpoint, as its statement for the ledger needs it. */
+export interface IntervalCheckpoint extends Omit<CheckpointSubject, "at"> {
   readonly interval: number;
   readonly at: string;
-  readonly size: string;
-  readonly root: string;
-  readonly note: string;
-  readonly headsRoot: string;
-  readonly headsSize: string;
 }
 
 /** A proof and the size of the log it speaks of. */
@@ -65,10 +44,7 @@ export interface ProvenHead {
 }
 
 /** Some entries of a chain with all that proves them. */
-export interface ProvenTrail {
-  readonly chainIndex: number;
-  /** The chain's newest entry. */
-  readonly head: { readonly seq: string; readonly hash: string };
+export interface ProvenTrail extends ChainState {
   /** Oldest first. */
   readonly entries: readonly StoredEntry[];
   /** c2sp.org/tlog-proof@v1 of each, in the same order. */
@@ -121,7 +97,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   /** Appends each row to its chain unless it is there already. Null, and nothing changed, from a log that is frozen. */
   append(rows: readonly AuditRow[]): AppendOutcome | null {
     const { storage } = this.ctx;
-    return storage.transactionSync(() => (frozenBecause(storage.sql) === null ? appendRows(storage.sql, rows, Date.now()) : null));
+    return storage.transactionSync(() => (frozenBecause(storage.sql) === null ? tables.appendRows(storage.sql, rows, Date.now()) : null));
   }
 
   /** Closes an interval of fifteen minutes and signs over it. The same interval again gives the same answer. Null while frozen. */
@@ -129,12 +105,12 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     const { storage } = this.ctx;
     if (frozenBecause(storage.sql) !== null) return null;
     const { origin } = await this.#openKeys();
-    const close = (): ClosedInterval => storage.transactionSync(() => closeInterval(storage.sql, interval, nowIso, Date.now()));
+    const close = (): ClosedInterval => storage.transactionSync(() => tables.closeInterval(storage.sql, interval, nowIso, Date.now()));
     let closed = close();
     if (closed.checkpointSize === null) {
       const fresh = await this.#signed(closed.size);
       if (fresh === null) return null;
-      keepIntervalCheckpoint(storage.sql, interval, fresh.size);
+      tables.keepIntervalCheckpoint(storage.sql, interval, fresh.size);
       closed = close(); // of two calls at once the first one's checkpoint stays
     }
     const signed = checkpointAt(storage.sql, closed.checkpointSize ?? -1);
@@ -162,7 +138,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     belowSize: number | null = null,
     about: readonly string[] | null = null,
   ): ChainPage | null {
-    return readChainPage(this.ctx.storage.sql, chain, limit, beforeSeq, belowSize ?? Number.MAX_SAFE_INTEGER, about);
+    return tables.readChainPage(this.ctx.storage.sql, chain, limit, beforeSeq, belowSize ?? Number.MAX_SAFE_INTEGER, about);
   }
 
   /**
@@ -172,11 +148,11 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
    */
   async proofFor(chain: string, atSize: number | null = null): Promise<ProvenHead | null> {
     const { sql } = this.ctx.storage;
-    const index = headIndexOf(sql, chain, Number.MAX_SAFE_INTEGER);
+    const index = tables.headIndexOf(sql, chain, Number.MAX_SAFE_INTEGER);
     if (index === null) return null;
     const { origin } = await this.#openKeys();
     const checkpoint = atSize === null ? await this.#signed(index + 1) : checkpointAt(sql, atSize);
-    const proven = checkpoint === null ? null : headIndexOf(sql, chain, checkpoint.size);
+    const proven = checkpoint === null ? null : tables.headIndexOf(sql, chain, checkpoint.size);
     if (checkpoint === null || proven === null) return null;
     return {
       size: checkpoint.size,
@@ -184,7 +160,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
         origin,
         checkpoint: checkpoint.note,
         head_tlog_proof: tlogProofAt(sql, proven, checkpoint),
-        heads: headsProofOf(sql, chain, checkpoint),
+        heads: tables.headsProofOf(sql, chain, checkpoint),
       },
     };
   }
@@ -192,7 +168,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   /** One tlog-proof an entry, for those of `seqs` that the chain has. Null from a log that is frozen. */
   async entryProofs(chain: string, seqs: readonly number[]): Promise<{ seq: number; tlog_proof: string }[] | null> {
     const { sql } = this.ctx.storage;
-    const places = logIndicesOf(sql, chain, seqs);
+    const places = tables.logIndicesOf(sql, chain, seqs);
     const last = Math.max(-1, ...places.map(({ log_index }) => log_index));
     const checkpoint = last < 0 ? null : await this.#signed(last + 1);
     if (checkpoint === null) return last < 0 ? [] : null;
@@ -201,7 +177,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
 
   /** The entries that these rows of an outbox became, oldest first, without those that no chain holds yet. */
   entriesOf(chain: string, outboxIds: readonly string[]): StoredEntry[] {
-    return entriesOfRows(this.ctx.storage.sql, chain, outboxIds);
+    return tables.entriesOfRows(this.ctx.storage.sql, chain, outboxIds);
   }
 
   /**
@@ -213,19 +189,19 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     const { storage } = this.ctx;
     const { sql } = storage;
     const entries = this.entriesOf(chain, outboxIds);
-    const state = chainStateOf(sql, chain);
+    const state = tables.chainStateOf(sql, chain);
     const last = entries.at(-1);
     // Before anything is signed, so that one checkpoint covers entries and record.
-    if (last !== undefined && frozenBecause(sql) === null) storage.transactionSync(() => recordNewChain(sql, chain, Date.now()));
+    if (last !== undefined && frozenBecause(sql) === null) storage.transactionSync(() => tables.recordNewChain(sql, chain, Date.now()));
     const checkpoint = last === undefined ? null : await this.#firstOver(Number(last.log_index) + 1);
     if (state === null || checkpoint === null) return null;
-    const record = newestRecordIndex(sql);
+    const record = tables.newestRecordIndex(sql);
     const recorded = record === null ? null : await this.#firstOver(record + 1);
     return {
       ...state,
       entries,
       proofs: entries.map(({ log_index }) => tlogProofAt(sql, Number(log_index), checkpoint)),
-      heads: recorded === null ? null : headsProofOf(sql, chain, recorded),
+      heads: recorded === null ? null : tables.headsProofOf(sql, chain, recorded),
     };
   }
 

@@ -11,6 +11,7 @@ import {
   headsRoot,
 } from "../../core/audit/heads.ts";
 import type { HeadsProof } from "../../core/audit/proof.ts";
+import type { WaitingEntry } from "../../core/audit/trail.ts";
 import { base64Of, bytesOfHex, hexOf } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import type { ReadNode } from "../../core/ledger/merkle.ts";
@@ -19,15 +20,11 @@ import { appendLeaves, hasLeaf, logSize, metaValue, setMeta, type NewLeaf, type 
 import { tlogProofAt } from "../transparency-log/object.ts";
 
 /** One line of the outbox on its way into a chain. */
-export interface AuditRow {
+export interface AuditRow extends WaitingEntry {
   readonly id: string;
   /** Which database holds the row, and with it the payload. */
   readonly home: string;
   readonly chain: string;
-  readonly type: string;
-  readonly entityType: string;
-  readonly entityId: string;
-  readonly at: Instant;
   readonly payloadHash: string;
 }
 
@@ -270,6 +267,7 @@ export interface StoredEntry extends HashedEntry {
 
 export interface ChainState {
   readonly chainIndex: number;
+  /** The chain's newest entry. */
   readonly head: { readonly seq: string; readonly hash: string };
 }
 

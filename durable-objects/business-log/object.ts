@@ -28,27 +28,8 @@ import { retryDelayMs } from "../../core/retry.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 import { bringUpToDate } from "../schema-steps.ts";
 import { businessLogSteps } from "./migrations.ts";
-import {
-  changeEndpoint,
-  chosenEvents,
-  dropEndpoint,
-  endpointOf,
-  endpointRow,
-  endpointRows,
-  eventsBetween,
-  headOf,
-  idsAmong,
-  insertEndpoint,
-  keepName,
-  keptName,
-  markRemoved,
-  noteServed,
-  placeEvents,
-  removedEndpoints,
-  rotateSecret,
-  settingsOf,
-  type EndpointRow,
-} from "./tables.ts";
+import * as tables from "./tables.ts";
+import type { EndpointRow } from "./tables.ts";
 import type { EndpointLane } from "../endpoint-lane/object.ts";
 import { isSegmentName, keepLot, SealedSegments } from "./sealed-segments.ts";
 
@@ -113,8 +94,8 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     super(ctx, env);
     bringUpToDate(ctx.storage, businessLogSteps);
     // An alarm may start the object without its name; what it is called is kept from the first time it is known.
-    if (ctx.id.name !== undefined && keptName(ctx.storage.sql) === null) keepName(ctx.storage.sql, ctx.id.name);
-    this.#head = headOf(ctx.storage.sql);
+    if (ctx.id.name !== undefined && tables.keptName(ctx.storage.sql) === null) tables.keepName(ctx.storage.sql, ctx.id.name);
+    this.#head = tables.headOf(ctx.storage.sql);
     this.#segments = new SealedSegments(
       ctx.storage,
       (name) => env.BUSINESS_LOG.getByName(name),
@@ -128,7 +109,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
   }
 
   #name(): string {
-    const name = keptName(this.#sql);
+    const name = tables.keptName(this.#sql);
     if (name === null) throw new Error("log: the object is not named by its business");
     return name;
   }
@@ -206,9 +187,9 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
   }
 
   /** Events, what lanes have taken since, and the alarm that hands on the rest are one step: nothing awaits between them. */
-  #place(rows: Parameters<typeof placeEvents>[1]): Promise<void> {
+  #place(rows: Parameters<typeof tables.placeEvents>[1]): Promise<void> {
     const { storage } = this.ctx;
-    this.#head = storage.transactionSync(() => placeEvents(storage.sql, rows, this.#head));
+    this.#head = storage.transactionSync(() => tables.placeEvents(storage.sql, rows, this.#head));
     this.#noteServed();
     return this.#armNext();
   }
@@ -251,11 +232,11 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
   }
 
   segmentEvents(after: number, upTo: number, types: readonly string[] | null, limit: number): readonly StoredEvent[] {
-    return eventsBetween(this.#sql, after, upTo, types, limit);
+    return tables.eventsBetween(this.#sql, after, upTo, types, limit);
   }
 
   segmentKnows(ids: readonly string[]): readonly string[] {
-    return idsAmong(this.#sql, ids);
+    return tables.idsAmong(this.#sql, ids);
   }
 
   // Handing events to the lanes
@@ -272,16 +253,16 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
   }
 
   #endpoint(id: string): EndpointRow | null {
-    const row = endpointRow(this.#sql, id);
+    const row = tables.endpointRow(this.#sql, id);
     return row === null ? null : this.#known(row);
   }
 
   #endpoints(): readonly EndpointRow[] {
-    return endpointRows(this.#sql).map((row) => this.#known(row));
+    return tables.endpointRows(this.#sql).map((row) => this.#known(row));
   }
 
   #noteServed(): void {
-    for (const [id, { revision, acked }] of this.#served) noteServed(this.#sql, id, revision, acked);
+    for (const [id, { revision, acked }] of this.#served) tables.noteServed(this.#sql, id, revision, acked);
     this.#served.clear();
   }
 
@@ -310,7 +291,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
   }
 
   async #serveSome(row: EndpointRow): Promise<void> {
-    const chosen = chosenEvents(row);
+    const chosen = tables.chosenEvents(row);
     const upTo = Math.min(this.#head, row.acked + rowsAPush);
     const events = (await this.#segments.between(row.acked, upTo, null, rowsAPush)).filter(({ type }) => receives(chosen, type));
     if (events.length === 0 && row.sent_revision === row.revision) {
@@ -318,7 +299,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
       return;
     }
     const lane = this.#lane(row.id);
-    const settings = settingsOf(row, row.id, this.#owner().businessId);
+    const settings = tables.settingsOf(row, row.id, this.#owner().businessId);
     if (row.sent_revision === 0) await lane.open(settings, row.acked);
     const received = await lane.push(settings, events, upTo);
     if (received === null) throw new Error("log: a lane is not open");
@@ -334,7 +315,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     const times = this.#endpoints()
       .filter((row) => this.#isBehind(row))
       .map((row) => this.#pushRetries.get(row.id)?.at ?? now + safetyMs);
-    if (removedEndpoints(this.#sql).length > 0) times.push(now + safetyMs);
+    if (tables.removedEndpoints(this.#sql).length > 0) times.push(now + safetyMs);
     if (this.#drainRetry !== null) times.push(this.#drainRetry.at);
     if (this.#segments.isSealing) times.push(this.#sealRetry?.at ?? now + betweenDrainsMs);
     const next = Math.min(...times);
@@ -348,7 +329,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     try {
       this.#armedFor = Date.now() + safetyMs;
       await this.ctx.storage.setAlarm(this.#armedFor);
-      for (const id of removedEndpoints(this.#sql)) await this.#finishRemoval(id);
+      for (const id of tables.removedEndpoints(this.#sql)) await this.#finishRemoval(id);
       await this.drain();
       this.#serveAll();
       await Promise.all(this.#pushing.values());
@@ -366,8 +347,8 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
 
   /** False when the business has as many as it may. */
   async addEndpoint(endpoint: NewEndpoint): Promise<boolean> {
-    if (endpointRows(this.#sql).length >= maxEndpoints) return false;
-    insertEndpoint(this.#sql, endpoint, this.#head);
+    if (tables.endpointRows(this.#sql).length >= maxEndpoints) return false;
+    tables.insertEndpoint(this.#sql, endpoint, this.#head);
     await this.#told(endpoint.id);
     return true;
   }
@@ -380,50 +361,50 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
   }
 
   async endpoints(): Promise<readonly EndpointState[]> {
-    return Promise.all(endpointRows(this.#sql).map((row) => this.#stateOf(row)));
+    return Promise.all(tables.endpointRows(this.#sql).map((row) => this.#stateOf(row)));
   }
 
   async endpoint(id: string): Promise<EndpointState | null> {
-    const row = endpointRow(this.#sql, id);
+    const row = tables.endpointRow(this.#sql, id);
     return row === null ? null : this.#stateOf(row);
   }
 
   async #stateOf(row: EndpointRow): Promise<EndpointState> {
     try {
-      return { endpoint: endpointOf(row), health: await this.#lane(row.id).health() };
+      return { endpoint: tables.endpointOf(row), health: await this.#lane(row.id).health() };
     } catch (error) {
       this.#fault("health", error);
-      return { endpoint: endpointOf(row), health: null };
+      return { endpoint: tables.endpointOf(row), health: null };
     }
   }
 
   /** Null when there is no such endpoint. */
   async changeEndpoint(id: string, change: EndpointChange): Promise<EndpointState | null> {
-    const row = endpointRow(this.#sql, id);
+    const row = tables.endpointRow(this.#sql, id);
     if (row === null) return null;
-    changeEndpoint(this.#sql, row, change);
+    tables.changeEndpoint(this.#sql, row, change);
     await this.#told(id);
     return this.endpoint(id);
   }
 
   /** Until when the earlier secret signs too; null when there is no such endpoint. The secret in force is put there once. */
   async rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<Instant | null> {
-    const row = endpointRow(this.#sql, id);
+    const row = tables.endpointRow(this.#sql, id);
     if (row === null) return null;
-    if (row.secret_sealed !== secret.sealed) rotateSecret(this.#sql, id, secret, now);
+    if (row.secret_sealed !== secret.sealed) tables.rotateSecret(this.#sql, id, secret, now);
     await this.#told(id);
-    return endpointRow(this.#sql, id)?.earlier_until ?? null;
+    return tables.endpointRow(this.#sql, id)?.earlier_until ?? null;
   }
 
   /** What is needed to send to an endpoint, its sealed secrets included. Null when there is no such endpoint. */
   settings(id: string): EndpointSettings | null {
-    const row = endpointRow(this.#sql, id);
-    return row === null ? null : settingsOf(row, row.id, this.#owner().businessId);
+    const row = tables.endpointRow(this.#sql, id);
+    return row === null ? null : tables.settingsOf(row, row.id, this.#owner().businessId);
   }
 
   /** When this returned, nothing more is sent but what was already under way. False when there is no such endpoint. */
   async removeEndpoint(id: string): Promise<boolean> {
-    if (!markRemoved(this.#sql, id)) return false;
+    if (!tables.markRemoved(this.#sql, id)) return false;
     await this.#armNext();
     await this.#finishRemoval(id);
     await this.#armNext();
@@ -433,7 +414,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
   async #finishRemoval(id: string): Promise<void> {
     await this.#pushing.get(id); // a push that came after the wipe would fill the lane again
     await this.#lane(id).wipe();
-    dropEndpoint(this.#sql, id);
+    tables.dropEndpoint(this.#sql, id);
     this.#served.delete(id);
     this.#pushRetries.delete(id);
   }
@@ -446,38 +427,38 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
     limit: number,
     before: string | null,
   ): Promise<{ readonly deliveries: readonly Delivery[]; readonly hasMore: boolean } | null> {
-    return endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).deliveries(limit, before);
+    return tables.endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).deliveries(limit, before);
   }
 
   /** To every endpoint, of the events behind `after`, up to `upTo`. An endpoint that does not answer is left out. */
   async deliveriesOf(after: number, upTo: number): Promise<readonly EndpointDelivery[]> {
-    const found = await Promise.allSettled(endpointRows(this.#sql).map(({ id }) => this.#lane(id).deliveriesBetween(after, upTo)));
+    const found = await Promise.allSettled(tables.endpointRows(this.#sql).map(({ id }) => this.#lane(id).deliveriesBetween(after, upTo)));
     return found.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
   }
 
   /** A delivery of any endpoint of this business, with what is needed to send it again. */
   async replaySource(deliveryId: string): Promise<ReplaySource | null> {
-    const holders = endpointRows(this.#sql).filter((row) => mayHold(row.id, deliveryId));
+    const holders = tables.endpointRows(this.#sql).filter((row) => mayHold(row.id, deliveryId));
     const found = await Promise.all(holders.map((row) => this.#lane(row.id).replaySource(deliveryId)));
     return found.find((source) => source !== null) ?? null;
   }
 
   /** Null when there is no such endpoint. */
   async attemptHours(endpointId: string, since: Instant): Promise<readonly CountedHour[] | null> {
-    return endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).attemptHours(since);
+    return tables.endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).attemptHours(since);
   }
 
   /** Null when there is no such endpoint. */
   async failedSince(endpointId: string, since: Instant): Promise<number | null> {
-    return endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).failedSince(since);
+    return tables.endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).failedSince(since);
   }
 
   /** Null when there is no such endpoint. */
   async recover(endpointId: string, since: Instant): Promise<Recovery | null> {
-    return endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).recover(since);
+    return tables.endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).recover(since);
   }
 
   async keepReplay(endpointId: string, deliveryId: string, outcome: Outcome): Promise<Delivery | null> {
-    return endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).keepReplay(deliveryId, outcome);
+    return tables.endpointRow(this.#sql, endpointId) === null ? null : this.#lane(endpointId).keepReplay(deliveryId, outcome);
   }
 }

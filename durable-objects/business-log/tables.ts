@@ -2,7 +2,7 @@
 // functions over SqlStorage; a change is one synchronous step.
 import type { StoredEvent, UnplacedEvent } from "../../core/events/event.ts";
 import { secretOverlapMs } from "../../core/webhooks/endpoint.ts";
-import type { Endpoint, EndpointChange, EndpointSettings, EndpointStatus, NewEndpoint } from "../../core/webhooks/endpoint.ts";
+import type { Endpoint, EndpointChange, EndpointSettings, NewEndpoint } from "../../core/webhooks/endpoint.ts";
 import type { Instant } from "../../core/time.ts";
 
 export const keptName = (sql: SqlStorage): string | null => sql.exec<{ id: string }>("SELECT id FROM business").toArray()[0]?.id ?? null;
@@ -90,13 +90,9 @@ export const idsAmong = (sql: SqlStorage, ids: readonly string[]): readonly stri
     .toArray()
     .map(({ id }) => id);
 
-export type EndpointRow = {
+export type EndpointRow = Pick<Endpoint, "id" | "url" | "description" | "status"> & {
   ord: number;
-  id: string;
-  url: string;
   events: string | null;
-  description: string | null;
-  status: EndpointStatus;
   secret_sealed: string;
   secret_hint: string;
   earlier_sealed: string | null;

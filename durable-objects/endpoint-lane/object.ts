@@ -21,34 +21,8 @@ import { leaseMs, slots } from "../../core/webhooks/schedule.ts";
 import { hourMs, secondMs, type Clock, type Instant } from "../../core/time.ts";
 import { bringUpToDate } from "../schema-steps.ts";
 import { endpointLaneSteps } from "./migrations.ts";
-import {
-  attemptHours,
-  cancelDelivery,
-  claimDelivery,
-  countFailed,
-  deliveriesBetween,
-  deliveryOf,
-  deliveryRow,
-  eventOf,
-  hasDeliveryTables,
-  keepReplay,
-  keepSettings,
-  laneHealth,
-  laneSettings,
-  listDeliveries,
-  nextDueAt,
-  nextPruneAt,
-  noteAlert,
-  deferDelivery,
-  pruneDeliveries,
-  recoverFailed,
-  requeueInterrupted,
-  sendingNumber,
-  settleAttempt,
-  takeEvents,
-  untoldFailing,
-  type DeliveryRow,
-} from "./tables.ts";
+import * as tables from "./tables.ts";
+import type { DeliveryRow } from "./tables.ts";
 
 export interface LanePorts {
   readonly clock: Clock;
@@ -84,11 +58,11 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
 
   constructor(ctx: DurableObjectState, env: E) {
     super(ctx, env);
-    if (!hasDeliveryTables(ctx.storage.sql)) return;
+    if (!tables.hasDeliveryTables(ctx.storage.sql)) return;
     bringUpToDate(ctx.storage, endpointLaneSteps);
     // Whatever the last process meant to do next, this one looks now; the alarm then sets the right time.
-    if (nextDueAt(ctx.storage.sql) !== null) void ctx.storage.setAlarm(Date.now() + 1);
-    else if (nextPruneAt(ctx.storage.sql) !== null) void this.#armIfUnarmed();
+    if (tables.nextDueAt(ctx.storage.sql) !== null) void ctx.storage.setAlarm(Date.now() + 1);
+    else if (tables.nextPruneAt(ctx.storage.sql) !== null) void this.#armIfUnarmed();
   }
 
   /** An earlier deployment left lanes without an alarm when they had nothing more to send. */
@@ -109,13 +83,13 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
   }
 
   #isOpen(): boolean {
-    return !this.#wiped && hasDeliveryTables(this.ctx.storage.sql);
+    return !this.#wiped && tables.hasDeliveryTables(this.ctx.storage.sql);
   }
 
   /** Takes up a new endpoint, which hears of what comes after `head`. */
   open(settings: EndpointSettings, head: number): void {
     bringUpToDate(this.ctx.storage, endpointLaneSteps);
-    keepSettings(this.ctx.storage.sql, settings, head);
+    tables.keepSettings(this.ctx.storage.sql, settings, head);
   }
 
   /**
@@ -127,11 +101,11 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
     if (!this.#isOpen()) return null;
     const { storage } = this.ctx;
     const received = storage.transactionSync(() => {
-      keepSettings(storage.sql, settings, 0);
-      return takeEvents(storage.sql, events, upTo, newDeliveryId, clock());
+      tables.keepSettings(storage.sql, settings, 0);
+      return tables.takeEvents(storage.sql, events, upTo, newDeliveryId, clock());
     });
     if (this.#wake !== null) this.#wake();
-    else if (nextDueAt(storage.sql) !== null) await storage.setAlarm(Date.now() + 1);
+    else if (tables.nextDueAt(storage.sql) !== null) await storage.setAlarm(Date.now() + 1);
     return received;
   }
 
@@ -144,53 +118,53 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
   }
 
   health(): EndpointHealth | null {
-    return this.#isOpen() ? laneHealth(this.ctx.storage.sql) : null;
+    return this.#isOpen() ? tables.laneHealth(this.ctx.storage.sql) : null;
   }
 
   /** Newest first, at most `limit`; null when `before` is no delivery of this endpoint. */
   deliveries(limit: number, before: string | null): { readonly deliveries: readonly Delivery[]; readonly hasMore: boolean } | null {
-    const settings = this.#isOpen() ? laneSettings(this.ctx.storage.sql) : null;
-    const rows = settings === null ? null : listDeliveries(this.ctx.storage.sql, limit + 1, before);
+    const settings = this.#isOpen() ? tables.laneSettings(this.ctx.storage.sql) : null;
+    const rows = settings === null ? null : tables.listDeliveries(this.ctx.storage.sql, limit + 1, before);
     if (settings === null || rows === null) return null;
-    return { deliveries: rows.slice(0, limit).map((row) => deliveryOf(row, settings.endpointId)), hasMore: rows.length > limit };
+    return { deliveries: rows.slice(0, limit).map((row) => tables.deliveryOf(row, settings.endpointId)), hasMore: rows.length > limit };
   }
 
   /** Of the events behind `after`, up to `upTo`; an event's place beside each. */
   deliveriesBetween(after: number, upTo: number): readonly EndpointDelivery[] {
-    const settings = this.#isOpen() ? laneSettings(this.ctx.storage.sql) : null;
+    const settings = this.#isOpen() ? tables.laneSettings(this.ctx.storage.sql) : null;
     if (settings === null) return [];
-    const rows = deliveriesBetween(this.ctx.storage.sql, after, upTo);
-    return rows.map((row) => ({ url: settings.url, seq: row.seq, delivery: deliveryOf(row, settings.endpointId) }));
+    const rows = tables.deliveriesBetween(this.ctx.storage.sql, after, upTo);
+    return rows.map((row) => ({ url: settings.url, seq: row.seq, delivery: tables.deliveryOf(row, settings.endpointId) }));
   }
 
   replaySource(deliveryId: string): ReplaySource | null {
-    const settings = this.#isOpen() ? laneSettings(this.ctx.storage.sql) : null;
-    const row = settings === null ? null : deliveryRow(this.ctx.storage.sql, deliveryId);
+    const settings = this.#isOpen() ? tables.laneSettings(this.ctx.storage.sql) : null;
+    const row = settings === null ? null : tables.deliveryRow(this.ctx.storage.sql, deliveryId);
     if (settings === null || row === null) return null;
     return {
-      delivery: deliveryOf(row, settings.endpointId),
-      sending: { settings, event: eventOf(row), deliveryId, attempt: Math.max(1, row.attempt) },
+      delivery: tables.deliveryOf(row, settings.endpointId),
+      sending: { settings, event: tables.eventOf(row), deliveryId, attempt: Math.max(1, row.attempt) },
     };
   }
 
   /** Enters how a replay ended; answers the delivery as it then stands. */
   async keepReplay(deliveryId: string, outcome: Outcome): Promise<Delivery | null> {
     const { clock } = await this.#ports();
-    const settings = this.#isOpen() ? laneSettings(this.ctx.storage.sql) : null;
+    const settings = this.#isOpen() ? tables.laneSettings(this.ctx.storage.sql) : null;
     if (settings === null) return null;
-    keepReplay(this.ctx.storage.sql, deliveryId, outcome, clock());
-    const row = deliveryRow(this.ctx.storage.sql, deliveryId);
-    return row === null ? null : deliveryOf(row, settings.endpointId);
+    tables.keepReplay(this.ctx.storage.sql, deliveryId, outcome, clock());
+    const row = tables.deliveryRow(this.ctx.storage.sql, deliveryId);
+    return row === null ? null : tables.deliveryOf(row, settings.endpointId);
   }
 
   /** How attempts ended in the hours from then on, the earliest first. */
   attemptHours(since: Instant): readonly CountedHour[] {
-    return this.#isOpen() ? attemptHours(this.ctx.storage.sql, since) : [];
+    return this.#isOpen() ? tables.attemptHours(this.ctx.storage.sql, since) : [];
   }
 
   /** How many deliveries failed since then. */
   failedSince(since: Instant): number {
-    return this.#isOpen() ? countFailed(this.ctx.storage.sql, since) : 0;
+    return this.#isOpen() ? tables.countFailed(this.ctx.storage.sql, since) : 0;
   }
 
   /** Sends them again; answers how many, and whether there are more than go at one time. */
@@ -199,11 +173,11 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
     if (!this.#isOpen()) return { queued: 0, hasMore: false };
     const { storage } = this.ctx;
     const recovery = storage.transactionSync(() => {
-      const queued = recoverFailed(storage.sql, since, clock());
-      return { queued, hasMore: countFailed(storage.sql, since) > 0 };
+      const queued = tables.recoverFailed(storage.sql, since, clock());
+      return { queued, hasMore: tables.countFailed(storage.sql, since) > 0 };
     });
     if (this.#wake !== null) this.#wake();
-    else if (nextDueAt(storage.sql) !== null) await storage.setAlarm(Date.now() + 1);
+    else if (tables.nextDueAt(storage.sql) !== null) await storage.setAlarm(Date.now() + 1);
     return recovery;
   }
 
@@ -217,7 +191,7 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
       const armed = this.ctx.storage.setAlarm(Date.now() + leaseMs);
       await Promise.all([armed, this.#sendWhatIsDue(ports)]);
       if (this.#wiped) return;
-      pruneDeliveries(this.ctx.storage.sql, ports.clock());
+      tables.pruneDeliveries(this.ctx.storage.sql, ports.clock());
       await this.#armNext(ports);
     } catch (error) {
       ports?.fault(error);
@@ -237,7 +211,7 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
   /** For what is to be sent next, and for what is to be dropped: an endpoint that never hears of anything again keeps nothing for good. */
   #armNext({ clock, farthestAlarmMs }: LanePorts): Promise<void> {
     const { storage } = this.ctx;
-    const [dueAt, pruneAt, now] = [nextDueAt(storage.sql), nextPruneAt(storage.sql), clock()];
+    const [dueAt, pruneAt, now] = [tables.nextDueAt(storage.sql), tables.nextPruneAt(storage.sql), clock()];
     // At the very moment would be in the past by the time the platform looks: one millisecond later is not.
     const waits = [
       ...(dueAt === null ? [] : [Math.min(farthestAlarmMs, Math.max(1, dueAt - now))]),
@@ -252,7 +226,7 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
    */
   async #sendWhatIsDue(ports: LanePorts): Promise<void> {
     const { sql } = this.ctx.storage;
-    requeueInterrupted(sql, ports.clock(), !this.#tookOver);
+    tables.requeueInterrupted(sql, ports.clock(), !this.#tookOver);
     this.#tookOver = true;
     const stopAt = Date.now() + noNewAfterMs;
     const running = new Map<number, Promise<void>>();
@@ -264,9 +238,9 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
         this.#wake = resolve;
         if (!this.#wiped) for (const attempt of ended) this.#enter(attempt);
         ended = [];
-        const settings = this.#wiped ? null : laneSettings(sql);
+        const settings = this.#wiped ? null : tables.laneSettings(sql);
         while (settings?.status === "enabled" && running.size < slots && Date.now() < stopAt) {
-          const claimed = claimDelivery(sql, ports.clock());
+          const claimed = tables.claimDelivery(sql, ports.clock());
           if (claimed === null) break;
           const attempt = this.#attempt(ports, settings, claimed, (one) => {
             running.delete(claimed.seq);
@@ -293,7 +267,7 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
 
   /** An attempt ends, a push comes, or a delivery becomes due while a slot is free. */
   async #untilSomethingHappens(ports: LanePorts, running: ReadonlyMap<number, Promise<void>>, woken: Promise<void>): Promise<void> {
-    const due = this.#wiped || running.size >= slots ? null : nextDueAt(this.ctx.storage.sql);
+    const due = this.#wiped || running.size >= slots ? null : tables.nextDueAt(this.ctx.storage.sql);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const becomesDue = new Promise<void>((resolve) => {
       if (due !== null) timer = setTimeout(resolve, Math.min(leaseMs, Math.max(1, due - ports.clock())));
@@ -306,26 +280,31 @@ export abstract class EndpointLane<E = unknown> extends DurableObject<E> {
   }
 
   async #attempt(ports: LanePorts, settings: EndpointSettings, claimed: DeliveryRow, end: (attempt: EndedAttempt) => void): Promise<void> {
-    const sent = await ports.send({ settings, event: eventOf(claimed), deliveryId: claimed.id, attempt: sendingNumber(claimed) });
+    const sent = await ports.send({
+      settings,
+      event: tables.eventOf(claimed),
+      deliveryId: claimed.id,
+      attempt: tables.sendingNumber(claimed),
+    });
     end({ claimed, sent, at: ports.clock() });
   }
 
   #enter({ claimed, sent, at }: EndedAttempt): void {
     const { sql } = this.ctx.storage;
-    if (sent.kind === "cancelled") cancelDelivery(sql, claimed, at);
-    else if (sent.kind === "deferred") deferDelivery(sql, claimed, sent.error, at);
-    else settleAttempt(sql, claimed, sent, at);
+    if (sent.kind === "cancelled") tables.cancelDelivery(sql, claimed, at);
+    else if (sent.kind === "deferred") tables.deferDelivery(sql, claimed, sent.error, at);
+    else tables.settleAttempt(sql, claimed, sent, at);
   }
 
   /** A letter that could not be written is tried again when the next attempt ends. */
   async #alertIfNeeded(ports: LanePorts): Promise<void> {
     const { sql } = this.ctx.storage;
-    const settings = this.#wiped ? null : laneSettings(sql);
-    const failing = settings === null ? null : untoldFailing(sql);
+    const settings = this.#wiped ? null : tables.laneSettings(sql);
+    const failing = settings === null ? null : tables.untoldFailing(sql);
     if (settings === null || failing === null || !needsAlert(failing, ports.clock())) return;
     try {
-      await ports.alert(settings, laneHealth(sql));
-      if (!this.#wiped) noteAlert(sql);
+      await ports.alert(settings, tables.laneHealth(sql));
+      if (!this.#wiped) tables.noteAlert(sql);
     } catch (error) {
       ports.fault(error);
     }

@@ -8,17 +8,8 @@ import { tlogProofText } from "../../core/ledger/tlog-proof.ts";
 import { secondMs, type Clock } from "../../core/time.ts";
 import { openNoteSigner } from "../../storage/note-keys.ts";
 import { bringUpToDate, type SchemaSteps } from "../schema-steps.ts";
-import {
-  consistencyAt,
-  frozenBecause,
-  headToSign,
-  inclusionAt,
-  isStillConsistentWith,
-  keepCheckpoint,
-  logSize,
-  newestCheckpoint,
-  type SignedCheckpoint,
-} from "./tables.ts";
+import * as tables from "./tables.ts";
+import type { SignedCheckpoint } from "./tables.ts";
 
 /** A log's name and the keys that sign for it: one, or two while it changes from one to the other. */
 export interface LogKeys {
@@ -61,9 +52,9 @@ export const signedCheckpoint = async (
 ): Promise<SignedCheckpoint | null> => {
   const { sql } = storage;
   for (let waited = false; ; waited = true) {
-    if (frozenBecause(sql) !== null) return null;
-    const newest = newestCheckpoint(sql);
-    const size = logSize(sql);
+    if (tables.frozenBecause(sql) !== null) return null;
+    const newest = tables.newestCheckpoint(sql);
+    const size = tables.logSize(sql);
     if (size < covers) throw new RangeError("log: there is no such tree to sign yet");
     if (newest !== null && newest.size <= size && carriesEvery(newest.note, keys.signers)) {
       if (newest.size === size || (covers > 0 && newest.size >= covers)) return newest;
@@ -75,18 +66,18 @@ export const signedCheckpoint = async (
         continue;
       }
     }
-    const head = headToSign(sql);
+    const head = tables.headToSign(sql);
     if (head === null) return null;
     await storage.sync();
     const note = await signNote(checkpointText({ origin: keys.origin, ...head }), keys.signers);
     const signed = { size, root: head.root, note, signedAt: clock() };
-    return storage.transactionSync(() => keepCheckpoint(sql, signed));
+    return storage.transactionSync(() => tables.keepCheckpoint(sql, signed));
   }
 };
 
 /** The text tlog-proof of the entry at `index` against a checkpoint that covers it. */
 export const tlogProofAt = (sql: SqlStorage, index: number, checkpoint: SignedCheckpoint): string =>
-  tlogProofText({ index: BigInt(index), hashes: inclusionAt(sql, index, checkpoint.size), checkpoint: checkpoint.note });
+  tlogProofText({ index: BigInt(index), hashes: tables.inclusionAt(sql, index, checkpoint.size), checkpoint: checkpoint.note });
 
 /** What a log answers to its own service about itself. */
 export interface LogState {
@@ -104,11 +95,11 @@ export abstract class TransparencyLog<E> extends DurableObject<E> {
 
   state(): LogState {
     const { sql } = this.ctx.storage;
-    const newest = newestCheckpoint(sql);
+    const newest = tables.newestCheckpoint(sql);
     return {
-      size: String(logSize(sql)),
+      size: String(tables.logSize(sql)),
       signed: newest === null ? null : { size: String(newest.size), root: hexOf(newest.root) },
-      frozen: frozenBecause(sql),
+      frozen: tables.frozenBecause(sql),
     };
   }
 
@@ -119,13 +110,13 @@ export abstract class TransparencyLog<E> extends DurableObject<E> {
   assertHighwater(size: string, root: string): boolean {
     const bytes = bytesOfHex(root);
     if (bytes === null || !/^[0-9]{1,15}$/.test(size)) throw new TypeError("log: not a tree head");
-    return this.ctx.storage.transactionSync(() => isStillConsistentWith(this.ctx.storage.sql, { size: Number(size), root: bytes }));
+    return this.ctx.storage.transactionSync(() => tables.isStillConsistentWith(this.ctx.storage.sql, { size: Number(size), root: bytes }));
   }
 
   /** Base64 hashes that connect two trees of this log, for witnesses. */
   consistencyProof(oldSize: string, newSize: string): string[] {
     const [from, to] = [Number(oldSize), Number(newSize)];
-    if (!(from <= to && to <= logSize(this.ctx.storage.sql))) throw new RangeError("log: there are no such trees");
-    return consistencyAt(this.ctx.storage.sql, from, to).map(base64Of);
+    if (!(from <= to && to <= tables.logSize(this.ctx.storage.sql))) throw new RangeError("log: there are no such trees");
+    return tables.consistencyAt(this.ctx.storage.sql, from, to).map(base64Of);
   }
 }

@@ -8,7 +8,7 @@ interface FloorEnv {
   readonly BUSINESS_ID: string;
 }
 
-const random = (length: number): string => {
+export const random = (length: number): string => {
   let text = "";
   while (text.length < length) text += crypto.randomUUID().replaceAll("-", "");
   return text.slice(0, length);

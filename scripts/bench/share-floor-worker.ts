@@ -1,16 +1,11 @@
 // The floor of the share protocol: a Worker that does nothing but the database work. POST /grant is one D1 batch of the rows of a grant
 // (storage/share-changes.ts, storage/commit.ts); POST /redeem/<code> is an UPDATE and then a SELECT, as redeeming is written without
 // thought; GET /current/<id> a SELECT and the insert of an entry; GET /list/<business> the page of a list; GET /read/<id> one row.
+import { random } from "./floor-worker.ts";
 
 interface FloorEnv {
   readonly DB: D1Database;
 }
-
-const random = (length: number): string => {
-  let text = "";
-  while (text.length < length) text += crypto.randomUUID().replaceAll("-", "");
-  return text.slice(0, length);
-};
 
 interface Asked {
   readonly business: string;

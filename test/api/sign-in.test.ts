@@ -322,7 +322,7 @@ describe("a code", () => {
     expect(codeFrom(0, 0, 0, 0)).toBe("000000");
     expect(codeFrom(0, 0x0f, 0x42, 0x3f)).toBe("999999");
     expect(codeFrom(0xff, 0xf1, 0x3d, 0x7f)).toBe("999999"); // 4,293,999,999: the last number that counts
-    expect(codeFrom(0xff, 0xf1, 0x3d, 0x80, 0, 0, 0, 7)).toBe("000007"); // 4,294,000,000 and above are drawn once more
+    expect(codeFrom(0xff, 0xf1, 0x3d, 0x80, 0, 0, 0, 7)).toBe("000007"); // 4,294,000,000 and above are generated once more
     expect(codeFrom(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 8)).toBe("000008");
   });
 });

@@ -17,11 +17,11 @@ import {
   type RekorAnswer,
   type RekorCrypto,
 } from "../../core/ledger/rekor.ts";
-import { keysInUse, receiptOf, type TrustedLogKey } from "../../core/ledger/receipt.ts";
+import { keysInUse, receiptOf } from "../../core/ledger/receipt.ts";
 import { isSignedBy, p256Spki } from "../../core/ledger/spki.ts";
 import { inclusionProofFromTiles, tilesReadBy } from "../../core/ledger/tiles.ts";
 import { isoOf, secondMs, type Clock } from "../../core/time.ts";
-import { historyFault, inLanes, logReader, openTiles, seenOf, type ReadCheckpoint, type ReadPath } from "./log-reader.ts";
+import { historyFault, inLanes, logReader, openTiles, seenOf, type Ledger, type ReadCheckpoint, type ReadPath } from "./log-reader.ts";
 import { exchange, permanent, refusedBy, retry, type SendRequest } from "./exchange.ts";
 
 /** The key that signs statements for Rekor. */
@@ -57,14 +57,8 @@ export const rekorCrypto = (noteCrypto: NoteCrypto): RekorCrypto => ({
   verifyEcdsa: (spki, message, signature) => isSignedBy(crypto.subtle, spki, { hash: "SHA-256", signature, data: message }),
 });
 
-export interface RekorLedger {
-  /** Name of the log in its checkpoints: its host. A shard is a ledger of its own. */
-  readonly origin: string;
-  readonly role: "primary" | "mirror";
-  /** Without a trailing slash; `/api/v2/...` follows. */
-  readonly baseUrl: string;
-  /** Pinned, never fetched from the log. */
-  readonly trust: readonly TrustedLogKey[];
+/** A shard is a ledger of its own; its origin is its host. */
+export interface RekorLedger extends Ledger {
   /** Public parts of earlier anchor keys: what they prepared may still be on its way. */
   readonly retiredAnchorKeys: readonly string[];
 }

@@ -6,21 +6,15 @@ import type { Failure, LedgerAdapter, Outcome, Submission } from "../../core/led
 import { verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
 import { countOf, inclusionProofOf } from "../../core/ledger/merkle.ts";
 import { parseVkey, remembering, type NoteCrypto, type VerifierKey } from "../../core/ledger/note.ts";
-import { keysInUse, receiptOf, rememberingCheckpoints, verifyReceipt, type TrustedLogKey } from "../../core/ledger/receipt.ts";
+import { keysInUse, receiptOf, rememberingCheckpoints, verifyReceipt } from "../../core/ledger/receipt.ts";
 import { entryBundle, nodesFromTiles, tilesReadBy, tileWidth } from "../../core/ledger/tiles.ts";
 import { parseIJson } from "../../core/i-json.ts";
 import { isoOf, secondMs, type Clock } from "../../core/time.ts";
 import { exchange, permanent, retry, retryAfterMs, type Answer, type SendRequest } from "./exchange.ts";
-import { historyFault, logReader, openTiles, seenOf, type ReadCheckpoint } from "./log-reader.ts";
+import { historyFault, logReader, openTiles, seenOf, type Ledger, type ReadCheckpoint } from "./log-reader.ts";
 
-export interface TlogLedger {
-  readonly origin: string;
-  readonly role: "primary" | "mirror";
-  /** Address of the log, without a trailing slash; paths of the interface follow it. */
-  readonly baseUrl: string;
+export interface TlogLedger extends Ledger {
   readonly writeToken: string;
-  /** Pinned, never fetched from the log. */
-  readonly trust: readonly TrustedLogKey[];
 }
 
 const answerWithinMs = 10 * secondMs;

@@ -6,6 +6,7 @@ import type { Failure, Fork, LedgerAdapter, Retry, SeenTree } from "../../core/l
 import type { Checkpoint } from "../../core/ledger/checkpoint.ts";
 import { continuation, tilesForContinuation } from "../../core/ledger/continuation.ts";
 import { countOf, hashBytes, type Hash, type TreeHead } from "../../core/ledger/merkle.ts";
+import type { TrustedLogKey } from "../../core/ledger/receipt.ts";
 import {
   consistencyProofFromTiles,
   inclusionProofFromTiles,
@@ -16,6 +17,16 @@ import {
   type TilePlace,
 } from "../../core/ledger/tiles.ts";
 import { retry, type Answer } from "./exchange.ts";
+
+export interface Ledger {
+  /** Name of the log in its checkpoints. */
+  readonly origin: string;
+  readonly role: "primary" | "mirror";
+  /** Address of the log, without a trailing slash; paths of the interface follow it. */
+  readonly baseUrl: string;
+  /** Pinned, never fetched from the log. */
+  readonly trust: readonly TrustedLogKey[];
+}
 
 /** One GET below the address of the log. */
 export type ReadPath = (

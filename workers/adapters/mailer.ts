@@ -8,13 +8,7 @@ const maxMs = 10 * secondMs;
 
 /** As much of the binding as is used here. */
 export interface SendsEmail {
-  send(mail: {
-    readonly from: string;
-    readonly to: string;
-    readonly subject: string;
-    readonly text: string;
-    readonly html: string;
-  }): Promise<unknown>;
+  send(mail: Omit<MailMessage, "id">): Promise<unknown>;
 }
 
 /** Sending these again changes nothing: the address refuses mail, or the mail itself is refused. */
