@@ -11,7 +11,7 @@ process.env.WRANGLER_HIDE_BANNER ??= "true";
 // would let garbage grow as if it had the machine to itself: 1 GiB after a minute of load. A nursery of 2 MiB keeps them near 400 MiB.
 process.env.MINIFLARE_WORKERD_V8_FLAGS ??= "--max-semi-space-size=2";
 
-const { unstable_getMiniflareWorkerOptions, unstable_splitSqlQuery } = await import("wrangler");
+const { unstable_getMiniflareWorkerOptions, unstable_readConfig, unstable_splitSqlQuery } = await import("wrangler");
 const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import("miniflare");
 type Miniflare = InstanceType<typeof Miniflare>;
 
@@ -152,9 +152,10 @@ const sharedOptions = ({ stateDir, printsLog }: Pick<RuntimeOptions, "stateDir" 
 
 const homesOf = ({ extraHomes = [] }: Pick<RuntimeOptions, "extraHomes">): readonly string[] => ["00", ...extraHomes];
 
-const workerOfConfiguration = (): Record<string, unknown> => {
-  const { modulesRules: _unused, ...worker } = unstable_getMiniflareWorkerOptions("wrangler.toml").workerOptions as Record<string, unknown>;
-  return worker;
+/** Its settings are those of the file alone: what wrangler adds from .dev.vars is for whoever starts the runtime to give, or not. */
+export const workerOfConfiguration = (path = "wrangler.toml"): Record<string, unknown> => {
+  const { modulesRules: _unused, ...worker } = unstable_getMiniflareWorkerOptions(path).workerOptions as Record<string, unknown>;
+  return { ...worker, bindings: unstable_readConfig({ config: path }).vars };
 };
 
 const databasesOf = (worker: Record<string, unknown>, homes: readonly string[]): Record<string, unknown> =>
