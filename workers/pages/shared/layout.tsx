@@ -8,10 +8,12 @@ import { isPlainHttp } from "../../http/guards.ts";
 import { assets } from "../assets.gen.ts";
 import { brand } from "./brand.ts";
 import { catalogues, chosenLanguage, languages, pageLanguage, type Language } from "./language.ts";
-import { settingOf, type Setting } from "./parts.tsx";
+import { PageSetting, settingOf, type Setting } from "./parts.tsx";
 
 export interface Page {
   readonly title: string;
+  /** What was typed on the page is wrong: the title says so first. */
+  readonly isFaulty?: boolean;
   readonly script?: keyof typeof assets;
   readonly content: Child;
   /** Under the masthead: where somebody who is signed in can go. The page is then a little wider. */
@@ -78,7 +80,10 @@ const Frame: FC<{ page: Page; setting: Setting; search: string }> = ({ page, set
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
-      <title>{page.title}</title>
+      <title>
+        {page.isFaulty === true && `${words.error} `}
+        {page.title}
+      </title>
       <link rel="icon" type="image/svg+xml" href={assets["mark.svg"]} />
       <link rel="stylesheet" href={assets["app.css"]} />
       {page.script !== undefined && <script type="module" src={assets[page.script]} />}
@@ -133,7 +138,7 @@ export const pageAnswer = async (
   pageOf: (setting: Setting) => Page,
   language: Language = languageOf(c),
 ): Promise<Response> => {
-  const asked = settingOf(language);
+  const asked = settingOf(language, chosenLanguage(c.req.query("lang")));
   const page = pageOf(asked);
   const setting = page.only === undefined ? asked : settingOf(page.only);
   c.header("Content-Security-Policy", contentSecurityPolicy(page));
@@ -142,7 +147,9 @@ export const pageAnswer = async (
   c.header("Content-Language", setting.language);
   c.header("Vary", "Accept-Language", { append: true });
   const html = await (
-    <Frame page={page} setting={setting} search={page.keepsQuery === true ? new URL(c.req.url).search : ""} />
+    <PageSetting.Provider value={setting}>
+      <Frame page={page} setting={setting} search={page.keepsQuery === true ? new URL(c.req.url).search : ""} />
+    </PageSetting.Provider>
   ).toString();
   return c.html(`<!doctype html>${html}`, status);
 };

@@ -9,8 +9,20 @@ import type { RefusalCode } from "../../../core/refusals.ts";
 import { kindOfError } from "../../log.ts";
 import type { Words } from "./i18n/words.ts";
 import { catalogues } from "./language.ts";
-import { pageAnswer } from "./layout.tsx";
+import { pageAnswer, type Page } from "./layout.tsx";
 import { filled, type Setting } from "./parts.tsx";
+
+/** A page that only says something. */
+export const noticePage = (title: string, advice: string, more?: Child): Page => ({
+  title: `${title} · svc`,
+  content: (
+    <article class="notice-page">
+      <h1>{title}</h1>
+      <p>{advice}</p>
+      {more}
+    </article>
+  ),
+});
 
 const notice = (
   c: Context<Api>,
@@ -21,17 +33,7 @@ const notice = (
   c.set("refused", code);
   return pageAnswer(c, statuses[code], ({ words, language }: Setting) => {
     const { title, advice, more } = said(words, catalogues[language].locale);
-    return {
-      title,
-      ...(keepsQuery && { keepsQuery }),
-      content: (
-        <article class="notice-page">
-          <h1>{title}</h1>
-          <p>{advice}</p>
-          {more}
-        </article>
-      ),
-    };
+    return { ...noticePage(title, advice, more), title, ...(keepsQuery && { keepsQuery }) };
   });
 };
 

@@ -44,14 +44,7 @@ const verify = async (c: Context<Api>): Promise<Response> => {
   const view = verifyView(opened.value.certificate, context);
   const { subject: _masked, checks: _checks, ...published } = view; // the verifier asks for neither, and the page says them in words
   return pageAnswer(c, 200, (setting) =>
-    certificatePage({
-      page: opened.value,
-      setting,
-      ...context,
-      choice: chosenLanguage(c.req.query("lang")),
-      published,
-      trust: trustDocument(trustedKeys(services)),
-    }),
+    certificatePage(setting, { ...context, page: opened.value, published, trust: trustDocument(trustedKeys(services)) }),
   );
 };
 
