@@ -218,6 +218,9 @@ export const Row: FC<{ name: Child; children?: Child }> = ({ name, children }) =
   </div>
 );
 
+/** In one line, with what stands between them. */
+export const Joined: FC<{ of: readonly Child[]; by: string }> = ({ of, by }) => <>{of.map((part, at) => (at === 0 ? part : [by, part]))}</>;
+
 /** Names or sentences, one to a line; nothing of those that are not there. */
 export const Points: FC<{ of: readonly Child[] }> = ({ of }) => (
   <ul class="names">

@@ -5,7 +5,7 @@ import { receiptUrlOf } from "../../../core/certificates/views.ts";
 import type { Instant } from "../../../core/time.ts";
 import { isOverdue } from "../../../core/withdrawals/acknowledge.ts";
 import type { CertificatePage } from "../../operations/certificates/page.ts";
-import { Event, Exact, filled, numberText, Section, Sentence, useSetting, type EventKind, type Setting } from "../shared/parts.tsx";
+import { Event, Exact, filled, Joined, numberText, Section, Sentence, useSetting, type EventKind, type Setting } from "../shared/parts.tsx";
 import { actsOf, EntityReceipt } from "../withdrawal/withdrawal-parts.tsx";
 
 /** One line of the timeline; `at` null is still to come. */
@@ -63,12 +63,7 @@ const withdrawnEvents = ({ page: { certificate }, apiBase, now }: Shown, { words
 /** Names in one line; those of strangers are set apart each. */
 const ListedNames: FC<{ of: readonly { readonly entity: string }[] }> = ({ of }) => (
   <p class="quiet">
-    {of.map(({ entity }, at) => (
-      <>
-        {at > 0 && ", "}
-        <Exact text={entity} />
-      </>
-    ))}
+    <Joined of={of.map(({ entity }) => <Exact text={entity} />)} by=", " />
   </p>
 );
 
