@@ -22,10 +22,10 @@ import {
 import { ButtonLink, Choices } from "../shared/forms.tsx";
 import { ownCertificateWords, type OwnCertificateWords } from "../shared/i18n/own-certificates.ts";
 import type { Page } from "../shared/layout.tsx";
-import { dayIn, Exact, FieldFault, filled, Foreign, Moment, numberText, Points, Status, type Standing } from "../shared/parts.tsx";
+import { dayIn, Exact, FieldFault, filled, Foreign, Moment, Naming, numberText, Points, Status, type Standing } from "../shared/parts.tsx";
 import { chosenEntities } from "../withdrawal/routes.tsx";
 import { actsOf, EntityReceipt, isDivisible, RecipientBoxes, ScopeBoxes, WithdrawnSummary } from "../withdrawal/withdrawal-parts.tsx";
-import { appNotice, appPage, Naming, PostForm, useView, type AppView } from "./parts.tsx";
+import { appNotice, appPage, PostForm, useView, type AppView } from "./parts.tsx";
 import { acting, answer, flash, formOf, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 
 export const ownWordsOf = ({ language }: AppView): OwnCertificateWords => ownCertificateWords[language];

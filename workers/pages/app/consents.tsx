@@ -19,9 +19,9 @@ import { listOwnShares } from "../../operations/consumers/profile.ts";
 import { stopAllWith } from "../../operations/consumers/stop-all.ts";
 import { ButtonLink, Choices } from "../shared/forms.tsx";
 import type { Page } from "../shared/layout.tsx";
-import { dayIn, Exact, filled, Foreign, numberText, Points } from "../shared/parts.tsx";
+import { dayIn, Exact, filled, Foreign, Naming, numberText, Points } from "../shared/parts.tsx";
 import { CertificateList, CertificatesLine, MoreBusinesses, ownWordsOf } from "./certificates.tsx";
-import { appNotice, appPage, groupsText, Naming, PostForm, ShareStanding, useView, Views, type AppView } from "./parts.tsx";
+import { appNotice, appPage, groupsText, PostForm, ShareStanding, useView, Views, type AppView } from "./parts.tsx";
 import { acting, answer, flash, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 
 /** When something was done last about a share. */

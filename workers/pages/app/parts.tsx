@@ -8,7 +8,7 @@ import { accountWords, type AccountWords } from "../shared/i18n/account.ts";
 import type { AppWords } from "../shared/i18n/app.ts";
 import type { Language } from "../shared/language.ts";
 import type { Page } from "../shared/layout.tsx";
-import { dayIn, Exact, filled, Sentence, Shape, Status, useSetting, type Standing } from "../shared/parts.tsx";
+import { dayIn, Exact, filled, Naming, Shape, Status, useSetting, type Standing } from "../shared/parts.tsx";
 
 /** What the person just did, said once. */
 export interface Flash {
@@ -183,11 +183,6 @@ export const appNotice = (view: AppView, title: string, advice: string, business
       </p>
     </>,
   );
-
-/** A sentence that names a business, whose name is its own. */
-export const Naming: FC<{ text: string; name: string }> = ({ text, name }) => (
-  <Sentence text={text} parts={{ business: <Exact text={name} /> }} />
-);
 
 /** Several names in a sentence. */
 export const Names: FC<{ names: readonly string[] }> = ({ names }) => (

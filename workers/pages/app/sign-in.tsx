@@ -12,7 +12,7 @@ import { sheetWords } from "../shared/i18n/sheet.ts";
 import type { Language } from "../shared/language.ts";
 import { keepLanguage, languageOf, pageAnswer, type Page } from "../shared/layout.tsx";
 import { askedAddress, forgetAsked, mailCode, takeCode } from "../shared/mailed-sign-in.tsx";
-import { posting, type PageForm } from "../shared/own-form.ts";
+import { posting, type Sent } from "../shared/own-form.ts";
 import { filled, useSetting } from "../shared/parts.tsx";
 import { DeviceAsked, takePasskey } from "../shared/passkey-sign-in.tsx";
 
@@ -131,14 +131,11 @@ export const signInPage = async (c: Context<Api>, to: string): Promise<Response>
   });
 };
 
-interface Sent {
-  readonly form: PageForm;
-  readonly next: string;
-}
+type Posted = Sent<{ readonly next: string }>;
 
-const acting = posting<Sent>(async (_, form) => ({ form, next: nextPath(form.get("next")) }));
+const acting = posting(async (_, form) => ({ next: nextPath(form.get("next")) }));
 
-const askForCode = async (c: Context<Api>, { form, next }: Sent): Promise<Response> => {
+const askForCode = async (c: Context<Api>, { form, next }: Posted): Promise<Response> => {
   const email = (form.get("email") ?? (await askedAddress(c)) ?? "").trim();
   if (!isMailbox(email))
     return pageAnswer(c, 400, ({ language }) =>
@@ -148,24 +145,24 @@ const askForCode = async (c: Context<Api>, { form, next }: Sent): Promise<Respon
   return c.redirect(next, 303);
 };
 
-const giveCode = async (c: Context<Api>, { form, next }: Sent): Promise<Response> => {
+const giveCode = async (c: Context<Api>, { form, next }: Posted): Promise<Response> => {
   const taken = await takeCode(c, form, "consumer");
   if (taken.outcome !== "malformed") return c.redirect(taken.outcome === "wrong" ? `${next}?answer=failed` : next, 303);
   const { email } = taken;
   return pageAnswer(c, 400, ({ language }) => codeStep(language, { next, email, fault: sheetWords[language].badCode }));
 };
 
-const otherAddress = (c: Context<Api>, { next }: Sent): Response => {
+const otherAddress = (c: Context<Api>, { next }: Posted): Response => {
   forgetAsked(c);
   return c.redirect(next, 303);
 };
 
-const askPasskey = async (c: Context<Api>, { next }: Sent): Promise<Response> => {
+const askPasskey = async (c: Context<Api>, { next }: Posted): Promise<Response> => {
   const options = await askToSignIn(c.var.services, relyingParty(c));
   return pageAnswer(c, 200, ({ language }) => passkeyStep(language, next, options));
 };
 
-const givePasskey = async (c: Context<Api>, { form, next }: Sent): Promise<Response> =>
+const givePasskey = async (c: Context<Api>, { form, next }: Posted): Promise<Response> =>
   c.redirect((await takePasskey(c, form)) ? next : `${next}?answer=passkey`, 303);
 
 /** The step that was begun elsewhere, also where somebody is signed in already; afterwards, or without one, the app. */

@@ -36,11 +36,10 @@ import type { Services } from "../../services.ts";
 import { maxMailbox } from "../shared/forms.tsx";
 import { appWords } from "../shared/i18n/app.ts";
 import { sheetWords } from "../shared/i18n/sheet.ts";
-import { keepsOpener } from "../shared/keeps-opener.ts";
-import { languageOf, pageAnswer, type Page } from "../shared/layout.tsx";
+import { keepsOpener, languageOf, pageAnswer, type Page } from "../shared/layout.tsx";
 import { askedAddress, forgetAsked, mailCode, takeCode } from "../shared/mailed-sign-in.tsx";
 import { onPageFault } from "../shared/notices.tsx";
-import { posting, tooOften, uncrowded, type PageForm } from "../shared/own-form.ts";
+import { posting, tooOften, uncrowded, type PageForm, type Sent } from "../shared/own-form.ts";
 import { takePasskey } from "../shared/passkey-sign-in.tsx";
 import {
   codeStep,
@@ -70,6 +69,7 @@ interface Sheet {
   readonly browser: SheetBrowser;
   /** Null where nobody with an account is signed in, and for a test client, which needs nobody. */
   readonly session: ConsumerSession | null;
+  readonly person: Person | null;
   readonly view: SheetView;
   readonly decisionKey: string;
 }
@@ -120,7 +120,7 @@ const open = async (c: Context<Api>): Promise<Sheet | Response> => {
   const back = mayRedirect(sheet, browser) ? sheet.returnUrl : null;
   const view = { request: authorized.value, search: searchOf(c), back, language, words: sheetWords[language] };
   const decisionKey = `sheet ${sheet.key}${isTest ? ` ${browser.id}` : ""}`;
-  return { sheet, browser, session, view, decisionKey };
+  return { sheet, browser, session, person: session === null ? null : personOf(session), view, decisionKey };
 };
 
 const again = (c: Context<Api>, more = ""): Response => c.redirect(`/authorize${searchOf(c)}${more}`, 303);
@@ -139,8 +139,8 @@ const chosenOf = (form: PageForm): Chosen =>
   new Map([...form].filter(([name]) => name === "days" || name === "persona" || name.startsWith("group.")));
 
 /** Whether the form belongs to what this browser and person were shown, and how old that is. */
-const judged = (services: Services, { sheet, browser, session }: Sheet, form: PageForm) =>
-  judgeSheetToken(services, sheet, browser, session === null ? null : personOf(session).id, form.get("token") ?? "");
+const judged = (services: Services, { sheet, browser, person }: Sheet, form: PageForm) =>
+  judgeSheetToken(services, sheet, browser, person?.id ?? null, form.get("token") ?? "");
 
 /** What the person keeps; of a test person, what their persona has. */
 const fieldsOf = async (services: Services, person: Person | null, persona: PersonaName = "default"): Promise<ContactFields> => {
@@ -168,9 +168,8 @@ const chosenBefore = async (c: Context<Api>, opened: Sheet): Promise<Chosen> => 
 /** Somebody who is signed in, or the test person: what they decided, what is missing, or the decision, with what they chose on it before. */
 const decisionPage = async (c: Context<Api>, opened: Sheet, shown?: Chosen, fault?: string): Promise<Response> => {
   const { services } = c.var;
-  const { sheet, browser, session, view, decisionKey } = opened;
+  const { sheet, browser, session, person, view, decisionKey } = opened;
   const { client, asked } = sheet.request;
-  const person = session === null ? null : personOf(session);
   const earlier = await earlierDecision(services, person, client.clientId, decisionKey);
   const token = await sheetToken(services, sheet, browser, person?.id ?? null);
   const email = session === null ? null : (await userOf(services, session)).email;
@@ -202,14 +201,9 @@ const show = async (c: Context<Api>): Promise<Response> => {
   return pageAnswer(c, 200, () => codeStep(view, email, answered === "failed" ? view.words.wrongCode : undefined));
 };
 
-interface Posted extends Sheet {
-  readonly form: PageForm;
-}
+type Posted = Sent<Sheet>;
 
-const acting = posting<Posted>(async (c, form) => {
-  const opened = await open(c);
-  return opened instanceof Response ? opened : { ...opened, form };
-});
+const acting = posting(open);
 
 const askForCode = async (c: Context<Api>, { form, view }: Posted): Promise<Response> => {
   const email = (form.get("email") ?? "").trim();
@@ -270,11 +264,10 @@ const chosenScope = ({ sheet, form }: Posted, fields: ContactFields): readonly C
 
 const decide = async (c: Context<Api>, sent: Posted): Promise<Response> => {
   const { services, requestId } = c.var;
-  const { sheet, session, form, view, decisionKey } = sent;
+  const { sheet, session, person, form, view, decisionKey } = sent;
   const { client, asked, ...request } = sheet.request;
   const isTest = client.environment === "sandbox";
   if (session === null && !isTest) return signInAgain(c, form);
-  const person = session === null ? null : personOf(session);
   const age = await judged(services, sent, form);
   if (age === "foreign") return again(c);
   if (age === "expired") return pageAnswer(c, 400, () => expiredStep(view, form.get("token") ?? "", chosenOf(form)));

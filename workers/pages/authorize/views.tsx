@@ -13,7 +13,7 @@ import type { Language } from "../shared/language.ts";
 import type { Page } from "../shared/layout.tsx";
 import { CodeStep } from "../shared/mailed-sign-in.tsx";
 import { noticePage } from "../shared/notices.tsx";
-import { dayIn, Exact, FieldFault, filled, Foreign, Remarks, Row, Sentence, Shape, TheirWords } from "../shared/parts.tsx";
+import { dayIn, FieldFault, filled, Foreign, Naming, Remarks, Row, Shape, TheirWords } from "../shared/parts.tsx";
 import { DeviceAsked } from "../shared/passkey-sign-in.tsx";
 
 /** Everything a step needs to know of the request. */
@@ -45,7 +45,6 @@ const withAnswer = (back: string, answer: Readonly<Record<string, string>>): str
 const Asking: FC<{ view: SheetView; heading: string }> = ({ view, heading }) => {
   const { request, words } = view;
   const { name } = request.client.business;
-  const business = <Exact text={name} />;
   const isOwnMachine = request.client.environment === "sandbox" && new URL(request.origin).hostname === "localhost";
   return (
     <>
@@ -56,11 +55,11 @@ const Asking: FC<{ view: SheetView; heading: string }> = ({ view, heading }) => 
         </p>
       )}
       <h1>
-        <Sentence text={heading} parts={{ business }} />
+        <Naming text={heading} name={name} />
       </h1>
       <Remarks text={name} />
       <p class="quiet">
-        <Sentence text={isOwnMachine ? words.unproven : words.proven} parts={{ host: <strong>{hostOf(request)}</strong>, business }} />
+        <Naming text={isOwnMachine ? words.unproven : words.proven} name={name} parts={{ host: <strong>{hostOf(request)}</strong> }} />
       </p>
     </>
   );
@@ -80,7 +79,6 @@ const sheet = ({ request, back, words }: SheetView, content: Child, more: Readon
   title: `${filled(words.title, { business: request.client.business.name })} · svc`,
   script: "authorize.js",
   formsTo: request.origin,
-  speaksToOpener: true,
   keepsQuery: true,
   content: (
     <article class="sheet" data-origin={request.origin} data-state={request.state ?? ""} data-back={back ?? ""} {...more}>
@@ -217,7 +215,6 @@ export interface DecideStep {
 export const decideStep = (view: SheetView, { token, email, fields, now, already, chosen }: DecideStep, fault?: string): Page => {
   const { request, search, words, language } = view;
   const { scope, needed } = request.asked;
-  const business = <Exact text={request.client.business.name} />;
   const optional = scope.filter((key) => !needed.includes(key));
   const nameOf = (group: FieldGroup): string => capital(language, groupLabels[language][group]);
   const until = (days: number): string => dayIn(language, now + days * dayMs);
@@ -294,7 +291,7 @@ export const decideStep = (view: SheetView, { token, email, fields, now, already
           </fieldset>
         </details>
         <p class="quiet">
-          <Sentence text={words.stopAnyTime} parts={{ business }} />
+          <Naming text={words.stopAnyTime} name={request.client.business.name} />
         </p>
         <div class="decision">
           <NotNow view={view} />
@@ -314,7 +311,7 @@ export const doneStep = (view: SheetView, share: Share, code: string, email: str
     view,
     <>
       <h1>
-        <Sentence text={words.doneHeading} parts={{ business: <Exact text={share.business.name} /> }} />
+        <Naming text={words.doneHeading} name={share.business.name} />
       </h1>
       <p>
         {filled(words.done, {
@@ -383,8 +380,4 @@ export const expiredStep = (view: SheetView, token: string, chosen: Chosen): Pag
 };
 
 /** A request that cannot be decided on, or one that was not. */
-export const sheetNotice = (title: string, advice: string): Page => ({
-  ...noticePage(title, advice),
-  speaksToOpener: true,
-  keepsQuery: true,
-});
+export const sheetNotice = (title: string, advice: string): Page => ({ ...noticePage(title, advice), keepsQuery: true });

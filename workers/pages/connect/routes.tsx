@@ -20,22 +20,11 @@ import { endToken, listTokens } from "../../operations/agents/tokens.ts";
 import { maxMailbox } from "../shared/forms.tsx";
 import { connectWords, type ConnectWords } from "../shared/i18n/connect.ts";
 import { pageLanguage, type Language } from "../shared/language.ts";
-import { pageAnswer, type Page } from "../shared/layout.tsx";
+import { keepsOpener, pageAnswer, type Page } from "../shared/layout.tsx";
 import { askedAddress, forgetAsked, mailCode, takeCode } from "../shared/mailed-sign-in.tsx";
-import { foreignFormPage, onPageFault } from "../shared/notices.tsx";
-import { keepsOpener } from "../shared/keeps-opener.ts";
-import { postedForm, posting, tooOften, uncrowded, type PageForm } from "../shared/own-form.ts";
-import {
-  BackLink,
-  codeStep,
-  connectNotice,
-  decideStep,
-  emailStep,
-  endStep,
-  formTarget,
-  returningStep,
-  type ConnectView,
-} from "./views.tsx";
+import { foreignFormPage, noticePage, onPageFault } from "../shared/notices.tsx";
+import { postedForm, posting, tooOften, uncrowded, type Sent } from "../shared/own-form.ts";
+import { BackLink, codeStep, decideStep, emailStep, endStep, formTarget, returningStep, type ConnectView } from "./views.tsx";
 
 const askedCookie = "svc_connect";
 
@@ -53,7 +42,7 @@ const notice = (
 ): Promise<Response> => {
   c.set("refused", status === 404 ? "not_found" : "invalid_request");
   const words = wordsOf(c);
-  return answer(c, status, connectNotice(words[heading] as string, words[advice] as string));
+  return answer(c, status, noticePage(words[heading] as string, words[advice] as string));
 };
 
 /** What is asked, and who answers. */
@@ -81,7 +70,7 @@ const faulty = (
       <BackLink words={words} host={redirectUriOf(redirectUri)?.host ?? ""} target={target} />
     </>
   );
-  return answer(c, 400, connectNotice(words.broken, words.brokenAdvice, more));
+  return answer(c, 400, noticePage(words.broken, words.brokenAdvice, more));
 };
 
 const searchOf = (c: Context<Api>): string => {
@@ -138,14 +127,9 @@ const show = async (c: Context<Api>): Promise<Response> => {
   return answer(c, 200, decideStep(view, { session, address, sealed, again, full, now: services.clock() }));
 };
 
-interface Posted extends Opened {
-  readonly form: PageForm;
-}
+type Posted = Sent<Opened>;
 
-const acting = posting<Posted>(async (c, form) => {
-  const opened = await open(c);
-  return opened instanceof Response ? opened : { ...opened, form };
-});
+const acting = posting(open);
 
 const askForCode = async (c: Context<Api>, { form, view }: Posted): Promise<Response> => {
   const email = (form.get("email") ?? "").trim();
@@ -218,7 +202,7 @@ const end = async (c: Context<Api>): Promise<Response> => {
   const isEnded = await endByLink(c.var.services, c.req.param("token_id") ?? "", c.req.query("t") ?? "");
   if (!isEnded) return notice(c, 404, "badLink", "badLinkAdvice");
   const words = wordsOf(c);
-  return answer(c, 200, connectNotice(words.ended, words.endedAdvice));
+  return answer(c, 200, noticePage(words.ended, words.endedAdvice));
 };
 
 export const mountConnect = (app: Hono<Api>): void => {

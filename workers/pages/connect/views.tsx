@@ -36,17 +36,10 @@ const page = ({ request, words }: ConnectView, content: Child): Page => {
   return {
     title: `${words.title} · svc`,
     ...(formsTo !== undefined && { formsTo }),
-    speaksToOpener: true,
     keepsQuery: true,
     content: <article class="sheet">{content}</article>,
   };
 };
-
-/** A page that only says something. */
-export const connectNotice = (heading: string, advice: string, more?: Child): Page => ({
-  ...noticePage(heading, advice, more),
-  speaksToOpener: true,
-});
 
 /** Who asks, and where the access would go: on every step, in the same words. */
 const Asking: FC<{ view: ConnectView }> = ({ view: { request, words } }) => {
@@ -204,7 +197,7 @@ export const decideStep = (view: ConnectView, { session, address, sealed, again,
 /** Where a form may not lead by itself: the browser goes on, and a link is there if it does not. */
 export const returningStep = (words: ConnectWords, host: string, target: string, isAllowed: boolean): Page => {
   const said = filled(isAllowed ? words.returning : words.returningDenied, { host });
-  return connectNotice(words.title, said, <BackLink words={words} host={host} target={target} />);
+  return noticePage(words.title, said, <BackLink words={words} host={host} target={target} />);
 };
 
 export const BackLink: FC<{ words: ConnectWords; host: string; target: string }> = ({ words, host, target }) => (

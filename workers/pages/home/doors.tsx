@@ -1,5 +1,5 @@
-// The doors of the service: what somebody who types its address can do here. Each is one entry of `doors`; the first page and the
-// page for unknown addresses show them all.
+// The doors of the service: what somebody who types its address can do here. The first page and the page for unknown addresses show
+// them all.
 import type { Child, FC } from "hono/jsx";
 import type { Config } from "../../env.ts";
 import { brand } from "../shared/brand.ts";

@@ -1,6 +1,7 @@
 // The frame of every page, and the headers every page is answered with.
 import type { Context } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
+import { createMiddleware } from "hono/factory";
 import type { Child, FC } from "hono/jsx";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Api } from "../../http/context.ts";
@@ -29,8 +30,6 @@ export interface Page {
   readonly readsItself?: true;
   /** The rest of the address belongs to the page, in every language. */
   readonly keepsQuery?: true;
-  /** The window that opened this one may hear of it. */
-  readonly speaksToOpener?: true;
   /** For pages of people who are signed in: who they are, in the masthead, and where they can go, between it and the page. */
   readonly frame?: { readonly name: "portal"; readonly bar?: Child; readonly side?: Child };
 }
@@ -47,6 +46,15 @@ const contentSecurityPolicy = ({ formsTo, readsItself }: Page): string =>
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join("; ");
+
+/**
+ * For pages that are opened in a window of another page. Of every answer, a crowded one and one that is no page too: any other value cuts
+ * the window off from the page that opened it.
+ */
+export const keepsOpener = createMiddleware<Api>(async (c, next) => {
+  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
+  await next();
+});
 
 /** The same address in another language. */
 const inLanguage = (search: string, language: Language): string => {
@@ -142,7 +150,6 @@ export const pageAnswer = async (
   const page = pageOf(asked);
   const setting = page.only === undefined ? asked : settingOf(page.only);
   c.header("Content-Security-Policy", contentSecurityPolicy(page));
-  if (page.speaksToOpener === true) c.header("Cross-Origin-Opener-Policy", "unsafe-none");
   if (page.findable !== true) c.header("X-Robots-Tag", "noindex, nofollow");
   c.header("Content-Language", setting.language);
   c.header("Vary", "Accept-Language", { append: true });

@@ -11,9 +11,9 @@ import { busyPage, crowdedFormPage, foreignFormPage } from "./notices.tsx";
 export type PageForm = ReadonlyMap<string, string>;
 
 /** Counts by the caller's address; the page that says to wait when there were too many. */
-const crowded = async (c: Context<Api>, name: LimitName): Promise<Response | null> => {
+const crowded = async (c: Context<Api>, name: LimitName, page = crowdedFormPage): Promise<Response | null> => {
   const refused = limited(c, name, await c.var.services.takeByAddress(name, addressKey(c.var.ip)));
-  return refused === null ? null : crowdedFormPage(c, refused.headers.get("retry-after") ?? "60");
+  return refused === null ? null : page(c, refused.headers.get("retry-after") ?? "60");
 };
 
 /** Counts what one person does, or is done for one business; the page that says to wait when it was too often. */
@@ -23,7 +23,8 @@ export const tooOften = async (c: Context<Api>, name: LimitName, of: string): Pr
 };
 
 /** Before a page that anybody may open. */
-export const uncrowded = (name: LimitName) => createMiddleware<Api>(async (c, next) => (await crowded(c, name)) ?? next());
+export const uncrowded = (name: LimitName, page = crowdedFormPage) =>
+  createMiddleware<Api>(async (c, next) => (await crowded(c, name, page)) ?? next());
 
 /**
  * Browsers that say where a form comes from must say "here"; older ones send an Origin, which the referrer policy of our pages turns
@@ -44,12 +45,16 @@ export const ownForm = async (c: Context<Api>, surface: "appUrl" | "verifyUrl" =
 export const postedForm = async (c: Context<Api>, limit: LimitName, surface?: "appUrl" | "verifyUrl"): Promise<PageForm | Response> =>
   (await crowded(c, limit)) ?? ownForm(c, surface);
 
-/** Handlers of the forms of one place: `open` finds what they work on, or answers the page that says why they cannot. */
+/** A form, with what it is worked on with. */
+export type Sent<Opened> = Opened & { readonly form: PageForm };
+
+/** Handlers of the forms of one place: `open` finds what they are worked on with, or answers the page that says why they cannot be. */
 export const posting =
-  <Sent>(open: (c: Context<Api>, form: PageForm) => Promise<Sent | Response>, surface?: "appUrl" | "verifyUrl") =>
-  (limit: LimitName, act: (c: Context<Api>, sent: Sent) => Promise<Response> | Response) =>
+  <Opened extends object>(open: (c: Context<Api>, form: PageForm) => Promise<Opened | Response>, surface?: "appUrl" | "verifyUrl") =>
+  (limit: LimitName, act: (c: Context<Api>, sent: Sent<Opened>) => Promise<Response> | Response) =>
   async (c: Context<Api>): Promise<Response> => {
     const form = await postedForm(c, limit, surface);
-    const sent = form instanceof Response ? form : await open(c, form);
-    return sent instanceof Response ? sent : act(c, sent);
+    if (form instanceof Response) return form;
+    const opened = await open(c, form);
+    return opened instanceof Response ? opened : act(c, { ...opened, form });
   };

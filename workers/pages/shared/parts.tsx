@@ -176,7 +176,12 @@ export const Sentence: FC<{ text: string; parts: Readonly<Record<string, Child>>
   <>{text.split(/\{([a-z]+)\}/).map((piece, at) => (at % 2 === 0 ? piece : (parts[piece] ?? `{${piece}}`)))}</>
 );
 
-/** The same for plain text. */
+/** A sentence that names a business, whose name is its own. */
+export const Naming: FC<{ text: string; name: string; parts?: Readonly<Record<string, Child>> }> = ({ text, name, parts }) => (
+  <Sentence text={text} parts={{ business: <Exact text={name} />, ...parts }} />
+);
+
+/** A sentence filled in with plain text. */
 export const filled = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{([a-z]+)\}/g, (whole, name: string) => values[name] ?? whole);
 

@@ -21,7 +21,7 @@ import { maxMailbox } from "../shared/forms.tsx";
 import { chosenLanguage, pageLanguage, type Language } from "../shared/language.ts";
 import { pageAnswer } from "../shared/layout.tsx";
 import { noSuchPage } from "../shared/notices.tsx";
-import { posting, uncrowded, type PageForm } from "../shared/own-form.ts";
+import { posting, uncrowded, type PageForm, type Sent } from "../shared/own-form.ts";
 import { inLanguage } from "../shared/parts.tsx";
 import { codePage, emailPage, linkScopePage, partlyWithdrawnPage, unlessErased, withdrawnPage } from "./withdrawal-parts.tsx";
 
@@ -56,15 +56,12 @@ const othersFor = async (c: Context<Api>, certId: CertId) => {
 
 const to = (c: Context<Api>, path: string): Response => c.redirect(inLanguage(path, choiceOf(c)), 303);
 
-interface Sent {
-  readonly form: PageForm;
-  readonly certificate: PublishedCertificate;
-}
+type Posted = Sent<{ readonly certificate: PublishedCertificate }>;
 
-const acting = posting<Sent>(async (c, form) => {
+const acting = posting(async (c) => {
   const certificate = await certificateOf(c);
   if (certificate === null) return noSuchPage(c);
-  return certificate.subjectErasedAt === null ? { form, certificate } : to(c, `/c/${certificate.id}`);
+  return certificate.subjectErasedAt === null ? { certificate } : to(c, `/c/${certificate.id}`);
 }, "verifyUrl");
 
 /** The recipients that were ticked: boxes bear their places on the certificate. Null where none is: then all are meant. */
@@ -73,7 +70,7 @@ export const chosenEntities = (form: PageForm, { entities }: PublishedCertificat
   return ticked.length > 0 ? ticked : null;
 };
 
-const ask = async (c: Context<Api>, { form, certificate }: Sent): Promise<Response> => {
+const ask = async (c: Context<Api>, { form, certificate }: Posted): Promise<Response> => {
   const email = (form.get("email") ?? "").trim();
   if (!isMailbox(email)) {
     return pageAnswer(c, 400, (setting) =>
@@ -113,7 +110,7 @@ const failed = (c: Context<Api>, certId: CertId, answer: "failed" | "link"): Res
   return c.redirect(`/c/${certId}/withdraw?answer=${answer}${choice === null ? "" : `&lang=${choice}`}`, 303);
 };
 
-const confirm = async (c: Context<Api>, { form, certificate }: Sent): Promise<Response> => {
+const confirm = async (c: Context<Api>, { form, certificate }: Posted): Promise<Response> => {
   const { email } = await askedOf(c, certificate.id);
   if (email === null) return failed(c, certificate.id, "failed");
   const code = typedCodeOf(form.get("code") ?? "");
@@ -143,7 +140,7 @@ const confirm = async (c: Context<Api>, { form, certificate }: Sent): Promise<Re
   return to(c, `/c/${certificate.id}/${isWithdrawn ? "withdrawn" : "withdraw"}`);
 };
 
-const followLink = async (c: Context<Api>, { form, certificate }: Sent): Promise<Response> => {
+const followLink = async (c: Context<Api>, { form, certificate }: Posted): Promise<Response> => {
   const token = form.get("token") ?? "";
   const entities = chosenEntities(form, certificate);
   // A link from a mail proves the address: then the person is told what else there is, and chooses.

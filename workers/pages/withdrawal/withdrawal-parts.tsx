@@ -14,6 +14,7 @@ import {
   Hash,
   inLanguage,
   Moment,
+  Naming,
   numberText,
   Points,
   Row,
@@ -35,11 +36,6 @@ export const unlessErased = (certificate: PublishedCertificate): About =>
 /** What is wrong with a field of the portal, which hands its setting on. */
 export const FieldError: FC<{ id: string; text: string; setting: Setting }> = ({ id, text }) => <FieldFault id={id} text={text} />;
 
-/** A sentence of ours in which the business is named. */
-const ToBusiness: FC<{ text: string; certificate: About; parts?: Readonly<Record<string, Child>> }> = ({ text, certificate, parts }) => (
-  <Sentence text={text} parts={{ business: <Exact text={certificate.businessName} />, ...parts }} />
-);
-
 interface Typed {
   readonly certificate: About;
   readonly typed?: string;
@@ -48,14 +44,13 @@ interface Typed {
 
 /** Step one: the address. */
 const EmailForm: FC<Typed> = ({ certificate, typed, error }) => {
-  const setting = useSetting();
-  const words = setting.words.withdraw;
+  const { choice, words } = useSetting();
   const masked = <Exact text={certificate.subjectMasked.email ?? ""} />;
-  const hint = <Sentence text={words.emailHint} parts={{ masked }} />;
+  const hint = <Sentence text={words.withdraw.emailHint} parts={{ masked }} />;
   return (
-    <form method="post" action={inLanguage(`/c/${certificate.id}/withdraw`, setting.choice)} class="form">
-      <AddressField id="withdraw-email" label={words.email} hint={hint} fault={error} typed={typed} />
-      <Submit>{words.send}</Submit>
+    <form method="post" action={inLanguage(`/c/${certificate.id}/withdraw`, choice)} class="form">
+      <AddressField id="withdraw-email" label={words.withdraw.email} hint={hint} fault={error} typed={typed} />
+      <Submit>{words.withdraw.send}</Submit>
     </form>
   );
 };
@@ -100,21 +95,14 @@ const OnlySome: FC<Boxes> = ({ certificate, form, chosen }) => {
 
 /** What the page's script fills in and shows when the reader came by the link from the 201. */
 const LinkForm: FC<{ certificate: About }> = ({ certificate }) => {
-  const setting = useSetting();
-  const words = setting.words.withdraw;
+  const { choice, words } = useSetting();
   return (
-    <form
-      method="post"
-      action={inLanguage(`/c/${certificate.id}/withdraw/link`, setting.choice)}
-      class="form link-form"
-      id="withdraw-link"
-      hidden
-    >
-      <h3 tabindex={-1}>{words.linkHeading}</h3>
-      <p>{words.linkIntro}</p>
+    <form method="post" action={inLanguage(`/c/${certificate.id}/withdraw/link`, choice)} class="form link-form" id="withdraw-link" hidden>
+      <h3 tabindex={-1}>{words.withdraw.linkHeading}</h3>
+      <p>{words.withdraw.linkIntro}</p>
       <input type="hidden" name="token" value="" />
       <OnlySome certificate={certificate} form="link" />
-      <Submit>{words.confirm}</Submit>
+      <Submit>{words.withdraw.confirm}</Submit>
     </form>
   );
 };
@@ -153,19 +141,18 @@ export const WithdrawalForms: FC<{ certificate: About; reach: Reach | null }> = 
 };
 
 const Step: FC<{ certificate: About; heading: string; children?: Child }> = ({ certificate, heading, children }) => {
-  const setting = useSetting();
-  const words = setting.words.withdraw;
+  const { choice, words } = useSetting();
   return (
     <article class="step">
       <header>
         <h1>{heading}</h1>
         <p class="quiet">
-          <ToBusiness text={words.given} certificate={certificate} />
+          <Naming text={words.withdraw.given} name={certificate.businessName} />
         </p>
       </header>
       {children}
       <p class="leave">
-        <a href={inLanguage(`/c/${certificate.id}`, setting.choice)}>{words.back}</a>
+        <a href={inLanguage(`/c/${certificate.id}`, choice)}>{words.withdraw.back}</a>
       </p>
     </article>
   );
@@ -203,7 +190,7 @@ export const codePage = (
           <OnlySome certificate={certificate} form="code" chosen={chosen} />
           <p>{words.consequence}</p>
           <p class="quiet">
-            <ToBusiness text={words.codeNext} certificate={certificate} />
+            <Naming text={words.codeNext} name={certificate.businessName} />
           </p>
           <Submit>{words.confirm}</Submit>
         </form>
@@ -224,7 +211,7 @@ const Others: FC<{ others: OtherCertificates; one: string; more: string; certifi
   return (
     <>
       <p role="status">
-        <ToBusiness text={count === 1 ? one : more} certificate={certificate} parts={{ count: numberText(count, language) }} />
+        <Naming text={count === 1 ? one : more} name={certificate.businessName} parts={{ count: numberText(count, language) }} />
       </p>
       <details>
         <summary>{words.withdraw.othersShow}</summary>
@@ -248,7 +235,7 @@ export const ScopeBoxes: FC<{ business: string; count?: number }> = ({ business,
     <>
       <legend>{scope}</legend>
       <Box type="radio" name="scope" value="business" id="scope-business" checked>
-        <Sentence text={scopeBusiness} parts={{ business: <Exact text={business} /> }} />
+        <Naming text={scopeBusiness} name={business} />
         {count !== undefined && ` (${numberText(count, language)})`}
       </Box>
       <Box type="radio" name="scope" value="certificate" id="scope-certificate">
@@ -300,7 +287,7 @@ const StaysActive: FC<{ others: OtherCertificates | null; certificate: About }> 
   if (others.count > 0) return <Others others={others} one={words.staysOne} more={words.stays} certificate={certificate} />;
   return (
     <p>
-      <ToBusiness text={words.staysNone} certificate={certificate} />
+      <Naming text={words.staysNone} name={certificate.businessName} />
     </p>
   );
 };
@@ -310,7 +297,7 @@ const ReachBusiness: FC<{ reach: Reach; certificate: About }> = ({ reach, certif
   reach.contact === null && reach.mailingAddress === null ? null : (
     <>
       <p>
-        <ToBusiness text={useSetting().words.withdraw.turnTo} certificate={certificate} />
+        <Naming text={useSetting().words.withdraw.turnTo} name={certificate.businessName} />
       </p>
       <Points of={[reach.contact, reach.mailingAddress].map((text) => text !== null && <Exact text={text} />)} />
     </>
@@ -323,9 +310,9 @@ interface Done {
   readonly reach: Reach;
 }
 
-const DoneLine: FC<{ text: string; certificate: About }> = (done) => (
+const DoneLine: FC<{ text: string; name: string }> = (done) => (
   <p class="notice good" role="status">
-    <Shape name="tick" /> <ToBusiness {...done} />
+    <Shape name="tick" /> <Naming {...done} />
   </p>
 );
 
@@ -347,7 +334,7 @@ export const withdrawnPage = (
   title: words.doneTitle,
   content: (
     <Step certificate={done.certificate} heading={words.doneTitle}>
-      <DoneLine text={words.done} certificate={done.certificate} />
+      <DoneLine text={words.done} name={done.certificate.businessName} />
       <dl>
         <Row name={words.doneAt}>
           <Moment at={withdrawal.withdrawnAt} />
@@ -383,7 +370,7 @@ export const partlyWithdrawnPage = (setting: Setting, done: Done): Page => {
     title: words.someTitle,
     content: (
       <Step certificate={certificate} heading={words.someTitle}>
-        <DoneLine text={words.someDone} certificate={certificate} />
+        <DoneLine text={words.someDone} name={certificate.businessName} />
         {actsOf(certificate).map((act) => (
           <section>
             <p>
