@@ -25,8 +25,8 @@ import type { Page } from "../shared/layout.tsx";
 import { dayIn, Exact, FieldFault, filled, Foreign, Moment, Naming, numberText, Points, Status, type Standing } from "../shared/parts.tsx";
 import { chosenEntities } from "../withdrawal/routes.tsx";
 import { actsOf, EntityReceipt, isDivisible, RecipientBoxes, ScopeBoxes, WithdrawnSummary } from "../withdrawal/withdrawal-parts.tsx";
-import { appNotice, appPage, PostForm, useView, type AppView } from "./parts.tsx";
-import { acting, answer, flash, formOf, reading, refused, type Posted, type Visit } from "./signed-in.ts";
+import { appPage, PostForm, useView, type AppView } from "./parts.tsx";
+import { acting, answer, flash, formOf, nothingHere, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 
 export const ownWordsOf = ({ language }: AppView): OwnCertificateWords => ownCertificateWords[language];
 
@@ -239,7 +239,7 @@ const withCertificate =
   async (visit: V): Promise<Response> => {
     const own = await ownCertificate(visit.services, visit.person, certIdOf(visit.c.req.param("id") ?? ""));
     const words = ownWordsOf(visit.view);
-    return own.ok ? then(visit, own.value) : refused(visit, "not_found", appNotice(visit.view, words.none, words.noneAdvice));
+    return own.ok ? then(visit, own.value) : nothingHere(visit, words.none, words.noneAdvice);
   };
 
 const pathOf = (id: CertId): string => `/app/certificates/${id}`;

@@ -21,8 +21,8 @@ import { ButtonLink, Choices } from "../shared/forms.tsx";
 import type { Page } from "../shared/layout.tsx";
 import { dayIn, Exact, filled, Foreign, Naming, numberText, Points } from "../shared/parts.tsx";
 import { CertificateList, CertificatesLine, MoreBusinesses, ownWordsOf } from "./certificates.tsx";
-import { appNotice, appPage, groupsText, PostForm, ShareStanding, useView, Views, type AppView } from "./parts.tsx";
-import { acting, answer, flash, reading, refused, type Posted, type Visit } from "./signed-in.ts";
+import { appPage, groupsText, PostForm, ShareStanding, useView, Views, type AppView } from "./parts.tsx";
+import { acting, answer, flash, nothingHere, reading, type Posted, type Visit } from "./signed-in.ts";
 
 /** When something was done last about a share. */
 const lastAct = ({ status, createdAt, revokedAt, acknowledgedAt, expiresAt }: Share): Instant =>
@@ -240,8 +240,7 @@ const withBusiness =
   async (visit: V): Promise<Response> => {
     const { services, person, c, view } = visit;
     const id = businessIdOf(c.req.param("business") ?? "");
-    const nothing = (): Promise<Response> =>
-      refused(visit, "not_found", appNotice(view, view.words.noBusiness, view.words.noBusinessAdvice));
+    const nothing = (): Promise<Response> => nothingHere(visit, view.words.noBusiness, view.words.noBusinessAdvice);
     if (id === null) return nothing();
     const [{ shares }, found, active] = await Promise.all([
       listOwnShares(services, person),

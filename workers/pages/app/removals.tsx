@@ -10,8 +10,8 @@ import { ButtonLink, Submit, TextField } from "../shared/forms.tsx";
 import type { Page } from "../shared/layout.tsx";
 import { foreignFormPage, outagePage } from "../shared/notices.tsx";
 import { dayIn, Exact, FieldFault, filled, Hash, Row, Status } from "../shared/parts.tsx";
-import { accountWordsOf, appNotice, appPage, PostForm, useView, type AppView } from "./parts.tsx";
-import { acting, answer, counted, flash, reading, refused, type Posted, type Visit } from "./signed-in.ts";
+import { accountWordsOf, appPage, PostForm, useView, type AppView } from "./parts.tsx";
+import { acting, answer, counted, flash, nothingHere, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 
 const looks = {
   requested: { tone: "plain", shape: "dot" },
@@ -234,7 +234,7 @@ const ask = async (visit: Posted): Promise<Response> => {
 
 const noRemoval = (visit: Visit): Promise<Response> => {
   const { removals } = accountWordsOf(visit.view);
-  return refused(visit, "not_found", appNotice(visit.view, removals.noneThere, removals.noneThereAdvice));
+  return nothingHere(visit, removals.noneThere, removals.noneThereAdvice);
 };
 
 const showOne = async (visit: Visit): Promise<Response> => {

@@ -9,12 +9,11 @@ import { mountConsents } from "./consents.tsx";
 import { mountDetails } from "./details.tsx";
 import { mountHistory } from "./history.tsx";
 import { mountOwnData, type ExportFile } from "./own-data.tsx";
-import { appNotice } from "./parts.tsx";
 import { mountProof } from "./prove.tsx";
 import { mountRemovals } from "./removals.tsx";
 import { mountShares } from "./share.tsx";
 import { mountSignIn } from "./sign-in.tsx";
-import { reading, refused } from "./signed-in.ts";
+import { nothingHere, reading } from "./signed-in.ts";
 
 export const mountApp = (app: Hono<Api>, exportFile: ExportFile): void => {
   const pages = new Hono<Api>();
@@ -31,7 +30,7 @@ export const mountApp = (app: Hono<Api>, exportFile: ExportFile): void => {
   mountOwnData(pages, exportFile);
   pages.get(
     "*",
-    reading((visit) => refused(visit, "not_found", appNotice(visit.view, visit.view.words.noPage, visit.view.words.noPageAdvice))),
+    reading((visit) => nothingHere(visit, visit.view.words.noPage, visit.view.words.noPageAdvice)),
   );
   pages.all("*", readOnlyPage);
   pages.onError(onPageFault);

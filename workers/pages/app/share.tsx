@@ -29,7 +29,7 @@ import type { Page } from "../shared/layout.tsx";
 import { outagePage } from "../shared/notices.tsx";
 import { dayIn, Event, Exact, FieldFault, filled, Foreign, Hash, Moment, Points, Row, Section, TheirWords } from "../shared/parts.tsx";
 import { appNotice, appPage, groupsText, PostForm, ShareStanding, useView, type AppView } from "./parts.tsx";
-import { acting, answer, counted, flash, reading, refused, type Posted, type Visit } from "./signed-in.ts";
+import { acting, answer, counted, flash, nothingHere, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 
 const told: Readonly<Partial<Record<FactType, keyof AppWords["events"]>>> = {
   "share.created": "created",
@@ -272,7 +272,7 @@ const withShare =
     ]);
     return own.ok
       ? then(visit, own.value, fields.ok ? fields.value : {})
-      : refused(visit, "not_found", appNotice(view, view.words.noShare, view.words.noShareAdvice));
+      : nothingHere(visit, view.words.noShare, view.words.noShareAdvice);
   };
 
 /** What is over cannot be stopped or renewed; its page says how it ended. */

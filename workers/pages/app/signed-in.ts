@@ -20,7 +20,7 @@ import { appWords } from "../shared/i18n/app.ts";
 import { keepLanguage, languageOf, pageAnswer, type Page } from "../shared/layout.tsx";
 import { foreignFormPage } from "../shared/notices.tsx";
 import { ownForm, tooOften, type PageForm } from "../shared/own-form.ts";
-import type { AppView, Flash } from "./parts.tsx";
+import { appNotice, type AppView, type Flash } from "./parts.tsx";
 import { signInPage } from "./sign-in.tsx";
 
 /** A request of somebody who is signed in. */
@@ -117,3 +117,7 @@ export const answer = (visit: Visit, status: 200 | 400 | 402 | 404 | 409 | 503, 
 
 /** With the status of the refusal. */
 export const refused = (visit: Visit, code: RefusalCode, page: Page): Promise<Response> => answer(visit, statuses[code] as 404, page, code);
+
+/** There is nothing under this address, or nothing of theirs. */
+export const nothingHere = (visit: Visit, title: string, advice: string): Promise<Response> =>
+  refused(visit, "not_found", appNotice(visit.view, title, advice));

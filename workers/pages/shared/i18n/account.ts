@@ -1,6 +1,6 @@
 // Every sentence of the pages behind a person's account: proving it is them, assistants, removals, the download, the end.
 import type { Language } from "../language.ts";
-import type { Translated } from "./app.ts";
+import type { Translated } from "./words.ts";
 
 const en = {
   sectionsLabel: "Your account",

@@ -1,5 +1,6 @@
 // Every sentence of a person's own pages under /app, in each language.
 import type { Language } from "../language.ts";
+import type { Translated } from "./words.ts";
 
 const en = {
   name: "My consents",
@@ -223,8 +224,6 @@ const en = {
   },
 };
 
-/** The same places for words, filled in in another language. */
-export type Translated<T> = { readonly [K in keyof T]: T[K] extends string ? string : Translated<T[K]> };
 export type AppWords = Translated<typeof en>;
 
 const es: AppWords = {

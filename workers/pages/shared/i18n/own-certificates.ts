@@ -1,6 +1,6 @@
 // Every sentence of a person's own pages about consents that they gave on forms, in each language.
 import type { Language } from "../language.ts";
-import type { Translated } from "./app.ts";
+import type { Translated } from "./words.ts";
 
 const en = {
   active: "Active",
