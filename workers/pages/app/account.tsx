@@ -15,7 +15,7 @@ import { readSecurity, type Security } from "../../operations/consumers/security
 import type { Page } from "../shared/layout.tsx";
 import { dayIn, Exact, filled, Moment, Row } from "../shared/parts.tsx";
 import { DeviceAsked } from "../shared/passkey-sign-in.tsx";
-import { appPage, OneButton, PostForm, useView, type AppView, type Flash } from "./parts.tsx";
+import { appPage, Lines, OneButton, PostForm, useView, type AppView, type Flash } from "./parts.tsx";
 import { isProved } from "./prove.tsx";
 import { acting, answer, flash, formOf, reading, type Posted, type Visit } from "./signed-in.ts";
 
@@ -83,15 +83,7 @@ const accountPage = (view: AppView, { profile, sessions, passkeys }: Security): 
       </section>
       <section aria-labelledby="passkeys">
         <h2 id="passkeys">{words.passkeys}</h2>
-        {passkeys.length === 0 ? (
-          <p>{words.noPasskeys}</p>
-        ) : (
-          <ul class="lines">
-            {passkeys.map((passkey) => (
-              <PasskeyLine passkey={passkey} />
-            ))}
-          </ul>
-        )}
+        <Lines of={passkeys.map((passkey) => <PasskeyLine passkey={passkey} />)} none={words.noPasskeys} />
         <div data-offers-passkey="" hidden>
           <PostForm action="/app/account/passkeys/add">
             <p class="quiet">{words.addPasskeyAdvice}</p>

@@ -9,7 +9,7 @@ import { endToken, listTokens, mintToken } from "../../operations/agents/tokens.
 import { ButtonLink, Submit, TextField } from "../shared/forms.tsx";
 import type { Page } from "../shared/layout.tsx";
 import { CopyButton, dayIn, Exact, filled } from "../shared/parts.tsx";
-import { accountWordsOf, appPage, OneButton, PostForm, useView, type AppView } from "./parts.tsx";
+import { accountWordsOf, appPage, Lines, OneButton, PostForm, useView, type AppView } from "./parts.tsx";
 import { acting, answer, flash, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 
 const Token: FC<{ token: AgentToken }> = ({ token }) => {
@@ -48,15 +48,7 @@ const listPage = (view: AppView, { tokens, once, typed, fault }: Listed): Page =
     { tab: "account", section: "agents", title: sections.agents, isFaulty: fault !== undefined },
     <>
       <p>{agents.intro}</p>
-      {tokens.length === 0 ? (
-        <p>{agents.none}</p>
-      ) : (
-        <ul class="lines">
-          {tokens.map((token) => (
-            <Token token={token} />
-          ))}
-        </ul>
-      )}
+      <Lines of={tokens.map((token) => <Token token={token} />)} none={agents.none} />
       <section aria-labelledby="new-token">
         <h2 id="new-token">{agents.newToken}</h2>
         {tokens.length >= maxLiveTokens && fault === undefined ? (

@@ -1,6 +1,6 @@
 // /app/history: every entry of the person's audit chain, of everybody or of one business.
 import type { Hono } from "hono";
-import type { FC } from "hono/jsx";
+import type { Child, FC } from "hono/jsx";
 import { businessIdOf } from "../../../core/ids.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -10,39 +10,23 @@ import { ButtonLink } from "../shared/forms.tsx";
 import type { AppWords } from "../shared/i18n/app.ts";
 import type { Page } from "../shared/layout.tsx";
 import { Exact, Moment } from "../shared/parts.tsx";
-import { appPage, useView, type AppView } from "./parts.tsx";
+import { appPage, Records, useView, type AppView } from "./parts.tsx";
 import { answer, reading, type Visit } from "./signed-in.ts";
 
 const whatHappened = (type: string, { facts, otherFact }: AppWords): string =>
   Object.hasOwn(facts, type) ? facts[type as keyof AppWords["facts"]] : otherFact;
 
-interface Entry {
-  readonly at: Instant;
-  readonly type: string;
-  /** The share it is about, if it is about one. */
-  readonly share: Share | undefined;
-  readonly seq: string | null;
-}
-
-const Entry: FC<Entry> = ({ at, type, share, seq }) => {
-  const { words } = useView();
-  return (
-    <tr>
-      <th scope="row">{whatHappened(type, words)}</th>
-      <td data-label={words.withWhom}>
-        {share !== undefined && (
-          <a href={`/app/shares/${share.id}`}>
-            <Exact text={share.business.name} />
-          </a>
-        )}
-      </td>
-      <td data-label={words.when}>
-        <Moment at={at} />
-      </td>
-      <td data-label={words.entry}>{seq ?? <span class="quiet">{words.historyWaiting}</span>}</td>
-    </tr>
-  );
-};
+/** An entry in a table, with the share it is about if it is about one; an entry without a number waits for its place in the chain. */
+const cellsOf = (words: AppWords, at: Instant, type: string, share: Share | undefined, seq: string | null): readonly Child[] => [
+  whatHappened(type, words),
+  share !== undefined && (
+    <a href={`/app/shares/${share.id}`}>
+      <Exact text={share.business.name} />
+    </a>
+  ),
+  <Moment at={at} />,
+  seq ?? <span class="quiet">{words.historyWaiting}</span>,
+];
 
 interface Shown extends History {
   readonly isNewest: boolean;
@@ -81,9 +65,9 @@ const historyPage = (view: AppView, { trail, shares, isNewest, of }: Shown): Pag
   const { words } = view;
   const byId = new Map(shares.map((share) => [share.id as string, share]));
   const waiting = isNewest ? (trail?.pending ?? []) : [];
-  const entries: Entry[] = [
-    ...waiting.map(({ at, type, entityId }) => ({ at, type, share: byId.get(entityId), seq: null })),
-    ...(trail?.page?.entries ?? []).map(({ at, type, entity_id, seq }) => ({ at: Date.parse(at), type, share: byId.get(entity_id), seq })),
+  const rows = [
+    ...waiting.map(({ at, type, entityId }) => cellsOf(words, at, type, byId.get(entityId), null)),
+    ...(trail?.page?.entries ?? []).map(({ at, type, entity_id, seq }) => cellsOf(words, Date.parse(at), type, byId.get(entity_id), seq)),
   ];
   const older = trail?.page?.nextBeforeSeq ?? null;
   const addressOf = (more: Readonly<Record<string, string>>): string => {
@@ -98,23 +82,8 @@ const historyPage = (view: AppView, { trail, shares, isNewest, of }: Shown): Pag
       <p>{words.historyIntro}</p>
       {trail === null && <p role="status">{words.historyAway}</p>}
       <Filter shares={shares} of={of} />
-      {trail !== null && entries.length === 0 && <p>{none}</p>}
-      {entries.length > 0 && (
-        <table class="records">
-          <thead>
-            <tr>
-              {[words.what, words.withWhom, words.when, words.entry].map((heading) => (
-                <th scope="col">{heading}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {entries.map((entry) => (
-              <Entry {...entry} />
-            ))}
-          </tbody>
-        </table>
-      )}
+      {trail !== null && rows.length === 0 && <p>{none}</p>}
+      {rows.length > 0 && <Records headings={[words.what, words.withWhom, words.when, words.entry]} rows={rows} />}
       <p class="choices">
         {!isNewest && <ButtonLink href={addressOf({})}>{words.newest}</ButtonLink>}
         {older !== null && <ButtonLink href={addressOf({ before: older })}>{words.older}</ButtonLink>}

@@ -118,6 +118,28 @@ export const Views: FC<{ label: string; of: readonly { path: string; text: strin
   </nav>
 );
 
+/** Things of the person's, each in its `li`; where there are none, a sentence that says so. */
+export const Lines: FC<{ of: readonly Child[]; none: string }> = ({ of, none }) =>
+  of.length === 0 ? <p>{none}</p> : <ul class="lines">{of}</ul>;
+
+/** A table whose rows are headed by their first cell; where it is narrow, each other cell says what it is. */
+export const Records: FC<{ headings: readonly string[]; rows: readonly (readonly Child[])[] }> = ({ headings, rows }) => (
+  <table class="records">
+    <thead>
+      <tr>
+        {headings.map((heading) => (
+          <th scope="col">{heading}</th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map((cells) => (
+        <tr>{cells.map((cell, at) => (at === 0 ? <th scope="row">{cell}</th> : <td data-label={headings[at]}>{cell}</td>))}</tr>
+      ))}
+    </tbody>
+  </table>
+);
+
 const FlashLine: FC = () => {
   const { flash, words, language } = useView();
   if (flash === null) return null;

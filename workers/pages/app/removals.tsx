@@ -10,7 +10,7 @@ import { ButtonLink, Submit, TextField } from "../shared/forms.tsx";
 import type { Page } from "../shared/layout.tsx";
 import { foreignFormPage, outagePage } from "../shared/notices.tsx";
 import { dayIn, Exact, FieldFault, filled, Hash, Row, Status } from "../shared/parts.tsx";
-import { accountWordsOf, appPage, PostForm, useView, type AppView } from "./parts.tsx";
+import { accountWordsOf, appPage, Lines, PostForm, Records, useView, type AppView } from "./parts.tsx";
 import { acting, answer, counted, flash, nothingHere, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 
 const looks = {
@@ -23,35 +23,6 @@ const looks = {
 const State: FC<{ status: RemovalStatus }> = ({ status }) => (
   <Status {...looks[status]} text={accountWordsOf(useView()).removals.state[status]} />
 );
-
-const Targets: FC<{ removal: Removal }> = ({ removal }) => {
-  const view = useView();
-  const { removals } = accountWordsOf(view);
-  return (
-    <table class="records">
-      <thead>
-        <tr>
-          {[removals.target, removals.standing, removals.day].map((heading) => (
-            <th scope="col">{heading}</th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {removal.targets.map(({ name, status, completedAt }) => (
-          <tr>
-            <th scope="row">
-              <span translate="no">{removalTargets[name]}</span>
-            </th>
-            <td data-label={removals.standing}>
-              <State status={status} />
-            </td>
-            <td data-label={removals.day}>{completedAt !== null && dayIn(view.language, completedAt)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-};
 
 const Summary: FC<{ removal: Removal }> = ({ removal: { id, status, requestedAt, targets } }) => {
   const view = useView();
@@ -136,15 +107,7 @@ const listPage = (view: AppView, shown: Shown): Page => {
     { tab: "account", section: "removals", title: sections.removals, isFaulty: fault !== undefined },
     <>
       <p>{removals.intro}</p>
-      {list.length === 0 ? (
-        <p>{removals.none}</p>
-      ) : (
-        <ul class="lines">
-          {list.map((removal) => (
-            <Summary removal={removal} />
-          ))}
-        </ul>
-      )}
+      <Lines of={list.map((removal) => <Summary removal={removal} />)} none={removals.none} />
       {closed === null && <RequestForm shown={shown} />}
       {closed !== null && (
         <p>
@@ -162,7 +125,7 @@ const listPage = (view: AppView, shown: Shown): Page => {
 
 const removalPage = (view: AppView, removal: Removal): Page => {
   const { removals, sections } = accountWordsOf(view);
-  const { id, status, requestedAt, recheckAt, notes, affidavit } = removal;
+  const { id, status, targets, requestedAt, recheckAt, notes, affidavit } = removal;
   const asked = filled(removals.asked, { date: dayIn(view.language, requestedAt) });
   return appPage(
     view,
@@ -171,7 +134,14 @@ const removalPage = (view: AppView, removal: Removal): Page => {
       <p class="standing">
         <State status={status} /> <span class="quiet">{asked}</span>
       </p>
-      <Targets removal={removal} />
+      <Records
+        headings={[removals.target, removals.standing, removals.day]}
+        rows={targets.map(({ name, status: state, completedAt }) => [
+          <span translate="no">{removalTargets[name]}</span>,
+          <State status={state} />,
+          completedAt !== null && dayIn(view.language, completedAt),
+        ])}
+      />
       {notes !== null && (
         <p class="quiet">
           {view.words.youWrote} <Exact text={notes} />
