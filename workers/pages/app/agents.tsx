@@ -6,15 +6,16 @@ import { hexOf } from "../../../core/bytes.ts";
 import { dayMs } from "../../../core/time.ts";
 import type { Api } from "../../http/context.ts";
 import { endToken, listTokens, mintToken } from "../../operations/agents/tokens.ts";
+import { ButtonLink, Submit, TextField } from "../shared/forms.tsx";
 import type { Page } from "../shared/layout.tsx";
-import { CopyButton, Exact, filled } from "../shared/parts.tsx";
-import { accountWordsOf, sectionPage } from "./account-parts.tsx";
-import { dayIn, Fault, faulty, PostForm, type AppView } from "./parts.tsx";
+import { CopyButton, dayIn, Exact, filled } from "../shared/parts.tsx";
+import { accountWordsOf, appPage, Lines, OneButton, PostForm, useView, type AppView } from "./parts.tsx";
 import { acting, answer, flash, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 
-const Token: FC<{ token: AgentToken; view: AppView }> = ({ token, view }) => {
+const Token: FC<{ token: AgentToken }> = ({ token }) => {
+  const view = useView();
+  const { words, language } = view;
   const { agents } = accountWordsOf(view);
-  const { language } = view.setting;
   const name = token.name ?? agents.nameless;
   const used = token.lastUsedDay;
   return (
@@ -25,14 +26,9 @@ const Token: FC<{ token: AgentToken; view: AppView }> = ({ token, view }) => {
       )}
       <p class="quiet">
         {filled(agents.made, { made: dayIn(language, token.createdAt), date: dayIn(language, token.expiresAt) })} ·{" "}
-        {used === null ? agents.unused : filled(agents.used, { date: dayIn(language, used * dayMs) })}
+        {used === null ? agents.unused : filled(words.lastSeen, { date: dayIn(language, used * dayMs) })}
       </p>
-      <PostForm view={view} action="/app/agents/remove">
-        <input type="hidden" name="id" value={token.id} />
-        <button type="submit" aria-label={filled(agents.removeNamed, { name })}>
-          {agents.remove}
-        </button>
-      </PostForm>
+      <OneButton action="/app/agents/remove" id={token.id} text={words.remove} label={filled(words.removeNamed, { name })} />
     </li>
   );
 };
@@ -46,89 +42,53 @@ interface Listed {
 }
 
 const listPage = (view: AppView, { tokens, once, typed, fault }: Listed): Page => {
-  const { agents } = accountWordsOf(view);
-  const described = ["name-hint", ...(fault === undefined ? [] : ["fault"])].join(" ");
-  return faulty(
+  const { agents, sections } = accountWordsOf(view);
+  return appPage(
     view,
-    fault,
-    sectionPage(
-      view,
-      "agents",
-      agents.title,
-      <>
-        <p>{agents.intro}</p>
-        {tokens.length === 0 ? (
-          <p>{agents.none}</p>
+    { tab: "account", section: "agents", title: sections.agents, isFaulty: fault !== undefined },
+    <>
+      <p>{agents.intro}</p>
+      <Lines of={tokens.map((token) => <Token token={token} />)} none={agents.none} />
+      <section aria-labelledby="new-token">
+        <h2 id="new-token">{agents.newToken}</h2>
+        {tokens.length >= maxLiveTokens && fault === undefined ? (
+          <p>{agents.limit}</p>
         ) : (
-          <ul class="lines">
-            {tokens.map((token) => (
-              <Token token={token} view={view} />
-            ))}
-          </ul>
+          <PostForm action="/app/agents">
+            <input type="hidden" name="once" value={once} />
+            <TextField id="name" label={agents.name} hint={agents.nameHint} fault={fault} maxlength={80} autocomplete="off" value={typed} />
+            <Submit>{agents.make}</Submit>
+          </PostForm>
         )}
-        <section aria-labelledby="new-token">
-          <h2 id="new-token">{agents.newToken}</h2>
-          {tokens.length >= maxLiveTokens && fault === undefined ? (
-            <p>{agents.limit}</p>
-          ) : (
-            <PostForm view={view} action="/app/agents">
-              <input type="hidden" name="once" value={once} />
-              <label for="name">{agents.name}</label>
-              <p class="quiet" id="name-hint">
-                {agents.nameHint}
-              </p>
-              {fault !== undefined && <Fault view={view} text={fault} />}
-              <input
-                id="name"
-                name="name"
-                type="text"
-                maxlength={80}
-                autocomplete="off"
-                value={typed}
-                aria-describedby={described}
-                aria-invalid={fault === undefined ? undefined : "true"}
-              />
-              <button type="submit" class="primary">
-                {agents.make}
-              </button>
-            </PostForm>
-          )}
-        </section>
-      </>,
-    ),
+      </section>
+    </>,
   );
 };
 
 /** Null where it was shown before. */
 const secretPage = (view: AppView, secret: string | null): Page => {
-  const { agents } = accountWordsOf(view);
-  return {
-    ...sectionPage(
-      view,
-      "agents",
-      agents.madeTitle,
-      <section class="secret" aria-labelledby="secret">
-        <h2 id="secret">{secret === null ? agents.over : agents.once}</h2>
-        {secret !== null && (
-          <>
-            <p>{agents.secretLabel}</p>
-            <p>
-              <code class="whole" id="secret-value" translate="no">
-                {secret}
-              </code>{" "}
-              <CopyButton of="secret-value" label={agents.copy} words={view.setting.words} />
-            </p>
-          </>
-        )}
-        <p>
-          <a class="button" href="/app/agents">
-            {secret === null ? agents.back : agents.kept}
-          </a>
-        </p>
-      </section>,
-    ),
-    script: "copy.js",
-  };
+  const { agents, sections } = accountWordsOf(view);
+  return appPage(
+    view,
+    { tab: "account", section: "agents", title: agents.madeTitle, script: "copy.js" },
+    <section class="secret" aria-labelledby="secret">
+      <h2 id="secret">{secret === null ? agents.over : agents.once}</h2>
+      {secret !== null && (
+        <>
+          <p>{agents.secretLabel}</p>
+          <p>
+            <code class="whole" id="secret-value" translate="no">
+              {secret}
+            </code>{" "}
+            <CopyButton of="secret-value" label={agents.copy} />
+          </p>
+        </>
+      )}
+      <p>
+        <ButtonLink href="/app/agents">{secret === null ? sections.agents : agents.kept}</ButtonLink>
+      </p>
+    </section>,
+  );
 };
 
 const listed = async ({ services, session }: Visit): Promise<Listed> => ({

@@ -3,9 +3,11 @@
 import type { FC } from "hono/jsx";
 import type { Hono } from "hono";
 import { ceaseBy } from "../../../core/business-days.ts";
+import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
 import { isRefusal, type PublishedCertificate } from "../../../core/certificates/published.ts";
 import { verifyUrlOf } from "../../../core/certificates/views.ts";
 import { certIdOf, type CertId } from "../../../core/ids.ts";
+import type { Instant } from "../../../core/time.ts";
 import { standingEntities } from "../../../core/withdrawals/entities.ts";
 import type { Api } from "../../http/context.ts";
 import {
@@ -17,161 +19,119 @@ import {
   type NamingBusinesses,
   type NamingCertificates,
 } from "../../operations/consumers/certificates.ts";
+import { ButtonLink, Choices } from "../shared/forms.tsx";
 import { ownCertificateWords, type OwnCertificateWords } from "../shared/i18n/own-certificates.ts";
 import type { Page } from "../shared/layout.tsx";
-import { Exact, filled, Foreign, Moment, numberText, Shape, type Setting } from "../shared/parts.tsx";
+import { dayIn, Exact, FieldFault, filled, Foreign, Moment, Naming, numberText, Points, Status, type Standing } from "../shared/parts.tsx";
 import { chosenEntities } from "../withdrawal/routes.tsx";
-import { actsOf, EntityReceipt, isDivisible, RecipientBoxes, SomeWithdrawn } from "../withdrawal/withdrawal-parts.tsx";
-import { appNotice, appPage, dayIn, Fault, faulty, Naming, PostForm, titleOf, type AppView } from "./parts.tsx";
-import { acting, answer, flash, formOf, reading, refused, type Posted, type Visit } from "./signed-in.ts";
+import { actsOf, EntityReceipt, isDivisible, RecipientBoxes, ScopeBoxes, WithdrawnSummary } from "../withdrawal/withdrawal-parts.tsx";
+import { appPage, PostForm, useView, type AppView } from "./parts.tsx";
+import { acting, answer, flash, formOf, nothingHere, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 
-const wordsOf = ({ setting }: { readonly setting: Setting }): OwnCertificateWords => ownCertificateWords[setting.language];
-
-type NamingBusiness = NamingBusinesses["businesses"][number];
+export const ownWordsOf = ({ language }: AppView): OwnCertificateWords => ownCertificateWords[language];
 
 /** Of one business in the list of all: how many there are, and the way to them. */
-export const CertificatesLine: FC<{ naming: NamingBusiness; isEnded: boolean; view: AppView }> = ({ naming, isEnded, view }) => {
-  const words = wordsOf(view);
-  const { language } = view.setting;
+export const CertificatesLine: FC<{ naming: NamingBusinesses["businesses"][number]; isEnded: boolean }> = ({ naming, isEnded }) => {
+  const view = useView();
+  const words = ownWordsOf(view);
   const { id, name, certificates, active, lastIssuedAt } = naming;
   const count = isEnded ? certificates - active : active;
   const [one, many] = isEnded ? [words.oneWithdrawn, words.manyWithdrawn] : [words.one, words.many];
   return (
     <li>
       <p>
-        <span class={`status ${isEnded ? "plain" : "good"}`}>
-          <Shape name={isEnded ? "dot" : "tick"} />
-          {isEnded ? words.withdrawn : words.active}
-        </span>
+        <Status {...standingOf(view, isEnded ? "revoked" : "active")} />
       </p>
       <p>
-        <a href={`/app/with/${id}`}>{count === 1 ? one : filled(many, { count: numberText(count, language) })}</a>
+        <a href={`/app/with/${id}`}>{count === 1 ? one : filled(many, { count: numberText(count, view.language) })}</a>
       </p>
-      {!isEnded && <p class="quiet">{filled(words.newest, { date: dayIn(language, lastIssuedAt) })}</p>}
       {!isEnded && (
-        <p>
-          <a class="button" href={`/app/with/${id}`} aria-label={filled(words.seeOrWithdrawOf, { business: name })}>
-            {words.seeOrWithdraw}
-          </a>
-        </p>
+        <>
+          <p class="quiet">{filled(words.newest, { date: dayIn(view.language, lastIssuedAt) })}</p>
+          <p>
+            <a class="button" href={`/app/with/${id}`} aria-label={filled(words.seeOrWithdrawOf, { business: name })}>
+              {words.seeOrWithdraw}
+            </a>
+          </p>
+        </>
       )}
     </li>
   );
 };
 
 /** What follows the businesses of a list: the way to more of them, and that some may be missing. */
-export const MoreBusinesses: FC<{ naming: NamingBusinesses; isEnded: boolean; view: AppView }> = ({ naming, isEnded, view }) => {
-  const words = wordsOf(view);
+export const MoreBusinesses: FC<{ naming: NamingBusinesses; isEnded: boolean }> = ({ naming, isEnded }) => {
+  const words = ownWordsOf(useView());
   const last = naming.businesses.at(-1);
   return (
     <>
       {naming.isIncomplete && <p role="status">{words.away}</p>}
       {naming.hasMore && last !== undefined && (
         <p>
-          <a class="button" href={`/app?${isEnded ? "view=ended&" : ""}after=${last.id}`}>
-            {words.moreBusinesses}
-          </a>
+          <ButtonLink href={`/app?${isEnded ? "view=ended&" : ""}after=${last.id}`}>{words.moreBusinesses}</ButtonLink>
         </p>
       )}
     </>
   );
 };
 
-type NamingCertificate = NamingCertificates["certificates"][number];
-
-const ListedStanding: FC<{ certificate: Pick<NamingCertificate, "status" | "ceaseBy">; view: AppView }> = ({ certificate, view }) => {
-  const words = wordsOf(view);
-  const { status, ceaseBy: until } = certificate;
-  if (status === "active")
-    return (
-      <span class="status good">
-        <Shape name="tick" />
-        {words.active}
-      </span>
-    );
-  return until === null || view.now > until ? (
-    <span class="status plain">
-      <Shape name="dot" />
-      {words.withdrawn}
-    </span>
-  ) : (
-    <span class="status caution">
-      <Shape name="clock" />
-      {filled(words.withdrawnUntil, { date: dayIn(view.setting.language, until) })}
-    </span>
-  );
+/** How one stands in a list; `until`: by when contact must end, of one that is withdrawn. */
+const standingOf = (view: AppView, status: CertificateStatus, until: Instant | null = null): Standing => {
+  const words = ownWordsOf(view);
+  if (status === "active") return { tone: "good", shape: "tick", text: words.active };
+  return until === null || view.now > until
+    ? { tone: "plain", shape: "dot", text: words.withdrawn }
+    : { tone: "caution", shape: "clock", text: filled(words.withdrawnUntil, { date: dayIn(view.language, until) }) };
 };
 
 /** Those of one business, the newest first. */
-export const CertificateList: FC<{ of: NamingCertificates; businessId: string; view: AppView }> = ({ of, businessId, view }) => {
-  const words = wordsOf(view);
-  const { language } = view.setting;
+export const CertificateList: FC<{ of: NamingCertificates; businessId: string }> = ({ of, businessId }) => {
+  const view = useView();
+  const words = ownWordsOf(view);
   const last = of.certificates.at(-1);
   return (
     <section aria-labelledby="certificates">
       <h2 id="certificates">{words.heading}</h2>
       <p class="quiet">{words.strangers}</p>
       <ul class="lines">
-        {of.certificates.map((certificate) => (
+        {of.certificates.map(({ id, status, ceaseBy: until, purpose, originDomain, issuedAt }) => (
           <li>
             <p>
-              <ListedStanding certificate={certificate} view={view} />
+              <Status {...standingOf(view, status, until)} />
             </p>
             <p>
-              <a href={`/app/certificates/${certificate.id}`}>
-                <Exact text={certificate.purpose} />
+              <a href={`/app/certificates/${id}`}>
+                <Exact text={purpose} />
               </a>
             </p>
             <p class="quiet">
-              <Exact text={certificate.originDomain} /> · {filled(words.given, { date: dayIn(language, certificate.issuedAt) })}
+              <Exact text={originDomain} /> · {filled(words.given, { date: dayIn(view.language, issuedAt) })}
             </p>
           </li>
         ))}
       </ul>
       {of.hasMore && last !== undefined && (
         <p>
-          <a class="button" href={`/app/with/${businessId}?after=${last.id}`}>
-            {words.older}
-          </a>
+          <ButtonLink href={`/app/with/${businessId}?after=${last.id}`}>{words.older}</ButtonLink>
         </p>
       )}
     </section>
   );
 };
 
-const Standing: FC<{ certificate: PublishedCertificate; view: AppView }> = ({ certificate, view }) => {
-  const words = wordsOf(view);
-  const { language } = view.setting;
-  if (certificate.status === "active" && isRefusal(certificate))
-    return (
-      <span class="status caution">
-        <Shape name="cross" />
-        {words.refused}
-      </span>
-    );
+/** How it stands on its own page: also where nobody was agreed to, or some are withdrawn from. */
+const ownStandingOf = (view: AppView, certificate: PublishedCertificate): Standing => {
+  const words = ownWordsOf(view);
+  const isActive = certificate.status === "active";
+  if (isActive && isRefusal(certificate)) return { tone: "caution", shape: "cross", text: words.refused };
   const gone = certificate.entitiesWithdrawn.length;
-  if (certificate.status === "active" && gone > 0)
-    return (
-      <span class="status caution">
-        <Shape name="clock" />
-        {filled(words.partly, {
-          count: numberText(gone, language),
-          all: numberText(gone + standingEntities(certificate).length, language),
-        })}
-      </span>
-    );
-  return <ListedStanding certificate={{ status: certificate.status, ceaseBy: certificate.withdrawal?.ceaseBy ?? null }} view={view} />;
+  if (!isActive || gone === 0) return standingOf(view, certificate.status, certificate.withdrawal?.ceaseBy);
+  const number = (value: number): string => numberText(value, view.language);
+  const text = filled(words.partly, { count: number(gone), all: number(gone + standingEntities(certificate).length) });
+  return { tone: "caution", shape: "clock", text };
 };
 
-const Names: FC<{ names: readonly string[]; setting: Setting }> = ({ names, setting }) => (
-  <ul class="names">
-    {names.map((name) => (
-      <li>
-        <Foreign text={name} setting={setting} />
-      </li>
-    ))}
-  </ul>
-);
+const Names: FC<{ names: readonly string[] }> = ({ names }) => <Points of={names.map((name) => <Foreign text={name} />)} />;
 
 /** Where the certificate is published, and its receipts. */
 interface Places {
@@ -180,29 +140,22 @@ interface Places {
 }
 
 const certificatePage = (view: AppView, certificate: PublishedCertificate, { verifyUrl, apiBase }: Places): Page => {
-  const words = wordsOf(view);
-  const { setting } = view;
+  const words = ownWordsOf(view);
   const standing = certificate.status === "active" ? standingEntities(certificate) : [];
   return appPage(
     view,
-    null,
-    titleOf(words.title, certificate.businessName),
+    { title: words.title, business: certificate.businessName },
     <>
-      <h1>
-        <Naming text={words.title} name={certificate.businessName} />
-      </h1>
       <p class="standing">
-        <Standing certificate={certificate} view={view} />
+        <Status {...ownStandingOf(view, certificate)} />
         <span class="quiet">
-          <Exact text={certificate.originDomain} /> · <Moment at={certificate.issuedAt} setting={setting} />
+          <Exact text={certificate.originDomain} /> · <Moment at={certificate.issuedAt} />
         </span>
       </p>
       {standing.length > 0 && (
         <>
           <p class="choices">
-            <a class="button" href={`/app/certificates/${certificate.id}/withdraw`}>
-              {words.withdraw}
-            </a>
+            <ButtonLink href={`${pathOf(certificate.id)}/withdraw`}>{words.withdraw}</ButtonLink>
           </p>
           <p class="quiet">{words.strangers}</p>
         </>
@@ -210,22 +163,21 @@ const certificatePage = (view: AppView, certificate: PublishedCertificate, { ver
       <section aria-labelledby="agreed">
         <h2 id="agreed">{words.agreed}</h2>
         <p>
-          {view.words.forPurpose} <Foreign text={certificate.purpose} setting={setting} />
+          {view.words.forPurpose} <Foreign text={certificate.purpose} />
         </p>
         <blockquote>
-          <Foreign text={certificate.disclosureText} setting={setting} />
+          <Foreign text={certificate.disclosureText} />
         </blockquote>
       </section>
       <section aria-labelledby="recipients">
         <h2 id="recipients">{words.recipients}</h2>
-        {standing.length === 0 ? <p>{words.nobody}</p> : <Names names={standing} setting={setting} />}
+        {standing.length === 0 ? <p>{words.nobody}</p> : <Names names={standing} />}
         {actsOf(certificate).map((act) => (
           <>
             <h3>{words.from}</h3>
-            <Names names={act.map(({ entity }) => entity)} setting={setting} />
+            <Names names={act.entities} />
             <p class="quiet">
-              <SomeWithdrawn act={act} setting={setting} />{" "}
-              <EntityReceipt certificate={certificate} act={act} apiBase={apiBase} setting={setting} />
+              <WithdrawnSummary of={act} /> <EntityReceipt id={certificate.id} number={act.number} apiBase={apiBase} />
             </p>
           </>
         ))}
@@ -242,7 +194,7 @@ const certificatePage = (view: AppView, certificate: PublishedCertificate, { ver
       <p class="quiet">{words.openAdvice}</p>
       <p>
         <a href={`/app/with/${certificate.businessId}`}>
-          <Naming text={words.toBusiness} name={certificate.businessName} />
+          <Naming text={view.words.withTitle} name={certificate.businessName} />
         </a>
       </p>
     </>,
@@ -251,63 +203,33 @@ const certificatePage = (view: AppView, certificate: PublishedCertificate, { ver
 
 /** What follows, before it is done. `active`: how many of the business's name the person. */
 const withdrawPage = (view: AppView, certificate: PublishedCertificate, active: number, fault?: string): Page => {
-  const words = wordsOf(view);
-  const { setting } = view;
-  const said = setting.words.withdraw;
-  const path = `/app/certificates/${certificate.id}`;
-  return faulty(
+  const words = ownWordsOf(view);
+  const path = pathOf(certificate.id);
+  const business = certificate.businessName;
+  return appPage(
     view,
-    fault,
-    appPage(
-      view,
-      null,
-      titleOf(words.withdrawTitle, certificate.businessName),
-      <>
-        <h1>
-          <Naming text={words.withdrawTitle} name={certificate.businessName} />
-        </h1>
-        <ul class="names">
-          <li>{filled(words.consequence, { date: dayIn(setting.language, ceaseBy(view.now)) })}</li>
-          <li>{words.stays}</li>
-          <li>{words.proved}</li>
-        </ul>
-        <PostForm view={view} action={`${path}/withdraw`}>
-          {active > 1 && (
-            <fieldset class="boxes">
-              <legend>{said.scope}</legend>
-              <p>
-                <input type="radio" name="scope" value="business" id="scope-business" checked />
-                <label for="scope-business">
-                  <Naming text={said.scopeBusiness} name={certificate.businessName} /> ({numberText(active, setting.language)})
-                </label>
-              </p>
-              <p>
-                <input type="radio" name="scope" value="certificate" id="scope-certificate" />
-                <label for="scope-certificate">{said.scopeCertificate}</label>
-              </p>
-            </fieldset>
-          )}
-          <div class="choices">
-            <a class="button" href={path}>
-              {words.keep}
-            </a>
-            <button type="submit" class="primary">
-              {words.withdraw}
-            </button>
-          </div>
-        </PostForm>
-        {isDivisible(certificate) && (
-          <details open={fault !== undefined}>
-            <summary>{words.some}</summary>
-            <PostForm view={view} action={`${path}/withdraw-some`}>
-              {fault !== undefined && <Fault view={view} text={fault} />}
-              <RecipientBoxes certificate={certificate} form="some" label={words.some} />
-              <button type="submit">{words.someSubmit}</button>
-            </PostForm>
-          </details>
+    { title: words.withdrawTitle, business, isFaulty: fault !== undefined },
+    <>
+      <Points of={[filled(words.consequence, { date: dayIn(view.language, ceaseBy(view.now)) }), words.stays, words.proved]} />
+      <PostForm action={`${path}/withdraw`}>
+        {active > 1 && (
+          <fieldset class="boxes">
+            <ScopeBoxes business={business} count={active} />
+          </fieldset>
         )}
-      </>,
-    ),
+        <Choices back={path} keep={words.keep} go={words.withdraw} />
+      </PostForm>
+      {isDivisible(certificate) && (
+        <details open={fault !== undefined}>
+          <summary>{words.some}</summary>
+          <PostForm action={`${path}/withdraw-some`}>
+            {fault !== undefined && <FieldFault text={fault} />}
+            <RecipientBoxes certificate={certificate} form="some" label={words.some} />
+            <button type="submit">{words.someSubmit}</button>
+          </PostForm>
+        </details>
+      )}
+    </>,
   );
 };
 
@@ -316,8 +238,8 @@ const withCertificate =
   <V extends Visit>(then: (visit: V, certificate: PublishedCertificate) => Promise<Response>) =>
   async (visit: V): Promise<Response> => {
     const own = await ownCertificate(visit.services, visit.person, certIdOf(visit.c.req.param("id") ?? ""));
-    const words = wordsOf(visit.view);
-    return own.ok ? then(visit, own.value) : refused(visit, "not_found", appNotice(visit.view, words.none, words.noneAdvice));
+    const words = ownWordsOf(visit.view);
+    return own.ok ? then(visit, own.value) : nothingHere(visit, words.none, words.noneAdvice);
   };
 
 const pathOf = (id: CertId): string => `/app/certificates/${id}`;
@@ -349,7 +271,7 @@ const withdraw = async (visit: Posted, { id, businessId }: PublishedCertificate)
     }
     return c.redirect(`/app/with/${businessId}`, 303);
   }
-  const withdrawn = await withdrawOwn(services, person, id, view.setting.language);
+  const withdrawn = await withdrawOwn(services, person, id, view.language);
   if (withdrawn.ok) await flash(visit, { key: "withdrawnOne", date: withdrawn.value.ceaseBy });
   return c.redirect(pathOf(id), 303);
 };
@@ -359,9 +281,9 @@ const withdrawSome = async (visit: Posted, certificate: PublishedCertificate): P
   const entities = chosenEntities(form, certificate);
   if (entities === null) {
     const active = await activeNaming(services, person, certificate.businessId);
-    return refused(visit, "invalid_request", withdrawPage(view, certificate, active, wordsOf(view).tickSome));
+    return refused(visit, "invalid_request", withdrawPage(view, certificate, active, ownWordsOf(view).tickSome));
   }
-  const withdrawn = await withdrawOwnEntities(services, person, certificate.id, { entities, language: view.setting.language });
+  const withdrawn = await withdrawOwnEntities(services, person, certificate.id, { entities, language: view.language });
   if (withdrawn.ok) await flash(visit, { key: "withdrawnOne", date: withdrawn.value.ceaseBy });
   return c.redirect(pathOf(certificate.id), 303);
 };

@@ -1,5 +1,5 @@
 // /app/export and /app/delete: taking everything along, and leaving nothing behind.
-import type { Hono } from "hono";
+import type { Context, Hono } from "hono";
 import type { AgentToken } from "../../../core/agents/token.ts";
 import { ceaseBy } from "../../../core/business-days.ts";
 import { isoOf } from "../../../core/time.ts";
@@ -10,12 +10,12 @@ import { deleteAccount } from "../../operations/consumers/erase-account.ts";
 import { exportAccount, type AccountExport } from "../../operations/consumers/export.ts";
 import { readProfile } from "../../operations/consumers/profile.ts";
 import type { Services } from "../../services.ts";
+import { ButtonLink, Choices, Submit, TextField } from "../shared/forms.tsx";
 import { accountWords } from "../shared/i18n/account.ts";
 import { pageAnswer, type Page } from "../shared/layout.tsx";
-import { outagePage } from "../shared/notices.tsx";
-import { filled, numberText } from "../shared/parts.tsx";
-import { accountWordsOf, sectionPage } from "./account-parts.tsx";
-import { dayIn, Fault, faulty, PostForm, type AppView } from "./parts.tsx";
+import { noticePage, outagePage } from "../shared/notices.tsx";
+import { dayIn, filled, numberText, Points } from "../shared/parts.tsx";
+import { accountWordsOf, appPage, PostForm, type AppView } from "./parts.tsx";
 import { isProved } from "./prove.tsx";
 import { acting, answer, counted, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 
@@ -24,22 +24,15 @@ export type ExportFile = (account: AccountExport, tokens: readonly AgentToken[],
 
 const exportPage = (view: AppView): Page => {
   const { export: words } = accountWordsOf(view);
-  return sectionPage(
+  return appPage(
     view,
-    "export",
-    words.title,
+    { tab: "account", section: "export", title: words.title },
     <>
       <p>{words.intro}</p>
-      <ul class="names">
-        {words.holds.map((line) => (
-          <li>{line}</li>
-        ))}
-      </ul>
-      <PostForm view={view} action="/app/export">
+      <Points of={words.holds} />
+      <PostForm action="/app/export">
         <p class="quiet">{words.format}</p>
-        <button type="submit" class="primary">
-          {words.submit}
-        </button>
+        <Submit>{words.title}</Submit>
       </PostForm>
     </>,
   );
@@ -66,72 +59,48 @@ interface Ending {
 
 const deletePage = (view: AppView, { activeShares, isProved: mayDelete, typed, fault }: Ending): Page => {
   const { deletion: words } = accountWordsOf(view);
-  const { language } = view.setting;
   const stopped = activeShares === 0 ? words.endsNone : activeShares === 1 ? words.endsOne : words.endsMany;
-  const ends = { count: numberText(activeShares, language), date: dayIn(language, ceaseBy(view.now)) };
-  return faulty(
+  const ends = { count: numberText(activeShares, view.language), date: dayIn(view.language, ceaseBy(view.now)) };
+  return appPage(
     view,
-    fault,
-    sectionPage(
-      view,
-      "delete",
-      words.title,
-      <>
-        <h2>{words.ends}</h2>
-        <ul class="names">
-          <li>{filled(stopped, ends)}</li>
-          <li>{words.signedOut}</li>
-        </ul>
-        <h2>{words.erased}</h2>
-        <p>{words.erasedList}</p>
-        <h2>{words.stays}</h2>
-        <ul class="names">
-          <li>
-            {words.staysCertificates} <a href="/app">{view.words.backToList}</a>
-          </li>
-          <li>{words.staysHashes}</li>
-        </ul>
-        {mayDelete ? (
-          <PostForm view={view} action="/app/delete">
-            <label for="confirm">{filled(words.type, { word: words.word })}</label>
-            {fault !== undefined && <Fault view={view} text={fault} />}
-            <input
-              id="confirm"
-              name="confirm"
-              type="text"
-              autocomplete="off"
-              autocapitalize="none"
-              spellcheck={false}
-              maxlength={40}
-              required
-              value={typed}
-              aria-describedby={fault === undefined ? undefined : "fault"}
-              aria-invalid={fault === undefined ? undefined : "true"}
-            />
-            <div class="choices">
-              <a class="button" href="/app/account">
-                {words.keep}
-              </a>
-              <button type="submit" class="primary">
-                {words.submit}
-              </button>
-            </div>
-          </PostForm>
-        ) : (
-          <>
-            <p>{words.proveFirst}</p>
-            <p class="choices">
-              <a class="button" href="/app/account">
-                {words.keep}
-              </a>
-              <a class="button" href="/app/prove/delete">
-                {words.goOn}
-              </a>
-            </p>
-          </>
-        )}
-      </>,
-    ),
+    { tab: "account", section: "delete", title: words.title, isFaulty: fault !== undefined },
+    <>
+      <h2>{words.ends}</h2>
+      <Points of={[filled(stopped, ends), words.signedOut]} />
+      <h2>{words.erased}</h2>
+      <p>{words.erasedList}</p>
+      <h2>{words.stays}</h2>
+      <ul class="names">
+        <li>
+          {words.staysCertificates} <a href="/app">{view.words.backToList}</a>
+        </li>
+        <li>{words.staysHashes}</li>
+      </ul>
+      {mayDelete ? (
+        <PostForm action="/app/delete">
+          <TextField
+            id="confirm"
+            label={filled(words.type, { word: words.word })}
+            fault={fault}
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck={false}
+            maxlength={40}
+            required
+            value={typed}
+          />
+          <Choices back="/app/account" keep={words.keep} go={words.title} />
+        </PostForm>
+      ) : (
+        <>
+          <p>{words.proveFirst}</p>
+          <p class="choices">
+            <ButtonLink href="/app/account">{words.keep}</ButtonLink>
+            <ButtonLink href="/app/prove/delete">{words.goOn}</ButtonLink>
+          </p>
+        </>
+      )}
+    </>,
   );
 };
 
@@ -154,27 +123,23 @@ const end = async (visit: Posted): Promise<Response> => {
     const again = { ...(await ending(visit)), typed: typed.slice(0, 40), fault: filled(badWord, { word }) };
     return refused(visit, "invalid_request", deletePage(view, again));
   }
-  await deleteAccount(services, person, view.setting.language); // one that is gone already is gone
+  await deleteAccount(services, person, view.language); // one that is gone already is gone
   forgetSession(c);
   return c.redirect("/app/deleted", 303);
 };
 
 /** For anybody: nobody is signed in any more. */
-const deletedPage: Parameters<typeof pageAnswer>[2] = ({ language }) => {
-  const { deletion } = accountWords[language];
-  return {
-    title: `${deletion.done} · svc`,
-    content: (
-      <article class="notice-page">
-        <h1>{deletion.done}</h1>
-        <p>{deletion.doneText}</p>
-        <p>
-          <a href="/">{deletion.toFront}</a>
-        </p>
-      </article>
-    ),
-  };
-};
+const deleted = (c: Context<Api>): Promise<Response> =>
+  pageAnswer(c, 200, ({ language }) => {
+    const { deletion } = accountWords[language];
+    return noticePage(
+      deletion.done,
+      deletion.doneText,
+      <p>
+        <a href="/">{deletion.toFront}</a>
+      </p>,
+    );
+  });
 
 export const mountOwnData = (pages: Hono<Api>, exportFile: ExportFile): void => {
   pages.get(
@@ -184,5 +149,5 @@ export const mountOwnData = (pages: Hono<Api>, exportFile: ExportFile): void => 
   pages.post("/export", acting(download(exportFile)));
   pages.get("/delete", reading(ask));
   pages.post("/delete", acting(end));
-  pages.get("/deleted", (c) => pageAnswer(c, 200, deletedPage));
+  pages.get("/deleted", deleted);
 };

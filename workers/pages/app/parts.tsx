@@ -1,15 +1,14 @@
 // What every page of the app is set from: the way around, what was just done, forms with their token, and what a share's state is called.
-import type { Child, FC } from "hono/jsx";
+import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { groupsOf, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import { groupsIn } from "../authorize/views.tsx";
+import { accountWords, type AccountWords } from "../shared/i18n/account.ts";
 import type { AppWords } from "../shared/i18n/app.ts";
-import { sheetWords } from "../shared/i18n/sheet.ts";
+import type { Language } from "../shared/language.ts";
 import type { Page } from "../shared/layout.tsx";
-import { dayIn, Exact, FieldFault, filled, Sentence, Shape, type Setting } from "../shared/parts.tsx";
-
-export { dayIn };
+import { dayIn, Exact, filled, Naming, Shape, Status, useSetting, type Standing } from "../shared/parts.tsx";
 
 /** What the person just did, said once. */
 export interface Flash {
@@ -20,7 +19,7 @@ export interface Flash {
 
 /** What the pages know of whoever reads them. */
 export interface AppView {
-  readonly setting: Setting;
+  readonly language: Language;
   readonly words: AppWords;
   /** The proven address. */
   readonly email: string;
@@ -29,7 +28,36 @@ export interface AppView {
   readonly formToken: (path: string) => Promise<string>;
 }
 
-export type Tab = keyof AppWords["tabs"];
+const View = createContext<AppView | null>(null);
+
+/** What `appPage` was given, for all that stands on the page. */
+export const useView = (): AppView => {
+  const view = useContext(View);
+  if (view === null) throw new Error("app: a part of a page of the app stands on another page");
+  return view;
+};
+
+export const accountWordsOf = ({ language }: AppView): AccountWords => accountWords[language];
+
+/** A form of somebody who is signed in: only its own page knows its token. */
+export const PostForm: FC<{ action: string; class?: string; children?: Child }> = async ({ action, class: classes = "form", children }) => (
+  <form method="post" action={action} class={classes}>
+    <input type="hidden" name="form" value={await useView().formToken(action)} />
+    {children}
+  </form>
+);
+
+/** A form of one button that says by its name what it is about. */
+export const OneButton: FC<{ action: string; id: string; text: string; label: string }> = ({ action, id, text, label }) => (
+  <PostForm action={action}>
+    <input type="hidden" name="id" value={id} />
+    <button type="submit" aria-label={label}>
+      {text}
+    </button>
+  </PostForm>
+);
+
+type Tab = keyof AppWords["tabs"];
 
 const tabs: readonly (readonly [Tab, string])[] = [
   ["consents", "/app"],
@@ -38,81 +66,139 @@ const tabs: readonly (readonly [Tab, string])[] = [
   ["account", "/app/account"],
 ];
 
-/** A form of somebody who is signed in: only its own page knows its token. */
-export const PostForm: FC<{ view: AppView; action: string; class?: string; children?: Child }> = async ({
-  view,
-  action,
-  class: classes = "form",
-  children,
-}) => (
-  <form method="post" action={action} class={classes}>
-    <input type="hidden" name="form" value={await view.formToken(action)} />
-    {children}
-  </form>
+const Navigation: FC<{ tab: Tab | undefined }> = ({ tab }) => {
+  const { words, email } = useView();
+  return (
+    <div class="app-bar">
+      <nav aria-label={words.tabsLabel}>
+        <ul>
+          {tabs.map(([name, path]) => (
+            <li>
+              <a href={path} aria-current={name === tab ? "page" : undefined}>
+                {words.tabs[name]}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <PostForm action="/app/sign-out" class="sign-out">
+        <span class="quiet">
+          <Exact text={email} />
+        </span>
+        <button type="submit" class="link">
+          {words.signOut}
+        </button>
+      </PostForm>
+    </div>
+  );
+};
+
+type Section = keyof AccountWords["sections"];
+
+const sections: readonly (readonly [Section, string])[] = [
+  ["security", "/app/account"],
+  ["agents", "/app/agents"],
+  ["removals", "/app/removals"],
+  ["export", "/app/export"],
+  ["delete", "/app/delete"],
+];
+
+/** A choice of pages above what is chosen. */
+export const Views: FC<{ label: string; of: readonly { path: string; text: string; isOpen: boolean }[] }> = ({ label, of }) => (
+  <nav class="views" aria-label={label}>
+    <ul>
+      {of.map(({ path, text, isOpen }) => (
+        <li>
+          <a href={path} aria-current={isOpen ? "true" : undefined}>
+            {text}
+          </a>
+        </li>
+      ))}
+    </ul>
+  </nav>
 );
 
-const Navigation: FC<{ view: AppView; tab: Tab | null }> = ({ view, tab }) => (
-  <div class="app-bar">
-    <nav aria-label={view.words.tabsLabel}>
-      <ul>
-        {tabs.map(([name, path]) => (
-          <li>
-            <a href={path} aria-current={name === tab ? "page" : undefined}>
-              {view.words.tabs[name]}
-            </a>
-          </li>
+/** Things of the person's, each in its `li`; where there are none, a sentence that says so. */
+export const Lines: FC<{ of: readonly Child[]; none: string }> = ({ of, none }) =>
+  of.length === 0 ? <p>{none}</p> : <ul class="lines">{of}</ul>;
+
+/** A table whose rows are headed by their first cell; where it is narrow, each other cell says what it is. */
+export const Records: FC<{ headings: readonly string[]; rows: readonly (readonly Child[])[] }> = ({ headings, rows }) => (
+  <table class="records">
+    <thead>
+      <tr>
+        {headings.map((heading) => (
+          <th scope="col">{heading}</th>
         ))}
-      </ul>
-    </nav>
-    <PostForm view={view} action="/app/sign-out" class="sign-out">
-      <span class="quiet">
-        <Exact text={view.email} />
-      </span>
-      <button type="submit" class="link">
-        {view.words.signOut}
-      </button>
-    </PostForm>
-  </div>
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map((cells) => (
+        <tr>{cells.map((cell, at) => (at === 0 ? <th scope="row">{cell}</th> : <td data-label={headings[at]}>{cell}</td>))}</tr>
+      ))}
+    </tbody>
+  </table>
 );
 
-const FlashLine: FC<{ view: AppView }> = ({ view: { flash, words, setting } }) =>
-  flash === null ? null : (
+const FlashLine: FC = () => {
+  const { flash, words, language } = useView();
+  if (flash === null) return null;
+  const date = flash.date === undefined ? "" : dayIn(language, flash.date);
+  return (
     <p class="flash" role="status">
       <Shape name="tick" />
-      <span>
-        {filled(words.flash[flash.key], {
-          date: flash.date === undefined ? "" : dayIn(setting.language, flash.date),
-          count: String(flash.count ?? ""),
-        })}
-      </span>
+      <span>{filled(words.flash[flash.key], { date, count: String(flash.count ?? "") })}</span>
     </p>
   );
+};
 
-/** A page within the app. */
-export const appPage = (view: AppView, tab: Tab | null, title: string, content: Child): Page => ({
-  title: `${title} · ${view.words.name}`,
-  navigation: <Navigation view={view} tab={tab} />,
-  keepsQuery: true,
-  content: (
-    <article class="own">
-      <FlashLine view={view} />
-      {content}
-    </article>
-  ),
-});
+interface Shown extends Pick<Page, "isFaulty" | "script"> {
+  /** Where in the way around it belongs, if anywhere. */
+  readonly tab?: Tab;
+  /** In it `{business}` stands for the name of `business`. */
+  readonly title: string;
+  readonly business?: string;
+  /** Where it is not the title. */
+  readonly heading?: string;
+  /** Among the pages of the account. */
+  readonly section?: Section;
+}
 
-/** The same page, whose title says first that something is wrong on it. */
-export const faulty = ({ setting: { language } }: AppView, fault: string | undefined, page: Page): Page =>
-  fault === undefined ? page : { ...page, title: `${sheetWords[language].error} ${page.title}` };
+/** A page of the app, under its heading. */
+export const appPage = (view: AppView, { tab, title, business = "", heading = title, section, ...more }: Shown, content: Child): Page => {
+  const { sectionsLabel, sections: names } = accountWordsOf(view);
+  return {
+    ...more,
+    title: `${filled(title, { business })} · ${view.words.name}`,
+    navigation: (
+      <View.Provider value={view}>
+        <Navigation tab={tab} />
+      </View.Provider>
+    ),
+    keepsQuery: true,
+    content: (
+      <View.Provider value={view}>
+        <article class="own">
+          <FlashLine />
+          <h1>
+            <Naming text={heading} name={business} />
+          </h1>
+          {section !== undefined && (
+            <Views label={sectionsLabel} of={sections.map(([name, path]) => ({ path, text: names[name], isOpen: name === section }))} />
+          )}
+          {content}
+        </article>
+      </View.Provider>
+    ),
+  };
+};
 
 /** There is nothing here, or not any more; and the way back. */
-export const appNotice = (view: AppView, title: string, advice: string): Page =>
+export const appNotice = (view: AppView, title: string, advice: string, business = ""): Page =>
   appPage(
     view,
-    null,
-    title,
+    { title, business },
     <>
-      <h1>{title}</h1>
       <p>{advice}</p>
       <p>
         <a href="/app">{view.words.backToList}</a>
@@ -120,22 +206,10 @@ export const appNotice = (view: AppView, title: string, advice: string): Page =>
     </>,
   );
 
-/** What went wrong with a form, first in it. */
-export const Fault: FC<{ view: AppView; text: string; id?: string }> = ({ view: { setting }, text, id = "fault" }) => (
-  <FieldFault id={id} text={text} word={sheetWords[setting.language].error} />
-);
-
-/** A sentence that names a business, whose name is its own. */
-export const Naming: FC<{ text: string; name: string; more?: Readonly<Record<string, Child>> }> = ({ text, name, more = {} }) => (
-  <Sentence text={text} parts={{ business: <Exact text={name} />, ...more }} />
-);
-
-export const titleOf = (text: string, name: string): string => filled(text, { business: name });
-
 /** Several names in a sentence. */
-export const Names: FC<{ names: readonly string[]; setting: Setting }> = ({ names, setting }) => (
+export const Names: FC<{ names: readonly string[] }> = ({ names }) => (
   <>
-    {new Intl.ListFormat(setting.language, { type: "conjunction" })
+    {new Intl.ListFormat(useSetting().language, { type: "conjunction" })
       .formatToParts(names)
       .map(({ type, value }) => (type === "element" ? <Exact text={value} /> : value))}
   </>
@@ -143,13 +217,7 @@ export const Names: FC<{ names: readonly string[]; setting: Setting }> = ({ name
 
 const soonDays = 7; // as early as the first mail about it
 
-interface Standing {
-  readonly tone: "good" | "caution" | "bad" | "plain";
-  readonly shape: "tick" | "clock" | "warning" | "dot";
-  readonly text: string;
-}
-
-const standingOf = (share: Share, { words: { status }, setting: { language }, now }: AppView): Standing => {
+const standingOf = (share: Share, { words: { status }, language, now }: AppView): Standing => {
   const { ceaseBy } = share;
   if (share.status === "active") {
     const days = Math.floor((share.expiresAt - now) / dayMs);
@@ -167,14 +235,6 @@ const standingOf = (share: Share, { words: { status }, setting: { language }, no
   return { tone: "plain", shape: "dot", text: share.status === "superseded" ? status.superseded : status.expired };
 };
 
-export const Standing: FC<{ share: Share; view: AppView }> = ({ share, view }) => {
-  const { tone, shape, text } = standingOf(share, view);
-  return (
-    <span class={`status ${tone}`}>
-      <Shape name={shape} />
-      {text}
-    </span>
-  );
-};
+export const ShareStanding: FC<{ share: Share }> = ({ share }) => <Status {...standingOf(share, useView())} />;
 
-export const groupsText = ({ setting }: AppView, scope: readonly ContactKey[]): string => groupsIn(setting.language, groupsOf(scope));
+export const groupsText = ({ language }: AppView, scope: readonly ContactKey[]): string => groupsIn(language, groupsOf(scope));

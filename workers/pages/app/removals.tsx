@@ -6,67 +6,33 @@ import { removalTargetNames, removalTargets, type Removal, type RemovalStatus } 
 import type { Api } from "../../http/context.ts";
 import { openPayment } from "../../operations/billing/checkout.ts";
 import { listRemovals, readAffidavit, removalsAndPlan, requestRemoval } from "../../operations/consumers/removals.ts";
+import { ButtonLink, Submit, TextField } from "../shared/forms.tsx";
 import type { Page } from "../shared/layout.tsx";
 import { foreignFormPage, outagePage } from "../shared/notices.tsx";
-import { Exact, filled, Hash, Shape } from "../shared/parts.tsx";
-import { accountWordsOf, sectionPage } from "./account-parts.tsx";
-import { appNotice, appPage, dayIn, Fault, faulty, PostForm, type AppView } from "./parts.tsx";
-import { acting, answer, counted, flash, reading, refused, type Posted, type Visit } from "./signed-in.ts";
+import { dayIn, Exact, FieldFault, filled, Hash, Row, Status } from "../shared/parts.tsx";
+import { accountWordsOf, appPage, Lines, PostForm, Records, useView, type AppView } from "./parts.tsx";
+import { acting, answer, counted, flash, nothingHere, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 
 const looks = {
-  requested: ["plain", "dot"],
-  in_progress: ["caution", "clock"],
-  completed: ["good", "tick"],
-  rejected: ["bad", "cross"],
+  requested: { tone: "plain", shape: "dot" },
+  in_progress: { tone: "caution", shape: "clock" },
+  completed: { tone: "good", shape: "tick" },
+  rejected: { tone: "bad", shape: "cross" },
 } as const;
 
-const State: FC<{ status: RemovalStatus; view: AppView }> = ({ status, view }) => {
-  const [tone, shape] = looks[status];
-  return (
-    <span class={`status ${tone}`}>
-      <Shape name={shape} />
-      {accountWordsOf(view).removals.state[status]}
-    </span>
-  );
-};
+const State: FC<{ status: RemovalStatus }> = ({ status }) => (
+  <Status {...looks[status]} text={accountWordsOf(useView()).removals.state[status]} />
+);
 
-const Targets: FC<{ removal: Removal; view: AppView }> = ({ removal, view }) => {
-  const { removals } = accountWordsOf(view);
-  return (
-    <table class="records">
-      <thead>
-        <tr>
-          {[removals.target, removals.standing, removals.day].map((heading) => (
-            <th scope="col">{heading}</th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {removal.targets.map(({ name, status, completedAt }) => (
-          <tr>
-            <th scope="row">
-              <span translate="no">{removalTargets[name]}</span>
-            </th>
-            <td data-label={removals.standing}>
-              <State status={status} view={view} />
-            </td>
-            <td data-label={removals.day}>{completedAt !== null && dayIn(view.setting.language, completedAt)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-};
-
-const Summary: FC<{ removal: Removal; view: AppView }> = ({ removal: { id, status, requestedAt, targets }, view }) => {
-  const { removals } = accountWordsOf(view);
+const Summary: FC<{ removal: Removal }> = ({ removal: { id, status, requestedAt, targets } }) => {
+  const view = useView();
   return (
     <li>
       <p>
-        <State status={status} view={view} />
+        <State status={status} />
       </p>
       <p>
-        <a href={`/app/removals/${id}`}>{filled(removals.asked, { date: dayIn(view.setting.language, requestedAt) })}</a>
+        <a href={`/app/removals/${id}`}>{filled(accountWordsOf(view).removals.asked, { date: dayIn(view.language, requestedAt) })}</a>
       </p>
       <p class="quiet" translate="no">
         {targets.map(({ name }) => removalTargets[name]).join(", ")}
@@ -78,24 +44,25 @@ const Summary: FC<{ removal: Removal; view: AppView }> = ({ removal: { id, statu
 /** Why a request cannot be made. */
 type Closed = "not_on_plan" | "not_sold";
 
+type Input = "targets" | "authorize" | "notes";
+
 interface Shown {
   readonly list: readonly Removal[];
   readonly closed: Closed | null;
   readonly form?: ReadonlyMap<string, string>;
-  readonly fault?: { readonly at: "targets" | "authorize" | "notes"; readonly text: string };
+  readonly fault?: { readonly at: Input; readonly text: string };
 }
 
-const RequestForm: FC<{ view: AppView; shown: Shown }> = ({ view, shown: { form, fault } }) => {
-  const { removals } = accountWordsOf(view);
-  const wrong = (at: "targets" | "authorize" | "notes") =>
-    fault?.at === at ? { "aria-describedby": "fault", "aria-invalid": "true" as const } : {};
-  const said = (at: "targets" | "authorize" | "notes") => fault?.at === at && <Fault view={view} text={fault.text} />;
+const RequestForm: FC<{ shown: Shown }> = ({ shown: { form, fault } }) => {
+  const { removals } = accountWordsOf(useView());
+  const faultAt = (input: Input): string | undefined => (fault?.at === input ? fault.text : undefined);
+  const [noTarget, notAuthorized] = [faultAt("targets"), faultAt("authorize")];
   return (
     <section aria-labelledby="new-removal">
       <h2 id="new-removal">{removals.request}</h2>
-      <PostForm view={view} action="/app/removals">
-        {said("targets")}
-        <fieldset class="boxes" aria-describedby={fault?.at === "targets" ? "fault" : undefined}>
+      <PostForm action="/app/removals">
+        {noTarget !== undefined && <FieldFault text={noTarget} />}
+        <fieldset class="boxes" aria-describedby={noTarget && "fault"}>
           <legend>{removals.whom}</legend>
           {removalTargetNames.map((name) => (
             <p>
@@ -106,90 +73,81 @@ const RequestForm: FC<{ view: AppView; shown: Shown }> = ({ view, shown: { form,
             </p>
           ))}
         </fieldset>
-        <label for="notes">{removals.notes}</label>
-        {said("notes")}
-        <input
+        <TextField
           id="notes"
-          name="notes"
-          type="text"
+          label={removals.notes}
+          fault={faultAt("notes")}
           maxlength={500}
           autocomplete="off"
           value={form?.get("notes")?.slice(0, 1_000)}
-          {...wrong("notes")}
         />
-        {said("authorize")}
+        {notAuthorized !== undefined && <FieldFault text={notAuthorized} />}
         <p class="choice">
-          <input type="checkbox" name="authorize" value="on" id="authorize" {...wrong("authorize")} />
+          <input
+            type="checkbox"
+            name="authorize"
+            value="on"
+            id="authorize"
+            aria-describedby={notAuthorized && "fault"}
+            aria-invalid={notAuthorized && "true"}
+          />
           <label for="authorize">{removals.authorize}</label>
         </p>
-        <button type="submit" class="primary">
-          {removals.send}
-        </button>
+        <Submit>{removals.send}</Submit>
       </PostForm>
     </section>
   );
 };
 
 const listPage = (view: AppView, shown: Shown): Page => {
-  const { removals } = accountWordsOf(view);
+  const { removals, sections } = accountWordsOf(view);
   const { list, closed, fault } = shown;
-  return faulty(
+  return appPage(
     view,
-    fault?.text,
-    sectionPage(
-      view,
-      "removals",
-      removals.title,
-      <>
-        <p>{removals.intro}</p>
-        {list.length === 0 ? (
-          <p>{removals.none}</p>
-        ) : (
-          <ul class="lines">
-            {list.map((removal) => (
-              <Summary removal={removal} view={view} />
-            ))}
-          </ul>
-        )}
-        {closed === null && <RequestForm view={view} shown={shown} />}
-        {closed !== null && (
-          <p>
-            {removals.notOnPlan} {closed === "not_sold" ? removals.notSold : removals.upgradeAdvice}
-          </p>
-        )}
-        {closed === "not_on_plan" && (
-          <p>
-            <a class="button" href="/app/removals/upgrade">
-              {removals.upgrade}
-            </a>
-          </p>
-        )}
-      </>,
-    ),
+    { tab: "account", section: "removals", title: sections.removals, isFaulty: fault !== undefined },
+    <>
+      <p>{removals.intro}</p>
+      <Lines of={list.map((removal) => <Summary removal={removal} />)} none={removals.none} />
+      {closed === null && <RequestForm shown={shown} />}
+      {closed !== null && (
+        <p>
+          {removals.notOnPlan} {closed === "not_sold" ? removals.notSold : removals.upgradeAdvice}
+        </p>
+      )}
+      {closed === "not_on_plan" && (
+        <p>
+          <ButtonLink href="/app/removals/upgrade">{removals.upgrade}</ButtonLink>
+        </p>
+      )}
+    </>,
   );
 };
 
 const removalPage = (view: AppView, removal: Removal): Page => {
-  const { removals } = accountWordsOf(view);
-  const { id, status, requestedAt, recheckAt, notes, affidavit } = removal;
-  const { language } = view.setting;
-  const title = filled(removals.asked, { date: dayIn(language, requestedAt) });
+  const { removals, sections } = accountWordsOf(view);
+  const { id, status, targets, requestedAt, recheckAt, notes, affidavit } = removal;
+  const asked = filled(removals.asked, { date: dayIn(view.language, requestedAt) });
   return appPage(
     view,
-    "account",
-    `${removals.title}: ${title}`,
+    { tab: "account", title: `${sections.removals}: ${asked}`, heading: sections.removals },
     <>
-      <h1>{removals.title}</h1>
       <p class="standing">
-        <State status={status} view={view} /> <span class="quiet">{title}</span>
+        <State status={status} /> <span class="quiet">{asked}</span>
       </p>
-      <Targets removal={removal} view={view} />
+      <Records
+        headings={[removals.target, removals.standing, removals.day]}
+        rows={targets.map(({ name, status: state, completedAt }) => [
+          <span translate="no">{removalTargets[name]}</span>,
+          <State status={state} />,
+          completedAt !== null && dayIn(view.language, completedAt),
+        ])}
+      />
       {notes !== null && (
         <p class="quiet">
-          {removals.yourNotes} <Exact text={notes} />
+          {view.words.youWrote} <Exact text={notes} />
         </p>
       )}
-      {recheckAt !== null && <p>{filled(removals.recheck, { date: dayIn(language, recheckAt) })}</p>}
+      {recheckAt !== null && <p>{filled(removals.recheck, { date: dayIn(view.language, recheckAt) })}</p>}
       {affidavit === null ? (
         <p>{removals.notReady}</p>
       ) : (
@@ -200,12 +158,9 @@ const removalPage = (view: AppView, removal: Removal): Page => {
             </a>
           </p>
           <dl>
-            <div>
-              <dt>{removals.hash}</dt>
-              <dd>
-                <Hash value={affidavit.sha256} />
-              </dd>
-            </div>
+            <Row name={removals.hash}>
+              <Hash value={affidavit.sha256} />
+            </Row>
           </dl>
         </>
       )}
@@ -227,7 +182,7 @@ const show = async (visit: Visit): Promise<Response> => answer(visit, 200, listP
 const ask = async (visit: Posted): Promise<Response> => {
   const { c, services, person, view, form } = visit;
   const { removals } = accountWordsOf(view);
-  const again = async (at: "targets" | "authorize" | "notes", text: string): Promise<Response> =>
+  const again = async (at: Input, text: string): Promise<Response> =>
     refused(visit, "invalid_request", listPage(view, { ...(await shown(visit)), form, fault: { at, text } }));
   const targets = removalTargetNames.filter((name) => form.has(`target.${name}`));
   if (targets.length === 0) return again("targets", removals.tickTarget);
@@ -237,7 +192,7 @@ const ask = async (visit: Posted): Promise<Response> => {
   const requested = await requestRemoval(services, person, {
     targets,
     notes: form.get("notes") ?? null,
-    language: view.setting.language,
+    language: view.language,
     requestId: c.var.requestId,
   });
   if (requested.ok) {
@@ -249,7 +204,7 @@ const ask = async (visit: Posted): Promise<Response> => {
 
 const noRemoval = (visit: Visit): Promise<Response> => {
   const { removals } = accountWordsOf(visit.view);
-  return refused(visit, "not_found", appNotice(visit.view, removals.noneThere, removals.noneThereAdvice));
+  return nothingHere(visit, removals.noneThere, removals.noneThereAdvice);
 };
 
 const showOne = async (visit: Visit): Promise<Response> => {

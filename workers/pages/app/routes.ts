@@ -2,24 +2,27 @@
 import { Hono } from "hono";
 import type { Api } from "../../http/context.ts";
 import { onPageFault, readOnlyPage } from "../shared/notices.tsx";
-import { mountAccount } from "./account.ts";
+import { mountAccount } from "./account.tsx";
 import { mountAgents } from "./agents.tsx";
 import { mountCertificates } from "./certificates.tsx";
-import { mountDetails } from "./fields.ts";
+import { mountConsents } from "./consents.tsx";
+import { mountDetails } from "./details.tsx";
+import { mountHistory } from "./history.tsx";
 import { mountOwnData, type ExportFile } from "./own-data.tsx";
-import { appNotice } from "./parts.tsx";
 import { mountProof } from "./prove.tsx";
 import { mountRemovals } from "./removals.tsx";
-import { mountShares } from "./shares.ts";
-import { mountSignIn } from "./sign-in.ts";
-import { reading, refused } from "./signed-in.ts";
+import { mountShares } from "./share.tsx";
+import { mountSignIn } from "./sign-in.tsx";
+import { nothingHere, reading } from "./signed-in.ts";
 
 export const mountApp = (app: Hono<Api>, exportFile: ExportFile): void => {
   const pages = new Hono<Api>();
   mountSignIn(pages);
+  mountConsents(pages);
   mountShares(pages);
   mountCertificates(pages);
   mountDetails(pages);
+  mountHistory(pages);
   mountAccount(pages);
   mountProof(pages);
   mountAgents(pages);
@@ -27,7 +30,7 @@ export const mountApp = (app: Hono<Api>, exportFile: ExportFile): void => {
   mountOwnData(pages, exportFile);
   pages.get(
     "*",
-    reading((visit) => refused(visit, "not_found", appNotice(visit.view, visit.view.words.noPage, visit.view.words.noPageAdvice))),
+    reading((visit) => nothingHere(visit, visit.view.words.noPage, visit.view.words.noPageAdvice)),
   );
   pages.all("*", readOnlyPage);
   pages.onError(onPageFault);

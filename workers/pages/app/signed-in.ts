@@ -9,7 +9,6 @@ import { secondMs } from "../../../core/time.ts";
 import type { Json } from "../../../core/canonical-json.ts";
 import type { Api } from "../../http/context.ts";
 import { cookieOf, cookieOptions } from "../../http/cookies.ts";
-import { limited } from "../../http/guards.ts";
 import { sessionToken } from "../../http/session-guards.ts";
 import { statuses } from "../../http/statuses.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
@@ -19,11 +18,10 @@ import { openNote, sealNote } from "../../operations/consumers/sealed-notes.ts";
 import type { Services } from "../../services.ts";
 import { appWords } from "../shared/i18n/app.ts";
 import { keepLanguage, languageOf, pageAnswer, type Page } from "../shared/layout.tsx";
-import { busyPage, foreignFormPage } from "../shared/notices.tsx";
-import { ownForm, type PageForm } from "../shared/own-form.ts";
-import { settingOf } from "../shared/parts.tsx";
-import type { AppView, Flash } from "./parts.tsx";
-import { signInPage } from "./sign-in.ts";
+import { foreignFormPage } from "../shared/notices.tsx";
+import { ownForm, tooOften, type PageForm } from "../shared/own-form.ts";
+import { appNotice, type AppView, type Flash } from "./parts.tsx";
+import { signInPage } from "./sign-in.tsx";
 
 /** A request of somebody who is signed in. */
 export interface Visit {
@@ -55,13 +53,8 @@ const takeFlash = async (c: Context<Api>, owner: string): Promise<Flash | null> 
   return (await openNote<Flash>(c.var.services, { name: "flash", owner }, sealed))?.content ?? null;
 };
 
-const crowded = async (c: Context<Api>, name: LimitName, of: string): Promise<Response | null> => {
-  const refused = limited(c, name, await c.var.services.takeExactly(name, of));
-  return refused === null ? null : busyPage(c, refused.headers.get("retry-after") ?? "60");
-};
-
 /** Counts an act of the person's; the page that says to wait when there were too many. */
-export const counted = ({ c, person }: Visit, name: LimitName): Promise<Response | null> => crowded(c, name, person.id);
+export const counted = ({ c, person }: Visit, name: LimitName): Promise<Response | null> => tooOften(c, name, person.id);
 
 const formToken = ({ vault }: Services, session: ConsumerSession, path: string): Promise<string> =>
   vault.linkToken(`form\n${session.tokenHash}\n${path}`);
@@ -71,11 +64,11 @@ const visitOf = async (c: Context<Api>, isReading: boolean): Promise<Visit | Res
   const session = await sessionOf(services, sessionToken(c));
   if (session?.realm !== "consumer") return null;
   c.set("caller", { kind: "session", id: session.userId, businessId: null });
-  const refused = await crowded(c, "SESSION", session.userId);
+  const refused = await tooOften(c, "SESSION", session.userId);
   if (refused !== null) return refused;
   const language = languageOf(c);
   const view: AppView = {
-    setting: settingOf(language),
+    language,
     words: appWords[language],
     email: (await userOf(services, session)).email,
     flash: isReading ? await takeFlash(c, session.userId) : null,
@@ -119,8 +112,12 @@ export const acting =
 
 export const answer = (visit: Visit, status: 200 | 400 | 402 | 404 | 409 | 503, page: Page, code?: RefusalCode): Promise<Response> => {
   if (code !== undefined) visit.c.set("refused", code);
-  return pageAnswer(visit.c, status, () => page, visit.view.setting.language);
+  return pageAnswer(visit.c, status, () => page, visit.view.language);
 };
 
 /** With the status of the refusal. */
 export const refused = (visit: Visit, code: RefusalCode, page: Page): Promise<Response> => answer(visit, statuses[code] as 404, page, code);
+
+/** There is nothing under this address, or nothing of theirs. */
+export const nothingHere = (visit: Visit, title: string, advice: string): Promise<Response> =>
+  refused(visit, "not_found", appNotice(visit.view, title, advice));

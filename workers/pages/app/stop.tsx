@@ -8,12 +8,14 @@ import type { Api } from "../../http/context.ts";
 import { cookieOf, cookieOptions } from "../../http/cookies.ts";
 import { openNote, sealNote, type NotePlace } from "../../operations/consumers/sealed-notes.ts";
 import { revokeByPerson } from "../../operations/shares/revoke.ts";
+import { ButtonLink, Submit, TextField } from "../shared/forms.tsx";
 import { appWords } from "../shared/i18n/app.ts";
 import { sheetWords } from "../shared/i18n/sheet.ts";
+import type { Language } from "../shared/language.ts";
 import { keepLanguage, pageAnswer, type Page } from "../shared/layout.tsx";
-import { onPageFault, outagePage, readOnlyPage } from "../shared/notices.tsx";
+import { noticePage, onPageFault, outagePage, readOnlyPage } from "../shared/notices.tsx";
 import { postedForm } from "../shared/own-form.ts";
-import { dayIn, FieldFault, filled, type Setting } from "../shared/parts.tsx";
+import { dayIn, filled } from "../shared/parts.tsx";
 
 const stoppedCookie = "svc_stopped";
 const stoppedMs = hourMs;
@@ -28,17 +30,17 @@ interface Asked {
   readonly reason?: string;
 }
 
-const stopPage = (setting: Setting, { path, token, reason }: Asked): Page => {
-  const { language } = setting;
+const stopPage = (language: Language, { path, token, reason }: Asked): Page => {
   const words = sheetWords[language];
-  const fault = token === undefined ? undefined : appWords[language].badReason;
-  const signIn = (
-    <a class="button" href={path.replace(/^\/stop\//, "/app/shares/")}>
-      {appWords[language].signIn}
-    </a>
+  const { badReason, signIn, stop, stopWhy } = appWords[language];
+  const toSignIn = (
+    <p>
+      <ButtonLink href={path.replace(/^\/stop\//, "/app/shares/")}>{signIn}</ButtonLink>
+    </p>
   );
   return {
-    title: `${fault === undefined ? "" : `${words.error} `}${words.stopTitle} · svc`,
+    title: `${words.stopTitle} · svc`,
+    isFaulty: token !== undefined,
     script: "stop-link.js",
     content: (
       <article class="step">
@@ -49,31 +51,25 @@ const stopPage = (setting: Setting, { path, token, reason }: Asked): Page => {
         </div>
         <form method="post" action={path} class="form" id="stop-link" hidden={token === undefined}>
           <input type="hidden" name="token" value={token ?? ""} />
-          <label for="reason">{words.stopWhy}</label>
-          {fault !== undefined && <FieldFault text={fault} word={words.error} />}
-          <input
+          <TextField
             id="reason"
-            name="reason"
-            type="text"
+            label={stopWhy}
+            fault={token === undefined ? undefined : badReason}
             maxlength={200}
             autocomplete="off"
             value={reason}
-            aria-describedby={fault === undefined ? undefined : "fault"}
-            aria-invalid={fault === undefined ? undefined : "true"}
           />
-          <button type="submit" class="primary">
-            {words.stop}
-          </button>
+          <Submit>{stop}</Submit>
         </form>
         {token === undefined && (
           <>
             <div id="stop-broken" hidden>
               <p>{words.stopBroken}</p>
-              <p>{signIn}</p>
+              {toSignIn}
             </div>
             <noscript>
               <p>{words.stopNeedsScript}</p>
-              <p>{signIn}</p>
+              {toSignIn}
             </noscript>
           </>
         )}
@@ -82,45 +78,26 @@ const stopPage = (setting: Setting, { path, token, reason }: Asked): Page => {
   };
 };
 
-const resultPage = (setting: Setting, ceaseBy: Instant): Page => {
-  const words = sheetWords[setting.language];
-  return {
-    title: `${words.stopped} · svc`,
-    content: (
-      <article class="notice-page">
-        <h1>{words.stopped}</h1>
-        <p>{filled(words.stoppedAdvice, { date: dayIn(setting.language, ceaseBy) })}</p>
-        <p>
-          <a class="button" href="/app">
-            {appWords[setting.language].name}
-          </a>
-        </p>
-      </article>
-    ),
-  };
-};
+/** What came of it, and the way to the app. */
+const resultPage = (title: string, advice: string, link: string): Page =>
+  noticePage(
+    title,
+    advice,
+    <p>
+      <ButtonLink href="/app">{link}</ButtonLink>
+    </p>,
+  );
 
-const failedPage = (setting: Setting): Page => {
-  const words = sheetWords[setting.language];
-  return {
-    title: `${words.stopFailed} · svc`,
-    content: (
-      <article class="notice-page">
-        <h1>{words.stopFailed}</h1>
-        <p>{words.stopFailedAdvice}</p>
-        <p>
-          <a class="button" href="/app">
-            {appWords[setting.language].signIn}
-          </a>
-        </p>
-      </article>
-    ),
-  };
-};
+/** One page for a wrong link, no share and one that ended otherwise. */
+const failed = (c: Context<Api>): Promise<Response> =>
+  pageAnswer(c, 404, ({ language }) => {
+    const { stopFailed, stopFailedAdvice } = sheetWords[language];
+    return resultPage(stopFailed, stopFailedAdvice, appWords[language].signIn);
+  });
 
 const show = (c: Context<Api>): Promise<Response> => {
   keepLanguage(c);
-  return pageAnswer(c, 200, (setting) => stopPage(setting, { path: pathOf(c) }));
+  return pageAnswer(c, 200, ({ language }) => stopPage(language, { path: pathOf(c) }));
 };
 
 const stop = async (c: Context<Api>): Promise<Response> => {
@@ -133,8 +110,8 @@ const stop = async (c: Context<Api>): Promise<Response> => {
     c.set("refused", revoked.code);
     if (revoked.code === "storage_unavailable") return outagePage(c);
     if (revoked.code === "invalid_request")
-      return pageAnswer(c, 400, (setting) => stopPage(setting, { path: pathOf(c), token, reason: reason.slice(0, 300) }));
-    return pageAnswer(c, 404, failedPage); // one page for a wrong link, no share and one that ended otherwise
+      return pageAnswer(c, 400, ({ language }) => stopPage(language, { path: pathOf(c), token, reason: reason.slice(0, 300) }));
+    return failed(c);
   }
   const sealed = await sealNote(services, placeOf(c), { ceaseBy: revoked.value.ceaseBy }, stoppedMs);
   setCookie(c, stoppedCookie, sealed, { ...cookieOptions(c), maxAge: stoppedMs / secondMs });
@@ -145,7 +122,11 @@ const stop = async (c: Context<Api>): Promise<Response> => {
 const stopped = async (c: Context<Api>): Promise<Response> => {
   keepLanguage(c);
   const note = await openNote<{ readonly ceaseBy: Instant }>(c.var.services, placeOf(c), cookieOf(c, stoppedCookie));
-  return note === null ? c.redirect(pathOf(c), 303) : pageAnswer(c, 200, (setting) => resultPage(setting, note.content.ceaseBy));
+  if (note === null) return c.redirect(pathOf(c), 303);
+  return pageAnswer(c, 200, ({ language }) => {
+    const { stopped: title, stoppedAdvice } = sheetWords[language];
+    return resultPage(title, filled(stoppedAdvice, { date: dayIn(language, note.content.ceaseBy) }), appWords[language].name);
+  });
 };
 
 export const mountStop = (app: Hono<Api>): void => {
@@ -153,7 +134,7 @@ export const mountStop = (app: Hono<Api>): void => {
   pages.get("/:id", show);
   pages.post("/:id", stop);
   pages.get("/:id/stopped", stopped);
-  pages.get("*", (c) => pageAnswer(c, 404, failedPage));
+  pages.get("*", failed);
   pages.all("*", readOnlyPage);
   pages.onError(onPageFault);
   app.route("/stop", pages);

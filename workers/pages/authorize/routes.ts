@@ -2,6 +2,7 @@
 // repeats nothing. What a page shows follows from who is signed in, what they keep and what they decided; no step is stored.
 import { Hono, type Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
+import type { Person } from "../../../core/access/principal.ts";
 import { personOf, type ConsumerSession } from "../../../core/access/session.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
 import { groupsOf, inGroup, isContactKey, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
@@ -9,12 +10,11 @@ import { personaFields, personaNames, type PersonaName } from "../../../core/sha
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { Api } from "../../http/context.ts";
 import { cookieOf, cookieOptions } from "../../http/cookies.ts";
-import { limited, relyingParty } from "../../http/guards.ts";
+import { relyingParty } from "../../http/guards.ts";
 import { leaveSession, sessionToken } from "../../http/session-guards.ts";
 import { authorizeQuery, requestOf, scopeOfText } from "../../http/share-request.ts";
 import { statuses } from "../../http/statuses.ts";
 import { schemaFault } from "../../http/wire.ts";
-import type { LimitName } from "../../limits.ts";
 import { askToSignIn } from "../../operations/access/passkey-sign-in.ts";
 import { sessionOf, userOf } from "../../operations/access/sign-in.ts";
 import { changeContactFields, readFields } from "../../operations/consumers/fields.ts";
@@ -33,16 +33,14 @@ import {
   type SheetRequest,
 } from "../../operations/shares/sheet.ts";
 import type { Services } from "../../services.ts";
+import { maxMailbox } from "../shared/forms.tsx";
 import { appWords } from "../shared/i18n/app.ts";
-import { sheetWords, type SheetWords } from "../shared/i18n/sheet.ts";
-import type { Language } from "../shared/language.ts";
-import { languageOf, pageAnswer, type Page } from "../shared/layout.tsx";
+import { sheetWords } from "../shared/i18n/sheet.ts";
+import { keepsOpener, languageOf, pageAnswer, type Page } from "../shared/layout.tsx";
 import { askedAddress, forgetAsked, mailCode, takeCode } from "../shared/mailed-sign-in.tsx";
-import { busyPage, onPageFault } from "../shared/notices.tsx";
-import { keepsOpener } from "../shared/keeps-opener.ts";
-import { crowded, postedForm, type PageForm } from "../shared/own-form.ts";
-import { settingOf } from "../shared/parts.tsx";
-import { takePasskey } from "../shared/passkey-sign-in.ts";
+import { onPageFault } from "../shared/notices.tsx";
+import { posting, tooOften, uncrowded, type PageForm, type Sent } from "../shared/own-form.ts";
+import { takePasskey } from "../shared/passkey-sign-in.tsx";
 import {
   codeStep,
   decideStep,
@@ -55,6 +53,7 @@ import {
   overStep,
   passkeyStep,
   sheetNotice,
+  shorterDays,
   type Chosen,
   type SheetView,
 } from "./views.tsx";
@@ -70,7 +69,7 @@ interface Sheet {
   readonly browser: SheetBrowser;
   /** Null where nobody with an account is signed in, and for a test client, which needs nobody. */
   readonly session: ConsumerSession | null;
-  readonly language: Language;
+  readonly person: Person | null;
   readonly view: SheetView;
   readonly decisionKey: string;
 }
@@ -78,7 +77,7 @@ interface Sheet {
 /** Why a request cannot be decided on, told to a person; the reason only to whoever builds the page that asks. */
 const refusedPage = (c: Context<Api>, code: RefusalCode, detail: string | undefined): Promise<Response> => {
   c.set("refused", code);
-  const words: SheetWords = sheetWords[languageOf(c)];
+  const words = sheetWords[languageOf(c)];
   const said = (): Page => {
     if (code === "client_not_found") return sheetNotice(words.broken, words.brokenClient);
     if (code === "origin_mismatch") return sheetNotice(words.wrongPlace, words.wrongPlaceAdvice);
@@ -119,9 +118,9 @@ const open = async (c: Context<Api>): Promise<Sheet | Response> => {
   const session = isTest ? null : await consumerOf(c);
   const language = languageOf(c);
   const back = mayRedirect(sheet, browser) ? sheet.returnUrl : null;
-  const view = { request: authorized.value, search: searchOf(c), back, setting: settingOf(language) };
+  const view = { request: authorized.value, search: searchOf(c), back, language, words: sheetWords[language] };
   const decisionKey = `sheet ${sheet.key}${isTest ? ` ${browser.id}` : ""}`;
-  return { sheet, browser, session, language, view, decisionKey };
+  return { sheet, browser, session, person: session === null ? null : personOf(session), view, decisionKey };
 };
 
 const again = (c: Context<Api>, more = ""): Response => c.redirect(`/authorize${searchOf(c)}${more}`, 303);
@@ -140,8 +139,15 @@ const chosenOf = (form: PageForm): Chosen =>
   new Map([...form].filter(([name]) => name === "days" || name === "persona" || name.startsWith("group.")));
 
 /** Whether the form belongs to what this browser and person were shown, and how old that is. */
-const judged = (services: Services, { sheet, browser, session }: Sheet, form: PageForm) =>
-  judgeSheetToken(services, sheet, browser, session === null ? null : personOf(session).id, form.get("token") ?? "");
+const judged = (services: Services, { sheet, browser, person }: Sheet, form: PageForm) =>
+  judgeSheetToken(services, sheet, browser, person?.id ?? null, form.get("token") ?? "");
+
+/** What the person keeps; of a test person, what their persona has. */
+const fieldsOf = async (services: Services, person: Person | null, persona: PersonaName = "default"): Promise<ContactFields> => {
+  if (person === null) return personaFields(persona);
+  const kept = await readFields(services, person);
+  return kept.ok ? kept.value : {};
+};
 
 /** Signed out in the middle: the person signs in again, and what they had chosen waits for that in their browser. */
 const signInAgain = (c: Context<Api>, form: PageForm): Response => {
@@ -160,118 +166,90 @@ const chosenBefore = async (c: Context<Api>, opened: Sheet): Promise<Chosen> => 
 };
 
 /** Somebody who is signed in, or the test person: what they decided, what is missing, or the decision, with what they chose on it before. */
-const decisionPage = async (c: Context<Api>, opened: Sheet, shown?: Chosen, fault?: "nothingTicked"): Promise<Response> => {
+const decisionPage = async (c: Context<Api>, opened: Sheet, shown?: Chosen, fault?: string): Promise<Response> => {
   const { services } = c.var;
-  const { sheet, browser, session, view, decisionKey } = opened;
+  const { sheet, browser, session, person, view, decisionKey } = opened;
   const { client, asked } = sheet.request;
-  const person = session === null ? null : personOf(session);
-  const words = sheetWords[opened.language];
   const earlier = await earlierDecision(services, person, client.clientId, decisionKey);
   const token = await sheetToken(services, sheet, browser, person?.id ?? null);
   const email = session === null ? null : (await userOf(services, session)).email;
   if (earlier?.kind === "open") return pageAnswer(c, 200, () => doneStep(view, earlier.share, earlier.code, email));
   if (earlier?.kind === "late") return pageAnswer(c, 200, () => lateStep(view, token));
   if (earlier?.kind === "over") return pageAnswer(c, 409, () => overStep(view));
-  const kept = person === null ? personaFields("default") : await readFields(services, person);
-  const fields = "ok" in kept ? (kept.ok ? kept.value : {}) : kept;
-  const missing = missingKeys(asked.needed, fields as ContactFields);
+  const fields = await fieldsOf(services, person);
+  const missing = missingKeys(asked.needed, fields);
   if (email !== null && (missing.length > 0 || c.req.query("edit") === "1")) {
     const keys = c.req.query("edit") === "1" ? asked.scope : missing;
-    const values = { ...(keys.includes("email") && { email }), ...valuesOf(fields as ContactFields) };
+    const values = { ...(keys.includes("email") && { email }), ...valuesOf(fields) };
     return pageAnswer(c, 200, () => detailsStep(view, email, { keys, values }));
   }
   const already = person === null ? [] : await activeWith(services, person, client.business.id);
   const chosen = shown ?? (await chosenBefore(c, opened));
-  const step = { token, email, fields: fields as ContactFields, now: services.clock(), already, chosen };
-  return pageAnswer(c, fault === undefined ? 200 : 400, () => decideStep(view, step, fault && words[fault]));
+  const step = { token, email, fields, now: services.clock(), already, chosen };
+  return pageAnswer(c, fault === undefined ? 200 : 400, () => decideStep(view, step, fault));
 };
 
 const show = async (c: Context<Api>): Promise<Response> => {
-  const refused = await crowded(c, "AUTHORIZE_PER_IP");
-  if (refused !== null) return refused;
   const opened = await open(c);
   if (opened instanceof Response) return opened;
-  const { sheet, session, view, language } = opened;
+  const { sheet, session, view } = opened;
   if (session !== null || sheet.request.client.environment === "sandbox") return decisionPage(c, opened);
   const answered = c.req.query("answer");
-  if (answered === "passkey") return pageAnswer(c, 200, () => emailStep(view, appWords[language].passkeyRefused));
+  if (answered === "passkey") return pageAnswer(c, 200, () => emailStep(view, appWords[view.language].passkeyRefused));
   const email = await askedAddress(c);
   if (email === null) return pageAnswer(c, 200, () => emailStep(view));
-  const failed = answered === "failed" ? sheetWords[language].wrongCode : undefined;
-  return pageAnswer(c, 200, () => codeStep(view, email, failed));
+  return pageAnswer(c, 200, () => codeStep(view, email, answered === "failed" ? view.words.wrongCode : undefined));
 };
 
-type Posted = Sheet & { readonly form: PageForm };
+type Posted = Sent<Sheet>;
 
-/** A form of the sheet, with the request it belongs to; or the page that says why not. */
-const posted = async (c: Context<Api>, limit: LimitName): Promise<Posted | Response> => {
-  const form = await postedForm(c, limit);
-  if (form instanceof Response) return form;
-  const opened = await open(c);
-  return opened instanceof Response ? opened : { ...opened, form };
-};
+const acting = posting(open);
 
-const askForCode = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "AUTH_REQUEST_PER_IP");
-  if (sent instanceof Response) return sent;
-  const email = (sent.form.get("email") ?? "").trim();
-  if (!isMailbox(email)) return pageAnswer(c, 400, () => emailStep(sent.view, sheetWords[sent.language].badEmail, email.slice(0, 320)));
-  await mailCode(c, { email, realm: "consumer", language: sent.language });
+const askForCode = async (c: Context<Api>, { form, view }: Posted): Promise<Response> => {
+  const email = (form.get("email") ?? "").trim();
+  if (!isMailbox(email)) return pageAnswer(c, 400, () => emailStep(view, view.words.badEmail, email.slice(0, maxMailbox)));
+  await mailCode(c, { email, realm: "consumer", language: view.language });
   return again(c);
 };
 
-const giveCode = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
-  if (sent instanceof Response) return sent;
-  const taken = await takeCode(c, sent.form, "consumer");
+const giveCode = async (c: Context<Api>, { form, view }: Posted): Promise<Response> => {
+  const taken = await takeCode(c, form, "consumer");
   if (taken.outcome !== "malformed") return again(c, taken.outcome === "wrong" ? "&answer=failed" : "");
-  return pageAnswer(c, 400, () => codeStep(sent.view, taken.email, sheetWords[sent.language].badCode));
+  return pageAnswer(c, 400, () => codeStep(view, taken.email, view.words.badCode));
 };
 
-const askPasskey = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
-  if (sent instanceof Response) return sent;
+const askPasskey = async (c: Context<Api>, { view }: Posted): Promise<Response> => {
   const options = await askToSignIn(c.var.services, relyingParty(c));
-  return pageAnswer(c, 200, () => passkeyStep(sent.view, options));
+  return pageAnswer(c, 200, () => passkeyStep(view, options));
 };
 
-const givePasskey = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
-  if (sent instanceof Response) return sent;
-  return again(c, (await takePasskey(c, sent.form)) ? "" : "&answer=passkey");
-};
+const givePasskey = async (c: Context<Api>, { form }: Posted): Promise<Response> =>
+  again(c, (await takePasskey(c, form)) ? "" : "&answer=passkey");
 
-const otherAddress = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
-  if (sent instanceof Response) return sent;
+const otherAddress = (c: Context<Api>): Response => {
   forgetAsked(c);
   return again(c);
 };
 
 const leave = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
-  if (sent instanceof Response) return sent;
   await leaveSession(c);
   return again(c);
 };
 
-const saveDetails = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "AUTHORIZE_PER_IP");
-  if (sent instanceof Response) return sent;
+const saveDetails = async (c: Context<Api>, { session, form, view, sheet }: Posted): Promise<Response> => {
   const { services } = c.var;
-  const { session, form, view, language, sheet } = sent;
+  const { words, language } = view;
   if (session === null) return again(c);
   const typed = [...form].filter(
     (entry): entry is [ContactKey, string] => isContactKey(entry[0]) && sheet.request.asked.scope.includes(entry[0]),
   );
-  const words = sheetWords[language];
   const { email } = await userOf(services, session);
   const step = (fault: string): Promise<Response> =>
     pageAnswer(c, 400, () => detailsStep(view, email, { keys: typed.map(([key]) => key), values: Object.fromEntries(typed) }, fault));
   const blank = typed.filter(([key, value]) => sheet.request.asked.needed.includes(key) && value.trim() === "" && !mayBeBlank.has(key));
   if (blank.length > 0) return step(words.missing.replace("{groups}", groupsIn(language, groupsOf(blank.map(([key]) => key)))));
-  const counted = limited(c, "FIELD_CHANGES", await services.takeExactly("FIELD_CHANGES", session.userId));
-  if (counted !== null) return busyPage(c, counted.headers.get("retry-after") ?? "60");
+  const busy = await tooOften(c, "FIELD_CHANGES", session.userId);
+  if (busy !== null) return busy;
   const changed = await changeContactFields(services, personOf(session), new Map(typed.map(([key, value]) => [key, value || null])));
   return changed.ok ? again(c) : step(words.badValue);
 };
@@ -284,35 +262,27 @@ const chosenScope = ({ sheet, form }: Posted, fields: ContactFields): readonly C
   return scope.filter((key) => needed.includes(key) || (ticked.includes(key) && fields[key] !== undefined));
 };
 
-const shorterDays: Readonly<Record<string, number>> = { "30": 30, "90": 90 };
-
-const decide = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "AUTHORIZE_PER_IP");
-  if (sent instanceof Response) return sent;
+const decide = async (c: Context<Api>, sent: Posted): Promise<Response> => {
   const { services, requestId } = c.var;
-  const { sheet, session, form, view, language, decisionKey } = sent;
+  const { sheet, session, person, form, view, decisionKey } = sent;
   const { client, asked, ...request } = sheet.request;
   const isTest = client.environment === "sandbox";
   if (session === null && !isTest) return signInAgain(c, form);
-  const person = session === null ? null : personOf(session);
   const age = await judged(services, sent, form);
   if (age === "foreign") return again(c);
   if (age === "expired") return pageAnswer(c, 400, () => expiredStep(view, form.get("token") ?? "", chosenOf(form)));
-  if (session !== null) {
-    const counted = limited(c, "GRANTS", await services.takeExactly("GRANTS", session.userId));
-    if (counted !== null) return busyPage(c, counted.headers.get("retry-after") ?? "60");
-  }
+  const busy = session === null ? null : await tooOften(c, "GRANTS", session.userId);
+  if (busy !== null) return busy;
   if (form.has("again")) {
     await codeAgain(services, person, client.clientId, decisionKey);
     return again(c);
   }
   const persona: PersonaName = personaNames.find((name) => name === form.get("persona")) ?? "default";
-  const kept = person === null ? null : await readFields(services, person);
-  const fields = person === null ? personaFields(persona) : kept?.ok ? kept.value : {};
+  const fields = await fieldsOf(services, person, persona);
   const scope = chosenScope(sent, fields);
-  if (scope.length === 0) return decisionPage(c, sent, chosenOf(form), "nothingTicked");
+  if (scope.length === 0) return decisionPage(c, sent, chosenOf(form), appWords[view.language].tickOne);
   const by: Granting = person === null ? { persona } : { person };
-  const shorter = shorterDays[form.get("days") ?? ""];
+  const shorter = shorterDays.find((days) => String(days) === form.get("days"));
   const granted = await grantShare(services, by, {
     ...request,
     clientId: client.clientId,
@@ -321,7 +291,7 @@ const decide = async (c: Context<Api>): Promise<Response> => {
     missingOk: isTest ? scope : [...mayBeBlank],
     decisionKey,
     mayDecide: async () => ({ ok: true, value: true }),
-    language,
+    language: view.language,
     requestId,
   });
   if (granted.ok || granted.code === "code_used" || granted.code === "code_expired" || granted.code === "share_inactive") return again(c);
@@ -333,9 +303,7 @@ const decide = async (c: Context<Api>): Promise<Response> => {
  * The decision once more after its time was over, with the ticks the person had made: they come from the expired page's own form, under
  * its token. An address never ticks a box.
  */
-const startAgain = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "AUTHORIZE_PER_IP");
-  if (sent instanceof Response) return sent;
+const startAgain = async (c: Context<Api>, sent: Posted): Promise<Response> => {
   const isTest = sent.sheet.request.client.environment === "sandbox";
   if (sent.session === null && !isTest) return signInAgain(c, sent.form);
   if ((await judged(c.var.services, sent, sent.form)) === "foreign") return again(c);
@@ -350,18 +318,18 @@ const notNow = (c: Context<Api>): Promise<Response> => {
 export const mountSheet = (app: Hono<Api>): void => {
   const pages = new Hono<Api>();
   pages.use(keepsOpener);
-  pages.get("/", show);
+  pages.get("/", uncrowded("AUTHORIZE_PER_IP"), show);
   pages.get("/not-now", notNow);
   pages.get("/:step", (c) => again(c)); // another language chosen on a page that a form was answered with
-  pages.post("/email", askForCode);
-  pages.post("/code", giveCode);
-  pages.post("/passkey", askPasskey);
-  pages.post("/passkey/answer", givePasskey);
-  pages.post("/other-address", otherAddress);
-  pages.post("/sign-out", leave);
-  pages.post("/details", saveDetails);
-  pages.post("/decide", decide);
-  pages.post("/again", startAgain);
+  pages.post("/email", acting("AUTH_REQUEST_PER_IP", askForCode));
+  pages.post("/code", acting("AUTH_VERIFY_PER_IP", giveCode));
+  pages.post("/passkey", acting("AUTH_VERIFY_PER_IP", askPasskey));
+  pages.post("/passkey/answer", acting("AUTH_VERIFY_PER_IP", givePasskey));
+  pages.post("/other-address", acting("AUTH_VERIFY_PER_IP", otherAddress));
+  pages.post("/sign-out", acting("AUTH_VERIFY_PER_IP", leave));
+  pages.post("/details", acting("AUTHORIZE_PER_IP", saveDetails));
+  pages.post("/decide", acting("AUTHORIZE_PER_IP", decide));
+  pages.post("/again", acting("AUTHORIZE_PER_IP", startAgain));
   pages.onError(onPageFault);
   app.route("/authorize", pages);
 };

@@ -6,14 +6,15 @@ import { personaNames } from "../../../core/shares/persona.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import type { AuthorizedRequest } from "../../operations/shares/authorize.ts";
-import { contactAutocomplete } from "../shared/contact-autocomplete.ts";
-import { DeviceAsked } from "../shared/device-asked.tsx";
+import { AddressField, Box, contactInput, Submit, TextField } from "../shared/forms.tsx";
 import { appWords } from "../shared/i18n/app.ts";
-import { sheetWords, type SheetWords } from "../shared/i18n/sheet.ts";
+import type { SheetWords } from "../shared/i18n/sheet.ts";
 import type { Language } from "../shared/language.ts";
 import type { Page } from "../shared/layout.tsx";
-import { AddressInput, CodeInput } from "../shared/mailed-sign-in.tsx";
-import { dayIn, Exact, FieldFault, filled, Foreign, Remarks, Sentence, Shape, type Setting } from "../shared/parts.tsx";
+import { CodeStep } from "../shared/mailed-sign-in.tsx";
+import { noticePage } from "../shared/notices.tsx";
+import { dayIn, FieldFault, filled, Foreign, Naming, Remarks, Row, Shape, TheirWords } from "../shared/parts.tsx";
+import { DeviceAsked } from "../shared/passkey-sign-in.tsx";
 
 /** Everything a step needs to know of the request. */
 export interface SheetView {
@@ -22,10 +23,9 @@ export interface SheetView {
   readonly search: string;
   /** Where the answer may go without the window that asked; null when only that window can have it. */
   readonly back: string | null;
-  readonly setting: Setting;
+  readonly language: Language;
+  readonly words: SheetWords;
 }
-
-const wordsOf = ({ language }: Setting): SheetWords => sheetWords[language];
 
 export const groupsIn = (language: Language, groups: readonly FieldGroup[]): string =>
   new Intl.ListFormat(language, { type: "conjunction" }).format(groups.map((group) => groupLabels[language][group]));
@@ -43,10 +43,8 @@ const withAnswer = (back: string, answer: Readonly<Record<string, string>>): str
 
 /** Who asks, in the same words on every step. */
 const Asking: FC<{ view: SheetView; heading: string }> = ({ view, heading }) => {
-  const { request, setting } = view;
-  const words = wordsOf(setting);
+  const { request, words } = view;
   const { name } = request.client.business;
-  const business = <Exact text={name} />;
   const isOwnMachine = request.client.environment === "sandbox" && new URL(request.origin).hostname === "localhost";
   return (
     <>
@@ -57,41 +55,30 @@ const Asking: FC<{ view: SheetView; heading: string }> = ({ view, heading }) => 
         </p>
       )}
       <h1>
-        <Sentence text={heading} parts={{ business }} />
+        <Naming text={heading} name={name} />
       </h1>
-      <Remarks text={name} setting={setting} />
+      <Remarks text={name} />
       <p class="quiet">
-        <Sentence text={isOwnMachine ? words.unproven : words.proven} parts={{ host: <strong>{hostOf(request)}</strong>, business }} />
+        <Naming text={isOwnMachine ? words.unproven : words.proven} name={name} parts={{ host: <strong>{hostOf(request)}</strong> }} />
       </p>
     </>
   );
 };
 
-const Purpose: FC<{ view: SheetView; lead: string }> = ({ view: { request, setting }, lead }) => {
-  const words = wordsOf(setting);
-  return (
-    <>
-      <p>
-        {lead} <Foreign text={request.purpose} setting={setting} />
-      </p>
-      {request.disclosureText !== "" && (
-        <figure>
-          <figcaption class="quiet">{words.theirWords}</figcaption>
-          <blockquote>
-            <Foreign text={request.disclosureText} setting={setting} />
-          </blockquote>
-        </figure>
-      )}
-    </>
-  );
-};
+const Purpose: FC<{ view: SheetView; lead: string }> = ({ view: { request, words }, lead }) => (
+  <>
+    <p>
+      {lead} <Foreign text={request.purpose} />
+    </p>
+    <TheirWords lead={words.theirWords} text={request.disclosureText} />
+  </>
+);
 
 /** What the script needs: the window that asked, and the other way back. */
-const sheet = ({ request, back, setting }: SheetView, content: Child, more: Readonly<Record<string, string>> = {}): Page => ({
-  title: `${filled(wordsOf(setting).title, { business: request.client.business.name })} · svc`,
+const sheet = ({ request, back, words }: SheetView, content: Child, more: Readonly<Record<string, string>> = {}): Page => ({
+  title: `${filled(words.title, { business: request.client.business.name })} · svc`,
   script: "authorize.js",
   formsTo: request.origin,
-  speaksToOpener: true,
   keepsQuery: true,
   content: (
     <article class="sheet" data-origin={request.origin} data-state={request.state ?? ""} data-back={back ?? ""} {...more}>
@@ -101,19 +88,18 @@ const sheet = ({ request, back, setting }: SheetView, content: Child, more: Read
 });
 
 /** Beside every decision: without a script it leads back where that is possible, and with one it closes the window. */
-const NotNow: FC<{ view: SheetView }> = ({ view: { back, request, search, setting } }) => (
+const NotNow: FC<{ view: SheetView }> = ({ view: { back, request, search, language } }) => (
   <a
     class="button"
     data-not-now=""
     href={back === null ? `/authorize/not-now${search}` : withAnswer(back, { svc_error: "access_denied", svc_state: request.state ?? "" })}
   >
-    {wordsOf(setting).notNow}
+    {appWords[language].notNow}
   </a>
 );
 
 /** Where no script runs: what becomes of a decision. And for the script: what to show when the window that asked is gone. */
-const Touch: FC<{ view: SheetView }> = ({ view: { back, request, setting } }) => {
-  const words = wordsOf(setting);
+const Touch: FC<{ view: SheetView }> = ({ view: { back, request, words } }) => {
   const parts = { host: hostOf(request) };
   return (
     <>
@@ -131,28 +117,20 @@ const Touch: FC<{ view: SheetView }> = ({ view: { back, request, setting } }) =>
 };
 
 export const emailStep = (view: SheetView, fault?: string, typed = ""): Page => {
-  const words = wordsOf(view.setting);
-  const { language } = view.setting;
+  const { request, search, words, language } = view;
   return sheet(
     view,
     <>
       <Asking view={view} heading={words.heading} />
-      <Purpose view={view} lead={filled(words.askFor, { groups: groupsIn(language, groupsOf(view.request.asked.scope)) })} />
+      <Purpose view={view} lead={filled(words.askFor, { groups: groupsIn(language, groupsOf(request.asked.scope)) })} />
       <p>{words.nothingYet}</p>
       <Touch view={view} />
-      <form method="post" action={`/authorize/email${view.search}`} class="form" data-decides="">
-        <label for="sheet-email">{words.email}</label>
-        <p class="quiet" id="sheet-email-hint">
-          {words.emailHint}
-        </p>
-        {fault !== undefined && <FieldFault text={fault} word={words.error} />}
-        <AddressInput id="sheet-email" hasHint typed={typed} isWrong={fault !== undefined} />
-        <button type="submit" class="primary">
-          {words.send}
-        </button>
+      <form method="post" action={`/authorize/email${search}`} class="form" data-decides="">
+        <AddressField id="sheet-email" label={words.email} hint={words.emailHint} fault={fault} typed={typed} />
+        <Submit>{words.send}</Submit>
         <NotNow view={view} />
       </form>
-      <form method="post" action={`/authorize/passkey${view.search}`} class="form" data-decides="" data-offers-passkey="" hidden>
+      <form method="post" action={`/authorize/passkey${search}`} class="form" data-decides="" data-offers-passkey="" hidden>
         <button type="submit">{appWords[language].usePasskey}</button>
       </form>
     </>,
@@ -161,60 +139,35 @@ export const emailStep = (view: SheetView, fault?: string, typed = ""): Page => 
 
 /** The device is asked: its answer signs in, and the sheet goes on. */
 export const passkeyStep = (view: SheetView, options: object): Page => {
-  const { setting, search } = view;
-  const words = appWords[setting.language];
+  const words = appWords[view.language];
   return sheet(
     view,
     <>
       <h1>{words.passkeyWaiting}</h1>
       <p>{words.passkeyWaitingAdvice}</p>
-      <form method="post" action={`/authorize/passkey/answer${search}`} class="form">
-        <DeviceAsked how="get" options={options} label={words.usePasskey} setting={setting} />
+      <form method="post" action={`/authorize/passkey/answer${view.search}`} class="form">
+        <DeviceAsked how="get" options={options} label={words.usePasskey} />
       </form>
       <p>
-        <a href={`/authorize${search}`}>{words.signIn}</a>
+        <a href={`/authorize${view.search}`}>{words.signIn}</a>
       </p>
     </>,
   );
 };
 
-export const codeStep = (view: SheetView, email: string, fault?: string): Page => {
-  const words = wordsOf(view.setting);
-  return sheet(
-    view,
-    <>
-      <h1>{words.codeHeading}</h1>
-      <p>{filled(words.codeTo, { address: email })}</p>
-      <form method="post" action={`/authorize/code${view.search}`} class="form">
-        <label for="sheet-code">{words.code}</label>
-        {fault !== undefined && <FieldFault text={fault} word={words.error} />}
-        <CodeInput id="sheet-code" isWrong={fault !== undefined} />
-        <button type="submit" class="primary">
-          {words.continue}
-        </button>
-      </form>
-      <form method="post" action={`/authorize/other-address${view.search}`}>
-        <button type="submit" class="button">
-          {words.otherAddress}
-        </button>
-      </form>
-    </>,
-  );
-};
+export const codeStep = (view: SheetView, email: string, fault?: string): Page =>
+  sheet(view, <CodeStep name="sheet" path="/authorize" search={view.search} email={email} fault={fault} />);
 
-const SignedIn: FC<{ view: SheetView; email: string }> = ({ view, email }) => {
-  const words = wordsOf(view.setting);
-  return (
-    <form method="post" action={`/authorize/sign-out${view.search}`} class="signed-in">
-      <p class="quiet">
-        {filled(words.signedInAs, { address: email })}{" "}
-        <button type="submit" class="link">
-          {words.notYou}
-        </button>
-      </p>
-    </form>
-  );
-};
+const SignedIn: FC<{ view: SheetView; email: string }> = ({ view: { search, words }, email }) => (
+  <form method="post" action={`/authorize/sign-out${search}`} class="signed-in">
+    <p class="quiet">
+      {filled(words.signedInAs, { address: email })}{" "}
+      <button type="submit" class="link">
+        {words.notYou}
+      </button>
+    </p>
+  </form>
+);
 
 export const detailsStep = (
   view: SheetView,
@@ -222,8 +175,7 @@ export const detailsStep = (
   asked: { readonly keys: readonly ContactKey[]; readonly values: Readonly<Partial<Record<ContactKey, string>>> },
   fault?: string,
 ): Page => {
-  const words = wordsOf(view.setting);
-  const labels = fieldLabels[view.setting.language];
+  const { search, words, language } = view;
   return sheet(
     view,
     <>
@@ -231,31 +183,20 @@ export const detailsStep = (
       <h1>{words.detailsHeading}</h1>
       <p>{words.detailsIntro}</p>
       <p class="quiet">{words.detailsHint}</p>
-      <form method="post" action={`/authorize/details${view.search}`} class="form">
-        {fault !== undefined && <FieldFault text={fault} word={words.error} />}
+      <form method="post" action={`/authorize/details${search}`} class="form">
+        {fault !== undefined && <FieldFault text={fault} />}
         {asked.keys.map((key) => (
-          <>
-            <label for={`field-${key}`}>{labels[key]}</label>
-            <input
-              id={`field-${key}`}
-              name={key}
-              type={key === "email" ? "email" : key === "phone" ? "tel" : "text"}
-              autocomplete={contactAutocomplete[key] as never}
-              maxlength={key === "email" ? 254 : 200}
-              value={asked.values[key] ?? ""}
-            />
-          </>
+          <TextField id={`field-${key}`} label={fieldLabels[language][key]} {...contactInput(key)} value={asked.values[key] ?? ""} />
         ))}
-        <button type="submit" class="primary">
-          {words.continue}
-        </button>
+        <Submit>{words.continue}</Submit>
         <NotNow view={view} />
       </form>
     </>,
   );
 };
 
-const durations = [30, 90] as const;
+/** In days, what a share may last other than what was asked for. */
+export const shorterDays = [30, 90] as const;
 
 /** Boxes and radios of a decision by name, as the person had left them; what is not in it stands as asked. */
 export type Chosen = ReadonlyMap<string, string>;
@@ -272,16 +213,13 @@ export interface DecideStep {
 }
 
 export const decideStep = (view: SheetView, { token, email, fields, now, already, chosen }: DecideStep, fault?: string): Page => {
-  const { request, setting, search } = view;
-  const words = wordsOf(setting);
-  const { language } = setting;
+  const { request, search, words, language } = view;
   const { scope, needed } = request.asked;
-  const business = <Exact text={request.client.business.name} />;
   const optional = scope.filter((key) => !needed.includes(key));
   const nameOf = (group: FieldGroup): string => capital(language, groupLabels[language][group]);
   const until = (days: number): string => dayIn(language, now + days * dayMs);
   const newest = already[0];
-  const shorter = durations.filter((days) => days < request.durationDays);
+  const shorter = shorterDays.filter((days) => days < request.durationDays);
   const chosenDays = shorter.find((days) => String(days) === chosen.get("days"));
   const chosenPersona = personaNames.find((name) => name === chosen.get("persona")) ?? personaNames[0];
   return sheet(
@@ -294,18 +232,15 @@ export const decideStep = (view: SheetView, { token, email, fields, now, already
       <Touch view={view} />
       <form method="post" action={`/authorize/decide${search}`} class="form" data-decides="">
         <input type="hidden" name="token" value={token} />
-        {fault !== undefined && <FieldFault text={fault} word={words.error} />}
+        {fault !== undefined && <FieldFault text={fault} />}
         {needed.length > 0 && (
           <section>
             <h2>{words.needed}</h2>
             <dl class="rows">
               {groupsOf(needed).map((group) => (
-                <div>
-                  <dt>{nameOf(group)}</dt>
-                  <dd>
-                    <bdi>{groupLine(fields, needed, group) ?? words.none}</bdi>
-                  </dd>
-                </div>
+                <Row name={nameOf(group)}>
+                  <bdi>{groupLine(fields, needed, group) ?? words.none}</bdi>
+                </Row>
               ))}
             </dl>
           </section>
@@ -320,12 +255,9 @@ export const decideStep = (view: SheetView, { token, email, fields, now, already
                   {nameOf(group)}: {words.none}
                 </p>
               ) : (
-                <p>
-                  <input type="checkbox" name={`group.${group}`} value="on" id={`group-${group}`} checked={chosen.has(`group.${group}`)} />
-                  <label for={`group-${group}`}>
-                    {nameOf(group)} <bdi>{line}</bdi>
-                  </label>
-                </p>
+                <Box type="checkbox" name={`group.${group}`} value="on" id={`group-${group}`} checked={chosen.has(`group.${group}`)}>
+                  {nameOf(group)} <bdi>{line}</bdi>
+                </Box>
               );
             })}
           </fieldset>
@@ -334,10 +266,9 @@ export const decideStep = (view: SheetView, { token, email, fields, now, already
           <fieldset class="boxes">
             <legend>{words.playAs}</legend>
             {personaNames.map((name) => (
-              <p>
-                <input type="radio" name="persona" value={name} id={`persona-${name}`} checked={name === chosenPersona} />
-                <label for={`persona-${name}`}>{words.persona[name]}</label>
-              </p>
+              <Box type="radio" name="persona" value={name} id={`persona-${name}`} checked={name === chosenPersona}>
+                {words.persona[name]}
+              </Box>
             ))}
           </fieldset>
         ) : (
@@ -350,27 +281,21 @@ export const decideStep = (view: SheetView, { token, email, fields, now, already
           <fieldset class="boxes">
             <legend>{words.howLong}</legend>
             {shorter.map((days) => (
-              <p>
-                <input type="radio" name="days" value={String(days)} id={`days-${days}`} checked={days === chosenDays} />
-                <label for={`days-${days}`}>{filled(words.shorter, { days: String(days), date: until(days) })}</label>
-              </p>
+              <Box type="radio" name="days" value={String(days)} id={`days-${days}`} checked={days === chosenDays}>
+                {filled(appWords[language].shorter, { days: String(days), date: until(days) })}
+              </Box>
             ))}
-            <p>
-              <input type="radio" name="days" value="asked" id="days-asked" checked={chosenDays === undefined} />
-              <label for="days-asked">
-                {filled(words.asAsked, { days: String(request.durationDays), date: until(request.durationDays) })}
-              </label>
-            </p>
+            <Box type="radio" name="days" value="asked" id="days-asked" checked={chosenDays === undefined}>
+              {filled(words.asAsked, { days: String(request.durationDays), date: until(request.durationDays) })}
+            </Box>
           </fieldset>
         </details>
         <p class="quiet">
-          <Sentence text={words.stopAnyTime} parts={{ business }} />
+          <Naming text={words.stopAnyTime} name={request.client.business.name} />
         </p>
         <div class="decision">
           <NotNow view={view} />
-          <button type="submit" class="primary">
-            {request.client.environment === "sandbox" ? words.shareTest : words.share}
-          </button>
+          <Submit>{request.client.environment === "sandbox" ? words.shareTest : words.share}</Submit>
         </div>
       </form>
     </>,
@@ -379,16 +304,14 @@ export const decideStep = (view: SheetView, { token, email, fields, now, already
 
 /** The decision stands; the code is in this page only, until the window that asked has it. */
 export const doneStep = (view: SheetView, share: Share, code: string, email: string | null): Page => {
-  const { request, setting, back } = view;
-  const words = wordsOf(setting);
-  const { language } = setting;
+  const { request, back, words, language } = view;
   const host = hostOf(request);
   const href = back === null ? null : withAnswer(back, { svc_code: code, svc_state: request.state ?? "" });
   return sheet(
     view,
     <>
       <h1>
-        <Sentence text={words.doneHeading} parts={{ business: <Exact text={share.business.name} /> }} />
+        <Naming text={words.doneHeading} name={share.business.name} />
       </h1>
       <p>
         {filled(words.done, {
@@ -414,64 +337,47 @@ export const doneStep = (view: SheetView, share: Share, code: string, email: str
 };
 
 export const lateStep = (view: SheetView, token: string): Page => {
-  const words = wordsOf(view.setting);
+  const { search, words } = view;
   return sheet(
     view,
     <>
       <h1>{words.lateHeading}</h1>
-      <form method="post" action={`/authorize/decide${view.search}`} class="form">
+      <form method="post" action={`/authorize/decide${search}`} class="form">
         <input type="hidden" name="token" value={token} />
         <input type="hidden" name="again" value="on" />
         <p>{words.late}</p>
-        <button type="submit" class="primary">
-          {words.again}
-        </button>
+        <Submit>{words.again}</Submit>
       </form>
     </>,
   );
 };
 
-export const overStep = (view: SheetView): Page => {
-  const words = wordsOf(view.setting);
-  return sheet(
+export const overStep = (view: SheetView): Page =>
+  sheet(
     view,
     <>
-      <h1>{words.overHeading}</h1>
-      <p>{words.over}</p>
+      <h1>{view.words.overHeading}</h1>
+      <p>{view.words.over}</p>
     </>,
   );
-};
 
 export const expiredStep = (view: SheetView, token: string, chosen: Chosen): Page => {
-  const words = wordsOf(view.setting);
+  const { search, words } = view;
   return sheet(
     view,
     <>
       <h1>{words.expired}</h1>
       <p>{words.expiredAdvice}</p>
-      <form method="post" action={`/authorize/again${view.search}`} class="form">
+      <form method="post" action={`/authorize/again${search}`} class="form">
         <input type="hidden" name="token" value={token} />
         {[...chosen].map(([name, value]) => (
           <input type="hidden" name={name} value={value} />
         ))}
-        <button type="submit" class="primary">
-          {words.startAgain}
-        </button>
+        <Submit>{words.startAgain}</Submit>
       </form>
     </>,
   );
 };
 
 /** A request that cannot be decided on, or one that was not. */
-export const sheetNotice = (title: string, advice: string, more?: Child): Page => ({
-  title: `${title} · svc`,
-  speaksToOpener: true,
-  keepsQuery: true,
-  content: (
-    <article class="notice-page">
-      <h1>{title}</h1>
-      <p>{advice}</p>
-      {more}
-    </article>
-  ),
-});
+export const sheetNotice = (title: string, advice: string): Page => ({ ...noticePage(title, advice), keepsQuery: true });

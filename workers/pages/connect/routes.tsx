@@ -9,35 +9,22 @@ import { mayWrite } from "../../../core/access/entitlement.ts";
 import type { Realm, Session } from "../../../core/access/session.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
 import type { Api } from "../../http/context.ts";
-import { limited } from "../../http/guards.ts";
 import { oauthNames } from "../../http/oauth-names.ts";
 import { leaveSession, sessionToken } from "../../http/session-guards.ts";
-import type { LimitName } from "../../limits.ts";
 import { sessionOf, userOf } from "../../operations/access/sign-in.ts";
 import { allowConnection, isConnected, openRequest, sealRequest, type ConnectionRequest } from "../../operations/agents/connect.ts";
 import { isEndLink } from "../../operations/agents/connection-mail.ts";
 import { endByLink } from "../../operations/agents/exchange.ts";
 import { keepClient, oauthClientOf } from "../../operations/agents/oauth-clients.ts";
 import { endToken, listTokens } from "../../operations/agents/tokens.ts";
+import { maxMailbox } from "../shared/forms.tsx";
 import { connectWords, type ConnectWords } from "../shared/i18n/connect.ts";
 import { pageLanguage, type Language } from "../shared/language.ts";
-import { pageAnswer, type Page } from "../shared/layout.tsx";
+import { keepsOpener, pageAnswer, type Page } from "../shared/layout.tsx";
 import { askedAddress, forgetAsked, mailCode, takeCode } from "../shared/mailed-sign-in.tsx";
-import { busyPage, foreignFormPage, onPageFault } from "../shared/notices.tsx";
-import { keepsOpener } from "../shared/keeps-opener.ts";
-import { crowded, postedForm, type PageForm } from "../shared/own-form.ts";
-import { settingOf } from "../shared/parts.tsx";
-import {
-  BackLink,
-  codeStep,
-  connectNotice,
-  decideStep,
-  emailStep,
-  endStep,
-  formTarget,
-  returningStep,
-  type ConnectView,
-} from "./views.tsx";
+import { foreignFormPage, noticePage, onPageFault } from "../shared/notices.tsx";
+import { postedForm, posting, tooOften, uncrowded, type Sent } from "../shared/own-form.ts";
+import { BackLink, codeStep, decideStep, emailStep, endStep, formTarget, returningStep, type ConnectView } from "./views.tsx";
 
 const askedCookie = "svc_connect";
 
@@ -55,12 +42,11 @@ const notice = (
 ): Promise<Response> => {
   c.set("refused", status === 404 ? "not_found" : "invalid_request");
   const words = wordsOf(c);
-  return answer(c, status, connectNotice(words[heading] as string, words[advice] as string));
+  return answer(c, status, noticePage(words[heading] as string, words[advice] as string));
 };
 
 /** What is asked, and who answers. */
 interface Opened {
-  readonly request: ConnectionRequest;
   readonly view: ConnectView;
   readonly session: Session | null;
   /** Whose records the person chose before signing in. */
@@ -70,12 +56,11 @@ interface Opened {
 /** With a link back only to an address that the program has registered; and no code of ours in it. */
 const faulty = (
   c: Context<Api>,
-  request: Omit<ConnectionRequest, "challenge">,
+  { redirectUri, state }: ConnectionRequest,
   fault: { readonly error: OAuthError; readonly detail: string },
-) => {
+): Promise<Response> => {
   c.set("refused", "invalid_request");
   const words = wordsOf(c);
-  const { redirectUri, state } = request;
   const target = withAnswer(redirectUri, { error: fault.error, state, iss: oauthNames(c).issuer });
   const more = (
     <>
@@ -85,7 +70,7 @@ const faulty = (
       <BackLink words={words} host={redirectUriOf(redirectUri)?.host ?? ""} target={target} />
     </>
   );
-  return answer(c, 400, connectNotice(words.broken, words.brokenAdvice, more));
+  return answer(c, 400, noticePage(words.broken, words.brokenAdvice, more));
 };
 
 const searchOf = (c: Context<Api>): string => {
@@ -108,8 +93,8 @@ const open = async (c: Context<Api>): Promise<Opened | Response> => {
   const request = { client: { id, name, host }, redirectUri, state: asked.state, challenge: asked.challenge };
   if (asked.fault !== null) return faulty(c, request, asked.fault);
   const session = await sessionOf(services, sessionToken(c));
-  const view = { request, search: searchOf(c), setting: settingOf(languageOf(c)) };
-  return { request, view, session, as: c.req.query("as") === "business" ? "business" : "consumer" };
+  const view = { request, search: searchOf(c), language: languageOf(c), words: wordsOf(c) };
+  return { view, session, as: c.req.query("as") === "business" ? "business" : "consumer" };
 };
 
 const again = (c: Context<Api>, more: Readonly<Record<string, string>> = {}): Response => {
@@ -121,12 +106,10 @@ const again = (c: Context<Api>, more: Readonly<Record<string, string>> = {}): Re
 const isInactive = (session: Session): boolean => session.realm === "business" && !mayWrite(session.business.status).ok;
 
 const show = async (c: Context<Api>): Promise<Response> => {
-  const refused = await crowded(c, "OAUTH_AUTHORIZE_PER_IP");
-  if (refused !== null) return refused;
   const opened = await open(c);
   if (opened instanceof Response) return opened;
   const { services } = c.var;
-  const { request, view, session } = opened;
+  const { view, session } = opened;
   if (session === null) {
     const email = await askedAddress(c, askedCookie);
     if (email === null) return answer(c, 200, emailStep(view));
@@ -135,8 +118,8 @@ const show = async (c: Context<Api>): Promise<Response> => {
   if (isInactive(session)) return notice(c, 402, "inactive", "inactiveAdvice");
   const [{ email: address }, sealed, again, tokens] = await Promise.all([
     userOf(services, session),
-    sealRequest(services, session, request),
-    isConnected(services, session, request),
+    sealRequest(services, session, view.request),
+    isConnected(services, session, view.request),
     listTokens(services, session),
   ]);
   const own = tokens.filter(({ principalId }) => principalId === session.userId); // a business's list has those of everybody
@@ -144,52 +127,36 @@ const show = async (c: Context<Api>): Promise<Response> => {
   return answer(c, 200, decideStep(view, { session, address, sealed, again, full, now: services.clock() }));
 };
 
-type Posted = Opened & { readonly form: PageForm };
+type Posted = Sent<Opened>;
 
-const posted = async (c: Context<Api>, limit: LimitName): Promise<Posted | Response> => {
-  const form = await postedForm(c, limit);
-  if (form instanceof Response) return form;
-  const opened = await open(c);
-  return opened instanceof Response ? opened : { ...opened, form };
-};
+const acting = posting(open);
 
-const askForCode = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "AUTH_REQUEST_PER_IP");
-  if (sent instanceof Response) return sent;
-  const email = (sent.form.get("email") ?? "").trim();
-  const realm = sent.form.get("as") === "business" ? "business" : "consumer";
-  if (!isMailbox(email)) return answer(c, 400, emailStep(sent.view, wordsOf(c).badAddress, email.slice(0, 320)));
-  await mailCode(c, { email, realm, language: languageOf(c) }, askedCookie);
+const askForCode = async (c: Context<Api>, { form, view }: Posted): Promise<Response> => {
+  const email = (form.get("email") ?? "").trim();
+  const realm = form.get("as") === "business" ? "business" : "consumer";
+  if (!isMailbox(email)) return answer(c, 400, emailStep(view, view.words.badAddress, email.slice(0, maxMailbox)));
+  await mailCode(c, { email, realm, language: view.language }, askedCookie);
   return again(c, { as: realm });
 };
 
-const giveCode = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
-  if (sent instanceof Response) return sent;
-  const taken = await takeCode(c, sent.form, sent.as, askedCookie);
+const giveCode = async (c: Context<Api>, { form, view, as }: Posted): Promise<Response> => {
+  const taken = await takeCode(c, form, as, askedCookie);
   if (taken.outcome !== "malformed") return again(c, taken.outcome === "wrong" ? { answer: "failed" } : {});
-  return answer(c, 400, codeStep(sent.view, taken.email, wordsOf(c).badCode));
+  return answer(c, 400, codeStep(view, taken.email, view.words.badCode));
 };
 
-const otherAddress = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
-  if (sent instanceof Response) return sent;
+const otherAddress = (c: Context<Api>): Response => {
   forgetAsked(c, askedCookie);
   return again(c);
 };
 
 const leave = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "AUTH_VERIFY_PER_IP");
-  if (sent instanceof Response) return sent;
   await leaveSession(c);
   return again(c);
 };
 
 /** Makes room: one of the person's own tokens ends. */
-const endOne = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "OAUTH_AUTHORIZE_PER_IP");
-  if (sent instanceof Response) return sent;
-  const { session, form } = sent;
+const endOne = async (c: Context<Api>, { session, form }: Posted): Promise<Response> => {
   if (session === null) return again(c);
   if (isInactive(session)) return notice(c, 402, "inactive", "inactiveAdvice");
   await endToken(c.var.services, session, form.get("token_id") ?? ""); // one that had ended already leaves room as well
@@ -202,7 +169,7 @@ const goBack = async (c: Context<Api>, { redirectUri, state }: ConnectionRequest
   if (formTarget(redirectUri) !== undefined) return c.redirect(target, 303);
   c.header("Refresh", `0; url=${target}`);
   const host = redirectUriOf(redirectUri)?.host ?? "";
-  return answer(c, 200, returningStep(settingOf(languageOf(c)), host, target, "code" in result));
+  return answer(c, 200, returningStep(wordsOf(c), host, target, "code" in result));
 };
 
 const decide = async (c: Context<Api>): Promise<Response> => {
@@ -217,44 +184,40 @@ const decide = async (c: Context<Api>): Promise<Response> => {
   if (session === null || pending === null) return notice(c, 400, "stale", "staleAdvice");
   if (decision === "deny") return goBack(c, pending, { error: "access_denied" });
   if (isInactive(session)) return notice(c, 402, "inactive", "inactiveAdvice");
-  const counted = limited(c, "CONNECT_PER_PRINCIPAL", await services.takeExactly("CONNECT_PER_PRINCIPAL", session.userId));
-  if (counted !== null) return busyPage(c, counted.headers.get("retry-after") ?? "60");
+  const busy = await tooOften(c, "CONNECT_PER_PRINCIPAL", session.userId);
+  if (busy !== null) return busy;
   await keepClient(services, pending.client.id);
   const code = await allowConnection(services, session, pending, { replaces: decision === "replace", language: languageOf(c) });
   return code === null ? notice(c, 409, "answered", "answeredAdvice") : goBack(c, pending, { code });
 };
 
 const askToEnd = async (c: Context<Api>): Promise<Response> => {
-  const refused = await crowded(c, "REVOKE_LINK_PER_IP");
-  if (refused !== null) return refused;
   const [id, token] = [c.req.param("token_id") ?? "", c.req.query("t") ?? ""];
   if (!(await isEndLink(c.var.services, id, token))) return notice(c, 404, "badLink", "badLinkAdvice");
-  return answer(c, 200, endStep(settingOf(languageOf(c)), `/oauth/end/${id}${searchOf(c)}`));
+  return answer(c, 200, endStep(wordsOf(c), `/oauth/end/${id}${searchOf(c)}`));
 };
 
 /** Whoever has the mail may end it; the mail is the proof, as the form's origin is not. */
 const end = async (c: Context<Api>): Promise<Response> => {
-  const refused = await crowded(c, "REVOKE_LINK_PER_IP");
-  if (refused !== null) return refused;
   const isEnded = await endByLink(c.var.services, c.req.param("token_id") ?? "", c.req.query("t") ?? "");
   if (!isEnded) return notice(c, 404, "badLink", "badLinkAdvice");
   const words = wordsOf(c);
-  return answer(c, 200, connectNotice(words.ended, words.endedAdvice));
+  return answer(c, 200, noticePage(words.ended, words.endedAdvice));
 };
 
 export const mountConnect = (app: Hono<Api>): void => {
   const pages = new Hono<Api>();
   pages.use("/authorize/*", keepsOpener);
   pages.use("/end/*", keepsOpener);
-  pages.get("/authorize", show);
-  pages.post("/authorize/email", askForCode);
-  pages.post("/authorize/code", giveCode);
-  pages.post("/authorize/other-address", otherAddress);
-  pages.post("/authorize/sign-out", leave);
-  pages.post("/authorize/end-one", endOne);
+  pages.get("/authorize", uncrowded("OAUTH_AUTHORIZE_PER_IP"), show);
+  pages.post("/authorize/email", acting("AUTH_REQUEST_PER_IP", askForCode));
+  pages.post("/authorize/code", acting("AUTH_VERIFY_PER_IP", giveCode));
+  pages.post("/authorize/other-address", acting("AUTH_VERIFY_PER_IP", otherAddress));
+  pages.post("/authorize/sign-out", acting("AUTH_VERIFY_PER_IP", leave));
+  pages.post("/authorize/end-one", acting("OAUTH_AUTHORIZE_PER_IP", endOne));
   pages.post("/authorize/decide", decide);
-  pages.get("/end/:token_id", askToEnd);
-  pages.post("/end/:token_id", end);
+  pages.get("/end/:token_id", uncrowded("REVOKE_LINK_PER_IP"), askToEnd);
+  pages.post("/end/:token_id", uncrowded("REVOKE_LINK_PER_IP"), end);
   pages.onError(onPageFault);
   app.route("/oauth", pages);
 };

@@ -6,20 +6,23 @@ import type { Session } from "../../../core/access/session.ts";
 import { masked } from "../../../core/masking.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import type { ConnectionRequest } from "../../operations/agents/connect.ts";
-import { connectWords, type ConnectWords } from "../shared/i18n/connect.ts";
+import { AddressField, Submit } from "../shared/forms.tsx";
+import type { ConnectWords } from "../shared/i18n/connect.ts";
+import { sheetWords } from "../shared/i18n/sheet.ts";
+import type { Language } from "../shared/language.ts";
 import type { Page } from "../shared/layout.tsx";
-import { AddressInput, CodeInput } from "../shared/mailed-sign-in.tsx";
-import { dayIn, Exact, FieldFault, filled, Remarks, Sentence, Shape, type Setting } from "../shared/parts.tsx";
+import { CodeStep } from "../shared/mailed-sign-in.tsx";
+import { noticePage } from "../shared/notices.tsx";
+import { dayIn, Exact, filled, Remarks, Sentence, Shape } from "../shared/parts.tsx";
 
 /** What every step needs to know. */
 export interface ConnectView {
-  readonly request: Omit<ConnectionRequest, "challenge">;
+  readonly request: ConnectionRequest;
   /** With the question mark; every form goes on with it. */
   readonly search: string;
-  readonly setting: Setting;
+  readonly language: Language;
+  readonly words: ConnectWords;
 }
-
-const wordsOf = ({ language }: Setting): ConnectWords => connectWords[language];
 
 /** Where a form of the page may lead: browsers hold it to that. IPv6 has no spelling there; it and apps are led by a page instead. */
 export const formTarget = (redirectUri: string): string | undefined => {
@@ -28,33 +31,18 @@ export const formTarget = (redirectUri: string): string | undefined => {
   return new URL(redirectUri).origin;
 };
 
-const page = ({ setting, request }: ConnectView, content: Child): Page => {
+const page = ({ request, words }: ConnectView, content: Child): Page => {
   const formsTo = formTarget(request.redirectUri);
   return {
-    title: `${wordsOf(setting).title} · svc`,
+    title: `${words.title} · svc`,
     ...(formsTo !== undefined && { formsTo }),
-    speaksToOpener: true,
     keepsQuery: true,
     content: <article class="sheet">{content}</article>,
   };
 };
 
-/** A page that only says something. */
-export const connectNotice = (heading: string, advice: string, more?: Child): Page => ({
-  title: `${heading} · svc`,
-  speaksToOpener: true,
-  content: (
-    <article class="notice-page">
-      <h1>{heading}</h1>
-      <p>{advice}</p>
-      {more}
-    </article>
-  ),
-});
-
 /** Who asks, and where the access would go: on every step, in the same words. */
-const Asking: FC<{ view: ConnectView }> = ({ view: { request, setting } }) => {
-  const words = wordsOf(setting);
+const Asking: FC<{ view: ConnectView }> = ({ view: { request, words } }) => {
   const { client, redirectUri } = request;
   const { kind = "https", host = "" } = redirectUriOf(redirectUri) ?? {};
   const goes = { https: words.goesTo, loopback: words.goesHere, app: words.goesToApp }[kind];
@@ -64,7 +52,7 @@ const Asking: FC<{ view: ConnectView }> = ({ view: { request, setting } }) => {
       <h1>
         <Sentence text={words.heading} parts={{ client: name }} />
       </h1>
-      {client.name !== null && <Remarks text={client.name} setting={setting} />}
+      {client.name !== null && <Remarks text={client.name} />}
       <p>
         {client.host === null ? (
           words.unchecked
@@ -80,16 +68,14 @@ const Asking: FC<{ view: ConnectView }> = ({ view: { request, setting } }) => {
 };
 
 export const emailStep = (view: ConnectView, fault?: string, typed = ""): Page => {
-  const words = wordsOf(view.setting);
+  const { search, words, language } = view;
   return page(
     view,
     <>
       <Asking view={view} />
       <p>{words.signIn}</p>
-      <form method="post" action={`/oauth/authorize/email${view.search}`} class="form">
-        <label for="connect-email">{words.email}</label>
-        {fault !== undefined && <FieldFault text={fault} word={words.error} />}
-        <AddressInput id="connect-email" typed={typed} isWrong={fault !== undefined} />
+      <form method="post" action={`/oauth/authorize/email${search}`} class="form">
+        <AddressField id="connect-email" label={sheetWords[language].email} fault={fault} typed={typed} />
         <button type="submit" name="as" value="consumer" class="primary">
           {words.forMe}
         </button>
@@ -101,29 +87,8 @@ export const emailStep = (view: ConnectView, fault?: string, typed = ""): Page =
   );
 };
 
-export const codeStep = (view: ConnectView, email: string, fault?: string): Page => {
-  const words = wordsOf(view.setting);
-  return page(
-    view,
-    <>
-      <h1>{words.codeHeading}</h1>
-      <p>{filled(words.codeTo, { address: email })}</p>
-      <form method="post" action={`/oauth/authorize/code${view.search}`} class="form">
-        <label for="connect-code">{words.code}</label>
-        {fault !== undefined && <FieldFault text={fault} word={words.error} />}
-        <CodeInput id="connect-code" isWrong={fault !== undefined} />
-        <button type="submit" class="primary">
-          {words.continue}
-        </button>
-      </form>
-      <form method="post" action={`/oauth/authorize/other-address${view.search}`}>
-        <button type="submit" class="button">
-          {words.otherAddress}
-        </button>
-      </form>
-    </>,
-  );
-};
+export const codeStep = (view: ConnectView, email: string, fault?: string): Page =>
+  page(view, <CodeStep name="connect" path="/oauth/authorize" search={view.search} email={email} fault={fault} />);
 
 const Listed: FC<{ lead: string; lines: readonly string[] }> = ({ lead, lines }) => (
   <>
@@ -149,9 +114,8 @@ export interface Decision {
 }
 
 /** Each with a button that ends it, since nothing can be connected before one of them has. */
-const Full: FC<{ view: ConnectView; tokens: readonly AgentToken[] }> = ({ view: { setting, search }, tokens }) => {
-  const words = wordsOf(setting);
-  const day = (at: Instant): string => dayIn(setting.language, at);
+const Full: FC<{ view: ConnectView; tokens: readonly AgentToken[] }> = ({ view: { search, words, language }, tokens }) => {
+  const day = (at: Instant): string => dayIn(language, at);
   return (
     <section aria-labelledby="live" class="full">
       <p class="field-error" role="status">
@@ -185,15 +149,13 @@ const Full: FC<{ view: ConnectView; tokens: readonly AgentToken[] }> = ({ view: 
 };
 
 export const decideStep = (view: ConnectView, { session, address, sealed, again, full, now }: Decision): Page => {
-  const { setting, search } = view;
-  const words = wordsOf(setting);
+  const { search, words, language } = view;
   const isConsumer = session.realm === "consumer";
   const parts = {
     address: <bdi dir="ltr">{masked("email", address)}</bdi>,
     business: isConsumer ? "" : <Exact text={session.business.name} />,
     role: isConsumer ? "" : words.roles[session.role],
   };
-  const until = dayIn(setting.language, now + tokenLifeMs);
   return page(
     view,
     <>
@@ -204,7 +166,7 @@ export const decideStep = (view: ConnectView, { session, address, sealed, again,
       {full.length > 0 && <Full view={view} tokens={full} />}
       <Listed lead={words.can} lines={isConsumer ? words.consumerCan : words.businessCan} />
       <Listed lead={words.never} lines={words.cannot} />
-      <p class="quiet">{filled(words.ends, { date: until })}</p>
+      <p class="quiet">{filled(words.ends, { date: dayIn(language, now + tokenLifeMs) })}</p>
       <form method="post" action={`/oauth/authorize/decide${search}`} class="form">
         <input type="hidden" name="request" value={sealed} />
         <div class="decision">
@@ -233,10 +195,9 @@ export const decideStep = (view: ConnectView, { session, address, sealed, again,
 };
 
 /** Where a form may not lead by itself: the browser goes on, and a link is there if it does not. */
-export const returningStep = (setting: Setting, host: string, target: string, isAllowed: boolean): Page => {
-  const words = wordsOf(setting);
+export const returningStep = (words: ConnectWords, host: string, target: string, isAllowed: boolean): Page => {
   const said = filled(isAllowed ? words.returning : words.returningDenied, { host });
-  return connectNotice(words.title, said, <BackLink words={words} host={host} target={target} />);
+  return noticePage(words.title, said, <BackLink words={words} host={host} target={target} />);
 };
 
 export const BackLink: FC<{ words: ConnectWords; host: string; target: string }> = ({ words, host, target }) => (
@@ -247,21 +208,11 @@ export const BackLink: FC<{ words: ConnectWords; host: string; target: string }>
   </p>
 );
 
-export const endStep = (setting: Setting, action: string): Page => {
-  const words = wordsOf(setting);
-  return {
-    title: `${words.endHeading} · svc`,
-    keepsQuery: true,
-    content: (
-      <article class="notice-page">
-        <h1>{words.endHeading}</h1>
-        <p>{words.endAdvice}</p>
-        <form method="post" action={action} class="form">
-          <button type="submit" class="primary">
-            {words.end}
-          </button>
-        </form>
-      </article>
-    ),
-  };
+export const endStep = (words: ConnectWords, action: string): Page => {
+  const form = (
+    <form method="post" action={action} class="form">
+      <Submit>{words.end}</Submit>
+    </form>
+  );
+  return { ...noticePage(words.endHeading, words.endAdvice, form), keepsQuery: true };
 };

@@ -1,5 +1,6 @@
 // One operation of the API as the reference shows it: how it is called, what it takes, what it answers; and what is posted to endpoints.
-import type { Child, FC } from "hono/jsx";
+import { createContext, useContext, type Child, type FC } from "hono/jsx";
+import { Joined } from "../shared/parts.tsx";
 import {
   contentExample,
   curlOf,
@@ -17,6 +18,17 @@ import {
   type Operation,
   type Schema,
 } from "./docs-reading.ts";
+
+const Description = createContext<ApiDocument | null>(null);
+
+/** The description of the API that is shown. */
+export const DescriptionProvider = Description.Provider;
+
+export const useDescription = (): ApiDocument => {
+  const document = useContext(Description);
+  if (document === null) throw new Error("docs: an operation is shown without the description of the API");
+  return document;
+};
 
 /** The little Markdown that descriptions use: `code`, **strong** and *emphasis*. */
 export const Inline: FC<{ text: string }> = ({ text }) => (
@@ -48,16 +60,9 @@ const Code: FC<{ text: string; label: string }> = ({ text, label }) => (
   </figure>
 );
 
-interface Described {
-  readonly name: string;
-  readonly document: ApiDocument;
-  readonly schema: Schema;
-  readonly remark: string;
-  readonly children?: Child;
-}
-
 /** One input or output: its name, its type and limits, what it means. */
-const Entry: FC<Described> = ({ name, document, schema, remark, children }) => {
+const Entry: FC<{ name: string; schema: Schema; remark: string; children?: Child }> = ({ name, schema, remark, children }) => {
+  const document = useDescription();
   const { schema: own } = present(document, schema);
   const limits = limitsInWords(own).join("; ");
   return (
@@ -84,25 +89,20 @@ const Entry: FC<Described> = ({ name, document, schema, remark, children }) => {
 const deepest = 6; // descriptions here are three deep; a schema that names itself must end somewhere
 
 /** The members of an object, each with its own members behind a disclosure. `optional` marks what may be left out. */
-const Members: FC<{ document: ApiDocument; members: readonly Member[]; sent: boolean; depth?: number }> = ({
-  document,
-  members,
-  sent,
-  depth = 0,
-}) => (
+const Members: FC<{ members: readonly Member[]; sent: boolean; depth?: number }> = ({ members, sent, depth = 0 }) => (
   <ul class="entries">
     {members.map(({ name, schema, required }) => {
-      const inner = depth < deepest ? membersOf(document, schema) : [];
+      const inner = depth < deepest ? membersOf(useDescription(), schema) : [];
       const remark = required ? (sent ? "required" : "") : sent ? "" : "not always present";
       return (
-        <Entry name={name} document={document} schema={schema} remark={remark}>
+        <Entry name={name} schema={schema} remark={remark}>
           {inner.length > 0 && (
             <details>
               <summary>
                 {inner.length === 1 ? "Its member" : `Its ${inner.length} members`}
                 <span class="visually-hidden"> of {name}</span>
               </summary>
-              <Members document={document} members={inner} sent={sent} depth={depth + 1} />
+              <Members members={inner} sent={sent} depth={depth + 1} />
             </details>
           )}
         </Entry>
@@ -113,7 +113,7 @@ const Members: FC<{ document: ApiDocument; members: readonly Member[]; sent: boo
 
 const places = { path: "In the path", query: "In the query", header: "Headers" } as const;
 
-const Inputs: FC<{ document: ApiDocument; operation: Operation }> = ({ document, operation }) => (
+const Inputs: FC<{ operation: Operation }> = ({ operation }) => (
   <>
     {(["path", "query", "header"] as const).map((place) => {
       const inputs = (operation.parameters ?? []).filter((parameter) => parameter.in === place);
@@ -122,14 +122,10 @@ const Inputs: FC<{ document: ApiDocument; operation: Operation }> = ({ document,
           <>
             <h3>{places[place]}</h3>
             <ul class="entries">
-              {inputs.map(({ name, schema, required, description }) => (
-                <Entry
-                  name={name}
-                  document={document}
-                  schema={description === undefined ? schema : { ...schema, description }}
-                  remark={required ? "required" : ""}
-                />
-              ))}
+              {inputs.map(({ name, schema, required, description }) => {
+                const described = description === undefined ? schema : { ...schema, description };
+                return <Entry name={name} schema={described} remark={required ? "required" : ""} />;
+              })}
             </ul>
           </>
         )
@@ -139,27 +135,19 @@ const Inputs: FC<{ document: ApiDocument; operation: Operation }> = ({ document,
       <>
         <h3>Body</h3>
         <p>
-          {Object.keys(operation.requestBody.content).map((type, at) => (
-            <>
-              {at > 0 && " or "}
-              <code>{type}</code>
-            </>
-          ))}
-          . {operation.requestBody.description !== undefined && <Inline text={operation.requestBody.description} />}
+          <Joined of={Object.keys(operation.requestBody.content).map((type) => <code>{type}</code>)} by=" or " />.{" "}
+          {operation.requestBody.description !== undefined && <Inline text={operation.requestBody.description} />}
         </p>
-        <Members
-          document={document}
-          members={membersOf(document, operation.requestBody.content["application/json"]?.schema ?? {})}
-          sent={true}
-        />
+        <Members members={membersOf(useDescription(), operation.requestBody.content["application/json"]?.schema ?? {})} sent={true} />
       </>
     )}
   </>
 );
 
-const Successes: FC<{ document: ApiDocument; operation: Operation }> = ({ document, operation }) => (
+const Successes: FC<{ operation: Operation }> = ({ operation }) => (
   <>
     {successesOf(operation).map(({ status, answer }) => {
+      const document = useDescription();
       const content = answer.content?.["application/json"];
       const payload = content === undefined ? undefined : payloadOf(document, content.schema);
       const members = payload === undefined ? [] : membersOf(document, payload);
@@ -176,7 +164,7 @@ const Successes: FC<{ document: ApiDocument; operation: Operation }> = ({ docume
                   Members of <code>data</code>:
                 </p>
               )}
-              <Members document={document} members={members} sent={false} />
+              <Members members={members} sent={false} />
             </>
           )}
           {headers.length > 0 && (
@@ -231,7 +219,7 @@ const callers = (operation: Operation): string => {
     : "With your API key";
 };
 
-export const OperationSection: FC<{ document: ApiDocument; operation: Operation }> = ({ document, operation }) => (
+export const OperationSection: FC<{ operation: Operation }> = ({ operation }) => (
   <section class="operation" aria-labelledby={operation.operationId}>
     <h2 id={operation.operationId} tabindex={-1}>
       {operation.summary}
@@ -241,9 +229,9 @@ export const OperationSection: FC<{ document: ApiDocument; operation: Operation 
     </p>
     {operation.description !== undefined && <Paragraphs text={operation.description} />}
     <p class="quiet">{callers(operation)}.</p>
-    <Code label="From the command line" text={curlOf(document, operation)} />
-    <Inputs document={document} operation={operation} />
-    <Successes document={document} operation={operation} />
+    <Code label="From the command line" text={curlOf(useDescription(), operation)} />
+    <Inputs operation={operation} />
+    <Successes operation={operation} />
     <Refusals operation={operation} />
   </section>
 );
@@ -255,7 +243,7 @@ const changedBy = (document: ApiDocument, body: Schema): Member[] => {
 };
 
 /** What is posted to endpoints: one body for all types, of which each has its ids and its values. */
-export const EventTypes: FC<{ document: ApiDocument }> = ({ document }) => (
+export const EventTypes: FC = () => (
   <section class="operation" aria-labelledby="event-types">
     <h2 id="event-types" tabindex={-1}>
       What is posted to your endpoints
@@ -264,7 +252,8 @@ export const EventTypes: FC<{ document: ApiDocument }> = ({ document }) => (
       Each type of event is posted as the feed holds it, signed in <code>Svc-Signature</code>. The type says which id is set and whether{" "}
       <code>data</code> holds new values.
     </p>
-    {eventTypesOf(document).map(({ type, when, body }) => {
+    {eventTypesOf(useDescription()).map(({ type, when, body }) => {
+      const document = useDescription();
       const values = changedBy(document, body.schema);
       return (
         <section class="event-type" aria-labelledby={`event-${type}`}>
@@ -276,14 +265,7 @@ export const EventTypes: FC<{ document: ApiDocument }> = ({ document }) => (
           </p>
           {values.length > 0 && (
             <p class="quiet">
-              In <code>data</code>:{" "}
-              {values.map(({ name }, at) => (
-                <>
-                  {at > 0 && ", "}
-                  <code>{name}</code>
-                </>
-              ))}
-              .
+              In <code>data</code>: <Joined of={values.map(({ name }) => <code>{name}</code>)} by=", " />.
             </p>
           )}
           <Code label={`Body of ${type}`} text={jsonText(contentExample(document, body))} />

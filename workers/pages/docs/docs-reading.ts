@@ -79,15 +79,8 @@ export const operationsOf = (document: ApiDocument, tag: string): Operation[] =>
       .map(([method, described]) => ({ ...described, method: method.toUpperCase(), path })),
   );
 
-export interface EventType {
-  readonly type: string;
-  readonly when: string;
-  /** What is posted. */
-  readonly body: Content;
-}
-
 /** What is posted to endpoints, type by type. */
-export const eventTypesOf = (document: ApiDocument): EventType[] =>
+export const eventTypesOf = (document: ApiDocument) =>
   Object.entries(document.webhooks).map(([type, { post }]) => ({
     type,
     when: post.description ?? "",
@@ -232,14 +225,8 @@ export const curlOf = (document: ApiDocument, operation: Operation): string => {
   return parts.join(" \\\n  ");
 };
 
-export interface RefusalLine {
-  readonly status: string;
-  readonly code: string;
-  readonly when: string;
-}
-
 /** Every refusal of an operation: its status, its code and when it is given. */
-export const refusalsOf = (operation: Operation): RefusalLine[] =>
+export const refusalsOf = (operation: Operation) =>
   Object.entries(operation.responses)
     .filter(([status]) => status >= "400")
     .flatMap(([status, { description }]) =>

@@ -9,7 +9,7 @@ import type { Config } from "../../env.ts";
 import type { Api } from "../../http/context.ts";
 import { publicRead } from "../../http/guards.ts";
 import { brand } from "../shared/brand.ts";
-import { EventTypes, Inline, OperationSection, Paragraphs } from "./docs-operations.tsx";
+import { DescriptionProvider, EventTypes, Inline, OperationSection, Paragraphs, useDescription } from "./docs-operations.tsx";
 import { operationsOf, type ApiDocument } from "./docs-reading.ts";
 import { guides } from "../guides.gen.ts";
 import { pageAnswer } from "../shared/layout.tsx";
@@ -60,18 +60,18 @@ const titleOf = (tag: string): string => tag.charAt(0).toUpperCase() + tag.slice
 const groupPath = (tag: string): string => `/docs/api/${tag}`;
 
 /** The group that is shown has its operations below it. */
-const GroupLinks: FC<{ document: ApiDocument; current?: string }> = ({ document, current }) => (
+const GroupLinks: FC<{ current?: string }> = ({ current }) => (
   <li>
     <p>API</p>
     <ul>
-      {document.tags.map(({ name }) => (
+      {useDescription().tags.map(({ name }) => (
         <li>
           <a href={groupPath(name)} aria-current={name === current ? "page" : undefined}>
             {titleOf(name)}
           </a>
           {name === current && (
             <ul>
-              {operationsOf(document, name).map(({ operationId, summary, method }) => (
+              {operationsOf(useDescription(), name).map(({ operationId, summary, method }) => (
                 <li>
                   <a href={`#${operationId}`}>
                     {summary} <span class="contents-method">{method}</span>
@@ -111,7 +111,7 @@ const Overview: FC<{ document: ApiDocument; config: Config }> = ({ document, con
     <Contents>
       <SectionLinks name={firstHour} />
       <GuideLinks />
-      <GroupLinks document={document} />
+      <GroupLinks />
     </Contents>
     <article class="reference-text">
       <h1>Documentation</h1>
@@ -176,7 +176,7 @@ const Group: FC<{ document: ApiDocument; name: string; description: string }> = 
   <div class="reference">
     <Contents>
       <DocsLink />
-      <GroupLinks document={document} current={name} />
+      <GroupLinks current={name} />
       <GuideLinks />
     </Contents>
     <article class="reference-text">
@@ -185,9 +185,9 @@ const Group: FC<{ document: ApiDocument; name: string; description: string }> = 
         <Inline text={description} />
       </p>
       {operationsOf(document, name).map((operation) => (
-        <OperationSection document={document} operation={operation} />
+        <OperationSection operation={operation} />
       ))}
-      {name === "events" && <EventTypes document={document} />}
+      {name === "events" && <EventTypes />}
     </article>
   </div>
 );
@@ -198,7 +198,7 @@ const texts = new WeakMap<ApiDocument, Map<string, string>>();
 const kept = (document: ApiDocument, path: string, set: () => Child): Child => {
   const own = texts.get(document) ?? new Map<string, string>();
   texts.set(document, own);
-  const text = own.get(path) ?? String(set());
+  const text = own.get(path) ?? String(<DescriptionProvider value={document}>{set()}</DescriptionProvider>);
   own.set(path, text);
   return raw(text);
 };

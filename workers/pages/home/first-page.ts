@@ -11,14 +11,15 @@ import type { Api } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { limited } from "../../http/guards.ts";
 import { trustedKeys } from "../../operations/service/trust.ts";
-import { signInPath } from "../app/sign-in.ts";
-import { firstPage, maxMailbox, maxTyped, unknownPage, withdrawDoorPage, type Place } from "./doors.tsx";
+import { signInPath } from "../app/sign-in.tsx";
+import { firstPage, maxTyped, unknownPage, withdrawDoorPage, type Place } from "./doors.tsx";
+import { maxMailbox } from "../shared/forms.tsx";
 import { chosenLanguage } from "../shared/language.ts";
 import { languageOf, pageAnswer, type Page } from "../shared/layout.tsx";
 import { mailCode } from "../shared/mailed-sign-in.tsx";
 import { crowdedFormPage, foreignFormPage, onPageFault } from "../shared/notices.tsx";
 import { postedForm } from "../shared/own-form.ts";
-import { inLanguage } from "../withdrawal/withdrawal-parts.tsx";
+import { inLanguage, type Setting } from "../shared/parts.tsx";
 
 /** True for a browser that opens the address; a program that says nothing, or that takes anything, is answered in JSON. */
 export const isPerson = (c: Context<Api>): boolean =>
@@ -32,26 +33,16 @@ const counted = createMiddleware<Api>(async (c, next) => {
   await next();
 });
 
+type DoorPage = (setting: Setting, place: Place) => Page;
+
 /** What was typed and is not what the form asks for. */
 type Mistyped = Pick<Place, "typed" | "isBadNumber" | "typedEmail">;
 
-const doorPage = (
-  c: Context<Api>,
-  status: ContentfulStatusCode,
-  pageOf: (place: Place) => Page,
-  mistyped: Mistyped = {},
-): Promise<Response> => {
+const doorPage = (c: Context<Api>, status: ContentfulStatusCode, pageOf: DoorPage, mistyped: Mistyped = {}): Promise<Response> => {
   c.header("Vary", "Accept, Sec-Fetch-Dest", { append: true });
   const { services } = c.var;
-  return pageAnswer(c, status, (setting) =>
-    pageOf({
-      setting,
-      choice: chosenLanguage(c.req.query("lang")),
-      config: services.config,
-      verifier: trustedKeys(services).verifier,
-      ...mistyped,
-    }),
-  );
+  const place = { config: services.config, verifier: trustedKeys(services).verifier, ...mistyped };
+  return pageAnswer(c, status, (setting) => pageOf(setting, place));
 };
 
 /** Only what was typed here is shown again: a link from elsewhere could make our page say anything. */
@@ -77,7 +68,7 @@ const first = (c: Context<Api>): Response | Promise<Response> => {
 };
 
 /** To the address of the certificate whose number somebody typed; to the form again where it is none. */
-const toCertificate = (c: Context<Api>, pageOf: (place: Place) => Page, fragment = ""): Response | Promise<Response> => {
+const toCertificate = (c: Context<Api>, pageOf: DoorPage, fragment = ""): Response | Promise<Response> => {
   const typed = c.req.query("number") ?? "";
   const certId = typedCertIdOf(typed);
   if (certId === null) return doorPage(c, 400, pageOf, { isBadNumber: true, typed: isOwn(c) ? typed.slice(0, maxTyped) : undefined });

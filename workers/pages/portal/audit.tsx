@@ -3,8 +3,8 @@ import type { Hono } from "hono";
 import type { TrailEntry } from "../../../core/audit/trail.ts";
 import type { Api } from "../../http/context.ts";
 import { auditTrail } from "../../operations/audit/trail.ts";
-import { Hash } from "../shared/parts.tsx";
-import { Further, Moment, Table, words } from "./parts.tsx";
+import { Hash, Moment } from "../shared/parts.tsx";
+import { Further, Table, words } from "./parts.tsx";
 import { showPage } from "./page.tsx";
 import { reading, type Visit } from "./visit.ts";
 

@@ -16,17 +16,15 @@ import { openAskedPerson, sealAskedPerson } from "../../operations/portal/asked-
 import { enterExport } from "../../operations/portal/export.ts";
 import { ownCertificate, revealCertificate, viewsOfCertificate } from "../../operations/portal/certificates.ts";
 import { listViews, removeView, saveView, type SavedView } from "../../operations/portal/saved-views.ts";
-import { Exact, filled, Hash } from "../shared/parts.tsx";
+import { Exact, filled, Foreign, Hash, Moment } from "../shared/parts.tsx";
 import { verifierSource } from "../verifier.gen.ts";
 import { csvAnswer } from "./csv.ts";
 import {
   Choice,
   Field,
-  Foreign,
   FormContext,
   Link,
   LinkLine,
-  Moment,
   NoMatch,
   number,
   personText,

@@ -10,8 +10,8 @@ import { listDeadlines, type Deadline } from "../../operations/portal/deadlines.
 import { acknowledgeStop } from "../../operations/shares/acknowledge.ts";
 import { readShare } from "../../operations/shares/read.ts";
 import { acknowledgeSingle, acknowledgeWithdrawal } from "../../operations/withdrawals/acknowledge.ts";
-import { Exact, filled } from "../shared/parts.tsx";
-import { Field, Link, List, Moment, number, personText, PostForm, Status, Submit, Table, Tick, useVisit, words, Wrong } from "./parts.tsx";
+import { Exact, filled, Moment } from "../shared/parts.tsx";
+import { Field, Link, List, number, personText, PostForm, Status, Submit, Table, Tick, useVisit, words, Wrong } from "./parts.tsx";
 import { nothing, showPage } from "./page.tsx";
 import { acting, reading, readerOf, to, type Fault, type Posted, type Visit } from "./visit.ts";
 

@@ -5,17 +5,15 @@ import { challengesOf } from "../../../core/accounts/domain-claim.ts";
 import { domainIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
 import { claimDomain, dropDomain, listDomains, proveDomain, type Domain } from "../../operations/portal/domains.ts";
-import { filled } from "../shared/parts.tsx";
+import { filled, Foreign, Moment } from "../shared/parts.tsx";
 import {
   Allowed,
   Careful,
   Copy,
   Field,
-  Foreign,
   Link,
   LinkLine,
   List,
-  Moment,
   PostForm,
   Press,
   Properties,

@@ -5,8 +5,8 @@ import { keyIdOf } from "../../../core/ids.ts";
 import type { Refusal } from "../../../core/result.ts";
 import type { Api } from "../../http/context.ts";
 import { createClient, createKey, endKey, listClients, listKeys, type Client } from "../../operations/portal/keys.ts";
-import { Exact } from "../shared/parts.tsx";
-import { Careful, Field, Moment, Once, PostForm, Section, Status, Submit, Table, useVisit, words, Wrong } from "./parts.tsx";
+import { Exact, Moment } from "../shared/parts.tsx";
+import { Careful, Field, Once, PostForm, Section, Status, Submit, Table, useVisit, words, Wrong } from "./parts.tsx";
 import { nothing, showPage, showSecret } from "./page.tsx";
 import { acting, faultOf, reading, to, withId, type Fault, type Posted, type Visit } from "./visit.ts";
 

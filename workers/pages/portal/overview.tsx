@@ -7,9 +7,9 @@ import { listEvents } from "../../operations/portal/events.ts";
 import { comparedCounts, readActivity, readOverview, type Activity } from "../../operations/portal/overview.ts";
 import { listWebhooks, type EndpointState } from "../../operations/webhooks/endpoints.ts";
 import { catalogues } from "../shared/language.ts";
-import { Exact, filled } from "../shared/parts.tsx";
+import { Exact, filled, Moment } from "../shared/parts.tsx";
 import { Chart, exportChart, totalOf, type ChartFile } from "./chart.tsx";
-import { language, Link, LinkLine, List, Moment, number, Section, Status, Table, useVisit, words } from "./parts.tsx";
+import { language, Link, LinkLine, List, number, Section, Status, Table, useVisit, words } from "./parts.tsx";
 import { nothing, showPage } from "./page.tsx";
 import { acting, readerOf, type Posted, type Visit } from "./visit.ts";
 

@@ -8,8 +8,8 @@ import { statuses } from "../../http/statuses.ts";
 import { unpaidSince } from "../../operations/billing/checkout.ts";
 import { brand } from "../shared/brand.ts";
 import { pageAnswer, type Page } from "../shared/layout.tsx";
-import { Exact, filled, Shape } from "../shared/parts.tsx";
-import { FormContext, language, LinkLine, Moment, PostForm, Press, Copy, useVisit, VisitContext, words } from "./parts.tsx";
+import { Exact, filled, Moment, Shape } from "../shared/parts.tsx";
+import { FormContext, language, LinkLine, PostForm, Press, Copy, useVisit, VisitContext, words } from "./parts.tsx";
 import { liveRoot, tabs, testRoot } from "./paths.ts";
 import type { Fault, Visit } from "./visit.ts";
 

@@ -4,25 +4,18 @@ import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { hexOf } from "../../../core/bytes.ts";
 import { mayWrite } from "../../../core/access/entitlement.ts";
 import type { MemberSession, Role } from "../../../core/access/session.ts";
-import type { Instant } from "../../../core/time.ts";
 import { portalWords } from "../shared/i18n/portal.ts";
 import type { PageForm } from "../shared/own-form.ts";
-import { CopyButton, FieldFault, Foreign as ForeignIn, Moment as MomentIn, numberText, settingOf, Shape } from "../shared/parts.tsx";
+import { CopyButton, FieldFault, numberText, settingOf, Shape } from "../shared/parts.tsx";
 import type { Fault, Visit } from "./visit.ts";
 
 export const language = "en"; // the portal's words are in one language so far
 export const words = portalWords[language];
-const setting = settingOf(language);
+const { copy } = settingOf(language).words;
 
 export const number = (value: number): string => numberText(value, language);
 
-export const Moment: FC<{ at: Instant }> = ({ at }) => <MomentIn at={at} setting={setting} />;
-
-export const Foreign: FC<{ text: string }> = ({ text }) => <ForeignIn text={text} setting={setting} />;
-
-export const Copy: FC<{ of: string; label: string }> = ({ of, label }) => (
-  <CopyButton of={of} label={`${setting.words.copy}: ${label}`} words={setting.words} />
-);
+export const Copy: FC<{ of: string; label: string }> = ({ of, label }) => <CopyButton of={of} label={`${copy}: ${label}`} />;
 
 // Both contexts are set once, around a whole page: a value is taken back only when what waits inside has ended, so that one set around a
 // single form would reach what follows the form.
@@ -114,7 +107,7 @@ export const Submit: FC<{ label: string }> = ({ label }) => (
 export const Wrong: FC<{ fields?: readonly string[] }> = ({ fields = [] }) => {
   const { fault } = useContext(FormContext);
   return fault === undefined || (fault.field !== null && fields.includes(fault.field)) ? null : (
-    <FieldFault id="form-error" text={fault.text} word={words.error} />
+    <FieldFault id="form-error" text={fault.text} />
   );
 };
 
@@ -152,7 +145,7 @@ export const Field: FC<Input> = ({ name, label, hint, type = "text", value, requ
           {hint}
         </p>
       )}
-      {isWrong && <FieldFault id={`${name}-error`} text={fault.text} word={words.error} />}
+      {isWrong && <FieldFault id={`${name}-error`} text={fault.text} />}
       {rows === undefined ? (
         <input {...common} type={type} value={typed ?? undefined} autocomplete={autocomplete} />
       ) : (

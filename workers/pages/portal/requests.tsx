@@ -5,8 +5,8 @@ import { refusals, type RefusalCode } from "../../../core/refusals.ts";
 import { requestIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
 import { findRefused, type RefusedRequest } from "../../operations/portal/refused-requests.ts";
-import { Exact, Hash } from "../shared/parts.tsx";
-import { Field, LinkLine, Moment, Properties, Section, Status, Submit, words, Wrong } from "./parts.tsx";
+import { Exact, Hash, Moment } from "../shared/parts.tsx";
+import { Field, LinkLine, Properties, Section, Status, Submit, words, Wrong } from "./parts.tsx";
 import { showPage } from "./page.tsx";
 import { reading, to, type Fault, type Visit } from "./visit.ts";
 

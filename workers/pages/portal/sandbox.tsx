@@ -6,8 +6,8 @@ import type { Api } from "../../http/context.ts";
 import { advanceClock, readClock, type ActingTester } from "../../operations/sandbox/clock.ts";
 import { resetSandbox } from "../../operations/sandbox/reset.ts";
 import { triggeredTypes, triggerEvent, type Triggered } from "../../operations/sandbox/trigger.ts";
-import { filled } from "../shared/parts.tsx";
-import { Careful, Choice, Field, Link, Moment, number, PostForm, Properties, Section, Status, Submit, words, Wrong } from "./parts.tsx";
+import { filled, Moment } from "../shared/parts.tsx";
+import { Careful, Choice, Field, Link, number, PostForm, Properties, Section, Status, Submit, words, Wrong } from "./parts.tsx";
 import { showPage } from "./page.tsx";
 import { acting, faultOf, reading, readerOf, to, type Fault, type Posted, type Visit } from "./visit.ts";
 

@@ -6,23 +6,8 @@ import { shareStatuses, type ShareStatus } from "../../../core/shares/share.ts";
 import type { Api } from "../../http/context.ts";
 import { listShares, readShare } from "../../operations/shares/read.ts";
 import { groupsIn } from "../authorize/views.tsx";
-import { Exact, Hash } from "../shared/parts.tsx";
-import {
-  Filter,
-  Foreign,
-  Further,
-  language,
-  Link,
-  LinkLine,
-  Moment,
-  NoMatch,
-  Properties,
-  Section,
-  Status,
-  Table,
-  words,
-  type Tone,
-} from "./parts.tsx";
+import { Exact, Foreign, Hash, Moment } from "../shared/parts.tsx";
+import { Filter, Further, language, Link, LinkLine, NoMatch, Properties, Section, Status, Table, words, type Tone } from "./parts.tsx";
 import { nothing, showPage } from "./page.tsx";
 import { addressOf } from "./paths.ts";
 import { reading, readerOf, withId, type Visit } from "./visit.ts";

@@ -4,8 +4,8 @@ import { memberIdOf } from "../../../core/ids.ts";
 import type { Api } from "../../http/context.ts";
 import { forgetSession } from "../../http/session-guards.ts";
 import { changeMember, inviteMember, listMembers, removeMember, type Member } from "../../operations/portal/members.ts";
-import { Exact } from "../shared/parts.tsx";
-import { Allowed, Careful, Choice, Field, Moment, PostForm, Press, Section, Submit, Table, words, Wrong } from "./parts.tsx";
+import { Exact, Moment } from "../shared/parts.tsx";
+import { Allowed, Careful, Choice, Field, PostForm, Press, Section, Submit, Table, words, Wrong } from "./parts.tsx";
 import { nothing, showPage } from "./page.tsx";
 import { acting, faultOf, reading, to, withId, type Fault, type Posted, type Visit } from "./visit.ts";
 

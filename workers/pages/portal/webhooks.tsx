@@ -20,7 +20,7 @@ import {
 import { changeWebhook, deleteWebhook, listWebhooks, type EndpointState } from "../../operations/webhooks/endpoints.ts";
 import { createWebhook } from "../../operations/webhooks/registration.ts";
 import { rotateSecret } from "../../operations/webhooks/secrets.ts";
-import { Exact, filled } from "../shared/parts.tsx";
+import { Exact, filled, Moment } from "../shared/parts.tsx";
 import { Chart, exportChart, totalOf, type ChartFile } from "./chart.tsx";
 import {
   Allowed,
@@ -29,7 +29,6 @@ import {
   Further,
   Link,
   LinkLine,
-  Moment,
   number,
   Once,
   PostForm,

@@ -1,6 +1,7 @@
 // The frame of every page, and the headers every page is answered with.
 import type { Context } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
+import { createMiddleware } from "hono/factory";
 import type { Child, FC } from "hono/jsx";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Api } from "../../http/context.ts";
@@ -8,10 +9,12 @@ import { isPlainHttp } from "../../http/guards.ts";
 import { assets } from "../assets.gen.ts";
 import { brand } from "./brand.ts";
 import { catalogues, chosenLanguage, languages, pageLanguage, type Language } from "./language.ts";
-import { settingOf, type Setting } from "./parts.tsx";
+import { PageSetting, settingOf, type Setting } from "./parts.tsx";
 
 export interface Page {
   readonly title: string;
+  /** What was typed on the page is wrong: the title says so first. */
+  readonly isFaulty?: boolean;
   readonly script?: keyof typeof assets;
   readonly content: Child;
   /** Under the masthead: where somebody who is signed in can go. The page is then a little wider. */
@@ -27,8 +30,6 @@ export interface Page {
   readonly readsItself?: true;
   /** The rest of the address belongs to the page, in every language. */
   readonly keepsQuery?: true;
-  /** The window that opened this one may hear of it. */
-  readonly speaksToOpener?: true;
   /** For pages of people who are signed in: who they are, in the masthead, and where they can go, between it and the page. */
   readonly frame?: { readonly name: "portal"; readonly bar?: Child; readonly side?: Child };
 }
@@ -45,6 +46,15 @@ const contentSecurityPolicy = ({ formsTo, readsItself }: Page): string =>
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join("; ");
+
+/**
+ * For pages that are opened in a window of another page. Of every answer, a crowded one and one that is no page too: any other value cuts
+ * the window off from the page that opened it.
+ */
+export const keepsOpener = createMiddleware<Api>(async (c, next) => {
+  c.header("Cross-Origin-Opener-Policy", "unsafe-none");
+  await next();
+});
 
 /** The same address in another language. */
 const inLanguage = (search: string, language: Language): string => {
@@ -78,7 +88,10 @@ const Frame: FC<{ page: Page; setting: Setting; search: string }> = ({ page, set
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
-      <title>{page.title}</title>
+      <title>
+        {page.isFaulty === true && `${words.error} `}
+        {page.title}
+      </title>
       <link rel="icon" type="image/svg+xml" href={assets["mark.svg"]} />
       <link rel="stylesheet" href={assets["app.css"]} />
       {page.script !== undefined && <script type="module" src={assets[page.script]} />}
@@ -133,16 +146,17 @@ export const pageAnswer = async (
   pageOf: (setting: Setting) => Page,
   language: Language = languageOf(c),
 ): Promise<Response> => {
-  const asked = settingOf(language);
+  const asked = settingOf(language, chosenLanguage(c.req.query("lang")));
   const page = pageOf(asked);
   const setting = page.only === undefined ? asked : settingOf(page.only);
   c.header("Content-Security-Policy", contentSecurityPolicy(page));
-  if (page.speaksToOpener === true) c.header("Cross-Origin-Opener-Policy", "unsafe-none");
   if (page.findable !== true) c.header("X-Robots-Tag", "noindex, nofollow");
   c.header("Content-Language", setting.language);
   c.header("Vary", "Accept-Language", { append: true });
   const html = await (
-    <Frame page={page} setting={setting} search={page.keepsQuery === true ? new URL(c.req.url).search : ""} />
+    <PageSetting.Provider value={setting}>
+      <Frame page={page} setting={setting} search={page.keepsQuery === true ? new URL(c.req.url).search : ""} />
+    </PageSetting.Provider>
   ).toString();
   return c.html(`<!doctype html>${html}`, status);
 };

@@ -10,8 +10,11 @@ import { cookieOf, cookieOptions } from "../../http/cookies.ts";
 import { sessionToken, setSessionCookie } from "../../http/session-guards.ts";
 import { askedSignInSeconds, openAskedSignIn, sealAskedSignIn } from "../../operations/access/asked-sign-in.ts";
 import { requestCode, verifyCode } from "../../operations/access/sign-in.ts";
+import { CodeField, Submit } from "./forms.tsx";
+import { sheetWords } from "./i18n/sheet.ts";
 import type { Language } from "./language.ts";
 import type { PageForm } from "./own-form.ts";
+import { filled, useSetting } from "./parts.tsx";
 
 /** The app, the consent sheet and the portal: what was begun at one of them goes on at the others. */
 const sharedCookie = "svc_sign_in";
@@ -56,51 +59,22 @@ export const takeCode = async (c: Context<Api>, form: PageForm, realm: Realm, co
   return { outcome: "signed", token: signed.value.token };
 };
 
-/** Both inputs stand below what is wrong with them, which has the id `fault`. */
-interface Input {
-  readonly id: string;
-  readonly isWrong: boolean;
-}
-
-/** Where `hasHint`, a hint stands above it with the id of the input and `-hint`. */
-export const AddressInput: FC<Input & { readonly typed: string | undefined; readonly hasHint?: boolean }> = (input) => {
-  const described = [...(input.hasHint === true ? [`${input.id}-hint`] : []), ...(input.isWrong ? ["fault"] : [])].join(" ");
+/** Where the code is typed, in a window of another page. Its forms are sent to `path`, and go on with `search`. */
+export const CodeStep: FC<{ name: string; path: string; search: string; email: string; fault: string | undefined }> = (step) => {
+  const words = sheetWords[useSetting().language];
   return (
-    <input
-      id={input.id}
-      name="email"
-      type="email"
-      autocomplete="email"
-      maxlength={320}
-      required
-      value={input.typed}
-      dir="ltr"
-      spellcheck={false}
-      aria-describedby={described === "" ? undefined : described}
-      aria-invalid={input.isWrong ? "true" : undefined}
-    />
+    <>
+      <h1>{words.codeHeading}</h1>
+      <p>{filled(words.codeTo, { address: step.email })}</p>
+      <form method="post" action={`${step.path}/code${step.search}`} class="form">
+        <CodeField id={`${step.name}-code`} label={words.code} fault={step.fault} />
+        <Submit>{words.continue}</Submit>
+      </form>
+      <form method="post" action={`${step.path}/other-address${step.search}`}>
+        <button type="submit" class="button">
+          {words.otherAddress}
+        </button>
+      </form>
+    </>
   );
 };
-
-export const CodeInput: FC<Input & { readonly class?: string; readonly typed?: string | undefined }> = ({
-  id,
-  isWrong,
-  class: classes,
-  typed,
-}) => (
-  <input
-    id={id}
-    class={classes}
-    name="code"
-    type="text"
-    inputmode="numeric"
-    autocomplete="one-time-code"
-    maxlength={20}
-    required
-    value={typed}
-    dir="ltr"
-    spellcheck={false}
-    aria-describedby={isWrong ? "fault" : undefined}
-    aria-invalid={isWrong ? "true" : undefined}
-  />
-);

@@ -9,8 +9,20 @@ import type { RefusalCode } from "../../../core/refusals.ts";
 import { kindOfError } from "../../log.ts";
 import type { Words } from "./i18n/words.ts";
 import { catalogues } from "./language.ts";
-import { pageAnswer } from "./layout.tsx";
+import { pageAnswer, type Page } from "./layout.tsx";
 import { filled, type Setting } from "./parts.tsx";
+
+/** A page that only says something. */
+export const noticePage = (title: string, advice: string, more?: Child): Page => ({
+  title: `${title} · svc`,
+  content: (
+    <article class="notice-page">
+      <h1>{title}</h1>
+      <p>{advice}</p>
+      {more}
+    </article>
+  ),
+});
 
 const notice = (
   c: Context<Api>,
@@ -21,17 +33,7 @@ const notice = (
   c.set("refused", code);
   return pageAnswer(c, statuses[code], ({ words, language }: Setting) => {
     const { title, advice, more } = said(words, catalogues[language].locale);
-    return {
-      title,
-      ...(keepsQuery && { keepsQuery }),
-      content: (
-        <article class="notice-page">
-          <h1>{title}</h1>
-          <p>{advice}</p>
-          {more}
-        </article>
-      ),
-    };
+    return { ...noticePage(title, advice, more), title, ...(keepsQuery && { keepsQuery }) };
   });
 };
 
@@ -45,25 +47,25 @@ const waitText = (seconds: number, locale: string): string => {
   return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long" }).format(Math.ceil(seconds / length));
 };
 
-type TooOften = "crowded" | "busy" | "crowdedForm";
-
 /** Too often; `seconds` are those in Retry-After. In every language the address is the same, to be loaded again. */
-const waitPage = (c: Context<Api>, seconds: string, title: TooOften, advice: `${TooOften}Advice`): Promise<Response> =>
-  notice(
-    c,
-    "rate_limited",
-    (words, locale) => ({ title: words[title], advice: filled(words[advice], { wait: waitText(Number(seconds), locale) }) }),
-    true,
-  );
+const waitPage =
+  (title: "crowded" | "busy" | "crowdedForm") =>
+  (c: Context<Api>, seconds: string): Promise<Response> =>
+    notice(
+      c,
+      "rate_limited",
+      (words, locale) => ({ title: words[title], advice: filled(words[`${title}Advice`], { wait: waitText(Number(seconds), locale) }) }),
+      true,
+    );
 
-export const crowdedPage = (c: Context<Api>, seconds: string): Promise<Response> => waitPage(c, seconds, "crowded", "crowdedAdvice");
+/** Too many certificates from one network. */
+export const crowdedPage = waitPage("crowded");
 
 /** Too much by one person who is signed in, or of one business. */
-export const busyPage = (c: Context<Api>, seconds: string): Promise<Response> => waitPage(c, seconds, "busy", "busyAdvice");
+export const busyPage = waitPage("busy");
 
 /** Too many forms from one network. */
-export const crowdedFormPage = (c: Context<Api>, seconds: string): Promise<Response> =>
-  waitPage(c, seconds, "crowdedForm", "crowdedFormAdvice");
+export const crowdedFormPage = waitPage("crowdedForm");
 
 /** A form that did not come from our own page, or is none of ours. */
 export const foreignFormPage = (c: Context<Api>): Promise<Response> =>

@@ -1,6 +1,6 @@
 // The small parts pages are set from: text of strangers, moments, hashes, remarks, status. No part writes a style or a
 // script into the page.
-import type { Child, FC } from "hono/jsx";
+import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { raw } from "hono/html";
 import { isoOf, type Instant } from "../../../core/time.ts";
 import { appearanceOf } from "./appearance.ts";
@@ -11,9 +11,22 @@ import { catalogues, type Language } from "./language.ts";
 export interface Setting {
   readonly language: Language;
   readonly words: Words;
+  /** The language that was chosen by hand: links and forms keep it. Otherwise the browser asks for its own again. */
+  readonly choice: Language | null;
 }
 
-export const settingOf = (language: Language): Setting => ({ language, words: catalogues[language].words });
+export const settingOf = (language: Language, choice: Language | null = null): Setting => ({
+  language,
+  words: catalogues[language].words,
+  choice,
+});
+
+/** A path that keeps the language that was chosen by hand. */
+export const inLanguage = (path: string, choice: Language | null): string => (choice === null ? path : `${path}?lang=${choice}`);
+
+/** The frame of a page (layout.tsx) provides its setting to all that stands on the page. */
+export const PageSetting = createContext(settingOf("en"));
+export const useSetting = (): Setting => useContext(PageSetting);
 
 // An HTML parser turns a carriage return into a line feed, and the hash of a disclosure would no longer fit; written as
 // a character reference it stays what it is.
@@ -26,7 +39,7 @@ const exactly = (text: string): Child => {
  * Text that somebody else wrote, exactly as it is stored: set apart from the direction of the line around it, in no
  * language we could name, and not to be translated. `bound` names the member of the record it is compared with.
  */
-export const Exact: FC<{ text: string; bound?: string; passage?: boolean }> = ({ text, bound, passage }) => (
+export const Exact: FC<{ text: string; bound?: string | undefined; passage?: boolean }> = ({ text, bound, passage }) => (
   <bdi dir="auto" lang="" translate="no" data-bound={bound} class={passage ? "exact passage" : "exact"}>
     {exactly(text)}
   </bdi>
@@ -55,18 +68,19 @@ export const Shape: FC<{ name: keyof typeof shapes }> = ({ name }) => (
   </svg>
 );
 
-/** What is wrong with a field, between its label and it; `word` says "Error:" in the reader's language. */
-export const FieldFault: FC<{ word: string; text: string; id?: string }> = ({ word, text, id = "fault" }) => (
+/** What is wrong with a field, between its label and it. */
+export const FieldFault: FC<{ text: string; id?: string }> = ({ text, id = "fault" }) => (
   <p class="field-error" id={id} role="alert">
     <Shape name="warning" />
     <span>
-      <strong>{word}</strong> {text}
+      <strong>{useSetting().words.error}</strong> {text}
     </span>
   </p>
 );
 
 /** What the eye would miss in a text, said beside it. */
-export const Remarks: FC<{ text: string; setting: Setting }> = ({ text, setting: { words } }) => {
+export const Remarks: FC<{ text: string }> = ({ text }) => {
+  const { words } = useSetting();
   const { invisible, alphabets } = appearanceOf(text);
   const remarks = [
     invisible.length > 0 &&
@@ -86,22 +100,48 @@ export const Remarks: FC<{ text: string; setting: Setting }> = ({ text, setting:
   );
 };
 
+/** What the state of something is called, beside a shape. */
+export interface Standing {
+  readonly tone: "good" | "caution" | "bad" | "plain";
+  readonly shape: keyof typeof shapes;
+  readonly text: string;
+}
+
+export const Status: FC<Standing> = ({ tone, shape, text }) => (
+  <span class={`status ${tone}`}>
+    <Shape name={shape} />
+    {text}
+  </span>
+);
+
 /** Text of a stranger with its remarks. */
-export const Foreign: FC<{ text: string; bound?: string; setting: Setting }> = ({ text, bound, setting }) => (
+export const Foreign: FC<{ text: string; bound?: string | undefined }> = ({ text, bound }) => (
   <>
-    <Exact text={text} {...(bound !== undefined && { bound })} /> <Remarks text={text} setting={setting} />
+    <Exact text={text} bound={bound} /> <Remarks text={text} />
   </>
 );
+
+/** What a business said it asks for, in its own words, where it sent any. */
+export const TheirWords: FC<{ lead: string; text: string }> = ({ lead, text }) =>
+  text === "" ? null : (
+    <figure>
+      <figcaption class="quiet">{lead}</figcaption>
+      <blockquote>
+        <Foreign text={text} />
+      </blockquote>
+    </figure>
+  );
 
 /** "4 March 2026". */
 export const dayIn = (language: Language, at: Instant): string =>
   new Intl.DateTimeFormat(catalogues[language].locale, { dateStyle: "long", timeZone: "UTC" }).format(at);
 
 /** "4 March 2026, 05:06 UTC", with the exact instant for machines. */
-export const Moment: FC<{ at: Instant; bound?: string; setting: Setting }> = ({ at, bound, setting }) => {
-  const { locale } = catalogues[setting.language];
+export const Moment: FC<{ at: Instant; bound?: string | undefined }> = ({ at, bound }) => {
+  const { language } = useSetting();
+  const { locale } = catalogues[language];
   const time = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" }).format(at);
-  return <time datetime={isoOf(at)} data-bound={bound}>{`${dayIn(setting.language, at)}, ${time}\u00a0UTC`}</time>;
+  return <time datetime={isoOf(at)} data-bound={bound}>{`${dayIn(language, at)}, ${time}\u00a0UTC`}</time>;
 };
 
 const groupLength = 8; // 64 characters are eight groups: countable, and each fits the narrowest screen
@@ -119,19 +159,77 @@ export const Hash: FC<{ value: string; id?: string; bound?: string }> = ({ value
 );
 
 /** Shown by the page's script only: without it there is nothing to press. */
-export const CopyButton: FC<{ of: string; label: string; words: Words }> = ({ of, label, words }) => (
-  <button type="button" class="copy" hidden data-copy={of} data-copied={words.copied} aria-label={label}>
-    {words.copy}
-  </button>
-);
+export const CopyButton: FC<{ of: string; label: string }> = ({ of, label }) => {
+  const { words } = useSetting();
+  return (
+    <button type="button" class="copy" hidden data-copy={of} data-copied={words.copied} aria-label={label}>
+      {words.copy}
+    </button>
+  );
+};
 
 /** A sentence of the catalogue with `{name}` replaced by parts; a name without a part stays visible as a mistake. */
 export const Sentence: FC<{ text: string; parts: Readonly<Record<string, Child>> }> = ({ text, parts }) => (
   <>{text.split(/\{([a-z]+)\}/).map((piece, at) => (at % 2 === 0 ? piece : (parts[piece] ?? `{${piece}}`)))}</>
 );
 
-/** The same for plain text. */
+/** A sentence that names a business, whose name is its own. */
+export const Naming: FC<{ text: string; name: string; parts?: Readonly<Record<string, Child>> }> = ({ text, name, parts }) => (
+  <Sentence text={text} parts={{ business: <Exact text={name} />, ...parts }} />
+);
+
+/** A sentence filled in with plain text. */
 export const filled = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{([a-z]+)\}/g, (whole, name: string) => values[name] ?? whole);
 
 export const numberText = (value: number, language: Language): string => new Intl.NumberFormat(catalogues[language].locale).format(value);
+
+/** A part of a page, under its heading. */
+export const Section: FC<{ name: string; heading: string; children?: Child }> = ({ name, heading, children }) => (
+  <section class={name} aria-labelledby={`${name}-heading`}>
+    <h2 id={`${name}-heading`}>{heading}</h2>
+    {children}
+  </section>
+);
+
+const eventShapes = { done: "tick", pending: "clock", counted: "dot", failed: "warning" } as const;
+export type EventKind = keyof typeof eventShapes;
+
+/** A line of what has happened or is still to come, with its moment where it has one. */
+export const Event: FC<{ kind: EventKind; text: Child; at: Instant | null; bound?: string | undefined; children?: Child }> = (event) => (
+  <li class={event.kind}>
+    <Shape name={eventShapes[event.kind]} />
+    <div>
+      {event.text}
+      {event.at !== null && (
+        <>
+          {" "}
+          <Moment at={event.at} bound={event.bound} />
+        </>
+      )}
+      {event.children}
+    </div>
+  </li>
+);
+
+/** A line of a list of terms and what they are. */
+export const Row: FC<{ name: Child; children?: Child }> = ({ name, children }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+/** In one line, with what stands between them. */
+export const Joined: FC<{ of: readonly Child[]; by: string }> = ({ of, by }) => <>{of.map((part, at) => (at === 0 ? part : [by, part]))}</>;
+
+/** Names or sentences, one to a line; nothing of those that are not there. */
+export const Points: FC<{ of: readonly Child[] }> = ({ of }) => (
+  <ul class="names">
+    {of
+      .filter((point) => point !== null && point !== false)
+      .map((point) => (
+        <li>{point}</li>
+      ))}
+  </ul>
+);

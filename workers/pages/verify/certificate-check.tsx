@@ -2,13 +2,59 @@
 import type { FC } from "hono/jsx";
 import { publishedCanonical, type PublishedCertificate } from "../../../core/certificates/published.ts";
 import type { TrustDocument } from "../../../core/ledger/trust-document.ts";
-import { Row, Section, type Shown } from "./certificate-parts.tsx";
-import type { Words } from "../shared/i18n/words.ts";
-import { CopyButton, Hash, Shape } from "../shared/parts.tsx";
-import { Proofs } from "./proofs.tsx";
+import { CopyButton, Hash, Row, Section, Shape, useSetting } from "../shared/parts.tsx";
+
+interface Checked {
+  readonly certificate: PublishedCertificate;
+  /** What the page hands its own verifier: the public answer of verify, and the keys of the service. */
+  readonly published: object;
+  readonly trust: TrustDocument;
+}
+
+/**
+ * What the page checks besides the fingerprint: the issuer's signature, the ledger, and what others attested, by the verifier that checks
+ * evidence packs. What it checks goes along as text; client/proofs fills in the answers.
+ */
+const Proofs: FC<Checked> = ({ certificate, published, trust }) => {
+  const { words } = useSetting();
+  const rows = [
+    ["signature", words.proofSignature],
+    ["ledger", words.proofLedger],
+    ["others", words.proofOthers],
+    ...(certificate.status === "revoked" ? [["withdrawal", words.proofWithdrawal] as const] : []),
+  ] as const;
+  return (
+    <details
+      class="record proofs"
+      id="proofs"
+      data-pass={words.proofPass}
+      data-fail={words.proofFail}
+      data-incomplete={words.proofIncomplete}
+      data-skipped={words.proofSkipped}
+    >
+      <summary>{words.proofs}</summary>
+      <p>{words.proofsIntro}</p>
+      <dl>
+        {rows.map(([name, label]) => (
+          <div>
+            <dt>{label}</dt>
+            <dd data-proof={name}>{words.proofWaiting}</dd>
+          </div>
+        ))}
+      </dl>
+      <code id="published" hidden translate="no">
+        {JSON.stringify(published)}
+      </code>
+      <code id="trust" hidden translate="no">
+        {JSON.stringify(trust)}
+      </code>
+    </details>
+  );
+};
 
 /** Where the verifier and the keys are got, and the one command: the same as the README of a pack. */
-const ByTool: FC<{ certificate: PublishedCertificate; trust: TrustDocument; words: Words }> = ({ certificate, trust, words }) => {
+const ByTool: FC<Checked> = ({ certificate, trust }) => {
+  const { words } = useSetting();
   const { url, sha256 } = trust.verifier;
   return (
     <div class="by-tool">
@@ -35,8 +81,9 @@ const ByTool: FC<{ certificate: PublishedCertificate; trust: TrustDocument; word
   );
 };
 
-export const Check: FC<Shown> = ({ page: { certificate }, setting, apiBase, published, trust }) => {
-  const { words } = setting;
+export const Check: FC<Checked & { readonly apiBase: string }> = ({ apiBase, ...checked }) => {
+  const { words, language } = useSetting();
+  const { certificate } = checked;
   const json = `${apiBase}/certs/${certificate.id}/verify`;
   return (
     <Section name="check" heading={words.check}>
@@ -45,7 +92,7 @@ export const Check: FC<Shown> = ({ page: { certificate }, setting, apiBase, publ
         <Row name={words.fingerprint}>
           <div class="fingerprint">
             <Hash value={certificate.fingerprint} id="fingerprint" bound="fingerprint" />
-            <CopyButton of="fingerprint" label={words.copyFingerprint} words={words} />
+            <CopyButton of="fingerprint" label={words.copyFingerprint} />
           </div>
         </Row>
       </dl>
@@ -71,7 +118,7 @@ export const Check: FC<Shown> = ({ page: { certificate }, setting, apiBase, publ
             {publishedCanonical(certificate)}
           </code>
         </pre>
-        <CopyButton of="record" label={words.copyRecord} words={words} />
+        <CopyButton of="record" label={words.copyRecord} />
         <dl>
           <Row name={words.certificateNumber}>
             <Hash value={certificate.id} bound="cert_id" />
@@ -87,8 +134,8 @@ export const Check: FC<Shown> = ({ page: { certificate }, setting, apiBase, publ
           </Row>
         </dl>
       </details>
-      <Proofs status={certificate.status} published={published} trust={trust} words={words} />
-      <ByTool certificate={certificate} trust={trust} words={words} />
+      <Proofs {...checked} />
+      <ByTool {...checked} />
       <details class="by-hand">
         <summary>{words.byHand}</summary>
         <p>{words.byHandFile}</p>
@@ -102,7 +149,7 @@ export const Check: FC<Shown> = ({ page: { certificate }, setting, apiBase, publ
       </details>
       <ul class="links">
         <li>
-          <a href={`format?lang=${setting.language}`}>{words.formatLink}</a>
+          <a href={`format?lang=${language}`}>{words.formatLink}</a>
         </li>
         <li>
           <a href={json}>{words.jsonLink}</a>

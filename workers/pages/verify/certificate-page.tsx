@@ -9,60 +9,65 @@ import {
   type PublishedCertificate,
   type PublishedPolicy,
 } from "../../../core/certificates/published.ts";
-import { verifyUrlOf } from "../../../core/certificates/views.ts";
+import { verifyUrlOf, type ViewContext } from "../../../core/certificates/views.ts";
+import type { TrustDocument } from "../../../core/ledger/trust-document.ts";
 import { standingEntities } from "../../../core/withdrawals/entities.ts";
 import type { CertificatePage } from "../../operations/certificates/page.ts";
-import { Check } from "./certificate-check.tsx";
-import { Row, Section, type Shown } from "./certificate-parts.tsx";
-import { Timeline } from "./certificate-timeline.tsx";
 import type { Words } from "../shared/i18n/words.ts";
 import type { Page } from "../shared/layout.tsx";
-import { Exact, filled, Foreign, Hash, Moment, numberText, Remarks, Sentence, Shape, type Setting } from "../shared/parts.tsx";
+import {
+  Exact,
+  filled,
+  Foreign,
+  Hash,
+  Moment,
+  numberText,
+  Points,
+  Remarks,
+  Row,
+  Section,
+  Sentence,
+  Shape,
+  Status,
+  useSetting,
+  type Setting,
+} from "../shared/parts.tsx";
+import { actsOf, unlessErased, WithdrawalForms, WithdrawnSummary } from "../withdrawal/withdrawal-parts.tsx";
+import { Check } from "./certificate-check.tsx";
+import { Timeline } from "./certificate-timeline.tsx";
 import { QrCode } from "./qr.tsx";
-import { actsOf, SomeWithdrawn, unlessErased, WithdrawalForms, type LanguageChoice } from "../withdrawal/withdrawal-parts.tsx";
 
-type Part = FC<{ certificate: PublishedCertificate; setting: Setting }>;
+type Part = FC<{ certificate: PublishedCertificate }>;
 
-const Status: Part = ({ certificate, setting: { words } }) => (
-  <p class="statuses">
-    {certificate.status === "active" && isRefusal(certificate) ? (
-      <span class="status caution">
-        <Shape name="cross" />
-        {words.refused}
-      </span>
-    ) : certificate.status === "active" ? (
-      <span class="status good">
-        <Shape name="tick" />
-        {words.active}
-      </span>
-    ) : (
-      <span class="status bad">
-        <Shape name="cross" />
-        {words.withdrawn}
-      </span>
-    )}{" "}
-    {certificate.environment === "sandbox" && (
-      <span class="status caution">
-        <Shape name="warning" />
-        {words.sandbox}
-      </span>
-    )}
-  </p>
-);
+const Standing: Part = ({ certificate }) => {
+  const { words } = useSetting();
+  return (
+    <p class="statuses">
+      {certificate.status !== "active" ? (
+        <Status tone="bad" shape="cross" text={words.withdrawn} />
+      ) : isRefusal(certificate) ? (
+        <Status tone="caution" shape="cross" text={words.refused} />
+      ) : (
+        <Status tone="good" shape="tick" text={words.active} />
+      )}{" "}
+      {certificate.environment === "sandbox" && <Status tone="caution" shape="warning" text={words.sandbox} />}
+    </p>
+  );
+};
 
-const Opening: Part = ({ certificate, setting }) => {
-  const { words } = setting;
+const Opening: Part = ({ certificate }) => {
+  const { words } = useSetting();
   return (
     <header class="opening">
       <p class="kind">{isRefusal(certificate) ? words.certificateOfRefusal : words.certificate}</p>
       <h1>
         <Exact text={certificate.businessName} bound="business.name" />
       </h1>
-      <Remarks text={certificate.businessName} setting={setting} />
+      <Remarks text={certificate.businessName} />
       <div class="standing">
-        <Status certificate={certificate} setting={setting} />
+        <Standing certificate={certificate} />
         <p>
-          <Sentence text={words.issuedOn} parts={{ date: <Moment at={certificate.issuedAt} bound="timestamp" setting={setting} /> }} />
+          <Sentence text={words.issuedOn} parts={{ date: <Moment at={certificate.issuedAt} bound="timestamp" /> }} />
         </p>
       </div>
       {certificate.environment === "sandbox" && <p class="notice caution">{words.summarySandbox}</p>}
@@ -73,13 +78,7 @@ const Opening: Part = ({ certificate, setting }) => {
           {certificate.withdrawal !== null && (
             <>
               {" "}
-              <Sentence
-                text={words.withdraw.summary}
-                parts={{
-                  date: <Moment at={certificate.withdrawal.withdrawnAt} setting={setting} />,
-                  deadline: <Moment at={certificate.withdrawal.ceaseBy} setting={setting} />,
-                }}
-              />
+              <WithdrawnSummary of={certificate.withdrawal} />
             </>
           )}
         </p>
@@ -97,74 +96,73 @@ const Opening: Part = ({ certificate, setting }) => {
   );
 };
 
-const Disclosure: Part = ({ certificate, setting }) => (
-  <Section name="shown" heading={setting.words.shown}>
+const Disclosure: Part = ({ certificate }) => (
+  <Section name="shown" heading={useSetting().words.shown}>
     <blockquote>
       <Exact text={certificate.disclosureText} bound="disclosure" passage />
     </blockquote>
-    <Remarks text={certificate.disclosureText} setting={setting} />
+    <Remarks text={certificate.disclosureText} />
   </Section>
 );
 
 const listedAtOnce = 12; // what a reader takes in at a glance; further names are one press away, and always in print
 
-const Names: FC<{ names: readonly string[]; setting: Setting }> = ({ names, setting }) => {
-  const list = (some: readonly string[]): Child => (
-    <ul class="names">
-      {some.map((name) => (
-        <li>
-          <Foreign text={name} bound="entity" setting={setting} />
-        </li>
-      ))}
-    </ul>
-  );
-  if (names.length <= listedAtOnce + 1) return <>{list(names)}</>;
-  const further = names.length - listedAtOnce;
+const Names: FC<{ names: readonly string[] }> = ({ names }) => {
+  const { words, language } = useSetting();
+  const list = names.map((name) => <Foreign text={name} bound="entity" />);
+  if (list.length <= listedAtOnce + 1) return <Points of={list} />;
   return (
     <>
-      {list(names.slice(0, listedAtOnce))}
+      <Points of={list.slice(0, listedAtOnce)} />
       <details>
-        <summary>{filled(setting.words.furtherRecipients, { count: numberText(further, setting.language) })}</summary>
-        {list(names.slice(listedAtOnce))}
+        <summary>{filled(words.furtherRecipients, { count: numberText(list.length - listedAtOnce, language) })}</summary>
+        <Points of={list.slice(listedAtOnce)} />
       </details>
     </>
   );
 };
 
 /** `list` names the member of the record these names stand in; an answer that nobody gave stands there empty. */
-const Answer: FC<{ heading: Child; list: string; names: readonly string[]; setting: Setting }> = ({ heading, list, names, setting }) => (
-  <div class="answer" data-list={list}>
-    <h3>{heading}</h3>
-    {names.length === 0 ? <p class="quiet">{setting.words.nobody}</p> : <Names names={names} setting={setting} />}
+const Answer: FC<{ shape?: "tick" | "cross"; heading: string; list: string; names: readonly string[] }> = (answer) => (
+  <div class="answer" data-list={answer.list}>
+    <h3>
+      {answer.shape !== undefined && (
+        <>
+          <Shape name={answer.shape} />{" "}
+        </>
+      )}
+      {answer.heading}
+    </h3>
+    {answer.names.length === 0 ? <p class="quiet">{useSetting().words.nobody}</p> : <Names names={answer.names} />}
   </div>
 );
 
 /** Those the person has withdrawn from, act by act. In the record they stand among the accepted ones where each was asked about. */
-const Withdrawn: Part = ({ certificate, setting }) => (
+const Withdrawn: Part = ({ certificate }) => (
   <>
     {actsOf(certificate).map((act) => (
       <div class="answer" {...(certificate.answered !== null && { "data-list": "entities_accepted" })}>
         <h3>
-          <Shape name="cross" /> {setting.words.withdrawnFrom}
+          <Shape name="cross" /> {useSetting().words.withdrawnFrom}
         </h3>
         <p class="quiet">
-          <SomeWithdrawn act={act} setting={setting} />
+          <WithdrawnSummary of={act} />
         </p>
-        <Names names={act.map(({ entity }) => entity)} setting={setting} />
+        <Names names={act.entities} />
       </div>
     ))}
   </>
 );
 
-const Recipients: Part = ({ certificate, setting }) => {
+const Recipients: Part = ({ certificate }) => {
   const { entities, answered, entitiesWithdrawn, status } = certificate;
-  const { words } = setting;
-  const heading = isRefusal(certificate) ? words.recipientsNamed : status === "revoked" ? words.recipientsWithdrawn : words.recipients;
-  const isSome = entitiesWithdrawn.length > 0;
+  const { words } = useSetting();
   const isWithdrawn = status === "revoked";
+  const heading = isRefusal(certificate) ? words.recipientsNamed : isWithdrawn ? words.recipientsWithdrawn : words.recipients;
+  const isSome = entitiesWithdrawn.length > 0;
   const deadline = certificate.withdrawal !== null && (
     <p>
-      <Sentence text={words.recipientsDeadline} parts={{ deadline: <Moment at={certificate.withdrawal.ceaseBy} setting={setting} /> }} />
+      <Sentence text={words.recipientsDeadline} parts={{ deadline: <Moment at={certificate.withdrawal.ceaseBy} /> }} />
     </p>
   );
   const standing = standingEntities(certificate);
@@ -173,10 +171,10 @@ const Recipients: Part = ({ certificate, setting }) => {
       <Section name="recipients" heading={heading}>
         {deadline}
         <p>{entities.length === 1 ? words.namedOne : words.namedTogether}</p>
-        <Names names={standing} setting={setting} />
+        <Names names={standing} />
         {isSome && (
           <div class="answers">
-            <Withdrawn certificate={certificate} setting={setting} />
+            <Withdrawn certificate={certificate} />
           </div>
         )}
       </Section>
@@ -190,27 +188,14 @@ const Recipients: Part = ({ certificate, setting }) => {
       <p>{words.askedEach}</p>
       <div class="answers">
         <Answer
-          heading={
-            <>
-              <Shape name={isWithdrawn ? "cross" : "tick"} /> {isWithdrawn ? words.withdrawnFrom : words.accepted}
-            </>
-          }
+          shape={isWithdrawn ? "cross" : "tick"}
+          heading={isWithdrawn ? words.withdrawnFrom : words.accepted}
           list="entities_accepted"
           names={standing}
-          setting={setting}
         />
-        {isSome && <Withdrawn certificate={certificate} setting={setting} />}
-        <Answer
-          heading={
-            <>
-              <Shape name="cross" /> {words.declined}
-            </>
-          }
-          list="entities_rejected"
-          names={answered.rejected}
-          setting={setting}
-        />
-        {notAsked.length > 0 && <Answer heading={words.notAsked} list="entities" names={notAsked} setting={setting} />}
+        {isSome && <Withdrawn certificate={certificate} />}
+        <Answer shape="cross" heading={words.declined} list="entities_rejected" names={answered.rejected} />
+        {notAsked.length > 0 && <Answer heading={words.notAsked} list="entities" names={notAsked} />}
       </div>
     </Section>
   );
@@ -219,8 +204,8 @@ const Recipients: Part = ({ certificate, setting }) => {
 const fieldName = (key: string, words: Words): Child =>
   Object.hasOwn(words.fields, key) ? words.fields[key as keyof Words["fields"]] : <Exact text={key} />;
 
-const Person: Part = ({ certificate, setting }) => {
-  const { words } = setting;
+const Person: Part = ({ certificate }) => {
+  const { words } = useSetting();
   if (certificate.subjectErasedAt !== null) return <p class="quiet">{words.erased}</p>;
   return (
     <>
@@ -228,7 +213,7 @@ const Person: Part = ({ certificate, setting }) => {
         {Object.entries(certificate.subjectMasked).map(([key, value]) => (
           <li>
             <span class="field">{fieldName(key, words)}</span>{" "}
-            {value === "" ? <span class="quiet">{words.leftEmpty}</span> : <Foreign text={value} setting={setting} />}
+            {value === "" ? <span class="quiet">{words.leftEmpty}</span> : <Foreign text={value} />}
           </li>
         ))}
       </ul>
@@ -239,30 +224,26 @@ const Person: Part = ({ certificate, setting }) => {
   );
 };
 
-const Details: Part = ({ certificate, setting }) => {
-  const { words } = setting;
+const Details: Part = ({ certificate }) => {
+  const { words } = useSetting();
+  const { checks } = words;
+  const [origin, domain] = isOnVerifiedDomain(certificate)
+    ? [certificate.capturedVia === "browser" ? checks.origin_browser : checks.origin_server, checks.domain]
+    : [checks.origin_unverified, checks.domain_unverified];
   return (
     <Section name="details" heading={words.details}>
       <dl>
         <Row name={words.purpose}>
-          <Foreign text={certificate.purpose} bound="purpose" setting={setting} />
+          <Foreign text={certificate.purpose} bound="purpose" />
         </Row>
         <Row name={words.website}>
           <Exact text={certificate.originDomain} bound="origin_domain" />
           <p class="quiet">
-            {isOnVerifiedDomain(certificate) ? (
-              <>
-                {words.checks[certificate.capturedVia === "browser" ? "origin_browser" : "origin_server"]} {words.checks.domain}
-              </>
-            ) : (
-              <>
-                {words.checks.origin_unverified} {words.checks.domain_unverified}
-              </>
-            )}
+            {origin} {domain}
           </p>
         </Row>
         <Row name={words.person}>
-          <Person certificate={certificate} setting={setting} />
+          <Person certificate={certificate} />
         </Row>
         {certificate.gpc && <Row name={words.signal}>{words.signalGpc}</Row>}
       </dl>
@@ -273,9 +254,9 @@ const Details: Part = ({ certificate, setting }) => {
 /** A link only where following it can do nothing but open a web page. */
 const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 
-const Policy: FC<{ policy: PublishedPolicy; setting: Setting }> = ({ policy, setting }) => {
-  const { words } = setting;
-  const address = <Foreign text={policy.sourceUrl} setting={setting} />;
+const Policy: FC<{ policy: PublishedPolicy }> = ({ policy }) => {
+  const { words } = useSetting();
+  const address = <Foreign text={policy.sourceUrl} />;
   return (
     <Row name={policy.kind === "privacy" ? words.privacy : words.terms}>
       {isWebAddress(policy.sourceUrl) ? (
@@ -286,7 +267,7 @@ const Policy: FC<{ policy: PublishedPolicy; setting: Setting }> = ({ policy, set
         address
       )}
       <p class="quiet">
-        <Sentence text={words.policySaved} parts={{ date: <Moment at={policy.capturedAt} setting={setting} /> }} />
+        <Sentence text={words.policySaved} parts={{ date: <Moment at={policy.capturedAt} /> }} />
       </p>
       <p class="quiet">
         {words.policyHash} <Hash value={policy.contentHash} />
@@ -295,15 +276,15 @@ const Policy: FC<{ policy: PublishedPolicy; setting: Setting }> = ({ policy, set
   );
 };
 
-const Policies: Part = ({ certificate, setting }) => {
-  const { words } = setting;
+const Policies: Part = ({ certificate }) => {
+  const { words } = useSetting();
   const status = policiesStatus(certificate);
   return (
     <Section name="policies" heading={words.policies}>
       {status === "captured" ? (
         <dl>
           {certificate.policies.map((policy) => (
-            <Policy policy={policy} setting={setting} />
+            <Policy policy={policy} />
           ))}
         </dl>
       ) : (
@@ -313,46 +294,48 @@ const Policies: Part = ({ certificate, setting }) => {
   );
 };
 
-const Withdrawal: FC<{ page: CertificatePage; setting: Setting; choice: LanguageChoice }> = ({
-  page: { certificate, reach },
-  setting,
-  choice,
-}) => (
-  <Section name="withdrawal" heading={setting.words.isThisYou}>
-    <WithdrawalForms certificate={unlessErased(certificate)} reach={reach} setting={setting} choice={choice} />
-  </Section>
-);
+const Address: FC<{ url: string }> = ({ url }) => {
+  const { words } = useSetting();
+  return (
+    <div class="address">
+      <QrCode text={url} label={words.qr} />
+      <p>
+        {words.address}
+        <br />
+        <span class="url">{url}</span>
+      </p>
+    </div>
+  );
+};
 
-const Address: FC<{ url: string; words: Words }> = ({ url, words }) => (
-  <div class="address">
-    <QrCode text={url} label={words.qr} />
-    <p>
-      {words.address}
-      <br />
-      <span class="url">{url}</span>
-    </p>
-  </div>
-);
+interface Shown extends ViewContext {
+  readonly page: CertificatePage;
+  /** What the page hands its own verifier: the public answer of verify, and the keys of the service. */
+  readonly published: object;
+  readonly trust: TrustDocument;
+}
 
-export const certificatePage = (shown: Shown): Page => {
-  const { page, setting } = shown;
-  const { certificate } = page;
-  const { words } = setting;
+export const certificatePage = ({ words }: Setting, { page, apiBase, verifyBase, now, published, trust }: Shown): Page => {
+  const { certificate, reach } = page;
   return {
     title: `${certificate.businessName} · ${words.certificate}`,
     script: "verify.js",
     footer: words.footer,
     content: (
       <article class="certificate">
-        <Opening certificate={certificate} setting={setting} />
-        <Disclosure certificate={certificate} setting={setting} />
-        <Recipients certificate={certificate} setting={setting} />
-        <Details certificate={certificate} setting={setting} />
-        <Timeline page={page} setting={setting} apiBase={shown.apiBase} now={shown.now} />
-        <Check {...shown} />
-        <Policies certificate={certificate} setting={setting} />
-        {certificate.status === "active" && <Withdrawal page={page} setting={setting} choice={shown.choice} />}
-        <Address url={verifyUrlOf(shown.verifyBase, certificate.id)} words={words} />
+        <Opening certificate={certificate} />
+        <Disclosure certificate={certificate} />
+        <Recipients certificate={certificate} />
+        <Details certificate={certificate} />
+        <Timeline page={page} apiBase={apiBase} now={now} />
+        <Check certificate={certificate} apiBase={apiBase} published={published} trust={trust} />
+        <Policies certificate={certificate} />
+        {certificate.status === "active" && (
+          <Section name="withdrawal" heading={words.isThisYou}>
+            <WithdrawalForms certificate={unlessErased(certificate)} reach={reach} />
+          </Section>
+        )}
+        <Address url={verifyUrlOf(verifyBase, certificate.id)} />
       </article>
     ),
   };

@@ -1,6 +1,6 @@
 // How a certificate is built: what a page's "check it yourself" rests on, for whoever wants to check all of it.
 import type { Page } from "../shared/layout.tsx";
-import type { Setting } from "../shared/parts.tsx";
+import { Row, type Setting } from "../shared/parts.tsx";
 
 export const formatPage = ({ words: { format } }: Setting): Page => ({
   title: format.title,
@@ -12,12 +12,7 @@ export const formatPage = ({ words: { format } }: Setting): Page => ({
       <p>{format.recordText}</p>
       <dl>
         {Object.entries(format.members).map(([name, meaning]) => (
-          <div>
-            <dt>
-              <code translate="no">{name}</code>
-            </dt>
-            <dd>{meaning}</dd>
-          </div>
+          <Row name={<code translate="no">{name}</code>}>{meaning}</Row>
         ))}
       </dl>
       <h2>{format.person}</h2>

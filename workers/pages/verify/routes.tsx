@@ -1,11 +1,9 @@
 // GET /c/{id}: the public page of a certificate. Who opens it is noted in the view trail; whoever has the address may.
 import type { Context, Hono } from "hono";
-import { addressKey } from "../../../core/access/address.ts";
 import { verifyView } from "../../../core/certificates/views.ts";
 import { certIdOf, typedCertIdOf } from "../../../core/ids.ts";
 import { trustDocument } from "../../../core/ledger/trust-document.ts";
 import type { Api } from "../../http/context.ts";
-import { limited } from "../../http/guards.ts";
 import { openCertificatePage } from "../../operations/certificates/page.ts";
 import { viewContext } from "../../operations/certificates/view-context.ts";
 import { trustedKeys } from "../../operations/service/trust.ts";
@@ -14,6 +12,7 @@ import { formatPage } from "./format-page.tsx";
 import { chosenLanguage } from "../shared/language.ts";
 import { pageAnswer } from "../shared/layout.tsx";
 import { crowdedPage, noSuchPage } from "../shared/notices.tsx";
+import { uncrowded } from "../shared/own-form.ts";
 
 /** True when no person reads the answer: a look at the headers, or a page fetched ahead of a click that may never come. */
 const isUnread = (c: Context<Api>): boolean =>
@@ -30,8 +29,6 @@ const fromPaper = (c: Context<Api>, typed: string): Response | Promise<Response>
 
 const verify = async (c: Context<Api>): Promise<Response> => {
   const { services } = c.var;
-  const crowded = limited(c, "VERIFY_PER_IP", await services.takeByAddress("VERIFY_PER_IP", addressKey(c.var.ip)));
-  if (crowded !== null) return crowdedPage(c, crowded.headers.get("retry-after") ?? "60");
   const certId = certIdOf(c.req.param("id") ?? "");
   if (certId === null) return fromPaper(c, c.req.param("id") ?? "");
   const opened = await openCertificatePage(services, certId, {
@@ -44,19 +41,12 @@ const verify = async (c: Context<Api>): Promise<Response> => {
   const view = verifyView(opened.value.certificate, context);
   const { subject: _masked, checks: _checks, ...published } = view; // the verifier asks for neither, and the page says them in words
   return pageAnswer(c, 200, (setting) =>
-    certificatePage({
-      page: opened.value,
-      setting,
-      ...context,
-      choice: chosenLanguage(c.req.query("lang")),
-      published,
-      trust: trustDocument(trustedKeys(services)),
-    }),
+    certificatePage(setting, { ...context, page: opened.value, published, trust: trustDocument(trustedKeys(services)) }),
   );
 };
 
 export const mountVerify = (pages: Hono<Api>): void => {
   pages.get("/format", (c) => pageAnswer(c, 200, formatPage));
-  pages.get("/:id", verify);
+  pages.get("/:id", uncrowded("VERIFY_PER_IP", crowdedPage), verify);
   pages.get("/:id/", (c) => fromPaper(c, c.req.param("id")));
 };

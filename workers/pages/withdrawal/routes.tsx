@@ -3,7 +3,6 @@
 // answers it, POST …/link follows the link from the 201, GET /c/{id}/withdrawn says what is so afterwards.
 import type { Context, Hono } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
-import { receiptUrlOf } from "../../../core/certificates/views.ts";
 import type { PublishedCertificate } from "../../../core/certificates/published.ts";
 import { certIdOf, type CertId } from "../../../core/ids.ts";
 import { isMailbox } from "../../../core/mailbox.ts";
@@ -11,29 +10,21 @@ import { typedCodeOf } from "../../../core/access/mailed-code.ts";
 import type { Api } from "../../http/context.ts";
 import { cookieOf, cookieOptions } from "../../http/cookies.ts";
 import { openWithdrawalContext, withdrawalContext } from "../../http/withdrawal-context.ts";
-import type { LimitName } from "../../limits.ts";
 import { verifyCertificate } from "../../operations/certificates/verify.ts";
 import { askedSeconds, openAsked, sealAsked, type Asked } from "../../operations/withdrawals/asked-address.ts";
 import { withdrawByLink } from "../../operations/withdrawals/by-person.ts";
 import { answerOnPage, othersByLink } from "../../operations/withdrawals/others.ts";
 import { reachOf } from "../../operations/withdrawals/reach.ts";
 import { requestWithdrawalCode } from "../../operations/withdrawals/request-code.ts";
-import { chosenLanguage, pageLanguage } from "../shared/language.ts";
+import { maxMailbox } from "../shared/forms.tsx";
+import { chosenLanguage, pageLanguage, type Language } from "../shared/language.ts";
 import { pageAnswer } from "../shared/layout.tsx";
 import { noSuchPage } from "../shared/notices.tsx";
-import { crowded, postedForm, type PageForm } from "../shared/own-form.ts";
-import {
-  codePage,
-  emailPage,
-  inLanguage,
-  linkScopePage,
-  partlyWithdrawnPage,
-  unlessErased,
-  withdrawnPage,
-  type LanguageChoice,
-} from "./withdrawal-parts.tsx";
+import { posting, uncrowded, type PageForm, type Sent } from "../shared/own-form.ts";
+import { inLanguage } from "../shared/parts.tsx";
+import { codePage, emailPage, linkScopePage, partlyWithdrawnPage, unlessErased, withdrawnPage } from "./withdrawal-parts.tsx";
 
-const choiceOf = (c: Context<Api>): LanguageChoice => chosenLanguage(c.req.query("lang"));
+const choiceOf = (c: Context<Api>): Language | null => chosenLanguage(c.req.query("lang"));
 
 const languageOf = (c: Context<Api>) => pageLanguage(c.req.query("lang"), c.req.header("accept-language"));
 
@@ -64,17 +55,13 @@ const othersFor = async (c: Context<Api>, certId: CertId) => {
 
 const to = (c: Context<Api>, path: string): Response => c.redirect(inLanguage(path, choiceOf(c)), 303);
 
-/** A form that may be worked on, with its certificate; or the page that says why not. */
-const posted = async (
-  c: Context<Api>,
-  limit: LimitName,
-): Promise<{ readonly form: PageForm; readonly certificate: PublishedCertificate } | Response> => {
-  const form = await postedForm(c, limit, c.var.services.config.verifyUrl);
-  if (form instanceof Response) return form;
+type Posted = Sent<{ readonly certificate: PublishedCertificate }>;
+
+const acting = posting(async (c) => {
   const certificate = await certificateOf(c);
   if (certificate === null) return noSuchPage(c);
-  return certificate.subjectErasedAt === null ? { form, certificate } : to(c, `/c/${certificate.id}`);
-};
+  return certificate.subjectErasedAt === null ? { certificate } : to(c, `/c/${certificate.id}`);
+}, "verifyUrl");
 
 /** The recipients that were ticked: boxes bear their places on the certificate. Null where none is: then all are meant. */
 export const chosenEntities = (form: PageForm, { entities }: PublishedCertificate): readonly string[] | null => {
@@ -82,14 +69,11 @@ export const chosenEntities = (form: PageForm, { entities }: PublishedCertificat
   return ticked.length > 0 ? ticked : null;
 };
 
-const ask = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "OPT_OUT_REQUEST_PER_IP");
-  if (sent instanceof Response) return sent;
-  const { form, certificate } = sent;
+const ask = async (c: Context<Api>, { form, certificate }: Posted): Promise<Response> => {
   const email = (form.get("email") ?? "").trim();
   if (!isMailbox(email)) {
     return pageAnswer(c, 400, (setting) =>
-      emailPage({ certificate, setting, choice: choiceOf(c), typed: email.slice(0, 320), error: setting.words.withdraw.badEmail }),
+      emailPage(setting, { certificate, typed: email.slice(0, maxMailbox), error: setting.words.withdraw.badEmail }),
     );
   }
   const { services } = c.var;
@@ -102,25 +86,20 @@ const ask = async (c: Context<Api>): Promise<Response> => {
 
 /** What to withdraw from where the address is proved, the form for the code where one was given, the form for the address where none was. */
 const show = async (c: Context<Api>): Promise<Response> => {
-  const refused = await crowded(c, "VERIFY_PER_IP");
-  if (refused !== null) return refused;
   const certificate = await certificateOf(c);
   if (certificate === null) return noSuchPage(c);
   if (certificate.status === "revoked") return to(c, `/c/${certificate.id}/withdrawn`);
   if (certificate.subjectErasedAt !== null) return to(c, `/c/${certificate.id}`); // it says whom to turn to
   const { email, token } = await askedOf(c, certificate.id);
-  const choice = choiceOf(c);
   const others = await othersFor(c, certificate.id);
-  if (token !== null && others !== null) {
-    return pageAnswer(c, 200, (setting) => linkScopePage({ certificate, setting, choice, token, others }));
-  }
+  if (token !== null && others !== null) return pageAnswer(c, 200, (setting) => linkScopePage(setting, { certificate, token, others }));
   const answered = c.req.query("answer");
   return pageAnswer(c, 200, (setting) => {
     const { words } = setting;
     const error = answered === "link" ? words.withdraw.linkFailed : answered === "failed" ? words.withdraw.failed : undefined;
     return email === null || answered === "link"
-      ? emailPage({ certificate, setting, choice, error })
-      : codePage({ certificate, setting, choice, email, error });
+      ? emailPage(setting, { certificate, error })
+      : codePage(setting, { certificate, email, error });
   });
 };
 
@@ -130,17 +109,14 @@ const failed = (c: Context<Api>, certId: CertId, answer: "failed" | "link"): Res
   return c.redirect(`/c/${certId}/withdraw?answer=${answer}${choice === null ? "" : `&lang=${choice}`}`, 303);
 };
 
-const confirm = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "OPT_OUT_CONFIRM_PER_IP");
-  if (sent instanceof Response) return sent;
-  const { form, certificate } = sent;
+const confirm = async (c: Context<Api>, { form, certificate }: Posted): Promise<Response> => {
   const { email } = await askedOf(c, certificate.id);
   if (email === null) return failed(c, certificate.id, "failed");
   const code = typedCodeOf(form.get("code") ?? "");
   if (code === null) {
     const typed = (form.get("code") ?? "").slice(0, 20);
     return pageAnswer(c, 400, (setting) =>
-      codePage({ certificate, setting, choice: choiceOf(c), email, typed, chosen: form, error: setting.words.withdraw.badCode }),
+      codePage(setting, { certificate, email, typed, chosen: form, error: setting.words.withdraw.badCode }),
     );
   }
   const answered = await answerOnPage(c.var.services, {
@@ -163,17 +139,14 @@ const confirm = async (c: Context<Api>): Promise<Response> => {
   return to(c, `/c/${certificate.id}/${isWithdrawn ? "withdrawn" : "withdraw"}`);
 };
 
-const followLink = async (c: Context<Api>): Promise<Response> => {
-  const sent = await posted(c, "OPT_OUT_CONFIRM_PER_IP");
-  if (sent instanceof Response) return sent;
-  const { form, certificate } = sent;
+const followLink = async (c: Context<Api>, { form, certificate }: Posted): Promise<Response> => {
   const token = form.get("token") ?? "";
   const entities = chosenEntities(form, certificate);
   // A link from a mail proves the address: then the person is told what else there is, and chooses.
   const others = await othersByLink(c.var.services, certificate.id, token);
   const isAsked = entities === null && !form.has("scope") && certificate.status === "active";
   if (isAsked && others !== null && others.count > 0)
-    return pageAnswer(c, 200, (setting) => linkScopePage({ certificate, setting, choice: choiceOf(c), token, others }));
+    return pageAnswer(c, 200, (setting) => linkScopePage(setting, { certificate, token, others }));
   const scope = form.get("scope") === "business" ? "business" : "certificate";
   const link = { certId: certificate.id, token, scope, entities, origin: null, language: languageOf(c) } as const;
   const followed = await withdrawByLink(c.var.services, link);
@@ -183,27 +156,22 @@ const followLink = async (c: Context<Api>): Promise<Response> => {
 };
 
 const done = async (c: Context<Api>): Promise<Response> => {
-  const refused = await crowded(c, "VERIFY_PER_IP");
-  if (refused !== null) return refused;
   const certificate = await certificateOf(c);
   if (certificate === null) return noSuchPage(c);
   const { withdrawal } = certificate;
   if (withdrawal === null && certificate.entitiesWithdrawn.length === 0) return to(c, `/c/${certificate.id}`);
   const { services } = c.var;
   const [others, reach] = await Promise.all([othersFor(c, certificate.id), reachOf(services, certificate)]);
-  const { baseUrl } = services.config;
-  const choice = choiceOf(c);
+  const shown = { certificate, apiBase: services.config.baseUrl, others, reach };
   return pageAnswer(c, 200, (setting) =>
-    withdrawal === null
-      ? partlyWithdrawnPage({ certificate, apiBase: baseUrl, others, reach, setting, choice })
-      : withdrawnPage({ certificate, withdrawal, receiptUrl: receiptUrlOf(baseUrl, certificate.id), others, reach, setting, choice }),
+    withdrawal === null ? partlyWithdrawnPage(setting, shown) : withdrawnPage(setting, { ...shown, withdrawal }),
   );
 };
 
 export const mountWithdrawalPages = (pages: Hono<Api>): void => {
-  pages.get("/:id/withdraw", show);
-  pages.post("/:id/withdraw", ask);
-  pages.post("/:id/withdraw/confirm", confirm);
-  pages.post("/:id/withdraw/link", followLink);
-  pages.get("/:id/withdrawn", done);
+  pages.get("/:id/withdraw", uncrowded("VERIFY_PER_IP"), show);
+  pages.post("/:id/withdraw", acting("OPT_OUT_REQUEST_PER_IP", ask));
+  pages.post("/:id/withdraw/confirm", acting("OPT_OUT_CONFIRM_PER_IP", confirm));
+  pages.post("/:id/withdraw/link", acting("OPT_OUT_CONFIRM_PER_IP", followLink));
+  pages.get("/:id/withdrawn", uncrowded("VERIFY_PER_IP"), done);
 };

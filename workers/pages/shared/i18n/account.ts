@@ -1,6 +1,6 @@
 // Every sentence of the pages behind a person's account: proving it is them, assistants, removals, the download, the end.
 import type { Language } from "../language.ts";
-import type { Translated } from "./app.ts";
+import type { Translated } from "./words.ts";
 
 const en = {
   sectionsLabel: "Your account",
@@ -9,20 +9,15 @@ const en = {
     title: "Confirm that it is you",
     why: "What comes next needs a proof of the last minutes that it is you.",
     mailed: "We mail a six-digit code to {address}.",
-    notNow: "Not now",
   },
   agents: {
-    title: "Agents and apps",
     intro: "A token lets an assistant read your consents, change one detail, or stop a share. It can never share.",
     none: "No assistant has access.",
     nameless: "Token without a name",
     made: "Made on {made}, ends on {date}",
-    used: "Last used on {date}",
     unused: "Not used yet",
     connectedBy: "Connected by {host}",
     connectedHere: "Connected by a program on your own device, which nobody vouches for",
-    remove: "Remove",
-    removeNamed: "Remove {name}",
     newToken: "New token",
     name: "Name",
     nameHint: "What you will know it by. It may stay empty.",
@@ -35,10 +30,8 @@ const en = {
     copy: "Copy the token",
     kept: "I have kept it",
     over: "It was shown already. Make a new one if you lost it.",
-    back: "Agents and apps",
   },
   removals: {
-    title: "Removals",
     intro:
       "We ask businesses that collect and sell details of people to remove you, in your name. What came of it is put into a signed affidavit.",
     notOnPlan: "This is part of a paid plan.",
@@ -63,7 +56,6 @@ const en = {
     notReady: "The affidavit is made when each of them has answered.",
     hash: "SHA-256 of the affidavit",
     recheck: "We look again on {date}.",
-    yourNotes: "You wrote:",
     noneThere: "There is no removal here",
     noneThereAdvice: "The address is wrong, or the request is not yours.",
     back: "All removals",
@@ -78,7 +70,6 @@ const en = {
       "removals, and the tokens of your assistants",
     ],
     format: "The file is JSON: text that programs read. Each download is written into your history. Five an hour.",
-    submit: "Download my data",
   },
   deletion: {
     title: "Delete my account",
@@ -98,7 +89,6 @@ const en = {
     proveFirst: "First confirm that it is you, by a code not older than five minutes.",
     goOn: "Go on",
     keep: "Keep my account",
-    submit: "Delete my account",
     done: "Your account is deleted",
     doneText: "Your details are erased, and the businesses you shared with are told to stop. We mail you once more that it is done.",
     toFront: "To the first page",
@@ -114,20 +104,15 @@ const es: AccountWords = {
     title: "Confirme que es usted",
     why: "Lo que sigue exige una prueba, de hace pocos minutos, de que es usted.",
     mailed: "Enviamos un código de seis cifras a {address}.",
-    notNow: "Ahora no",
   },
   agents: {
-    title: "Asistentes y apps",
     intro: "Con un token, un asistente puede leer sus consentimientos, cambiar un dato o dejar de compartir. Nunca puede compartir.",
     none: "Ningún asistente tiene acceso.",
     nameless: "Token sin nombre",
     made: "Creado el {made}, termina el {date}",
-    used: "Último uso el {date}",
     unused: "Sin usar todavía",
     connectedBy: "Conectado por {host}",
     connectedHere: "Conectado por un programa de su propio dispositivo, del que nadie responde",
-    remove: "Quitar",
-    removeNamed: "Quitar {name}",
     newToken: "Nuevo token",
     name: "Nombre",
     nameHint: "Para que usted lo reconozca. Puede quedar vacío.",
@@ -140,10 +125,8 @@ const es: AccountWords = {
     copy: "Copiar el token",
     kept: "Lo he guardado",
     over: "Ya se mostró. Si lo perdió, cree otro.",
-    back: "Asistentes y apps",
   },
   removals: {
-    title: "Eliminaciones",
     intro:
       "Pedimos en su nombre a empresas que reúnen y venden datos de personas que borren los suyos. El resultado queda en una declaración firmada.",
     notOnPlan: "Forma parte de un plan de pago.",
@@ -168,7 +151,6 @@ const es: AccountWords = {
     notReady: "La declaración se hace cuando todas hayan respondido.",
     hash: "SHA-256 de la declaración",
     recheck: "Volvemos a mirar el {date}.",
-    yourNotes: "Usted escribió:",
     noneThere: "Aquí no hay ninguna eliminación",
     noneThereAdvice: "La dirección no es correcta, o la petición no es suya.",
     back: "Todas las eliminaciones",
@@ -183,7 +165,6 @@ const es: AccountWords = {
       "las eliminaciones y los tokens de sus asistentes",
     ],
     format: "El archivo es JSON: texto que leen los programas. Cada descarga queda en su historial. Cinco por hora.",
-    submit: "Descargar mis datos",
   },
   deletion: {
     title: "Borrar mi cuenta",
@@ -204,7 +185,6 @@ const es: AccountWords = {
     proveFirst: "Primero confirme que es usted, con un código de no más de cinco minutos.",
     goOn: "Seguir",
     keep: "Conservar mi cuenta",
-    submit: "Borrar mi cuenta",
     done: "Su cuenta está borrada",
     doneText:
       "Sus datos están borrados, y se avisa a las empresas con las que compartía de que deben parar. Le escribimos una vez más cuando esté hecho.",
@@ -225,21 +205,16 @@ const frCa: AccountWords = {
     title: "Confirmez que c’est vous",
     why: "La suite exige une preuve, de quelques minutes au plus, que c’est bien vous.",
     mailed: "Nous envoyons un code à six chiffres à {address}.",
-    notNow: "Pas maintenant",
   },
   agents: {
-    title: "Assistants et applications",
     intro:
       "Avec un jeton, un assistant peut lire vos consentements, changer un renseignement ou arrêter un partage. Il ne peut jamais partager.",
     none: "Aucun assistant n’a accès.",
     nameless: "Jeton sans nom",
     made: "Créé le {made}, prend fin le {date}",
-    used: "Dernière utilisation le {date}",
     unused: "Pas encore utilisé",
     connectedBy: "Connecté par {host}",
     connectedHere: "Connecté par un programme de votre propre appareil, dont personne ne répond",
-    remove: "Retirer",
-    removeNamed: "Retirer {name}",
     newToken: "Nouveau jeton",
     name: "Nom",
     nameHint: "Pour le reconnaître. Peut rester vide.",
@@ -252,10 +227,8 @@ const frCa: AccountWords = {
     copy: "Copier le jeton",
     kept: "Je l’ai gardé",
     over: "Il a déjà été montré. Si vous l’avez perdu, créez-en un autre.",
-    back: "Assistants et applications",
   },
   removals: {
-    title: "Demandes de suppression",
     intro:
       "Nous demandons en votre nom aux entreprises qui recueillent et vendent des renseignements de supprimer les vôtres. Le résultat est mis dans une déclaration signée.",
     notOnPlan: "Cela fait partie d’un forfait payant.",
@@ -280,7 +253,6 @@ const frCa: AccountWords = {
     notReady: "La déclaration est faite quand chacune a répondu.",
     hash: "SHA-256 de la déclaration",
     recheck: "Nous vérifions de nouveau le {date}.",
-    yourNotes: "Vous avez écrit\u00a0:",
     noneThere: "Il n’y a pas de demande de suppression ici",
     noneThereAdvice: "L’adresse est erronée, ou la demande n’est pas la vôtre.",
     back: "Toutes les demandes",
@@ -296,7 +268,6 @@ const frCa: AccountWords = {
     ],
     format:
       "Le fichier est en JSON\u00a0: du texte que lisent les programmes. Chaque téléchargement est inscrit à votre historique. Cinq par heure.",
-    submit: "Télécharger mes données",
   },
   deletion: {
     title: "Supprimer mon compte",
@@ -319,7 +290,6 @@ const frCa: AccountWords = {
     proveFirst: "Confirmez d’abord que c’est vous, avec un code d’au plus cinq minutes.",
     goOn: "Continuer",
     keep: "Garder mon compte",
-    submit: "Supprimer mon compte",
     done: "Votre compte est supprimé",
     doneText:
       "Vos renseignements sont effacés, et les entreprises avec qui vous partagiez sont avisées de cesser. Nous vous écrivons une dernière fois que c’est fait.",

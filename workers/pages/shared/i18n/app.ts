@@ -1,5 +1,6 @@
 // Every sentence of a person's own pages under /app, in each language.
 import type { Language } from "../language.ts";
+import type { Translated } from "./words.ts";
 
 const en = {
   name: "My consents",
@@ -65,7 +66,7 @@ const en = {
   passed:
     "The day has passed without a word. It may have ended all the same. If you are still contacted, ask them, or your data protection authority. Quote the number of this share.",
   theirNote: "They wrote:",
-  yourReason: "You wrote:",
+  youWrote: "You wrote:",
   renewedBy: "A new share took its place.",
   openNew: "Open the new share",
   renewedFrom: "It took the place of an earlier share.",
@@ -93,7 +94,6 @@ const en = {
   stopWhy: "Why? They will read it. It may stay empty.",
   keep: "Keep sharing",
   badReason: "At most 200 characters in one line.",
-  isOver: "This share has ended already.",
   renewTitle: "Renew the share with {business}?",
   renewIntro: "A new share takes the place of the old one. They get your details as they are now.",
   renewScope: "What you share",
@@ -105,7 +105,6 @@ const en = {
   oldUntil: "The old share lasts until {date}.",
   notNow: "Not now",
   tickOne: "Tick at least one detail, or press Not now.",
-  renewOver: "This share has ended. Only {business} can ask again.",
   mayNot: "{business} cannot take shares at the moment",
   mayNotAdvice: "Your share stays as it is, and you need do nothing.",
   withTitle: "Everything with {business}",
@@ -136,7 +135,6 @@ const en = {
   undo: "Undo",
   undoTitle: "Your last change",
   undoIntro: "This puts the earlier values back. Whoever was told is told again. Possible until {time}.",
-  historyTitle: "History",
   historyIntro:
     "Everything that happened to your account and your shares, newest first. Each entry names the one before by its hash, so nothing can be changed or left out without showing.",
   historyNone: "Nothing has happened yet.",
@@ -178,7 +176,6 @@ const en = {
     "account.deleted": "You deleted your account",
   },
   otherFact: "Something else",
-  accountTitle: "Account",
   address: "Your address",
   since: "Account since",
   signOutHere: "Sign out on this device",
@@ -227,8 +224,6 @@ const en = {
   },
 };
 
-/** The same places for words, filled in in another language. */
-export type Translated<T> = { readonly [K in keyof T]: T[K] extends string ? string : Translated<T[K]> };
 export type AppWords = Translated<typeof en>;
 
 const es: AppWords = {
@@ -295,7 +290,7 @@ const es: AppWords = {
   passed:
     "El día ha pasado sin respuesta. Puede que el contacto haya terminado de todos modos. Si aún le contactan, pregúnteles a ellos o a su autoridad de protección de datos. Cite el número de lo compartido.",
   theirNote: "Escribieron:",
-  yourReason: "Usted escribió:",
+  youWrote: "Usted escribió:",
   renewedBy: "Lo que comparte ahora ocupó su lugar.",
   openNew: "Abrir lo nuevo",
   renewedFrom: "Ocupó el lugar de lo que compartía antes.",
@@ -323,7 +318,6 @@ const es: AppWords = {
   stopWhy: "¿Por qué? Lo leerán. Puede quedar vacío.",
   keep: "Seguir compartiendo",
   badReason: "Como máximo 200 caracteres en una línea.",
-  isOver: "Esto ya ha terminado.",
   renewTitle: "¿Renovar lo compartido con {business}?",
   renewIntro: "Ocupa el lugar de lo anterior. Reciben sus datos como están ahora.",
   renewScope: "Lo que comparte",
@@ -335,7 +329,6 @@ const es: AppWords = {
   oldUntil: "Lo anterior dura hasta el {date}.",
   notNow: "Ahora no",
   tickOne: "Marque al menos un dato, o pulse Ahora no.",
-  renewOver: "Esto ha terminado. Solo {business} puede pedirlo otra vez.",
   mayNot: "{business} no puede recibir datos en este momento",
   mayNotAdvice: "Lo compartido sigue como está y no tiene que hacer nada.",
   withTitle: "Todo con {business}",
@@ -366,7 +359,6 @@ const es: AppWords = {
   undo: "Deshacer",
   undoTitle: "Su último cambio",
   undoIntro: "Esto devuelve los datos anteriores. A quien se avisó se le avisa otra vez. Posible hasta {time}.",
-  historyTitle: "Historial",
   historyIntro:
     "Todo lo que pasó con su cuenta y lo que comparte, lo más reciente primero. Cada entrada nombra la anterior por su hash: nada se puede cambiar ni omitir sin que se note.",
   historyNone: "Todavía no ha pasado nada.",
@@ -408,7 +400,6 @@ const es: AppWords = {
     "account.deleted": "Borró su cuenta",
   },
   otherFact: "Otra cosa",
-  accountTitle: "Cuenta",
   address: "Su dirección de correo",
   since: "Cuenta desde",
   signOutHere: "Cerrar sesión en este dispositivo",
@@ -521,7 +512,7 @@ const frCa: AppWords = {
   passed:
     "Le jour est passé sans réponse. Le contact a peut-être cessé quand même. Si on communique encore avec vous, demandez à l’entreprise ou à l’autorité de protection des données. Citez le numéro de ce partage.",
   theirNote: "L’entreprise a écrit\u00a0:",
-  yourReason: "Vous avez écrit\u00a0:",
+  youWrote: "Vous avez écrit\u00a0:",
   renewedBy: "Un nouveau partage l’a remplacé.",
   openNew: "Ouvrir le nouveau partage",
   renewedFrom: "Il a remplacé un partage antérieur.",
@@ -549,7 +540,6 @@ const frCa: AppWords = {
   stopWhy: "Pourquoi? L’entreprise le lira. Peut rester vide.",
   keep: "Continuer de partager",
   badReason: "Au plus 200 caractères sur une ligne.",
-  isOver: "Ce partage a déjà pris fin.",
   renewTitle: "Renouveler le partage avec {business}?",
   renewIntro: "Un nouveau partage remplace l’ancien. L’entreprise reçoit vos renseignements tels qu’ils sont maintenant.",
   renewScope: "Ce que vous partagez",
@@ -561,7 +551,6 @@ const frCa: AppWords = {
   oldUntil: "L’ancien partage dure jusqu’au {date}.",
   notNow: "Pas maintenant",
   tickOne: "Cochez au moins un renseignement, ou appuyez sur Pas maintenant.",
-  renewOver: "Ce partage a pris fin. Seule {business} peut le redemander.",
   mayNot: "{business} ne peut rien recevoir pour le moment",
   mayNotAdvice: "Votre partage reste tel quel, et vous n’avez rien à faire.",
   withTitle: "Tout avec {business}",
@@ -593,7 +582,6 @@ const frCa: AppWords = {
   undo: "Annuler le changement",
   undoTitle: "Votre dernier changement",
   undoIntro: "Ceci remet les valeurs antérieures. Qui a été avisé l’est de nouveau. Possible jusqu’à {time}.",
-  historyTitle: "Historique",
   historyIntro:
     "Tout ce qui est arrivé à votre compte et à vos partages, le plus récent d’abord. Chaque entrée nomme la précédente par son hachage\u00a0: rien ne peut être changé ou omis sans que cela se voie.",
   historyNone: "Rien ne s’est encore passé.",
@@ -635,7 +623,6 @@ const frCa: AppWords = {
     "account.deleted": "Vous avez supprimé votre compte",
   },
   otherFact: "Autre chose",
-  accountTitle: "Compte",
   address: "Votre adresse de courriel",
   since: "Compte depuis",
   signOutHere: "Se déconnecter sur cet appareil",

@@ -5,6 +5,7 @@ export const en = {
   language: "Language",
   skip: "Skip to the content",
   footer: "What was checked is said beside each entry. Nothing else was.",
+  error: "Error:",
 
   active: "Active",
   refused: "Nobody was agreed to",
@@ -160,7 +161,6 @@ export const en = {
     linkHeading: "Withdraw with your link",
     linkIntro:
       "You came by the link that was given to you. One press withdraws your consent: the recipients must stop contacting you, and the business is told. The certificate stays, marked as withdrawn.",
-    linkSubmit: "Withdraw my consent",
     orTell: "You can also tell {business} and quote the certificate number {id}.",
     erased:
       "The person’s details on this certificate were erased, so nobody can prove here to be that person, and no code and no link can withdraw it. To withdraw, turn to {business} and quote the certificate number {id}.",
@@ -197,7 +197,6 @@ export const en = {
     confirm: "Withdraw my consent",
     again: "Send another code",
     otherAddress: "Use another address",
-    error: "Error:",
     badEmail: "This is not an e-mail address. Type one address, for example pat@example.com.",
     badCode: "The code has six digits. Type it as it stands in the mail.",
     failed:
@@ -209,7 +208,6 @@ export const en = {
     doneTitle: "Consent withdrawn",
     done: "Your consent is withdrawn. We are telling {business}.",
     doneAt: "Withdrawn",
-    doneBy: "Contact must end by",
     doneNext: "If you are still contacted after that day, quote the certificate number:",
     receipt: "Save the signed receipt",
     receiptHint: "Keep it. It proves when you withdrew, and anyone can check it without us.",
@@ -233,7 +231,6 @@ export const en = {
     number: "Number or address",
     checkSubmit: "Check",
     badNumber: "This is no certificate number. It begins with cc_ and has 26 letters and digits after that.",
-    withdraw: "Withdraw a consent",
     withdrawText: "Changed your mind? Use the number of the certificate.",
     withdrawLink: "Withdraw",
     business: "For businesses",
@@ -241,9 +238,7 @@ export const en = {
     businessLink: "Open the portal",
     links: "More",
     docs: "Documentation",
-    format: "How a certificate is built",
     verifier: "Check evidence without us",
-    verifierHash: "SHA-256 of this file",
     security: "Security contact",
     consents: "My consents",
     consentsText: "Everyone who holds your details, in one list.",

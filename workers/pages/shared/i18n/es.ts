@@ -7,6 +7,7 @@ export const es: Words = {
   language: "Idioma",
   skip: "Ir al contenido",
   footer: "Lo que se comprobó se indica junto a cada dato. No se comprobó nada más.",
+  error: "Error:",
 
   active: "Vigente",
   refused: "No se aceptó a nadie",
@@ -165,7 +166,6 @@ export const es: Words = {
     linkHeading: "Retirar con su enlace",
     linkIntro:
       "Ha llegado por el enlace que se le dio. Con una pulsación retira su consentimiento: los destinatarios deben dejar de contactarle y se avisa a la empresa. El certificado se conserva, marcado como retirado.",
-    linkSubmit: "Retirar mi consentimiento",
     orTell: "También puede decírselo a {business} e indicar el número del certificado {id}.",
     erased:
       "Los datos de la persona en este certificado se han borrado, así que aquí nadie puede demostrar que es esa persona, y no se puede retirar con código ni con enlace. Para retirar el consentimiento, diríjase a {business} e indique el número del certificado {id}.",
@@ -202,7 +202,6 @@ export const es: Words = {
     confirm: "Retirar mi consentimiento",
     again: "Enviar otro código",
     otherAddress: "Usar otra dirección",
-    error: "Error:",
     badEmail: "Esto no es una dirección de correo. Escriba una sola, por ejemplo pat@example.com.",
     badCode: "El código tiene seis cifras. Escríbalo tal como está en el correo.",
     failed:
@@ -213,7 +212,6 @@ export const es: Words = {
     doneTitle: "Consentimiento retirado",
     done: "Su consentimiento está retirado. Estamos avisando a {business}.",
     doneAt: "Retirado",
-    doneBy: "El contacto debe terminar a más tardar el",
     doneNext: "Si le siguen contactando después de ese día, indique el número del certificado:",
     receipt: "Guardar el recibo firmado",
     receiptHint: "Guárdelo. Prueba cuándo se retiró, y cualquiera puede comprobarlo sin nosotros.",
@@ -237,7 +235,6 @@ export const es: Words = {
     number: "Número o dirección",
     checkSubmit: "Comprobar",
     badNumber: "Esto no es un número de certificado. Empieza por cc_ y le siguen 26 letras y cifras.",
-    withdraw: "Retirar un consentimiento",
     withdrawText: "¿Ha cambiado de opinión? Use el número del certificado.",
     withdrawLink: "Retirar",
     business: "Para empresas",
@@ -245,9 +242,7 @@ export const es: Words = {
     businessLink: "Abrir el portal",
     links: "Más",
     docs: "Documentación",
-    format: "Cómo se construye un certificado",
     verifier: "Comprobar pruebas sin nosotros",
-    verifierHash: "SHA-256 de este archivo",
     security: "Contacto de seguridad",
     consents: "Mis consentimientos",
     consentsText: "Todos los que tienen sus datos, en una lista.",

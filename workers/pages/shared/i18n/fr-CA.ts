@@ -7,6 +7,7 @@ export const frCa: Words = {
   language: "Langue",
   skip: "Aller au contenu",
   footer: "Ce qui a été vérifié est indiqué à côté de chaque donnée. Rien d’autre ne l’a été.",
+  error: "Erreur\u00a0:",
 
   active: "En vigueur",
   refused: "Personne n’a été accepté",
@@ -166,7 +167,6 @@ export const frCa: Words = {
     linkHeading: "Retirer avec votre lien",
     linkIntro:
       "Vous êtes venu par le lien qui vous a été remis. Une seule pression retire votre consentement\u00a0: les destinataires doivent cesser de communiquer avec vous, et l’entreprise est avisée. Le certificat reste, marqué comme retiré.",
-    linkSubmit: "Retirer mon consentement",
     orTell: "Vous pouvez aussi le dire à {business} en indiquant le numéro du certificat {id}.",
     erased:
       "Les renseignements de la personne sur ce certificat ont été effacés; personne ne peut donc prouver ici être cette personne, et ni code ni lien ne permet le retrait. Pour retirer le consentement, adressez-vous à {business} en indiquant le numéro du certificat {id}.",
@@ -203,7 +203,6 @@ export const frCa: Words = {
     confirm: "Retirer mon consentement",
     again: "Envoyer un autre code",
     otherAddress: "Utiliser une autre adresse",
-    error: "Erreur\u00a0:",
     badEmail: "Ce n’est pas une adresse de courriel. Saisissez-en une seule, par exemple pat@example.com.",
     badCode: "Le code compte six chiffres. Saisissez-le tel qu’il figure dans le courriel.",
     failed:
@@ -215,7 +214,6 @@ export const frCa: Words = {
     doneTitle: "Consentement retiré",
     done: "Votre consentement est retiré. Nous en avisons {business}.",
     doneAt: "Retiré",
-    doneBy: "Les communications doivent cesser au plus tard le",
     doneNext: "Si l’on communique encore avec vous après ce jour, indiquez le numéro du certificat\u00a0:",
     receipt: "Enregistrer le reçu signé",
     receiptHint: "Conservez-le. Il prouve le moment du retrait, et chacun peut le vérifier sans nous.",
@@ -239,7 +237,6 @@ export const frCa: Words = {
     number: "Numéro ou adresse",
     checkSubmit: "Vérifier",
     badNumber: "Ce n’est pas un numéro de certificat. Il commence par cc_, suivi de 26 lettres et chiffres.",
-    withdraw: "Retirer un consentement",
     withdrawText: "Vous avez changé d’avis? Utilisez le numéro du certificat.",
     withdrawLink: "Retirer",
     business: "Pour les entreprises",
@@ -247,9 +244,7 @@ export const frCa: Words = {
     businessLink: "Ouvrir le portail",
     links: "Autres pages",
     docs: "Documentation",
-    format: "Comment un certificat est construit",
     verifier: "Vérifier des preuves sans nous",
-    verifierHash: "SHA-256 de ce fichier",
     security: "Contact pour la sécurité",
     consents: "Mes consentements",
     consentsText: "Tous ceux qui détiennent vos renseignements, en une liste.",

@@ -1,6 +1,6 @@
 // Every sentence of a person's own pages about consents that they gave on forms, in each language.
 import type { Language } from "../language.ts";
-import type { Translated } from "./app.ts";
+import type { Translated } from "./words.ts";
 
 const en = {
   active: "Active",
@@ -40,7 +40,6 @@ const en = {
   tickSome: "Tick at least one recipient.",
   none: "There is no consent here",
   noneAdvice: "The address is wrong, or the certificate does not name the address that you sign in with.",
-  toBusiness: "Everything with {business}",
   stopsConsents: "{count} consents given on forms are withdrawn.",
   stopsConsent: "1 consent given on a form is withdrawn.",
 };
@@ -85,7 +84,6 @@ const es: OwnCertificateWords = {
   tickSome: "Marque al menos un destinatario.",
   none: "Aquí no hay ningún consentimiento",
   noneAdvice: "La dirección no es correcta, o el certificado no nombra la dirección con la que entra.",
-  toBusiness: "Todo con {business}",
   stopsConsents: "Se retiran {count} consentimientos dados en formularios.",
   stopsConsent: "Se retira 1 consentimiento dado en un formulario.",
 };
@@ -128,7 +126,6 @@ const frCa: OwnCertificateWords = {
   tickSome: "Cochez au moins un destinataire.",
   none: "Il n’y a pas de consentement ici",
   noneAdvice: "L’adresse est erronée, ou le certificat ne nomme pas l’adresse avec laquelle vous vous connectez.",
-  toBusiness: "Tout avec {business}",
   stopsConsents: "{count} consentements donnés sur des formulaires sont retirés.",
   stopsConsent: "1 consentement donné sur un formulaire est retiré.",
 };

@@ -2,8 +2,7 @@
 // compile. `{name}` in a sentence is where a value goes; test/pages checks that every language has the same ones.
 import type { en } from "./en.ts";
 
-type Translated<T> = {
-  readonly [K in keyof T]: T[K] extends string ? string : Translated<T[K]>;
-};
+/** The same places for words, filled in in another language. */
+export type Translated<T> = { readonly [K in keyof T]: T[K] extends string ? string : Translated<T[K]> };
 
 export type Words = Translated<typeof en>;
