@@ -33,9 +33,6 @@ type About = Pick<
 export const unlessErased = (certificate: PublishedCertificate): About =>
   certificate.subjectErasedAt === null ? certificate : { ...certificate, subjectMasked: {} };
 
-/** What is wrong with a field of the portal, which hands its setting on. */
-const FieldError: FC<{ id: string; text: string; setting: Setting }> = ({ id, text }) => <FieldFault id={id} text={text} />;
-
 interface Typed {
   readonly certificate: About;
   readonly typed?: string;
