@@ -1,6 +1,7 @@
 // Asks others to attest checkpoints: once a quarter of an hour, and each minute again until there is an answer. Nothing waits for
 // it: it only ever adds.
 import { bytesOfBase64 } from "../../core/bytes.ts";
+import { firstHome } from "../../core/ids.ts";
 import type { AttestOutcome, CheckpointToAttest } from "../../core/ledger/attestor.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
@@ -56,9 +57,8 @@ const alarmOf = (outcome: AttestOutcome, row: DueAttestation): string | null => 
 
 /** Asks for what is due, side by side: an attestor that hangs keeps no other waiting. */
 export const attestDue = async (platform: Platform): Promise<void> => {
-  const [first] = platform.homes.all();
-  if (first === undefined || platform.attestors.length === 0) return;
-  const [, db] = first;
+  if (platform.attestors.length === 0) return;
+  const db = platform.homes.at(firstHome);
   const due = await claimAttestations(db, maxAtOnce, platform.clock());
   await Promise.all(
     due.map(async (row) => {

@@ -3,6 +3,7 @@
 // attest. An interval that was missed is simply absent; the next one covers it.
 import { bytesOfBase64, hexOf } from "../../core/bytes.ts";
 import { sha256Hex } from "../../core/hash.ts";
+import { firstHome } from "../../core/ids.ts";
 import { withoutCosignatures } from "../../core/ledger/checkpoint.ts";
 import { isoOf, secondMs, type Instant } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
@@ -68,11 +69,9 @@ const checkpointShard = async (platform: Platform, db: Database, shard: number, 
 
 /** One checkpoint a shard for the interval that `now` lies in; a second call in the same interval changes nothing. */
 export const checkpointAudit = async (platform: Platform, now: Instant): Promise<void> => {
-  const [first] = platform.homes.all();
-  if (first === undefined) return;
   for (const shard of platform.config.auditKeys.keys()) {
     try {
-      await checkpointShard(platform, first[1], shard, checkpointInterval(now));
+      await checkpointShard(platform, platform.homes.at(firstHome), shard, checkpointInterval(now));
     } catch (error) {
       platform.log.fault({ at: "audit", error: kindOfError(error) }); // the next interval covers what this one missed
     }
@@ -87,10 +86,9 @@ const noHeads = sha256Hex(""); // the root over no heads: a ledger has no chains
  */
 export const checkpointLedger = async (platform: Platform, now: Instant): Promise<void> => {
   const [ledger, ...mirrors] = platform.ledgers;
-  const [first] = platform.homes.all();
   const attestors = everyLog(platform);
-  if (ledger === undefined || first === undefined || mirrors.length + attestors.length === 0) return;
-  const [, db] = first;
+  if (ledger === undefined || mirrors.length + attestors.length === 0) return;
+  const db = platform.homes.at(firstHome);
   const { origin } = platform.config.ledger;
   const interval = checkpointInterval(now);
   try {

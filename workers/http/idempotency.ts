@@ -62,7 +62,6 @@ const repeatable = (callerOf: (c: RequestContext, body: Json) => Promise<Caller 
     const { services, requestId } = c.var;
     const route = `${c.req.method} ${c.req.path}`;
     const begun = await beginKeyed(services, { ...caller, route, key, body, requestId });
-    if (begun === null) return next();
     if (!begun.ok) return refusal(c, begun);
     if (begun.value.kept !== null) {
       const { status, data, cookie } = begun.value.kept;

@@ -34,8 +34,8 @@ export const authenticateKey = async (services: Runtime & Stores & Memories, key
   if (!hasSecretShape(key, "sk_live_", "sk_test_")) return refuse("unauthorized");
   const db = services.homes.of(key);
   const keyHash = sha256Hex(key);
-  const holder = db === null ? null : await keyHolder(db, keyHash);
-  if (db === null || holder === null) {
+  const holder = await keyHolder(db, keyHash);
+  if (holder === null) {
     services.knownKeys.delete(keyHash);
     return refuse("unauthorized");
   }

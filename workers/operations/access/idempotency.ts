@@ -49,14 +49,10 @@ export interface Work {
 
 export type Begun = { readonly kept: KeptAnswer } | { readonly kept: null; readonly work: Work };
 
-/** Null where the home does not exist. Refuses the key of another body, and one whose request is still being answered. */
-export const beginKeyed = async (
-  services: Runtime & Stores,
-  request: KeyedRequest,
-): Promise<Result<Begun, "idempotency_conflict"> | null> => {
+/** Refuses the key of another body, and one whose request is still being answered. */
+export const beginKeyed = async (services: Runtime & Stores, request: KeyedRequest): Promise<Result<Begun, "idempotency_conflict">> => {
   const { vault } = services;
   const db = services.homes.of(request.home);
-  if (db === null) return null;
   const keyHash = idempotencyKeyHash(request.caller, request.route, request.key);
   // A body can be an address and six digits, so its hash is one that nobody can try out.
   const bodyHash = await vault.sentHash(keyHash, canonicalJson(request.body));

@@ -11,7 +11,7 @@ import type { Runtime, Schedules, Stores } from "../../services.ts";
 /** What was done, and to what. */
 export type OwnAct = Pick<Fact, "type" | "entityType" | "entityId" | "payload">;
 
-export const databaseOf = (services: Stores, { userId }: Session): Database => services.homes.of(userId) as Database;
+export const databaseOf = (services: Stores, { userId }: Session): Database => services.homes.of(userId);
 
 export const storeOf = (services: Runtime & Stores, session: Session) => ({
   db: databaseOf(services, session),

@@ -6,7 +6,6 @@ import { homeOfId, type Home } from "../../../core/ids.ts";
 import { isSameMailbox } from "../../../core/mailbox.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { commit } from "../../../storage/commit.ts";
-import type { Database } from "../../../storage/database.ts";
 import {
   acceptInvitationOf,
   declineInvitationOf,
@@ -68,7 +67,7 @@ interface Moved {
 
 /** One session becomes one session: whoever sends it twice at once goes one way. False where it has ended already. */
 const leave = async ({ homes }: Stores, { userId, tokenHash }: MemberSession): Promise<boolean> =>
-  (await deleteSession(homes.of(userId) as Database, tokenHash).run()).meta.changes > 0;
+  (await deleteSession(homes.of(userId), tokenHash).run()).meta.changes > 0;
 
 /** To a seat of the address, or by an invitation to one that begins with the session. Null where neither is there any more. */
 export const moveTo = async (
@@ -78,7 +77,7 @@ export const moveTo = async (
 ): Promise<Moved | null> => {
   const { vault, config, homes } = services;
   const { emailIndex, provedAt } = member;
-  const db = homes.of(id) as Database;
+  const db = homes.of(id);
   const { token, row } = await newSession(services, homeOfId(id), userAgent);
   const invitation = isInvited ? await openInvitation(db, id, row.now) : null;
   if ((isInvited && invitation === null) || !(await leave(services, member))) return null;
@@ -114,7 +113,7 @@ export const declineInvitation = async (
 ): Promise<Result<null, "not_found">> => {
   const { vault, config, homes } = services;
   const isInvited = (await listSeats(services, member)).some((seat) => seat.id === id && seat.invitedUntil !== null);
-  const db = homes.of(id) as Database;
+  const db = homes.of(id);
   const now = services.clock();
   const invitation = isInvited ? await openInvitation(db, id, now) : null;
   if (invitation === null) return refuse("not_found");

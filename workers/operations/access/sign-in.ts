@@ -60,7 +60,7 @@ export const ask = async (services: Runtime & Stores, realm: Realm, email: strin
   const isNewcomer = addressee === null && realm === "consumer";
   const spelling = isNewcomer ? beforeAt(email) : "";
   const home = addressee === null ? firstHome : homeOfId(addressee.id);
-  return { realm, emailIndex, addressee, seat, elsewhere, spelling, home, db: services.homes.of(`con_${home}`) as Database };
+  return { realm, emailIndex, addressee, seat, elsewhere, spelling, home, db: services.homes.at(home) };
 };
 
 /** Opens the address of whoever is to be mailed; for nobody, opens something else, so that both take the same time. */
@@ -259,14 +259,12 @@ export const sessionOf = async (services: Runtime & Stores, token: string | null
   if (token === null || !hasSecretShape(token, "ses_")) return null;
   const db = services.homes.of(token);
   const now = services.clock();
-  const session = db === null ? null : await sessionByToken(db, sha256Hex(token), now);
-  if (db !== null && session !== null) noteUse(services, db, session, Math.floor(now / dayMs));
+  const session = await sessionByToken(db, sha256Hex(token), now);
+  if (session !== null) noteUse(services, db, session, Math.floor(now / dayMs));
   return session;
 };
 
 /** Ends the session of a token, at once and everywhere. */
 export const signOut = async (services: Stores, token: string): Promise<void> => {
-  if (!hasSecretShape(token, "ses_")) return;
-  const db = services.homes.of(token);
-  if (db !== null) await deleteSession(db, sha256Hex(token)).run();
+  if (hasSecretShape(token, "ses_")) await deleteSession(services.homes.of(token), sha256Hex(token)).run();
 };

@@ -31,8 +31,7 @@ export interface Entitlement {
 }
 
 const businessOf = async (services: Stores, id: BusinessId): Promise<BilledBusiness | null> => {
-  const db = services.homes.of(id);
-  const account = db === null ? null : await billedAccount(db, id);
+  const account = await billedAccount(services.homes.of(id), id);
   return account?.kind === "business" ? account : null;
 };
 
@@ -53,8 +52,8 @@ export const setEntitlement = async (
 ): Promise<Result<Entitlement, "not_found">> => {
   for (let reading = 0; reading < maxReadings; reading += 1) {
     const business = await businessOf(services, id);
+    if (business === null) return refuse("not_found");
     const db = services.homes.of(id);
-    if (business === null || db === null) return refuse("not_found");
     const [at, customer] = [services.clock(), await customerOfAccount(db, id)];
     const after = { status: wanted.status ?? business.status, plan: wanted.plan ?? business.plan };
     if (after.status === business.status && after.plan === business.plan) return ok(entitlementOf(business));

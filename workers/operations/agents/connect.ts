@@ -55,7 +55,7 @@ export const openRequest = async (services: Runtime & Stores, session: Session, 
 
 export const redirectHostOf = (redirectUri: string): string => redirectUriOf(redirectUri)?.host ?? "";
 
-const databaseOf = (services: Stores, session: Session): Database => services.homes.of(session.userId) as Database;
+const databaseOf = (services: Stores, session: Session): Database => services.homes.of(session.userId);
 
 /** Whether the same program is connected already, by the same way back. */
 export const isConnected = async (services: Runtime & Stores, session: Session, request: ConnectionRequest): Promise<boolean> => {

@@ -61,8 +61,8 @@ const endLive = async (
 /** `refused`: for every reason alike. Of any number at once, one gets a token. */
 export const exchangeCode = async (services: Runtime & Stores & Schedules, exchange: Exchange): Promise<string | "refused" | "full"> => {
   const { code: text, clientId, redirectUri, verifier } = exchange;
-  const db = hasSecretShape(text, "oac_") ? services.homes.of(text) : null;
-  if (db === null) return "refused";
+  if (!hasSecretShape(text, "oac_")) return "refused";
+  const db = services.homes.of(text);
   const codeHash = sha256Hex(text);
   const found = await oauthCodeByHash(db, codeHash);
   if (found === null) return "refused";
@@ -121,13 +121,11 @@ export const exchangeCode = async (services: Runtime & Stores & Schedules, excha
 
 /** RFC 7009: whoever has a token may end it. Nothing tells whether there was one. */
 export const endByPossession = async (services: Runtime & Stores & Schedules, token: string): Promise<void> => {
-  const db = hasSecretShape(token, "pat_") ? services.homes.of(token) : null;
-  if (db !== null) await endLive(services, db, { tokenHash: sha256Hex(token) });
+  if (hasSecretShape(token, "pat_")) await endLive(services, services.homes.of(token), { tokenHash: sha256Hex(token) });
 };
 
 export const endByLink = async (services: Runtime & Stores & Schedules, id: string, token: string): Promise<boolean> => {
-  const db = services.homes.of(id);
-  if (db === null || !(await isEndLink(services, id, token))) return false;
-  await endLive(services, db, { id });
+  if (!(await isEndLink(services, id, token))) return false;
+  await endLive(services, services.homes.of(id), { id });
   return true;
 };

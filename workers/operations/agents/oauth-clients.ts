@@ -102,7 +102,7 @@ const fetchDocument = async (services: Runtime & Web & Counters, url: URL): Prom
 
 type Reading = Runtime & Stores & Memories & Web & Counters;
 
-const copies = ({ homes }: Stores): Database => homes.of(`con_${firstHome}`) as Database;
+const copies = ({ homes }: Stores): Database => homes.at(firstHome);
 
 /** From its address; else as it was in the last days, or as it is known to everybody. */
 const readDocument = async (services: Reading, url: URL): Promise<ReadClient> => {

@@ -3,7 +3,6 @@
 import type { Agent } from "../../../core/agents/token.ts";
 import { noteUse } from "../../../storage/agents.ts";
 import { commit } from "../../../storage/commit.ts";
-import type { Database } from "../../../storage/database.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 
 export interface RecordedCall {
@@ -21,7 +20,7 @@ export const recordCall = async (
   { tool, outcome, argumentNames }: RecordedCall,
 ): Promise<void> => {
   const { tokenId, ownerId, chain } = agent;
-  const db = services.homes.of(ownerId) as Database;
+  const db = services.homes.of(ownerId);
   const now = services.clock();
   await commit({ db, vault: services.vault, ledgerId: services.config.ledger.id }, noteUse(db, agent, now), [
     {

@@ -2,7 +2,7 @@
 // somebody who does not look at their history. One an hour and token.
 import { personOfAgent, type Agent } from "../../../core/agents/token.ts";
 import { isUntold, noteTold, noteUse } from "../../../storage/agents.ts";
-import { batch, type Database } from "../../../storage/database.ts";
+import { batch } from "../../../storage/database.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import { consumerAddress } from "../../../storage/people.ts";
 import { kindOfError } from "../../log.ts";
@@ -11,7 +11,7 @@ import type { Runtime, Schedules, Stores } from "../../services.ts";
 const writeMail = async (services: Runtime & Stores, agent: Agent): Promise<void> => {
   const { tokenId, ownerId } = agent;
   const { vault } = services;
-  const db = services.homes.of(ownerId) as Database;
+  const db = services.homes.of(ownerId);
   const now = services.clock();
   const { id: consumerId } = personOfAgent(agent);
   const to = await consumerAddress(db, vault, consumerId);

@@ -15,7 +15,6 @@ import {
   type TokenScope,
 } from "../../../storage/agents.ts";
 import { commit } from "../../../storage/commit.ts";
-import type { Database } from "../../../storage/database.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 import type { Keeping } from "../access/idempotency.ts";
 
@@ -25,7 +24,7 @@ export interface MintedToken extends AgentToken {
 }
 
 const storeOf = (services: Runtime & Stores, session: Session) => ({
-  db: services.homes.of(session.userId) as Database,
+  db: services.homes.of(session.userId),
   vault: services.vault,
   ledgerId: services.config.ledger.id,
 });

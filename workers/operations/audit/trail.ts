@@ -3,9 +3,8 @@
 import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { AuditChain } from "../../../core/facts.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { homeOfId, type ConsumerId, type Home } from "../../../core/ids.ts";
+import { firstHome, homeOfId, type ConsumerId, type Home } from "../../../core/ids.ts";
 import { committedPayloads } from "../../../storage/audit.ts";
-import type { Database } from "../../../storage/database.ts";
 import { together } from "../../../storage/lookups.ts";
 import { newestCheckpointAnchor } from "../../../storage/outboxes/anchors.ts";
 import { waitingEntries } from "../../../storage/outboxes/audit.ts";
@@ -32,7 +31,7 @@ export interface TrailQuery {
 
 /** A person's chain tells of their shares too, which lie in the homes of the businesses. */
 const homesOf = async (services: Stores, { id }: TrailOwner): Promise<readonly Home[]> =>
-  id.startsWith("con_") ? homesOfPerson(services.homes.of(id) as Database, id as ConsumerId) : [];
+  id.startsWith("con_") ? homesOfPerson(services.homes.of(id), id as ConsumerId) : [];
 
 /** A page of the chain with its proof, once the log has taken what waited in the homes; null before the first entry. */
 const readLog = async (services: Proofs, { chain }: TrailOwner, homes: ReadonlySet<Home>, query: TrailQuery) => {
@@ -47,7 +46,7 @@ type LoggedPage = NonNullable<Awaited<ReturnType<typeof readLog>>>;
 
 /** What a home knows of the chain: what these entries of it committed to, in the rows that carried them to the log, and what waits there. */
 const readHome = async (services: Runtime & Stores, { chain }: TrailOwner, home: Home, page: LoggedPage | null) => {
-  const db = services.homes.of(`con_${home}`) as Database;
+  const db = services.homes.at(home);
   const carried = page === null ? [] : page.entries.filter((entry) => entry.home === home).map(({ outbox_id }) => outbox_id);
   const [payloads, waiting, anchor = null] = await together(db, [
     committedPayloads(db, services.vault, chain.tag, carried),
@@ -69,9 +68,7 @@ export const auditTrailIn = async (
   try {
     const page = await readLog(services, owner, homes, query);
     // The statements of checkpoints are kept in the first home.
-    const [first] = services.homes.all();
-    const asked =
-      page === null || first === undefined ? homes : new Set([...homes, ...page.entries.map(({ home }) => home as Home), first[0]]);
+    const asked = page === null ? homes : new Set([...homes, ...page.entries.map(({ home }) => home as Home), firstHome]);
     const found = await Promise.all([...asked].map((home) => readHome(services, owner, home, page)));
     const payloads = new Map(found.flatMap((one) => [...one.payloads]));
     return ok({

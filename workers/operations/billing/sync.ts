@@ -43,13 +43,11 @@ interface Place {
 }
 
 /** Where the customer is known. One that is not waits in the first home; a checkout takes it to the home of its account. */
-const placeOf = async (services: Stores, event: BillingEvent): Promise<Place | null> => {
+const placeOf = async (services: Stores, event: BillingEvent): Promise<Place> => {
   const found = await Promise.all(services.homes.all().map(async ([, db]) => ({ db, customer: await customerById(db, event.customerId) })));
   const known =
     found.find(({ customer }) => customer !== null && customer.accountId !== null) ?? found.find(({ customer }) => customer !== null);
-  const home = event.kind === "checkout" ? event.accountId : `con_${firstHome}`;
-  const db = event.kind === "checkout" ? services.homes.of(home) : (known?.db ?? services.homes.of(home));
-  if (db === null) return null;
+  const db = event.kind === "checkout" ? services.homes.of(event.accountId) : (known?.db ?? services.homes.at(firstHome));
   return { db, customer: known?.customer ?? null, revision: known?.db === db ? (known.customer?.revision ?? 0) : 0 };
 };
 
@@ -101,9 +99,7 @@ const committed = async (
 
 /** `outdated`: customer or account changed in between; read both again. */
 const attempt = async (services: Runtime & Stores & Schedules, event: BillingEvent): Promise<"done" | "outdated"> => {
-  const place = await placeOf(services, event);
-  if (place === null) return "done"; // an account of no home there is
-  const { db, customer, revision } = place;
+  const { db, customer, revision } = await placeOf(services, event);
   if (await hasTakenIn(db, event.id)) return "done";
   const accountId = event.kind === "checkout" ? event.accountId : (customer?.accountId ?? null);
   const account = accountId === null ? null : await billedAccount(db, accountId);

@@ -179,8 +179,7 @@ export const countForClient = async (
   clientId: ClientId,
   originHeader: string | null,
 ): Promise<WindowState | null> => {
-  const db = services.homes.of(clientId);
-  const business = services.rememberedClients.get(clientId) ?? (db === null ? null : await capturingClient(db, clientId));
+  const business = services.rememberedClients.get(clientId) ?? (await capturingClient(services.homes.of(clientId), clientId));
   if (business === null || !verifyOrigin(originHeader, business.domains, rulesFor(services, business)).ok) return null;
   services.rememberedClients.set(clientId, business);
   return services.takeByAddress("CONSENT_PER_CLIENT", clientId);
@@ -206,8 +205,8 @@ export const captureConsent = async (
   const { clientId, submission } = request;
   const read = readSubmission(submission);
   if (!read.ok) return read;
-  const db = clientId === null ? null : services.homes.of(clientId);
-  if (clientId === null || db === null) return refuse("client_not_found");
+  if (clientId === null) return refuse("client_not_found");
+  const db = services.homes.of(clientId);
   const answerKey: AnswerKey | null =
     request.idempotencyKey === null
       ? null

@@ -21,7 +21,6 @@ export const eraseSubject = async (
   reason: ErasureReason | null,
 ): Promise<Result<ErasedSubject, "cert_not_found">> => {
   const db = services.homes.of(certId);
-  if (db === null) return refuse("cert_not_found");
   const load = () => erasableById(db, { certId, businessId: member.business.id });
   const found = await load();
   if (found === null) return refuse("cert_not_found");

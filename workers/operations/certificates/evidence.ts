@@ -135,7 +135,7 @@ export const gatherEvidence = async (
   if (!read.ok) return read;
   const { opened, views, policyTexts } = read.value;
   const { config, signer } = services;
-  const db = services.homes.of(certId) as Database;
+  const db = services.homes.of(certId);
   const [identity, anchors, acts, audit] = await Promise.all([
     businessIdentity(db, reader.business.id),
     entityAnchors(db, certId),

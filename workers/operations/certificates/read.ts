@@ -39,11 +39,9 @@ export const openForReading = async (
   payload: { readonly [key: string]: Json },
 ): Promise<Result<OpenedForReading, "cert_not_found">> => {
   const db = services.homes.of(certId);
-  const opened: OpenedCertificate | null =
-    db === null
-      ? null
-      : await openedCertificate(db, services.vault, { certId, businessId: reader.business.id, environment: reader.environment });
-  if (db === null || opened === null) return refuse("cert_not_found");
+  const { business, environment } = reader;
+  const opened = await openedCertificate(db, services.vault, { certId, businessId: business.id, environment });
+  if (opened === null) return refuse("cert_not_found");
   const [certificate, views, texts] = await Promise.all([
     attestedCertificate(services, opened.certificate),
     viewTrail(db, services.vault, certId, shownViews),

@@ -15,10 +15,8 @@ export const verifyCertificate = async (
   services: Runtime & Stores & Memories & Proofs,
   certId: CertId,
 ): Promise<Result<PublishedCertificate, "cert_not_found">> => {
-  const db = services.homes.of(certId);
-  const certificate = db === null ? null : await certificateById(db, certId);
-  if (certificate === null) return refuse("cert_not_found");
-  return ok(await attestedCertificate(services, certificate));
+  const certificate = await certificateById(services.homes.of(certId), certId);
+  return certificate === null ? refuse("cert_not_found") : ok(await attestedCertificate(services, certificate));
 };
 
 /** Whether the person ticked the box themselves. What was erased states nothing any more. */
@@ -34,8 +32,8 @@ export const certificateReceipt = async (
   format: ReceiptFormat,
 ): Promise<Result<ReturnType<typeof consentReceipt>, "cert_not_found" | "not_a_consent">> => {
   const db = services.homes.of(certId);
-  const certificate = db === null ? null : await certificateById(db, certId);
-  if (db === null || certificate === null) return refuse("cert_not_found");
+  const certificate = await certificateById(db, certId);
+  if (certificate === null) return refuse("cert_not_found");
   if (isRefusal(certificate)) return refuse("not_a_consent");
   const country = await businessCountry(db, certificate.businessId);
   if (country === null) throw new Error("receipt: the certificate's business is not there");

@@ -25,7 +25,7 @@ import {
 import { addressIndexOf, personRecord } from "../../../storage/person-records.ts";
 import { sharesOfPerson } from "../../../storage/person-shares.ts";
 import type { SharePage } from "../../../storage/shares.ts";
-import { isWithdrawnAlready, withdrawableById } from "../../../storage/withdrawals.ts";
+import { isWithdrawnAlready } from "../../../storage/withdrawals.ts";
 import { kindOfError } from "../../log.ts";
 import type { Memories, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import type { Keeping } from "../access/idempotency.ts";
@@ -33,6 +33,7 @@ import { verifyCertificate } from "../certificates/verify.ts";
 import {
   afterWithdrawal,
   commitWithdrawals,
+  locateRecord,
   maxPerBatch,
   withdrawCertificate,
   type LocatedRecord,
@@ -46,7 +47,7 @@ type WithdrawServices = Runtime & Stores & Proofs & Schedules;
 
 /** The blind index of the address that the person signs in with; null for a person who is gone. */
 const addressOf = (services: Stores, { id }: Pick<Person, "id">): Lookup<string | null> =>
-  personRecord(services.homes.of(id) as Database, id).map((record) => record?.emailIndex ?? null);
+  personRecord(services.homes.of(id), id).map((record) => record?.emailIndex ?? null);
 
 export interface NamingBusinesses {
   readonly businesses: readonly NamingBusiness[];
@@ -88,7 +89,7 @@ export const businessesNaming = async (
   startingAfter: BusinessId | null,
 ): Promise<Result<NamingBusinesses, "unauthorized">> => {
   const { id } = person;
-  const own = services.homes.of(id) as Database;
+  const own = services.homes.of(id);
   const [address, here] = await together(own, [addressOf(services, person), namingIn(own, addressIndexOf(id), startingAfter)]);
   if (address === null) return refuse("unauthorized");
   const others = homesBesides(services, [homeOfId(id)]);
@@ -147,17 +148,16 @@ export const certificatesNaming = async (
 ): Promise<Result<NamingCertificates, "unauthorized">> => {
   const address = await addressOf(services, person);
   if (address === null) return refuse("unauthorized");
-  const db = businessId === null ? null : services.homes.of(businessId);
-  if (businessId === null || db === null) return ok({ certificates: [], hasMore: false });
-  const found = await namingCertificates(db, address, businessId, { startingAfter, limit: certificatesAPage + 1 });
+  if (businessId === null) return ok({ certificates: [], hasMore: false });
+  const within = { startingAfter, limit: certificatesAPage + 1 };
+  const found = await namingCertificates(services.homes.of(businessId), address, businessId, within);
   return ok({ certificates: found.slice(0, certificatesAPage), hasMore: found.length > certificatesAPage });
 };
 
 /** How many of a business's name the person and are active; a thousand where there are more. */
 export const activeNaming = async (services: Stores, person: Pick<Person, "id">, businessId: BusinessId): Promise<number> => {
   const address = await addressOf(services, person);
-  const db = services.homes.of(businessId);
-  return address === null || db === null ? 0 : countActiveNaming(db, address, businessId);
+  return address === null ? 0 : countActiveNaming(services.homes.of(businessId), address, businessId);
 };
 
 /** A live certificate that names the person, as a withdrawal needs it. */
@@ -168,11 +168,9 @@ const ownRecord = async (
 ): Promise<Result<LocatedRecord, "unauthorized" | "cert_not_found">> => {
   const address = await addressOf(services, person);
   if (address === null) return refuse("unauthorized");
-  const db = certId === null ? null : services.homes.of(certId);
-  const record = certId === null || db === null ? null : await withdrawableById(db, certId);
-  if (db === null || record === null) return refuse("cert_not_found");
-  if (record.emailIndex !== address || record.certificate.environment !== "live") return refuse("cert_not_found");
-  return ok({ db, record });
+  const located = certId === null ? null : await locateRecord(services, certId);
+  if (located?.record.emailIndex !== address || located.record.certificate.environment !== "live") return refuse("cert_not_found");
+  return ok(located);
 };
 
 /** As its public page shows it. Refuses `cert_not_found` for one that does not name the person. */

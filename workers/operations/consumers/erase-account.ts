@@ -117,9 +117,7 @@ const eraseEverywhere = async (services: EraseServices, own: Database, { consume
   const chain = await chainOfPerson(own, id);
   if (chain === null) throw new Error("accounts: nobody has this account");
   const homes = new Set([...(await homesOfPerson(own, id)), homeOfId(id)]);
-  const done = await Promise.allSettled(
-    [...homes].map((home) => eraseInHome(services, services.homes.of(`con_${home}`) as Database, { id, chain })),
-  );
+  const done = await Promise.allSettled([...homes].map(async (home) => eraseInHome(services, services.homes.at(home), { id, chain })));
   const failed = done.find((one) => one.status === "rejected");
   if (failed !== undefined) throw failed.reason;
   const parts = done.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
@@ -153,7 +151,7 @@ export const deleteAccount = async (
   { id }: Person,
   language: MailLanguage,
 ): Promise<Result<DeletedAccount, "unauthorized">> => {
-  const own = services.homes.of(id) as Database;
+  const own = services.homes.of(id);
   if (!(await beginErasure(own, { consumerId: id, language }, services.clock()))) return refuse("unauthorized");
   const { ended } = await eraseEverywhere(services, own, { consumerId: id, language });
   return ok({ sharesRevoked: ended });

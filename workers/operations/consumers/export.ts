@@ -6,7 +6,6 @@ import type { ContactFields } from "../../../core/shares/fields.ts";
 import type { Instant } from "../../../core/time.ts";
 import { commit } from "../../../storage/commit.ts";
 import { keptFields } from "../../../storage/contact-fields.ts";
-import type { Database } from "../../../storage/database.ts";
 import { openGranted } from "../../../storage/share-changes.ts";
 import { homesOfPerson } from "../../../storage/person-records.ts";
 import { exportedShares, type ExportedShare } from "../../../storage/person-shares.ts";
@@ -60,7 +59,7 @@ export const exportAccount = async (
 ): Promise<Result<AccountExport, "unauthorized" | "storage_unavailable">> => {
   const { id, chain, actor } = person;
   const { vault, config } = services;
-  const db = services.homes.of(id) as Database;
+  const db = services.homes.of(id);
   const now = services.clock();
   const kept = await keptFields(db, vault, id);
   if (kept === null) return refuse("unauthorized");

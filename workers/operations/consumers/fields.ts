@@ -8,7 +8,6 @@ import { changeFields, groupsOf, type ContactFields, type ContactKey, type Field
 import type { Instant } from "../../../core/time.ts";
 import { commit } from "../../../storage/commit.ts";
 import { fieldsToChange, isOutdatedFields, keptFields, updateFields } from "../../../storage/contact-fields.ts";
-import type { Database } from "../../../storage/database.ts";
 import { insertFanOut, insertOwnFanOut, updateIndexes, updateShares } from "../../../storage/share-copies.ts";
 import type { Phones, Runtime, Schedules, Stores } from "../../services.ts";
 import { afterAnswerAllowance, within } from "../allowance.ts";
@@ -18,7 +17,7 @@ import { shareUpdates } from "./share-updates.ts";
 
 /** Refuses `unauthorized` for a person who is gone. */
 export const readFields = async (services: Stores, person: Person): Promise<Result<ContactFields, "unauthorized">> => {
-  const kept = await keptFields(services.homes.of(person.id) as Database, services.vault, person.id);
+  const kept = await keptFields(services.homes.of(person.id), services.vault, person.id);
   return kept === null ? refuse("unauthorized") : ok(kept.fields);
 };
 
@@ -69,7 +68,7 @@ export const changeContactFields = async (
   change: ReadonlyMap<ContactKey, string | null>,
 ): Promise<Result<FieldsChange, "invalid_request" | "unauthorized" | "storage_unavailable">> => {
   const { vault, config } = services;
-  const db = services.homes.of(person.id) as Database;
+  const db = services.homes.of(person.id);
   for (let reading = 1; reading <= maxReadings; reading += 1) {
     const now = services.clock();
     const kept = await fieldsToChange(db, vault, person.id, [...change.keys()], now);
@@ -101,7 +100,7 @@ export const changeContactFields = async (
       for (const businessId of new Set(shares.map((share) => share.businessId))) services.scheduleEvents(businessId, "live");
       services.scheduleFollowUp();
       const allowed = within(services, afterAnswerAllowance);
-      services.afterAnswer(() => continueFanOuts(allowed, allowed.homes.of(person.id) as Database));
+      services.afterAnswer(() => continueFanOuts(allowed, allowed.homes.of(person.id)));
       return ok({ fields, changedGroups: groupsOf(changed), eventsEmitted: (events as D1Result).meta.changes });
     } catch (error) {
       if (!isOutdatedFields(error)) throw error;

@@ -12,7 +12,6 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { lineFault, trimmed } from "../../../core/text.ts";
 import { chainOfPerson } from "../../../storage/account-erasures.ts";
 import { commit } from "../../../storage/commit.ts";
-import type { Database } from "../../../storage/database.ts";
 import { together, type Lookup } from "../../../storage/lookups.ts";
 import { consumerAddress } from "../../../storage/people.ts";
 import { personRecord } from "../../../storage/person-records.ts";
@@ -60,7 +59,7 @@ export const requestRemoval = async (
   if (!targets.ok) return targets;
   const notes = readNotes(request.notes);
   if (!notes.ok) return notes;
-  const db = services.homes.of(person.id) as Database;
+  const db = services.homes.of(person.id);
   const record = await personRecord(db, person.id);
   if (record === null) return refuse("unauthorized");
   if (record.plan !== "white_glove") return refuse("plan_required");
@@ -108,14 +107,14 @@ export const requestRemoval = async (
 
 /** The newest first. Whoever asked once keeps seeing it, whatever the plan. */
 export const listRemovals = (services: Stores, { id }: Pick<Person, "id">): Lookup<readonly Removal[]> =>
-  removalsOf(services.homes.of(id) as Database, services.vault, id);
+  removalsOf(services.homes.of(id), services.vault, id);
 
 /** Those, and the plan, which says whether more can be asked for; null for a person who is gone. */
 export const removalsAndPlan = async (
   services: Stores,
   { id }: Pick<Person, "id">,
 ): Promise<{ readonly list: readonly Removal[]; readonly plan: ConsumerPlan | null }> => {
-  const db = services.homes.of(id) as Database;
+  const db = services.homes.of(id);
   const [list, record] = await together(db, [listRemovals(services, { id }), personRecord(db, id)]);
   return { list, plan: record === null ? null : record.plan };
 };
@@ -126,8 +125,7 @@ export const readAffidavit = async (
   person: Pick<Person, "id">,
   id: RemovalId | null,
 ): Promise<Result<Uint8Array<ArrayBuffer>, "not_found" | "affidavit_not_ready">> => {
-  const db = id === null ? null : services.homes.of(id);
-  const known = id === null || db === null ? null : await removalById(db, services.vault, id);
+  const known = id === null ? null : await removalById(services.homes.of(id), services.vault, id);
   if (known === null || known.removal.consumerId !== person.id) return refuse("not_found");
   if (known.affidavitSealed === null) return refuse("affidavit_not_ready");
   return ok(await openAffidavit(services.vault, known.removal, known.affidavitSealed));
@@ -143,8 +141,8 @@ export const recordRemovalProgress = async (
   found: ReadonlyMap<string, RemovalStatus>,
 ): Promise<Result<Removal, "not_found" | "invalid_request" | "storage_unavailable">> => {
   const { vault, signer, config } = services;
-  const db = id === null ? null : services.homes.of(id);
-  if (id === null || db === null) return refuse("not_found");
+  if (id === null) return refuse("not_found");
+  const db = services.homes.of(id);
   for (let reading = 1; reading <= 3; reading += 1) {
     const known = await removalById(db, vault, id);
     if (known === null) return refuse("not_found");

@@ -26,10 +26,9 @@ export const checkContact = async (
   { subjects, entity, purpose }: ContactQuestion,
 ): Promise<readonly CheckedContact[]> => {
   const { business, environment } = principal;
-  const db = services.homes.of(business.id);
-  if (db === null) throw new Error("contact: the business has no home");
   const indexes = await Promise.all(subjects.map((subject) => subjectIndexes(services, business.country, subject)));
   const checkedAt = services.clock();
-  const found = await contactBasis(db, { businessId: business.id, environment, subjects: indexes, entity, purpose }, checkedAt);
+  const asked = { businessId: business.id, environment, subjects: indexes, entity, purpose };
+  const found = await contactBasis(services.homes.of(business.id), asked, checkedAt);
   return found.map((basis) => ({ ...contactVerdict(basis), basis, checkedAt }));
 };

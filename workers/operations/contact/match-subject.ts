@@ -37,12 +37,8 @@ export const matchSubject = async (
 ): Promise<Result<MatchedSubject, "cert_not_found" | "rate_limited">> => {
   const { business, environment } = principal;
   const db = services.homes.of(certId);
-  const own = services.homes.of(business.id);
-  const [certificate, names] = await Promise.all([
-    db === null ? null : matchable(db, certId),
-    own === null ? null : businessNames(own, business.id),
-  ]);
-  if (db === null || certificate === null || names === null || certificate.environment !== environment) return refuse("cert_not_found");
+  const [certificate, names] = await Promise.all([matchable(db, certId), businessNames(services.homes.of(business.id), business.id)]);
+  if (certificate === null || names === null || certificate.environment !== environment) return refuse("cert_not_found");
   const known = [names.name, names.legalName];
   const isIssuer = certificate.businessId === business.id;
   if (!isIssuer && !(names.hasVerifiedDomain && isNamed(certificate, known))) return refuse("cert_not_found");

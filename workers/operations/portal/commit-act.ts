@@ -15,7 +15,7 @@ import type { Runtime, Schedules, Stores } from "../../services.ts";
 type Services = Runtime & Stores & Schedules;
 
 export const homeOf = ({ homes }: Stores, { business }: { readonly business: { readonly id: BusinessId } }): Database =>
-  homes.of(business.id) as Database;
+  homes.of(business.id);
 
 /** Rows and entry together; `onlyIf` is what must hold after the rows for the entry to be written. */
 export const commitAct = async (

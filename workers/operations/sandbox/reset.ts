@@ -60,7 +60,7 @@ export const resetSandbox = async (
   requestId: string,
 ): Promise<Result<ResetOutcome, "storage_unavailable">> => {
   const { id: businessId } = tester.business;
-  const db = services.homes.of(businessId) as Database;
+  const db = services.homes.of(businessId);
   await sweepSandbox(services, db, businessId); // what has expired by the clock has expired, and is not revoked
   let ended = 0;
   for (let done = 0; done < maxBatches; done += 1) {

@@ -38,7 +38,7 @@ export const shareAsTestPerson = async (
   { business }: Pick<Principal, "business">,
   { durationDays, requestId }: { readonly durationDays: number; readonly requestId: string },
 ): Promise<Result<ShareId, GrantingRefusal>> => {
-  const clientId = await testClientOf(services.homes.of(business.id) as Database, business.id);
+  const clientId = await testClientOf(services.homes.of(business.id), business.id);
   const granted = await grantShare(
     services,
     { persona: "default" },

@@ -40,8 +40,8 @@ export const acknowledgeStop = async (
 ): Promise<Result<CeasedShare, CeaseRefusal>> => {
   const writable = mayWrite(business.status);
   if (!writable.ok) return writable;
-  const db = id === null ? null : services.homes.of(id);
-  if (id === null || db === null) return refuse("not_found");
+  if (id === null) return refuse("not_found");
+  const db = services.homes.of(id);
   const { vault, config } = services;
   for (let reading = 1; reading <= 2; reading += 1) {
     const written = services.clock();

@@ -66,8 +66,7 @@ export const authorizeRequest = async (
   const words = readWords(request.purpose, request.disclosureText);
   if (!words.ok) return words;
   const { clientId } = request;
-  const db = clientId === null ? null : services.homes.of(clientId);
-  const client = clientId === null || db === null ? null : await grantingClient(db, clientId);
+  const client = clientId === null ? null : await grantingClient(services.homes.of(clientId), clientId);
   if (client === null) return refuse("client_not_found");
   const readable = mayRead(client.business.status);
   if (!readable.ok) return readable;

@@ -98,7 +98,7 @@ export const earlierDecision = async (
   clientId: ClientId,
   decisionKey: string,
 ): Promise<EarlierDecision | null> => {
-  const db = services.homes.of(clientId) as Database;
+  const db = services.homes.of(clientId);
   const requestHash = requestHashOf(person, decisionKey);
   const decided = await decidedRequest(db, requestHash);
   const now = services.clock();
@@ -145,7 +145,7 @@ export const codeAgain = (
   clientId: ClientId,
   decisionKey: string,
 ): Promise<Result<Granted, GrantingRefusal> | null> => {
-  const db = services.homes.of(clientId) as Database;
+  const db = services.homes.of(clientId);
   return decidedBefore(services, db, homeOfId(clientId), requestHashOf(person, decisionKey));
 };
 
@@ -211,8 +211,8 @@ export const grantShare = async (
   const words = readWords(request.purpose, request.disclosureText);
   if (!words.ok) return words;
   const { clientId } = request;
-  const db = clientId === null ? null : services.homes.of(clientId);
-  if (clientId === null || db === null) return refuse("client_not_found");
+  if (clientId === null) return refuse("client_not_found");
+  const db = services.homes.of(clientId);
   const person = "person" in by ? by.person : null;
   const decisionKey = request.decisionKey ?? crypto.randomUUID();
   const requestHash = requestHashOf(person, decisionKey);
@@ -221,7 +221,7 @@ export const grantShare = async (
       grantingClient(db, clientId),
       "persona" in by
         ? { fields: personaFields(by.persona), revision: 0 }
-        : keptFields(services.homes.of(by.person.id) as Database, services.vault, by.person.id),
+        : keptFields(services.homes.of(by.person.id), services.vault, by.person.id),
     ]);
     if (client === null) return refuse("client_not_found");
     if (client.environment === "live" && person === null) return refuse("sandbox_only");

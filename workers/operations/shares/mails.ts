@@ -26,8 +26,7 @@ export const mailTo = async (
   id: ConsumerId,
   mail: Omit<MailToSend, "to" | "now" | "consumerId">,
 ): Promise<readonly Statement[]> => {
-  const home = services.homes.of(id);
-  const to = home === null ? null : await consumerAddress(home, services.vault, id);
+  const to = await consumerAddress(services.homes.of(id), services.vault, id);
   return to === null ? [] : insertMail(db, services.vault, { ...mail, to, consumerId: id, now: services.clock() } as MailToSend);
 };
 

@@ -45,10 +45,9 @@ type AddressOf = (id: ConsumerId) => Promise<string | undefined>;
 /** One query for each home in which people of the page have their accounts; one that does not answer fails for its own people. */
 const addressesOf = (services: Stores, ids: readonly ConsumerId[]): AddressOf => {
   const found = new Map(
-    [...Map.groupBy(new Set(ids), (id) => homeOfId(id))].map(([home, there]) => {
-      const db = services.homes.of(there[0] as ConsumerId);
-      return [home, db === null ? Promise.resolve(new Map<ConsumerId, string>()) : sealedAddresses(db, there)] as const;
-    }),
+    [...Map.groupBy(new Set(ids), (id) => homeOfId(id))].map(
+      ([home, there]) => [home, sealedAddresses(services.homes.of(`con_${home}`), there)] as const,
+    ),
   );
   return async (id) => (await found.get(homeOfId(id)))?.get(id);
 };

@@ -27,7 +27,7 @@ export const writeIntent = async (
 ): Promise<readonly Statement[]> => {
   const home = homeOfId(shareId);
   if (homeOfId(person.id) === home) return [noteHome(db, person.id, home)];
-  const own = services.homes.of(person.id) as Database;
+  const own = services.homes.of(person.id);
   await batch(own, [noteHome(own, person.id, home), insertIntent(own, { shareId, consumerId: person.id }, services.clock())]);
   return [];
 };
@@ -40,11 +40,11 @@ export const settleIntent = async (
   /** Of the fields that the share was made of; null when nobody knows any more. */
   revision: number | null,
 ): Promise<void> => {
-  const own = services.homes.of(consumerId) as Database;
+  const own = services.homes.of(consumerId);
   const there = services.homes.of(shareId);
   const kept = await keptFields(own, services.vault, consumerId);
-  const found = there === null ? null : await changeableShare(there, shareId, { consumerId }, services.clock());
-  if (found === null || there === null) {
+  const found = await changeableShare(there, shareId, { consumerId }, services.clock());
+  if (found === null) {
     await deleteIntent(own, shareId).run();
     return;
   }
@@ -59,7 +59,7 @@ export const settleIntent = async (
   await batch(own, [deleteIntent(own, shareId), ...(isCurrent ? [] : [insertFanOut(own, fanOut, services.clock())])]);
   if (isCurrent) return;
   const allowed = within(services, afterAnswerAllowance);
-  services.afterAnswer(() => continueFanOuts(allowed, allowed.homes.of(consumerId) as Database));
+  services.afterAnswer(() => continueFanOuts(allowed, allowed.homes.of(consumerId)));
 };
 
 /** Grants whose process died in between. */

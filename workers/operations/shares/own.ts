@@ -30,8 +30,7 @@ export const readOwnShare = async (
   { id: consumerId }: Person,
   id: ShareId | null,
 ): Promise<Result<OwnShare, "not_found">> => {
-  const db = id === null ? null : services.homes.of(id);
-  const found = id === null || db === null ? null : await shareOfPerson(db, id, consumerId, services.clock());
+  const found = id === null ? null : await shareOfPerson(services.homes.of(id), id, consumerId, services.clock());
   if (found === null) return refuse("not_found");
   const { reasonSealed, acknowledgementSealed, ...rest } = found;
   const [reason, note] = await Promise.all([

@@ -8,7 +8,6 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { scopeOfBits, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
 import { statusAt, type Share, type ShareStatus } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
-import type { Database } from "../../../storage/database.ts";
 import { readCurrent } from "../../../storage/share-readings.ts";
 import { openReason } from "../../../storage/share-changes.ts";
 import { openCopy } from "../../../storage/share-values.ts";
@@ -33,7 +32,7 @@ export const listShares = async (
   { business, environment }: ShareReader,
   query: SharesQuery,
 ): Promise<Result<SharePage, "invalid_request">> => {
-  const db = services.homes.of(business.id) as Database;
+  const db = services.homes.of(business.id);
   const page = await ownShares(db, { businessId: business.id, environment }, query, services.clock());
   return page === null ? refuse("invalid_request", "starting_after: must be the id of a share of yours.") : ok(page);
 };
@@ -71,8 +70,8 @@ export const readShare = async (
   { business, environment }: ShareReader,
   id: ShareId | null,
 ): Promise<Result<ShareDetail, "not_found">> => {
-  const db = id === null ? null : services.homes.of(id);
-  const found = id === null || db === null ? null : await detailedShare(db, id, { businessId: business.id, environment }, services.clock());
+  if (id === null) return refuse("not_found");
+  const found = await detailedShare(services.homes.of(id), id, { businessId: business.id, environment }, services.clock());
   if (found === null) return refuse("not_found");
   const { history, chain, reasonSealed, ...rest } = found;
   const seqs = await seqsOf(
@@ -101,11 +100,10 @@ export const readCurrentValues = async (
   principal: Principal,
   id: ShareId | null,
 ): Promise<Result<CurrentValues, "not_found" | "share_inactive">> => {
-  const db = id === null ? null : services.homes.of(id);
-  if (id === null || db === null) return refuse("not_found");
+  if (id === null) return refuse("not_found");
   const { business, environment, keyId } = principal;
   const now = services.clock();
-  const row = await readCurrent(db, { id, businessId: business.id, environment, keyId, now });
+  const row = await readCurrent(services.homes.of(id), { id, businessId: business.id, environment, keyId, now });
   if (row === null) return refuse("not_found");
   const asOf = now + row.clockOffsetMs;
   const isActive = statusAt(row.state, row.expiresAt, asOf) === "active";

@@ -81,8 +81,7 @@ export const redeemCode = async (
   request: RedeemRequest,
 ): Promise<Result<Redeemed, RedeemRefusal>> => {
   const { vault } = services;
-  const db = hasSecretShape(request.code, "ac_") ? services.homes.of(request.code) : null;
-  if (db === null) return refuse("code_invalid");
+  if (!hasSecretShape(request.code, "ac_")) return refuse("code_invalid");
   const codeHash = sha256Hex(request.code);
   const { idempotencyKey, requestId } = request;
   const asked: Asked = {
@@ -93,7 +92,7 @@ export const redeemCode = async (
     retryHash: idempotencyKey === null ? null : await vault.sentHash(`redeem ${codeHash}`, idempotencyKey),
     now: services.clock(),
   };
-  const code = await attemptRedemption(db, { ...asked, codeHash });
+  const code = await attemptRedemption(services.homes.of(request.code), { ...asked, codeHash });
   const isWon = code?.usedBy === requestId;
   const refused = isWon ? null : refusalOf(code, asked);
   if (code === null || refused !== null) return refused ?? refuse("code_invalid");

@@ -8,7 +8,6 @@ import { decideRenewal, type GrantRefusal } from "../../../core/shares/grant.ts"
 import type { Share } from "../../../core/shares/share.ts";
 import { commit } from "../../../storage/commit.ts";
 import { keptFields } from "../../../storage/contact-fields.ts";
-import type { Database } from "../../../storage/database.ts";
 import { grantingClient } from "../../../storage/share-clients.ts";
 import { insertShare, isOutdatedGrant, isOutdatedShare, updateSuperseded } from "../../../storage/share-changes.ts";
 import { changeableShare } from "../../../storage/shares.ts";
@@ -44,13 +43,13 @@ export const renewShare = async (
   keep?: Keeping<Renewed>,
 ): Promise<Result<Renewed, RenewRefusal>> => {
   const { vault, signer, config } = services;
-  const db = id === null ? null : services.homes.of(id);
-  if (id === null || db === null) return refuse("not_found");
+  if (id === null) return refuse("not_found");
+  const db = services.homes.of(id);
   const isSameHome = homeOfId(person.id) === homeOfId(id);
   for (let reading = 1; reading <= maxReadings; reading += 1) {
     const [found, kept] = await Promise.all([
       changeableShare(db, id, { consumerId: person.id }, services.clock()),
-      keptFields(services.homes.of(person.id) as Database, vault, person.id),
+      keptFields(services.homes.of(person.id), vault, person.id),
     ]);
     if (found === null) return refuse("not_found");
     if (kept === null) return refuse("unauthorized");

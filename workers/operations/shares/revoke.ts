@@ -104,8 +104,8 @@ export const revokeByPerson = async (
   if (!reason.ok) return reason;
   const isLink = "token" in by;
   if (isLink && (id === null || !isSameSecret(by.token, await revokeToken(services, id)))) return refuse("unauthorized");
-  const db = id === null ? null : services.homes.of(id);
-  if (id === null || db === null) return refuse("not_found");
+  if (id === null) return refuse("not_found");
+  const db = services.homes.of(id);
   const whose = isLink ? "link" : { consumerId: by.person.id };
   const actor: Actor = isLink ? { kind: "subject", provenBy: "revoke_link" } : by.person.actor;
   for (let reading = 1; reading <= 2; reading += 1) {

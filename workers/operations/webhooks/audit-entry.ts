@@ -7,7 +7,7 @@ import { commit } from "../../../storage/commit.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 
-export const databaseOf = (services: Stores, { business }: MemberSession): Database => services.homes.of(business.id) as Database;
+export const databaseOf = (services: Stores, { business }: MemberSession): Database => services.homes.of(business.id);
 
 /** Commits an entry of the audit chain, with rows beside it; throws when it cannot. */
 export const enter = async (

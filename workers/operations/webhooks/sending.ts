@@ -14,10 +14,9 @@ export const openPayloads = async (services: Runtime & Stores, events: readonly 
   const { vault } = services;
   const byHome = Map.groupBy(events, ({ shareId }) => homeOfId(shareId ?? ""));
   const keys = await Promise.all(
-    [...byHome].map(async ([home, of]) => {
-      const db = services.homes.of(`shr_${home}`);
-      return db === null ? [] : activeKeys(db, [...new Set(of.map(({ shareId }) => shareId as ShareId))], services.clock());
-    }),
+    [...byHome].map(([home, of]) =>
+      activeKeys(services.homes.of(`shr_${home}`), [...new Set(of.map(({ shareId }) => shareId as ShareId))], services.clock()),
+    ),
   );
   const sealers = new Map(
     await Promise.all(keys.flat().map(async ({ id, keySealed }) => [id as string, await vault.under(keySealed)] as const)),

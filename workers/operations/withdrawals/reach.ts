@@ -9,8 +9,6 @@ export interface Reach {
 }
 
 export const reachOf = async (services: Stores, { id, businessId }: Pick<PublishedCertificate, "id" | "businessId">): Promise<Reach> => {
-  const db = services.homes.of(id);
-  if (db === null) return { contact: null, mailingAddress: null };
-  const { contact, mailingAddress } = await businessIdentity(db, businessId);
+  const { contact, mailingAddress } = await businessIdentity(services.homes.of(id), businessId);
   return { contact, mailingAddress };
 };

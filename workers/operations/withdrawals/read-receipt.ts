@@ -12,21 +12,18 @@ export const withdrawalReceipt = async (
   services: Runtime & Stores & Memories & Proofs,
   certId: CertId,
 ): Promise<Result<ProvenWithdrawal, "cert_not_found" | "not_found">> => {
-  const db = services.homes.of(certId);
-  const certificate = db === null ? null : await certificateById(db, certId);
+  const certificate = await certificateById(services.homes.of(certId), certId);
   if (certificate === null) return refuse("cert_not_found");
   const { withdrawal } = await attestedCertificate(services, certificate);
   return withdrawal === null ? refuse("not_found") : ok(withdrawal);
 };
 
-/** Of one act by which single recipients were withdrawn from. Refuses as `withdrawalReceipt`. */
+/** Of one act by which single recipients were withdrawn from. Refuses `not_found`. */
 export const entityWithdrawalReceipt = async (
   services: Runtime & Stores & Memories & Proofs,
   certId: CertId,
   act: number,
-): Promise<Result<WithdrawalProof, "cert_not_found" | "not_found">> => {
-  const db = services.homes.of(certId);
-  if (db === null) return refuse("cert_not_found");
-  const [proof] = await provenEntityWithdrawals(db, certId, { from: act, to: act });
+): Promise<Result<WithdrawalProof, "not_found">> => {
+  const [proof] = await provenEntityWithdrawals(services.homes.of(certId), certId, { from: act, to: act });
   return proof === undefined ? refuse("not_found") : ok({ ...proof, anchor: await withAttested(services, proof.anchor) });
 };

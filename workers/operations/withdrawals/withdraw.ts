@@ -51,8 +51,8 @@ export interface LocatedRecord {
 /** The certificate with what proves who may withdraw it, and the database that holds it; null for an unknown id. */
 export const locateRecord = async (services: Stores, certId: CertId): Promise<LocatedRecord | null> => {
   const db = services.homes.of(certId);
-  const record = db === null ? null : await withdrawableById(db, certId);
-  return db === null || record === null ? null : { db, record };
+  const record = await withdrawableById(db, certId);
+  return record === null ? null : { db, record };
 };
 
 /** The same for a business's key; null also for a certificate that is not its own. */
