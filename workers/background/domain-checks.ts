@@ -3,7 +3,7 @@
 import { checked, type CheckOutcome } from "../../core/accounts/domain-claim.ts";
 import type { Fact } from "../../core/facts.ts";
 import type { Instant } from "../../core/time.ts";
-import { commit } from "../../storage/commit.ts";
+import { commitQuietly } from "../../storage/commit.ts";
 import { batch, type Database } from "../../storage/database.ts";
 import { chainOf, claimDueChecks, isChecked, lapse, noteCheck, type DueDomain } from "../../storage/domains.ts";
 import { ownerMails } from "../../storage/owners.ts";
@@ -41,8 +41,7 @@ const keep = async (platform: Platform, db: Database, due: DueDomain, outcome: C
   };
   const notice = { template: "domain_lapsed", data: { domain }, now, onlyIf: isLapsed } as const;
   const mails = await ownerMails(db, platform.vault, due.businessId, notice);
-  const store = { db, vault: platform.vault, ledgerId: platform.config.ledger.id };
-  await commit(store, [lapse(db, id, before, state), ...mails], [fact], isLapsed);
+  await commitQuietly(db, platform, [lapse(db, id, before, state), ...mails], [fact], isLapsed);
 };
 
 const checkHome = async (platform: Platform, db: Database): Promise<void> => {

@@ -15,7 +15,7 @@ import { maxAttempts, nextCaptureAt } from "../../core/policies/patience.ts";
 import { captureSharedMs } from "../../core/policies/snapshot.ts";
 import type { Instant } from "../../core/time.ts";
 import type { Database, Statement } from "../../storage/database.ts";
-import { commit } from "../../storage/commit.ts";
+import { commitQuietly } from "../../storage/commit.ts";
 import {
   claimPolicyLease,
   endPolicyTurn,
@@ -72,8 +72,9 @@ const linkWaiting = async (platform: Platform, db: Database, of: PolicyTopic, { 
     const certIds = waiting.map(({ certId }) => certId);
     const ords = waiting.map(({ ord }) => ord);
     try {
-      await commit(
-        { db, vault: platform.vault, ledgerId: platform.config.ledger.id },
+      await commitQuietly(
+        db,
+        platform,
         [...unwritten, linkCertificates(db, capture.id, certIds), ...finishPolicyWork(db, { of, ords, now })],
         waiting.map((one) => linkedFact(one, capture, now)),
       );

@@ -2,7 +2,7 @@
 import { erasureFact } from "../../core/certificates/erasure.ts";
 import type { Home } from "../../core/ids.ts";
 import { isoOrNull, type Instant } from "../../core/time.ts";
-import { commit } from "../../storage/commit.ts";
+import { commitQuietly } from "../../storage/commit.ts";
 import type { Database } from "../../storage/database.ts";
 import { dueForErasure, erasePersons, erasuresLeft, isErasedAlready, type DueCertificate } from "../../storage/erasures.ts";
 import type { Platform } from "../services.ts";
@@ -24,7 +24,7 @@ const batchOf = (due: readonly DueCertificate[]): readonly DueCertificate[] => {
 const eraseBatch = async (platform: Platform, db: Database, certificates: readonly DueCertificate[], now: Instant): Promise<void> => {
   const facts = certificates.map((certificate) => erasureFact(certificate, { reason: "retention_ended", actor: { kind: "system" }, now }));
   const certIds = certificates.map(({ id }) => id);
-  await commit({ db, vault: platform.vault, ledgerId: platform.config.ledger.id }, erasePersons(db, certIds, now), facts);
+  await commitQuietly(db, platform, erasePersons(db, certIds, now), facts);
 };
 
 /** Until nobody is due or the allowance is used up; the next minute goes on. Answers how many were erased. */

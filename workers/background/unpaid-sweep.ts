@@ -13,7 +13,7 @@ import {
   type BilledAccount,
   type BillingCustomer,
 } from "../../storage/billing.ts";
-import { commit } from "../../storage/commit.ts";
+import { commitQuietly } from "../../storage/commit.ts";
 import type { Database } from "../../storage/database.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
@@ -27,15 +27,19 @@ const suspend = async (
   account: BilledAccount,
   now: Instant,
 ): Promise<void> => {
-  const store = { db, vault: platform.vault, ledgerId: platform.config.ledger.id };
   const why = { because: { reason: "unpaid" }, actor: { kind: "system" }, at: now } as const;
   const rows = [standsAsRead(db, customer, account), putCustomer(db, suspendedFrom(customer, now), now)];
   if (account.kind === "consumer") {
     const facts = entitlementFacts({ account, plan: { from: account.plan, to: "free" }, ...why });
-    await commit(store, [...rows, setConsumerPlan(db, account.id, "free")], facts);
+    await commitQuietly(db, platform, [...rows, setConsumerPlan(db, account.id, "free")], facts);
   } else {
     const facts = entitlementFacts({ account, status: { from: account.status, to: "suspended" }, ...why });
-    await commit(store, [...rows, setBusinessEntitlement(db, account.id, { status: "suspended", plan: account.plan })], facts);
+    await commitQuietly(
+      db,
+      platform,
+      [...rows, setBusinessEntitlement(db, account.id, { status: "suspended", plan: account.plan })],
+      facts,
+    );
   }
 };
 

@@ -13,12 +13,6 @@ export type OwnAct = Pick<Fact, "type" | "entityType" | "entityId" | "payload">;
 
 export const databaseOf = (services: Stores, { userId }: Session): Database => services.homes.of(userId);
 
-export const storeOf = (services: Runtime & Stores, session: Session) => ({
-  db: databaseOf(services, session),
-  vault: services.vault,
-  ledgerId: services.config.ledger.id,
-});
-
 export const ownFact = (session: Session, act: OwnAct, at: Instant): Fact => ({
   ...act,
   at,
@@ -33,9 +27,8 @@ export const deleteOwn = async (
   act: OwnAct,
   deletion: (db: Database, now: Instant) => Statement & { readonly _: { readonly result: D1Result } },
 ): Promise<number> => {
-  const store = storeOf(services, session);
+  const db = databaseOf(services, session);
   const now = services.clock();
-  const [{ meta }] = await commit(store, [deletion(store.db, now)], [ownFact(session, act, now)], changedBefore());
-  if (meta.changes > 0) services.scheduleFollowUp();
+  const [{ meta }] = await commit(db, services, [deletion(db, now)], [ownFact(session, act, now)], changedBefore());
   return meta.changes;
 };

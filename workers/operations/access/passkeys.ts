@@ -24,7 +24,7 @@ import { consumerEmailContext } from "../../../storage/people-contexts.ts";
 import { insertChallenge, spendChallenge } from "../../../storage/webauthn-challenges.ts";
 import type { Ceremonies, Runtime, Schedules, Stores } from "../../services.ts";
 import type { Keeping } from "./idempotency.ts";
-import { databaseOf, deleteOwn, ownFact, storeOf } from "./own-account.ts";
+import { databaseOf, deleteOwn, ownFact } from "./own-account.ts";
 
 const unnamed = "Passkey";
 
@@ -88,9 +88,9 @@ export const addPasskey = async (
   const device = deviceName(deviceOf(userAgent));
   const id = newId("psk_", homeOfId(session.userId), services.random);
   const passkey = { ...key, id, name: chosen.value ?? device ?? unnamed, transports: made.response.transports ?? [] };
-  const store = storeOf(services, session);
-  const { insert, isWritten } = await insertPasskey(store.db, vault, { ...passkey, consumerId: session.userId, now });
-  const mail = await insertMail(store.db, vault, {
+  const db = databaseOf(services, session);
+  const { insert, isWritten } = await insertPasskey(db, vault, { ...passkey, consumerId: session.userId, now });
+  const mail = await insertMail(db, vault, {
     template: "passkey_added",
     data: { at: now, device },
     to: await emailOf(services, session),
@@ -101,12 +101,11 @@ export const addPasskey = async (
   });
   const fact = ownFact(session, { type: "passkey.added", entityType: "passkey", entityId: id, payload: {} }, now);
   const added: Passkey = { ...passkey, createdAt: now, usedDay: null };
-  const [inserted] = await commit(store, [insert, ...mail, ...((await keep?.(added, isWritten)) ?? [])], [fact], isWritten);
+  const [inserted] = await commit(db, services, [insert, ...mail, ...((await keep?.(added, isWritten)) ?? [])], [fact], isWritten);
   if (inserted.meta.changes === 0) {
     const isFull = (await listPasskeys(services, session)).length >= maxPasskeys;
     return isFull ? refuse("passkey_limit") : refuse("passkey_refused");
   }
-  services.scheduleFollowUp();
   services.scheduleMail();
   return ok(added);
 };

@@ -75,17 +75,15 @@ export const moveTo = async (
   member: MemberSession,
   { id, userAgent, elsewhere, isInvited = false }: Move,
 ): Promise<Moved | null> => {
-  const { vault, config, homes } = services;
   const { emailIndex, provedAt } = member;
-  const db = homes.of(id);
+  const db = services.homes.of(id);
   const { token, row } = await newSession(services, homeOfId(id), userAgent);
   const invitation = isInvited ? await openInvitation(db, id, row.now) : null;
   if ((isInvited && invitation === null) || !(await leave(services, member))) return null;
   const begins = (condition?: Condition) => insertSessionOfSeat(db, { ...row, elsewhere }, { id, emailIndex, provedAt }, condition);
   const rows = isInvited ? [acceptInvitationOf(db, id, emailIndex, row.now), begins(changedBefore()), deleteAccepted(db, id)] : [begins()];
   const facts = invitation === null ? [] : [answeredFact(invitation, "member.joined", row.now)];
-  await commit({ db, vault, ledgerId: config.ledger.id }, rows, facts, isBegun(row.tokenHash));
-  if (isInvited) services.scheduleFollowUp();
+  await commit(db, services, rows, facts, isBegun(row.tokenHash));
   const session = await sessionByToken(db, row.tokenHash, row.now);
   return session === null ? null : { token, session };
 };
@@ -111,16 +109,12 @@ export const declineInvitation = async (
   member: MemberSession,
   id: string,
 ): Promise<Result<null, "not_found">> => {
-  const { vault, config, homes } = services;
   const isInvited = (await listSeats(services, member)).some((seat) => seat.id === id && seat.invitedUntil !== null);
-  const db = homes.of(id);
+  const db = services.homes.of(id);
   const now = services.clock();
   const invitation = isInvited ? await openInvitation(db, id, now) : null;
   if (invitation === null) return refuse("not_found");
-  const store = { db, vault, ledgerId: config.ledger.id };
   const fact = answeredFact(invitation, "member.declined", now);
-  const [{ meta }] = await commit(store, [declineInvitationOf(db, id, member.emailIndex)], [fact], changedBefore());
-  if (meta.changes === 0) return refuse("not_found");
-  services.scheduleFollowUp();
-  return ok(null);
+  const [{ meta }] = await commit(db, services, [declineInvitationOf(db, id, member.emailIndex)], [fact], changedBefore());
+  return meta.changes === 0 ? refuse("not_found") : ok(null);
 };

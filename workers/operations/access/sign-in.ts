@@ -184,7 +184,8 @@ const beginSession = async (
   const spent = { codeId, sessionHash: tokenHash, now };
   const joining = await (realm === "consumer" ? newConsumer(services, asked, newcomer, spent) : newMember(services, asked, spent));
   const results = await commit(
-    { db, vault: services.vault, ledgerId: services.config.ledger.id },
+    db,
+    services,
     [
       spendCode(db, spent),
       ...joining.rows,
@@ -194,7 +195,6 @@ const beginSession = async (
     joining.facts,
     joining.onlyIf,
   );
-  if (joining.facts.length > 0) services.scheduleFollowUp();
   const created = joining.rows.length > 0 && (results[1] as D1Result).meta.changes > 0;
   const session = await sessionByToken(db, tokenHash, now);
   return session === null ? null : { token, session, created };

@@ -66,20 +66,18 @@ export const setEntitlement = async (
       at,
     });
     const change = setEntitlementAt(db, business, after);
-    const store = { db, vault: services.vault, ledgerId: services.config.ledger.id };
     const settled =
       customer === null || wanted.status === undefined
         ? []
         : [standsAsRead(db, customer, business), putCustomer(db, settledByOperator(customer), at)];
     const rows = [...settled, ...(after.status === "closed" ? [requestEndOfAccount(db, id, at)] : []), change];
     try {
-      const results = await commit(store, rows, facts, hasEntitlement(business, after));
+      const results = await commit(db, services, rows, facts, hasEntitlement(business, after));
       if ((results.at(-1) as D1Result).meta.changes === 0) continue; // somebody changed the account in between
     } catch (error) {
       if (isOutdatedBilling(error)) continue;
       throw error;
     }
-    services.scheduleFollowUp();
     return ok({ id, ...after });
   }
   throw new Error("admin: the account never rests");

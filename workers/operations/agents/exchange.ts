@@ -24,8 +24,6 @@ export interface Exchange {
   readonly verifier: string;
 }
 
-const storeOf = (services: Runtime & Stores, db: Database) => ({ db, vault: services.vault, ledgerId: services.config.ledger.id });
-
 const mailOf = async (
   services: Runtime & Stores,
   db: Database,
@@ -54,8 +52,7 @@ const endLive = async (
   const found = await holderOfToken(db, by, now);
   if (found === null) return;
   const fact = tokenFact(found.holder, { type: "agent_token.revoked", id: found.id, at: now });
-  await commit(storeOf(services, db), [revokeToken(db, found.id, now)], [fact], wasRevoked);
-  services.scheduleFollowUp();
+  await commit(db, services, [revokeToken(db, found.id, now)], [fact], wasRevoked);
 };
 
 /** `refused`: for every reason alike. Of any number at once, one gets a token. */
@@ -83,7 +80,6 @@ export const exchangeCode = async (services: Runtime & Stores & Schedules, excha
   const redirectHost = redirectHostOf(redirectUri);
   const replaced = code.replaces ? await tokensOfClient(db, { principalId, clientId, redirectHost }, now) : [];
   const made = becameToken(codeHash, id);
-  const store = storeOf(services, db);
   const token = { id, realm, principalId, businessId, tokenHash: sha256Hex(secret), name: code.clientName, createdAt: now };
   const rows = [
     spendOAuthCode(db, realm, { codeHash, clientId, redirectUri, challenge, tokenId: id, replaced, now }),
@@ -108,9 +104,8 @@ export const exchangeCode = async (services: Runtime & Stores & Schedules, excha
     tokenFact(holder, { type: "agent_token.minted", id, at: now, expiresAt: now + tokenLifeMs }),
     ...replaced.map((earlier) => tokenFact(holder, { type: "agent_token.revoked", id: earlier, at: now })),
   ];
-  const [spent] = await commit(store, rows, facts, isMinted(id));
+  const [spent] = await commit(db, services, rows, facts, isMinted(id));
   if ((spent as D1Result).meta.changes === 1) {
-    services.scheduleFollowUp();
     services.scheduleMail();
     return secret;
   }

@@ -22,7 +22,7 @@ export const recordCall = async (
   const { tokenId, ownerId, chain } = agent;
   const db = services.homes.of(ownerId);
   const now = services.clock();
-  await commit({ db, vault: services.vault, ledgerId: services.config.ledger.id }, noteUse(db, agent, now), [
+  await commit(db, services, noteUse(db, agent, now), [
     {
       type: "agent.called",
       entityType: "agent_token",
@@ -33,5 +33,4 @@ export const recordCall = async (
       payload: { tool, outcome, arguments: argumentNames },
     },
   ]);
-  services.scheduleFollowUp();
 };

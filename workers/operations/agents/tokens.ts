@@ -23,12 +23,6 @@ export interface MintedToken extends AgentToken {
   readonly secret: string;
 }
 
-const storeOf = (services: Runtime & Stores, session: Session) => ({
-  db: services.homes.of(session.userId),
-  vault: services.vault,
-  ledgerId: services.config.ledger.id,
-});
-
 const scopeOf = (session: Session): TokenScope =>
   session.realm === "consumer" ? { principalId: session.userId } : { businessId: session.business.id };
 
@@ -57,26 +51,24 @@ export const mintToken = async (
   const id = newId("tok_", home, request.once === undefined ? services.random : await drawnFrom(services, principalId, request.once));
   const secret = newSecret("pat_", home, services.random);
   const token = { id, realm, principalId, name: name.value, createdAt: now, expiresAt: now + tokenLifeMs };
-  const store = storeOf(services, session);
-  const rows = await insertToken(store.db, store.vault, { ...token, businessId, tokenHash: sha256Hex(secret) });
+  const db = services.homes.of(session.userId);
+  const rows = await insertToken(db, services.vault, { ...token, businessId, tokenHash: sha256Hex(secret) });
   const fact = tokenFact(holder, { type: "agent_token.minted", id, at: now, expiresAt: token.expiresAt });
   const minted: MintedToken = { ...token, secret, lastUsedDay: null, client: null };
   const kept = (await keep?.(minted, isMinted(id))) ?? [];
   try {
-    const [inserted] = await commit(store, [...rows, ...kept], [fact], isMinted(id));
+    const [inserted] = await commit(db, services, [...rows, ...kept], [fact], isMinted(id));
     if (inserted.meta.changes === 0) return refuse("token_limit");
   } catch (error) {
     if (isMintedAlready(error)) return refuse("idempotency_conflict");
     throw error;
   }
-  services.scheduleFollowUp();
   return ok(minted);
 };
 
 /** The live ones, newest first: a consumer's own, or all of a business. */
 export const listTokens = (services: Runtime & Stores, session: Session): Promise<readonly AgentToken[]> => {
-  const { db, vault } = storeOf(services, session);
-  return liveTokens(db, vault, scopeOf(session), services.clock());
+  return liveTokens(services.homes.of(session.userId), services.vault, scopeOf(session), services.clock());
 };
 
 /** Ends a token at once. Refuses `not_found` for one that is unknown, ended or somebody else's alike. */
@@ -85,13 +77,12 @@ export const endToken = async (
   session: Session,
   id: string,
 ): Promise<Result<true, "not_found" | "owner_required">> => {
-  const store = storeOf(services, session);
+  const db = services.homes.of(session.userId);
   const now = services.clock();
-  const principalId = await principalOfToken(store.db, scopeOf(session), id, now);
+  const principalId = await principalOfToken(db, scopeOf(session), id, now);
   if (principalId === null) return refuse("not_found");
   if (principalId !== session.userId && session.realm === "business" && session.role !== "owner") return refuse("owner_required");
   const fact = tokenFact(tokenHolder(session), { type: "agent_token.revoked", id, at: now });
-  await commit(store, [revokeToken(store.db, id, now)], [fact], wasRevoked);
-  services.scheduleFollowUp();
+  await commit(db, services, [revokeToken(db, id, now)], [fact], wasRevoked);
   return ok(true);
 };

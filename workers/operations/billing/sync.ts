@@ -87,13 +87,12 @@ const committed = async (
   facts: readonly Fact[],
 ): Promise<"done" | "outdated"> => {
   try {
-    await commit({ db, vault: services.vault, ledgerId: services.config.ledger.id }, rows, facts);
+    await commit(db, services, rows, facts);
   } catch (error) {
     if (isTakenIn(error)) return "done";
     if (isOutdatedBilling(error)) return "outdated";
     throw error;
   }
-  if (facts.length > 0) services.scheduleFollowUp();
   return "done";
 };
 

@@ -125,12 +125,9 @@ const commitIssuance = async (
   });
   const answer = { status: 201, response: keptReceiptText(receipt), certId: certificate.id, now: certificate.issuedAt };
   const answers = answerKey === null ? [] : await insertAnswer(db, services.vault, { ...answerKey, ...answer });
-  const store = { db, vault: services.vault, ledgerId: services.config.ledger.id };
-  const [counted, , , , , , policyRequests] = await commit(store, [...issuance, ...answers], [issued.fact]);
+  const [counted, , , , , , policyRequests] = await commit(db, services, [...issuance, ...answers], [issued.fact]);
   if (policyRequests.length > 0) services.scheduleRelay();
   if (counted[0]?.isNear === true) services.afterAnswer(() => warnNearLimit(services, db, { businessId: business.id, ...certificate }));
-  if (business.emitsIssued) services.scheduleEvents(business.id, business.environment);
-  services.scheduleFollowUp();
   return receipt;
 };
 

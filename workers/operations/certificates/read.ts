@@ -3,7 +3,7 @@ import { keyActor, type Principal, type Reader } from "../../../core/access/prin
 import type { Actor } from "../../../core/actor.ts";
 import type { Json } from "../../../core/canonical-json.ts";
 import type { OpenedCertificate, View } from "../../../core/certificates/published.ts";
-import type { FactType } from "../../../core/facts.ts";
+import type { Fact, FactType } from "../../../core/facts.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { openedCertificate } from "../../../storage/certificates.ts";
@@ -42,29 +42,16 @@ export const openForReading = async (
   const { business, environment } = reader;
   const opened = await openedCertificate(db, services.vault, { certId, businessId: business.id, environment });
   if (opened === null) return refuse("cert_not_found");
+  const at = services.clock();
+  const read: Fact = { type, entityType: "certificate", entityId: certId, at, chains: [opened.chain], actor, payload };
   const [certificate, views, texts] = await Promise.all([
     attestedCertificate(services, opened.certificate),
     viewTrail(db, services.vault, certId, shownViews),
     Promise.all(
       opened.certificate.policies.map(async (policy) => [policy.contentHash, await policyText(services.kv, policy.contentHash)] as const),
     ),
-    commit(
-      { db, vault: services.vault, ledgerId: services.config.ledger.id },
-      [],
-      [
-        {
-          type,
-          entityType: "certificate",
-          entityId: certId,
-          at: services.clock(),
-          chains: [opened.chain],
-          actor,
-          payload,
-        },
-      ],
-    ),
+    commit(db, services, [], [read]),
   ]);
-  services.scheduleFollowUp();
   return ok({
     opened: { ...opened, certificate },
     views,

@@ -3,7 +3,7 @@
 import type { Person } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { AuditChain, Fact } from "../../../core/facts.ts";
-import { homeOfId, type BusinessId, type ConsumerId } from "../../../core/ids.ts";
+import { homeOfId, type ConsumerId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { revokeShare } from "../../../core/shares/end.ts";
@@ -53,7 +53,6 @@ const ownerMails = async (
 };
 
 const revokeTogether = async (services: EraseServices, db: Database, ending: readonly Ending[], actor: Actor): Promise<void> => {
-  const { vault, config } = services;
   const now = services.clock();
   const revoked = ending.map(({ share, chains }) => revokeShare(share, chains, actor, now));
   const [first] = revoked;
@@ -61,11 +60,11 @@ const revokeTogether = async (services: EraseServices, db: Database, ending: rea
   const ids = ending.map(({ share }) => share.id);
   const mails = await ownerMails(services, db, ending, first.ceaseBy, now);
   await commit(
-    { db, vault, ledgerId: config.ledger.id },
+    db,
+    services,
     [updateRevokedTogether(db, ids, first, crypto.randomUUID()), mails],
     revoked.map(({ fact }) => fact),
   );
-  for (const businessId of new Set<BusinessId>(ending.map(({ share }) => share.business.id))) services.scheduleEvents(businessId, "live");
 };
 
 /** Shares that were ended, and whether that is all there was to do. */
@@ -113,7 +112,7 @@ const accountDeleted = ({ id, chain }: Erased, at: Instant): Fact => ({
 
 /** Every home, and then the account itself. A home that fails leaves the rest to the cron. */
 const eraseEverywhere = async (services: EraseServices, own: Database, { consumerId: id, language }: Erasure): Promise<ErasedPart> => {
-  const { vault, config } = services;
+  const { vault } = services;
   const chain = await chainOfPerson(own, id);
   if (chain === null) throw new Error("accounts: nobody has this account");
   const homes = new Set([...(await homesOfPerson(own, id)), homeOfId(id)]);
@@ -127,15 +126,10 @@ const eraseEverywhere = async (services: EraseServices, own: Database, { consume
   const to = await addressToErase(own, vault, id);
   const farewell = to === null ? [] : await insertMail(own, vault, { template: "account_deleted", data: { at: now }, to, language, now });
   try {
-    await commit(
-      { db: own, vault, ledgerId: config.ledger.id },
-      [...eraseAccount(own, id), ...farewell],
-      [accountDeleted({ id, chain }, now)],
-    );
+    await commit(own, services, [...eraseAccount(own, id), ...farewell], [accountDeleted({ id, chain }, now)]);
   } catch (error) {
     if (!isOutdatedFields(error)) throw error; // another worker was here first
   }
-  services.scheduleFollowUp();
   services.scheduleMail();
   return { ended, isDone: true };
 };

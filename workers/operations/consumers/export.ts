@@ -58,17 +58,17 @@ export const exportAccount = async (
   person: Person,
 ): Promise<Result<AccountExport, "unauthorized" | "storage_unavailable">> => {
   const { id, chain, actor } = person;
-  const { vault, config } = services;
+  const { vault } = services;
   const db = services.homes.of(id);
   const now = services.clock();
   const kept = await keptFields(db, vault, id);
   if (kept === null) return refuse("unauthorized");
   await commit(
-    { db, vault, ledgerId: config.ledger.id },
+    db,
+    services,
     [],
     [{ type: "data.exported", entityType: "consumer", entityId: id, at: now, chains: [chain], actor, payload: {} }],
   );
-  services.scheduleFollowUp();
   const [profile, found, trail, removals] = await Promise.all([
     readProfile(services, person),
     homesOfPerson(db, id).then((homes) => inHomes(services, homes, (there) => exportedShares(there, id, now))),

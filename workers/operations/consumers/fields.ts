@@ -67,7 +67,7 @@ export const changeContactFields = async (
   person: Person,
   change: ReadonlyMap<ContactKey, string | null>,
 ): Promise<Result<FieldsChange, "invalid_request" | "unauthorized" | "storage_unavailable">> => {
-  const { vault, config } = services;
+  const { vault } = services;
   const db = services.homes.of(person.id);
   for (let reading = 1; reading <= maxReadings; reading += 1) {
     const now = services.clock();
@@ -96,9 +96,8 @@ export const changeContactFields = async (
       ...kept.otherHomes.map((home) => insertFanOut(db, { ...fanOut, home }, now)),
     ] as const;
     try {
-      const [events] = await commit({ db, vault, ledgerId: config.ledger.id }, rows, [fieldsUpdated(person, changed, now)]);
+      const [events] = await commit(db, services, rows, [fieldsUpdated(person, changed, now)]);
       for (const businessId of new Set(shares.map((share) => share.businessId))) services.scheduleEvents(businessId, "live");
-      services.scheduleFollowUp();
       const allowed = within(services, afterAnswerAllowance);
       services.afterAnswer(() => continueFanOuts(allowed, allowed.homes.of(person.id)));
       return ok({ fields, changedGroups: groupsOf(changed), eventsEmitted: (events as D1Result).meta.changes });

@@ -54,7 +54,7 @@ export const requestRemoval = async (
   request: RemovalRequest,
   keep?: Keeping<Removal>,
 ): Promise<Result<Removal, "invalid_request" | "unauthorized" | "plan_required">> => {
-  const { vault, config } = services;
+  const { vault } = services;
   const targets = readTargets(request.targets);
   if (!targets.ok) return targets;
   const notes = readNotes(request.notes);
@@ -96,12 +96,11 @@ export const requestRemoval = async (
     affidavit: null,
   };
   try {
-    await commit({ db, vault, ledgerId: config.ledger.id }, [...rows, ...((await keep?.(removal)) ?? [])], [fact]);
+    await commit(db, services, [...rows, ...((await keep?.(removal)) ?? [])], [fact]);
   } catch (error) {
     if (isOfNobody(error)) return refuse("unauthorized");
     throw error;
   }
-  services.scheduleFollowUp();
   return ok(removal);
 };
 
@@ -155,10 +154,9 @@ export const recordRemovalProgress = async (
     const { removal, isCompleted } = advanced.value;
     const requestId = crypto.randomUUID();
     const change = { was: known.changedBy, requestId };
-    const store = { db, vault, ledgerId: config.ledger.id };
     try {
       if (!isCompleted) {
-        await commit(store, await updateRemoval(db, vault, removal, { ...change, affidavit: null }), []);
+        await commit(db, services, await updateRemoval(db, vault, removal, { ...change, affidavit: null }), []);
         return ok(removal);
       }
       const issuer = new URL(config.baseUrl).host;
@@ -178,7 +176,8 @@ export const recordRemovalProgress = async (
       });
       const rows = await updateRemoval(db, vault, removal, { ...change, affidavit: { ...affidavit, file } });
       await commit(
-        store,
+        db,
+        services,
         [...rows, ...mail],
         [
           {
@@ -192,7 +191,6 @@ export const recordRemovalProgress = async (
           },
         ],
       );
-      services.scheduleFollowUp();
       services.scheduleMail();
       return ok({ ...removal, affidavit });
     } catch (error) {

@@ -25,9 +25,7 @@ export const commitAct = async (
   act: PortalAct,
   { at, onlyIf }: { readonly at: Instant; readonly onlyIf?: Condition },
 ): Promise<void> => {
-  const store = { db: homeOf(services, member), vault: services.vault, ledgerId: services.config.ledger.id };
-  await commit(store, rows, [actFact(member, act, at)], onlyIf);
-  services.scheduleFollowUp();
+  await commit(homeOf(services, member), services, rows, [actFact(member, act, at)], onlyIf);
 };
 
 /** How a route is told apart under a caller's keys, and what makes two of its requests the same. */

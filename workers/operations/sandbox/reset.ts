@@ -23,7 +23,7 @@ export interface ResetOutcome {
 
 /** One batch; how many shares it ended. The one that finds less than it may take sets the clock back with them. */
 const endSome = async (
-  services: Runtime & Stores,
+  services: Runtime & Stores & Schedules,
   db: Database,
   tester: ActingTester,
   requestId: string,
@@ -42,7 +42,8 @@ const endSome = async (
     ];
     try {
       await commit(
-        { db, vault: services.vault, ledgerId: services.config.ledger.id },
+        db,
+        services,
         rows,
         revocations.map(({ fact }) => writtenAt(fact, written)),
       );
@@ -69,7 +70,5 @@ export const resetSandbox = async (
     ended += some.value;
     if (some.value < perBatch) break;
   }
-  services.scheduleEvents(businessId, "sandbox");
-  services.scheduleFollowUp();
   return ok({ ended, hasMore: ended === perBatch * maxBatches });
 };

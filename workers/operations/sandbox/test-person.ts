@@ -88,7 +88,7 @@ export const renewAsTestPerson = async (
     | "storage_unavailable"
   >
 > => {
-  const { vault, signer, config } = services;
+  const { vault, signer } = services;
   const businessId = old.business.id;
   for (let reading = 1; reading <= maxReadings; reading += 1) {
     const [client, kept] = await Promise.all([grantingClient(db, old.clientId), fieldsOf(services, db, { id: old.id, businessId })]);
@@ -123,12 +123,11 @@ export const renewAsTestPerson = async (
     });
     try {
       const ended = updateSuperseded(db, old.id, shareId, now, requestId);
-      await commit({ db, vault, ledgerId: config.ledger.id }, [ended, ...rows], [writtenAt(decided.value.fact, written)]);
+      await commit(db, services, [ended, ...rows], [writtenAt(decided.value.fact, written)]);
     } catch (error) {
       if (!isOutdatedGrant(error) && !isOutdatedShare(error)) throw error;
       continue;
     }
-    services.scheduleFollowUp();
     return ok(shareId);
   }
   return refuse("storage_unavailable");

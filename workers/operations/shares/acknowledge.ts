@@ -42,7 +42,7 @@ export const acknowledgeStop = async (
   if (!writable.ok) return writable;
   if (id === null) return refuse("not_found");
   const db = services.homes.of(id);
-  const { vault, config } = services;
+  const { vault } = services;
   for (let reading = 1; reading <= 2; reading += 1) {
     const written = services.clock();
     const found = await changeableShare(db, id, { businessId: business.id, environment }, written);
@@ -56,17 +56,11 @@ export const acknowledgeStop = async (
     const ceased: CeasedShare = { share: { ...share, status: "ceased", acknowledgedAt: now }, isRepeated: false };
     const kept = (await keep?.(ceased)) ?? [];
     try {
-      await commit(
-        { db, vault, ledgerId: config.ledger.id },
-        [...rows, ...mail, ...kept],
-        [writtenAt(acknowledgeShare(share, chains, actor, now), written)],
-      );
+      await commit(db, services, [...rows, ...mail, ...kept], [writtenAt(acknowledgeShare(share, chains, actor, now), written)]);
     } catch (error) {
       if (!isOutdatedShare(error)) throw error;
       continue; // another acknowledgement was first: the second reading answers with it
     }
-    services.scheduleEvents(business.id, environment);
-    services.scheduleFollowUp();
     services.scheduleMail();
     return ok(ceased);
   }

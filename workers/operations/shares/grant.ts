@@ -158,7 +158,7 @@ const commitGrant = async (
   request: GrantRequest,
   requestHash: string,
 ): Promise<Granted> => {
-  const { vault, signer, config } = services;
+  const { vault, signer } = services;
   const { share } = decided;
   const { person, revision, written } = by;
   const home = homeOfId(share.id);
@@ -187,7 +187,7 @@ const commitGrant = async (
   const mail = person === null ? [] : await receiptMail(services, db, person, share, request.language);
   const granted: Granted = { code, codeExpiresAt: written + codeLifeMs, share, isRepeated: false };
   const changes = [...homes, ...rows, codeRow, ...mail, ...((await keep?.(granted)) ?? [])];
-  await commit({ db, vault, ledgerId: config.ledger.id }, changes, [writtenAt(decided.fact, written)]);
+  await commit(db, services, changes, [writtenAt(decided.fact, written)]);
   if (person !== null && !isSameHome) await settleIntent(services, person.id, share.id, revision);
   return granted;
 };
@@ -256,8 +256,6 @@ export const grantShare = async (
         request,
         requestHash,
       );
-      services.scheduleEvents(client.business.id, client.environment);
-      services.scheduleFollowUp();
       services.scheduleMail();
       return ok(granted);
     } catch (error) {

@@ -42,7 +42,7 @@ export const renewShare = async (
   request: RenewalRequest,
   keep?: Keeping<Renewed>,
 ): Promise<Result<Renewed, RenewRefusal>> => {
-  const { vault, signer, config } = services;
+  const { vault, signer } = services;
   if (id === null) return refuse("not_found");
   const db = services.homes.of(id);
   const isSameHome = homeOfId(person.id) === homeOfId(id);
@@ -91,14 +91,12 @@ export const renewShare = async (
     const renewed = { share, superseded: id };
     const answer = (await keep?.(renewed)) ?? [];
     try {
-      await commit({ db, vault, ledgerId: config.ledger.id }, [...homes, old, ...rows, ...mail, ...answer], [decided.value.fact]);
+      await commit(db, services, [...homes, old, ...rows, ...mail, ...answer], [decided.value.fact]);
     } catch (error) {
       if (!isOutdatedGrant(error) && !isOutdatedShare(error)) throw error;
       continue;
     }
     if (!isSameHome) await settleIntent(services, person.id, shareId, kept.revision);
-    services.scheduleEvents(share.business.id, share.environment);
-    services.scheduleFollowUp();
     services.scheduleMail();
     return ok(renewed);
   }

@@ -54,7 +54,7 @@ const commitRevocation = async (
   by: { readonly actor: Actor; readonly reason: string | null; readonly requestId: string },
   keep?: Keeping<Revoked>,
 ): Promise<Revoked> => {
-  const { vault, config } = services;
+  const { vault } = services;
   const written = services.clock();
   const revocation = revokeShare(share, chains, by.actor, written + share.clockOffsetMs);
   const { revokedAt, ceaseBy } = revocation;
@@ -62,12 +62,11 @@ const commitRevocation = async (
   const mails = await stoppedMails(services, db, consumerId, share, { at: revokedAt, ceaseBy, language });
   const revoked: Revoked = { share: { ...share, status: "revoked", revokedAt, ceaseBy }, ceaseBy, isRepeated: false };
   await commit(
-    { db, vault, ledgerId: config.ledger.id },
+    db,
+    services,
     [...rows, insertOverdueNotice(db, share.id, ceaseBy), ...mails, ...((await keep?.(revoked)) ?? [])],
     [writtenAt(revocation.fact, written)],
   );
-  services.scheduleEvents(share.business.id, share.environment);
-  services.scheduleFollowUp();
   services.scheduleMail();
   return revoked;
 };

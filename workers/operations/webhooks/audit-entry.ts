@@ -16,7 +16,5 @@ export const enter = async (
   act: Omit<Parameters<typeof webhookFact>[0], "member" | "at">,
   rows: readonly Statement[] = [],
 ): Promise<void> => {
-  const store = { db: databaseOf(services, member), vault: services.vault, ledgerId: services.config.ledger.id };
-  await commit(store, rows, [webhookFact({ ...act, member, at: services.clock() })]);
-  services.scheduleFollowUp();
+  await commit(databaseOf(services, member), services, rows, [webhookFact({ ...act, member, at: services.clock() })]);
 };

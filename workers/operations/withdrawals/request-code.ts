@@ -64,8 +64,7 @@ export const requestWithdrawalCode = async (
     actor: { kind: "visitor" }, // the chain is the business's: it learns of every mail that left
   };
   // An entry for each mail, so at most ten a day a certificate: none for what a stranger asks past the limits or about others.
-  await commit({ db, vault, ledgerId: config.ledger.id }, rows, [fact], ifMailed(id, isOnCertificate));
+  await commit(db, services, rows, [fact], ifMailed(id, isOnCertificate));
   services.scheduleMail();
-  services.scheduleFollowUp();
   return ok(true);
 };
