@@ -7,7 +7,7 @@ import { secondMs, type Instant } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { claimAttestations, endAttestation, witnessedSize, type AttestationEnd, type DueAttestation } from "../../storage/checkpoints.ts";
 import { nextTryAt } from "../../core/ledger/retries.ts";
-import { kindOfError } from "../log.ts";
+import { failingAlone } from "../log.ts";
 import type { Platform } from "../services.ts";
 
 const maxAtOnce = 8; // a few attestors, each with one row a log: more is a backlog, and the next minute has its turn
@@ -60,16 +60,11 @@ export const attestDue = async (platform: Platform): Promise<void> => {
   if (platform.attestors.length === 0) return;
   const db = platform.homes.at(firstHome);
   const due = await claimAttestations(db, maxAtOnce, platform.clock());
-  await Promise.all(
-    due.map(async (row) => {
-      try {
-        const outcome = await attempt(platform, db, row);
-        const alarm = alarmOf(outcome, row);
-        if (alarm !== null) platform.log.fault({ at: "attestations", error: alarm });
-        await endAttestation(db, row, endOf(outcome, row, platform.clock())).run();
-      } catch (error) {
-        platform.log.fault({ at: "attestations", error: kindOfError(error) }); // its lease passes, and it is due again
-      }
-    }),
-  );
+  const settle = async (row: DueAttestation): Promise<void> => {
+    const outcome = await attempt(platform, db, row);
+    const alarm = alarmOf(outcome, row);
+    if (alarm !== null) platform.log.fault({ at: "attestations", error: alarm });
+    await endAttestation(db, row, endOf(outcome, row, platform.clock())).run();
+  };
+  await Promise.all(due.map((row) => failingAlone(platform, "attestations", () => settle(row)))); // a lease passes, and it is due again
 };

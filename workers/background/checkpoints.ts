@@ -9,7 +9,7 @@ import { isoOf, secondMs, type Instant } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { highwater, keepCheckpoint, newestCheckpoint, witnessedSize, type AskedAttestor } from "../../storage/checkpoints.ts";
 import { ledgerState, rememberFork, rememberTree } from "../../storage/ledger.ts";
-import { kindOfError } from "../log.ts";
+import { failingAlone } from "../log.ts";
 import type { Platform } from "../services.ts";
 import { consistencyOf } from "./attesting.ts";
 import { checkpointInterval, checkpointIntervalMs } from "../../core/ledger/checkpoint-interval.ts";
@@ -67,15 +67,14 @@ const checkpointShard = async (platform: Platform, db: Database, shard: number, 
   );
 };
 
-/** One checkpoint a shard for the interval that `now` lies in; a second call in the same interval changes nothing. */
+/**
+ * One checkpoint a shard for the interval that `now` lies in; a second call in the same interval changes nothing. The next one covers
+ * what it missed.
+ */
 export const checkpointAudit = async (platform: Platform, now: Instant): Promise<void> => {
-  for (const shard of platform.config.auditKeys.keys()) {
-    try {
-      await checkpointShard(platform, platform.homes.at(firstHome), shard, checkpointInterval(now));
-    } catch (error) {
-      platform.log.fault({ at: "audit", error: kindOfError(error) }); // the next interval covers what this one missed
-    }
-  }
+  const db = platform.homes.at(firstHome);
+  for (const shard of platform.config.auditKeys.keys())
+    await failingAlone(platform, "audit", () => checkpointShard(platform, db, shard, checkpointInterval(now)));
 };
 
 const noHeads = sha256Hex(""); // the root over no heads: a ledger has no chains
@@ -91,7 +90,7 @@ export const checkpointLedger = async (platform: Platform, now: Instant): Promis
   const db = platform.homes.at(firstHome);
   const { origin } = platform.config.ledger;
   const interval = checkpointInterval(now);
-  try {
+  await failingAlone(platform, "ledger", async () => {
     const state = await ledgerState(db, ledger.id);
     const kept = await newestCheckpoint(db, origin);
     if (state.forked || (kept !== null && kept.window >= interval)) return;
@@ -113,7 +112,5 @@ export const checkpointLedger = async (platform: Platform, now: Instant): Promis
       platform.clock(),
     );
     await rememberTree(db, ledger.id, read.seen, platform.clock()).run();
-  } catch (error) {
-    platform.log.fault({ at: "ledger", error: kindOfError(error) });
-  }
+  });
 };

@@ -8,7 +8,7 @@ import { parseReceipt, type Receipt } from "../../core/ledger/receipt.ts";
 import { inclusionFault } from "../../core/ledger/tlog-proof.ts";
 import { secondMs } from "../../core/time.ts";
 import { attestedCheckpoint } from "../../storage/checkpoints.ts";
-import { kindOfError } from "../log.ts";
+import { failingAlone } from "../log.ts";
 import type { Memories, Proofs, Runtime, Stores } from "../services.ts";
 import { checkpointInterval } from "../../core/ledger/checkpoint-interval.ts";
 
@@ -48,15 +48,9 @@ export const attestedStatement = async (
   const { attestedStatements } = platform;
   const kept = attestedStatements.get(receipt.tx_ref);
   if (kept !== undefined) return kept;
-  try {
-    const found = await findAttested(platform, receipt);
-    if (found === null) return null;
-    attestedStatements.set(receipt.tx_ref, found);
-    return found;
-  } catch (error) {
-    platform.log.fault({ at: "attestations", error: kindOfError(error) });
-    return null;
-  }
+  const found = (await failingAlone(platform, "attestations", () => findAttested(platform, receipt))) ?? null;
+  if (found !== null) attestedStatements.set(receipt.tx_ref, found);
+  return found;
 };
 
 /** The anchor with what others attested of it. */

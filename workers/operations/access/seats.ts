@@ -17,7 +17,7 @@ import {
 import { memberEmailContext } from "../../../storage/people-contexts.ts";
 import { changedBefore, type Condition } from "../../../storage/query.ts";
 import { deleteSession, insertSessionOfSeat, isBegun, noteElsewhere, sessionByToken } from "../../../storage/sessions.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 import { answeredFact } from "./joining.ts";
 import { newSession } from "./new-session.ts";
@@ -32,11 +32,12 @@ export const listSeats = async (services: Runtime & Stores, member: MemberSessio
   const { vault, homes } = services;
   const now = services.clock();
   const proved = await vault.open(memberEmailContext(member.userId, member.business.id), member.emailSealed);
-  const asked = await Promise.allSettled(homes.all().map(([, db]) => seatsByAddress(db, vault, member.emailIndex, now)));
-  for (const one of asked) if (one.status === "rejected") services.log.fault({ at: "seats", error: kindOfError(one.reason) });
-  const found = asked.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+  const found = await Promise.all(
+    homes.all().map(([, db]) => failingAlone(services, "seats", async () => seatsByAddress(db, vault, member.emailIndex, now))),
+  );
   const invitedLast = ({ invitedUntil }: Seat): number => (invitedUntil === null ? 0 : 1);
   return found
+    .flatMap((ofHome) => ofHome ?? [])
     .filter(({ email }) => isSameMailbox(email, proved))
     .sort((a, b) => invitedLast(a) - invitedLast(b) || (b.usedAt ?? 0) - (a.usedAt ?? 0) || (a.id < b.id ? -1 : 1));
 };
@@ -48,8 +49,7 @@ export const listSeats = async (services: Runtime & Stores, member: MemberSessio
 export const tellOtherHomes = (services: Runtime & Stores, home: Home, emailIndex: string): void =>
   services.afterAnswer(async () => {
     const others = services.homes.all().filter(([other]) => other !== home);
-    const told = await Promise.allSettled(others.map(([, db]) => noteElsewhere(db, emailIndex).run()));
-    for (const one of told) if (one.status === "rejected") services.log.fault({ at: "seats", error: kindOfError(one.reason) });
+    await Promise.all(others.map(([, db]) => failingAlone(services, "seats", () => noteElsewhere(db, emailIndex).run())));
   });
 
 interface Move {

@@ -17,7 +17,7 @@ import { closeCodes, openedBy, spendCode, type Asker } from "../../../storage/ma
 import { insertConsumer } from "../../../storage/people.ts";
 import { consumerEmailContext, memberEmailContext, nobodyContext } from "../../../storage/people-contexts.ts";
 import { deleteSession, insertSession, noteSeen, sessionByToken } from "../../../storage/sessions.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Memories, Runtime, Schedules, Stores } from "../../services.ts";
 import { joinByInvitation, joinBySignup, type Joining, type SpentCode } from "./joining.ts";
 import { answeredCode, mailedCode } from "./mailed-codes.ts";
@@ -246,11 +246,7 @@ export const verifyCode = async (
 const noteUse = (services: Runtime, db: Database, { tokenHash, seenDay }: Session, day: number): void => {
   if (seenDay === day) return;
   services.afterAnswer(async () => {
-    try {
-      await noteSeen(db, tokenHash, day).run();
-    } catch (error) {
-      services.log.fault({ at: "session_seen", error: kindOfError(error) });
-    }
+    await failingAlone(services, "session_seen", () => noteSeen(db, tokenHash, day).run());
   });
 };
 

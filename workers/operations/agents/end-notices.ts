@@ -3,7 +3,7 @@ import { endNoticeMs } from "../../../core/agents/token.ts";
 import { endingConnections, isEndUntold, noteEndTold, type EndingConnection } from "../../../storage/agents.ts";
 import { batch, type Database } from "../../../storage/database.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Runtime, Stores } from "../../services.ts";
 import { addressOfHolder, endLinkOf } from "./connection-mail.ts";
 
@@ -26,10 +26,6 @@ export const writeEndNotices = async (services: Runtime & Stores, db: Database):
   const due = await endingConnections(db, services.vault, { from: now, until: now + endNoticeMs, max: maxPerRun });
   for (const ending of due) {
     if (!(await services.goesOn())) break;
-    try {
-      await tell(services, db, ending);
-    } catch (error) {
-      services.log.fault({ at: "connection ends", error: kindOfError(error) });
-    }
+    await failingAlone(services, "connection ends", () => tell(services, db, ending));
   }
 };

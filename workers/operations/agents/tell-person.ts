@@ -5,7 +5,7 @@ import { isUntold, noteTold, noteUse } from "../../../storage/agents.ts";
 import { batch } from "../../../storage/database.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import { consumerAddress } from "../../../storage/people.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 
 const writeMail = async (services: Runtime & Stores, agent: Agent): Promise<void> => {
@@ -25,10 +25,6 @@ const writeMail = async (services: Runtime & Stores, agent: Agent): Promise<void
 
 /** The change is committed by now and stands, with its audit entry, whatever becomes of the mail. */
 export const tellPerson = async (services: Runtime & Stores & Schedules, agent: Agent): Promise<void> => {
-  try {
-    await writeMail(services, agent);
-    services.scheduleMail();
-  } catch (error) {
-    services.log.fault({ at: "agents", error: kindOfError(error) });
-  }
+  await failingAlone(services, "agents", () => writeMail(services, agent));
+  services.scheduleMail();
 };

@@ -23,7 +23,7 @@ import { businessIdentity } from "../../../storage/accounts.ts";
 import { certificateEntries } from "../../../storage/audit.ts";
 import { provenEntityWithdrawals } from "../../../storage/entity-withdrawals.ts";
 import { entityAnchors, type EntityAnchor } from "../../../storage/outboxes/anchors.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Memories, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import { attestedStatement } from "../attestations.ts";
 import { openForReading } from "./read.ts";
@@ -48,7 +48,7 @@ const auditOf = async (
     ...after("business.entities_ceased", Math.max(0, ...entitiesWithdrawn.map(({ acknowledgement }) => acknowledgement ?? 0))),
   ];
   const rows = found.filter((row) => !later.includes(row));
-  try {
+  const packed = await failingAlone(platform, "audit", async (): Promise<PackedAudit | null> => {
     const log = platform.auditLog(chain.shard);
     if (rows.some(({ drained }) => !drained)) await log.drainNow(homeOfId(certificate.id)); // what was committed before the question is in the answer
     const trail = await log.trailOf(
@@ -70,10 +70,8 @@ const auditOf = async (
       proofs: new Map(trail.entries.map(({ seq }, at) => [seq, trail.proofs[at] as string])),
       heads: trail.heads,
     };
-  } catch (error) {
-    platform.log.fault({ at: "audit", error: kindOfError(error) });
-    return null;
-  }
+  });
+  return packed ?? null;
 };
 
 const packedEvents = { "certificate.issued": "issued", "certificate.revoked": "revoked" } as const;

@@ -10,7 +10,7 @@ import { openedCertificate } from "../../../storage/certificates.ts";
 import { commit } from "../../../storage/commit.ts";
 import { policyText } from "../../../storage/policies.ts";
 import { viewTrail } from "../../../storage/page-views.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Memories, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import { attestedCertificate } from "../attestations.ts";
 
@@ -64,13 +64,9 @@ const issuedEntry = async (
   { chain, issuedEntry: row }: OpenedCertificate,
 ): Promise<CertificateDetail["entry"]> => {
   if (row === null) return null;
-  try {
-    const [entry] = await services.auditLog(chain.shard).entriesOf(chain.tag, [row]);
-    return entry === undefined ? null : { seq: entry.seq, hash: entry.hash, prevHash: entry.prev_hash };
-  } catch (error) {
-    services.log.fault({ at: "audit", error: kindOfError(error) });
-    return null;
-  }
+  const found = await failingAlone(services, "audit", () => services.auditLog(chain.shard).entriesOf(chain.tag, [row]));
+  const entry = found?.[0];
+  return entry === undefined ? null : { seq: entry.seq, hash: entry.hash, prevHash: entry.prev_hash };
 };
 
 /** The owner's detail: decrypted subject and evidence. Refuses `cert_not_found` for unknown and foreign ids alike. */

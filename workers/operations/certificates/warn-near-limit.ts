@@ -5,7 +5,7 @@ import { dayMs, type Instant } from "../../../core/time.ts";
 import { isNotWarned, noteWarning } from "../../../storage/client-days.ts";
 import { batch, type Database } from "../../../storage/database.ts";
 import { ownerMails } from "../../../storage/owners.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Runtime, Stores } from "../../services.ts";
 
 interface Counted {
@@ -26,9 +26,5 @@ const writeMails = async (services: Runtime & Stores, db: Database, of: Counted)
 
 /** Of any number at once, one writes the mails. If it fails, the next submission calls for it again. */
 export const warnNearLimit = async (services: Runtime & Stores, db: Database, of: Counted): Promise<void> => {
-  try {
-    await writeMails(services, db, of);
-  } catch (error) {
-    services.log.fault({ at: "warn-near-limit", error: kindOfError(error) });
-  }
+  await failingAlone(services, "warn-near-limit", () => writeMails(services, db, of));
 };

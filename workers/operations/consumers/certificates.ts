@@ -26,7 +26,7 @@ import { addressIndexOf, personRecord } from "../../../storage/person-records.ts
 import { sharesOfPerson } from "../../../storage/person-shares.ts";
 import type { SharePage } from "../../../storage/shares.ts";
 import { isWithdrawnAlready } from "../../../storage/withdrawals.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone, kindOfError } from "../../log.ts";
 import type { Memories, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import type { Keeping } from "../access/idempotency.ts";
 import { verifyCertificate } from "../certificates/verify.ts";
@@ -61,26 +61,30 @@ const businessesAPage = 20;
 const namingIn = (db: Database, address: Parameters<typeof namingBusinesses>[1], startingAfter: BusinessId | null) =>
   namingBusinesses(db, address, { after: startingAfter ?? "", limit: businessesAPage + 1 });
 
-/** Of homes that answered, and of others as far as they did. */
-const onePage = (
-  { log }: Runtime,
-  known: readonly (readonly NamingBusiness[])[],
-  asked: readonly PromiseSettledResult<readonly NamingBusiness[]>[],
-): NamingBusinesses => {
-  for (const answer of asked) {
-    if (answer.status === "rejected") log.fault({ at: "certificates of a person", error: kindOfError(answer.reason) });
-  }
-  const answered = asked.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
-  const found = [...known, ...answered].flat().sort((a, b) => (a.id < b.id ? -1 : 1));
+type FoundIn = readonly NamingBusiness[] | undefined;
+
+/** Of homes besides those that have answered, as far as they do. */
+const inHomesBesides = (
+  services: Runtime & Stores,
+  known: readonly Home[],
+  address: string,
+  startingAfter: BusinessId | null,
+): Promise<readonly FoundIn[]> =>
+  Promise.all(
+    services.homes
+      .all()
+      .filter(([home]) => !known.includes(home))
+      .map(([, db]) => failingAlone(services, "certificates of a person", async () => namingIn(db, address, startingAfter))),
+  );
+
+const onePage = (asked: readonly FoundIn[]): NamingBusinesses => {
+  const found = asked.flatMap((ofHome) => ofHome ?? []).sort((a, b) => (a.id < b.id ? -1 : 1));
   return {
     businesses: found.slice(0, businessesAPage),
     hasMore: found.length > businessesAPage,
-    isIncomplete: answered.length < asked.length,
+    isIncomplete: asked.includes(undefined),
   };
 };
-
-const homesBesides = ({ homes }: Stores, known: readonly Home[]): readonly Database[] =>
-  homes.all().flatMap(([home, db]) => (known.includes(home) ? [] : [db]));
 
 /** By id, from behind `startingAfter`. Refuses `unauthorized` for a person who is gone. */
 export const businessesNaming = async (
@@ -92,9 +96,7 @@ export const businessesNaming = async (
   const own = services.homes.of(id);
   const [address, here] = await together(own, [addressOf(services, person), namingIn(own, addressIndexOf(id), startingAfter)]);
   if (address === null) return refuse("unauthorized");
-  const others = homesBesides(services, [homeOfId(id)]);
-  const there = await Promise.allSettled(others.map((db) => namingIn(db, address, startingAfter)));
-  return ok(onePage(services, [here], there));
+  return ok(onePage([here, ...(await inHomesBesides(services, [homeOfId(id)], address, startingAfter))]));
 };
 
 export interface Consents extends SharePage {
@@ -124,11 +126,11 @@ export const readConsents = async (
   if (address === null) return refuse("unauthorized");
   const [there, elsewhere] = await Promise.all([
     inHomes(services, others, (db) => together(db, [sharesIn(db), namingIn(db, address, null)])),
-    Promise.allSettled(homesBesides(services, [homeOfId(id), ...others]).map((db) => namingIn(db, address, null))),
+    inHomesBesides(services, [homeOfId(id), ...others], address, null),
   ]);
   return ok({
     ...oneList([shares, ...there.map(([ofHome]) => ofHome)]),
-    naming: onePage(services, [naming, ...there.map(([, ofHome]) => ofHome)], elsewhere),
+    naming: onePage([naming, ...there.map(([, ofHome]) => ofHome), ...elsewhere]),
   });
 };
 

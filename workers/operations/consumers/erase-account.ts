@@ -20,7 +20,7 @@ import { isOutdatedShare, updateRevokedTogether } from "../../../storage/share-c
 import { overdueShares, sweepShares } from "../../../storage/share-sweep.ts";
 import { unendedShares } from "../../../storage/person-shares.ts";
 import type { ChangeableShare } from "../../../storage/shares.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 
 type EraseServices = Runtime & Stores & Schedules;
@@ -156,10 +156,6 @@ export const continueErasures = async (services: EraseServices, own: Database): 
   while (await services.goesOn()) {
     const erasure = await claimErasure(own, services.clock());
     if (erasure === null) return;
-    try {
-      await eraseEverywhere(services, own, erasure);
-    } catch (error) {
-      services.log.fault({ at: "account erasure", error: kindOfError(error) });
-    }
+    await failingAlone(services, "account erasure", () => eraseEverywhere(services, own, erasure));
   }
 };

@@ -9,7 +9,7 @@ import { businessNames } from "../../../storage/accounts.ts";
 import { compareSubject, matchable, type Matched } from "../../../storage/contact.ts";
 import { batch } from "../../../storage/database.ts";
 import { insertView } from "../../../storage/page-views.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Phones, Runtime, Stores } from "../../services.ts";
 import { subjectIndexes, type AskedSubject } from "./asked-subject.ts";
 
@@ -48,11 +48,8 @@ export const matchSubject = async (
   const matched = certificate.isErased ? unknown : await compareSubject(db, certId, guess, Math.floor(now / dayMs));
   if (matched === null) return refuse("rate_limited");
   const view = { at: now, ip: caller.ip, userAgent: `svc-match/1 (${business.id})`, os: null, bot: true };
-  try {
-    await batch(db, await insertView(db, services.vault, certId, view));
-  } catch (error) {
-    services.log.fault({ at: "view trail", error: kindOfError(error) }); // as for the page: the trail fails open
-  }
+  // As for the page, the trail fails open.
+  await failingAlone(services, "view trail", async () => batch(db, await insertView(db, services.vault, certId, view)));
   return ok({
     ...matched,
     status: isWithdrawnFrom(certificate, known) ? "revoked" : certificate.status,

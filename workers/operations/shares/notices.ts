@@ -7,7 +7,7 @@ import { batch, type Database } from "../../../storage/database.ts";
 import { insertMails, sealMail, type SealedMail } from "../../../storage/outboxes/mail.ts";
 import { openAddress, sealedAddresses } from "../../../storage/people.ts";
 import { claimNotices, deleteNotices, noticedShares, type NoticedShare, type ShareNotice } from "../../../storage/share-notices.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Runtime, Stores } from "../../services.ts";
 import { stopUrl } from "./mails.ts";
 
@@ -75,17 +75,8 @@ const writePage = async (services: Runtime & Stores, db: Database, notices: read
     const to = await openAddress(services.vault, consumerId, address);
     return { notice, mail: await sealMail(services.vault, { ...words, to, consumerId, language: share.language, now }) };
   };
-  const settled = await Promise.all(
-    notices.map(async (notice) => {
-      try {
-        return await settle(notice);
-      } catch (error) {
-        services.log.fault({ at: "share notice", error: kindOfError(error) });
-        return null;
-      }
-    }),
-  );
-  const done = settled.filter((one) => one !== null);
+  const settled = await Promise.all(notices.map((notice) => failingAlone(services, "share notice", () => settle(notice))));
+  const done = settled.filter((one) => one !== undefined);
   const mails = done.flatMap(({ mail }) => mail ?? []);
   await batch(db, [
     insertMails(db, mails),

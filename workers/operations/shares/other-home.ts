@@ -10,7 +10,7 @@ import { insertFanOut } from "../../../storage/share-copies.ts";
 import { noteHome } from "../../../storage/share-changes.ts";
 import { claimIntent, deleteIntent, insertIntent } from "../../../storage/share-intents.ts";
 import { changeableShare } from "../../../storage/shares.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Phones, Runtime, Schedules, Stores } from "../../services.ts";
 import { afterAnswerAllowance, within } from "../allowance.ts";
 import { continueFanOuts } from "../consumers/fan-out.ts";
@@ -67,10 +67,6 @@ export const settleIntents = async (services: IntentServices, own: Database): Pr
   while (await services.goesOn()) {
     const intent = await claimIntent(own, services.clock());
     if (intent === null) return;
-    try {
-      await settleIntent(services, intent.consumerId, intent.shareId, null);
-    } catch (error) {
-      services.log.fault({ at: "share intent", error: kindOfError(error) });
-    }
+    await failingAlone(services, "share intent", () => settleIntent(services, intent.consumerId, intent.shareId, null));
   }
 };

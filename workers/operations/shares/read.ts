@@ -14,7 +14,7 @@ import { openCopy } from "../../../storage/share-values.ts";
 import { detailedShare, ownShares, type SharePage } from "../../../storage/shares.ts";
 
 export type { SharePage };
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 
 export type ShareReader = Pick<Principal, "business" | "environment">;
@@ -55,13 +55,8 @@ export interface ShareDetail {
 
 const seqsOf = async (services: Runtime & Proofs, chain: AuditChain, entryIds: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   if (entryIds.length === 0) return new Map();
-  try {
-    const entries = await services.auditLog(chain.shard).entriesOf(chain.tag, [...entryIds]);
-    return new Map(entries.map(({ outbox_id, seq }) => [outbox_id, seq]));
-  } catch (error) {
-    services.log.fault({ at: "audit", error: kindOfError(error) });
-    return new Map();
-  }
+  const entries = await failingAlone(services, "audit", () => services.auditLog(chain.shard).entriesOf(chain.tag, [...entryIds]));
+  return new Map(entries?.map(({ outbox_id, seq }) => [outbox_id, seq]));
 };
 
 /** Refuses `not_found` for unknown and foreign shares alike. */
