@@ -7,11 +7,11 @@ import { firstHome } from "../../core/ids.ts";
 import { withoutCosignatures } from "../../core/ledger/checkpoint.ts";
 import { isoOf, secondMs, type Instant } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
-import { highwater, keepCheckpoint, newestCheckpoint, witnessedSize, type AskedAttestor } from "../../storage/checkpoints.ts";
+import { highwater, keepCheckpoint, newestCheckpoint, type AskedAttestor } from "../../storage/checkpoints.ts";
 import { ledgerState, rememberFork, rememberTree } from "../../storage/ledger.ts";
 import { failingAlone } from "../log.ts";
 import type { Platform } from "../services.ts";
-import { consistencyOf } from "./attesting.ts";
+import { askAttestor } from "./attesting.ts";
 import { checkpointInterval, checkpointIntervalMs } from "../../core/ledger/checkpoint-interval.ts";
 
 type Closed = NonNullable<Awaited<ReturnType<ReturnType<Platform["auditLog"]>["checkpoint"]>>>;
@@ -23,17 +23,7 @@ type Closed = NonNullable<Awaited<ReturnType<ReturnType<Platform["auditLog"]>["c
 const askGuards = async (platform: Platform, db: Database, closed: Closed): Promise<readonly AskedAttestor[] | null> => {
   const asked: AskedAttestor[] = [];
   for (const guard of platform.attestors.filter(({ of }) => of === "guard")) {
-    const signal = AbortSignal.timeout(30 * secondMs);
-    const size = BigInt(closed.size);
-    const outcome = await guard.attest(
-      {
-        note: closed.note,
-        size,
-        witnessedSize: BigInt(await witnessedSize(db, closed.origin, guard.name)),
-        consistencyProof: consistencyOf(platform, closed.origin, size, signal),
-      },
-      signal,
-    );
+    const outcome = await askAttestor(platform, db, guard, closed);
     if (!outcome.ok && outcome.kind === "permanent") {
       platform.log.fault({ at: "audit", error: `the ledger refuses the checkpoint: ${outcome.code}` });
       return null;

@@ -36,8 +36,8 @@ import {
   type PolicyCapture,
 } from "../../storage/policies.ts";
 import { kindOfError } from "../log.ts";
+import { claimed } from "../operations/allowance.ts";
 import type { Platform } from "../services.ts";
-import { inParallel } from "./in-parallel.ts";
 import { fetchPolicies, type FetchedPolicies } from "./policy-fetch.ts";
 
 const atOnce = 2; // a host that hangs leaves the other free; more would wait for each other's six connections
@@ -120,15 +120,6 @@ const captureUnder = async (platform: Platform, db: Database, lease: PolicyLease
   await linkWaiting(platform, db, lease, insertCapture(db, captured));
 };
 
-/** Claimed one by one, until none is due or the allowance is used up. */
-async function* dueLeases(platform: Platform, db: Database): AsyncGenerator<PolicyLease> {
-  while (await platform.goesOn()) {
-    const lease = await claimPolicyLease(db, platform.clock());
-    if (lease === null) return;
-    yield lease;
-  }
-}
-
 const captureLeased = async (platform: Platform, db: Database, lease: PolicyLease): Promise<void> => {
   try {
     await captureUnder(platform, db, lease);
@@ -144,6 +135,8 @@ const captureLeased = async (platform: Platform, db: Database, lease: PolicyLeas
 /** Captures what is due in one home. Safe to call at any time, from anywhere, twice at once. */
 export const capturePolicies = async (platform: Platform, db: Database): Promise<void> => {
   // Each lane claims for itself: one that finds everybody's turn taken ends, the other goes on with what its business still has.
-  const lane = (): Promise<void> => inParallel(1, dueLeases(platform, db), (lease) => captureLeased(platform, db, lease));
+  const lane = async (): Promise<void> => {
+    for await (const lease of claimed(platform, (now) => claimPolicyLease(db, now))) await captureLeased(platform, db, lease);
+  };
   await Promise.all(Array.from({ length: atOnce }, lane));
 };

@@ -57,14 +57,7 @@ export const setEntitlement = async (
     const [at, customer] = [services.clock(), await customerOfAccount(db, id)];
     const after = { status: wanted.status ?? business.status, plan: wanted.plan ?? business.plan };
     if (after.status === business.status && after.plan === business.plan) return ok(entitlementOf(business));
-    const facts = entitlementFacts({
-      account: business,
-      plan: { from: business.plan, to: after.plan },
-      status: { from: business.status, to: after.status },
-      because: { reason: "operator" },
-      actor: { kind: "operator" },
-      at,
-    });
+    const facts = entitlementFacts({ account: business, after, because: { reason: "operator" }, actor: { kind: "operator" }, at });
     const change = setEntitlementAt(db, business, after);
     const settled =
       customer === null || wanted.status === undefined

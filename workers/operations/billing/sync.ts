@@ -1,6 +1,6 @@
 // An event of the payment provider becomes what the account may do. Load, decide, commit, as one batch with the event's id: sent
 // twice it does nothing, and whatever the order, the newest word of the provider holds (core/billing/standing.ts).
-import { entitlementFacts } from "../../../core/billing/facts.ts";
+import { entitlementFacts, type EntitlementChange } from "../../../core/billing/facts.ts";
 import { planOf, realmOf, type AnyPlan, type ConsumerPlan } from "../../../core/billing/plans.ts";
 import {
   afterEvent,
@@ -56,28 +56,29 @@ interface Change {
   readonly facts: readonly Fact[];
 }
 
-/** What becomes of the account, as rows and facts. */
-const entitlementChange = (
+/** What becomes of an account by itself, as rows and facts; none where it is that already. */
+export const entitlementChange = (
   db: Database,
   account: BilledAccount,
-  event: BillingEvent,
-  before: Standing | null,
-  after: Standing,
+  after: EntitlementChange["after"],
+  because: EntitlementChange["because"],
   at: Instant,
 ): Change => {
-  const because = { event_id: event.id, event_type: event.type };
-  const actor = { kind: "system" } as const;
-  if (account.kind === "consumer") {
-    if (account.isOver) return { rows: [], facts: [] }; // nobody is left whose plan it could be
-    const plan = (planOf(consumerPlanAfter(account.plan, before, after), "consumer") ?? account.plan) as ConsumerPlan;
-    const facts = entitlementFacts({ account, plan: { from: account.plan, to: plan }, because, actor, at });
-    return { rows: facts.length === 0 ? [] : [setConsumerPlan(db, account.id, plan)], facts };
+  const facts = entitlementFacts({ account, after, because, actor: { kind: "system" }, at });
+  if (facts.length === 0) return { rows: [], facts };
+  const { plan = account.plan } = after;
+  if (account.kind === "consumer") return { rows: [setConsumerPlan(db, account.id, plan as ConsumerPlan)], facts };
+  const { status = account.status } = after;
+  return { rows: [setBusinessEntitlement(db, account.id, { status, plan: plan as Plan })], facts };
+};
+
+const entitlementAfter = (account: BilledAccount, before: Standing | null, after: Standing): EntitlementChange["after"] => {
+  if (account.kind === "business") {
+    const plan = planOf(planAfter(account.plan, before, after), "business") ?? account.plan;
+    return { plan, status: statusAfter(account.status, before, after) };
   }
-  const plan = (planOf(planAfter(account.plan, before, after), "business") ?? account.plan) as Plan;
-  const status = statusAfter(account.status, before, after);
-  const changes = { plan: { from: account.plan, to: plan }, status: { from: account.status, to: status } };
-  const facts = entitlementFacts({ account, ...changes, because, actor, at });
-  return { rows: facts.length === 0 ? [] : [setBusinessEntitlement(db, account.id, { status, plan })], facts };
+  if (account.isOver) return {}; // nobody is left whose plan it could be
+  return { plan: planOf(consumerPlanAfter(account.plan, before, after), "consumer") ?? account.plan };
 };
 
 const committed = async (
@@ -122,7 +123,9 @@ const attempt = async (services: Runtime & Stores & Schedules, event: BillingEve
   if (after === null || isOutrun) return ends.length === 0 ? "done" : committed(services, db, [taken, ...ends], []);
   const hasEnded = after.endedAt !== null;
   const isForgotten = hasEnded && account?.kind === "consumer" && account.isOver;
-  const change = account === null ? { rows: [], facts: [] } : entitlementChange(db, account, event, customer, after, now);
+  const because = { event_id: event.id, event_type: event.type };
+  const change =
+    account === null ? { rows: [], facts: [] } : entitlementChange(db, account, entitlementAfter(account, customer, after), because, now);
   const rows = [
     taken,
     ...ends,

@@ -8,7 +8,6 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
 import type { Database } from "../../../storage/database.ts";
-import { StorageFault } from "../../../storage/faults.ts";
 import { together, type Lookup } from "../../../storage/lookups.ts";
 import {
   claimAccountWithdrawal,
@@ -26,9 +25,10 @@ import { addressIndexOf, personRecord } from "../../../storage/person-records.ts
 import { sharesOfPerson } from "../../../storage/person-shares.ts";
 import type { SharePage } from "../../../storage/shares.ts";
 import { isWithdrawnAlready } from "../../../storage/withdrawals.ts";
-import { failingAlone, kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Memories, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import type { Keeping } from "../access/idempotency.ts";
+import { claimed } from "../allowance.ts";
 import { verifyCertificate } from "../certificates/verify.ts";
 import {
   afterWithdrawal,
@@ -288,14 +288,6 @@ export const withdrawAll = async (
 
 /** What is left of withdrawals in a home. */
 export const continueAccountWithdrawals = async (services: WithdrawServices, db: Database): Promise<void> => {
-  while (await services.goesOn()) {
-    const work = await claimAccountWithdrawal(db, services.clock());
-    if (work === null) return;
-    try {
-      await withdrawSome(services, db, work);
-    } catch (error) {
-      services.log.fault({ at: "account withdrawal", error: kindOfError(error) });
-      if (error instanceof StorageFault) return;
-    }
-  }
+  for await (const work of claimed(services, (now) => claimAccountWithdrawal(db, now)))
+    await failingAlone(services, "account withdrawal", () => withdrawSome(services, db, work));
 };

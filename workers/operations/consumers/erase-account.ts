@@ -22,6 +22,7 @@ import { unendedShares } from "../../../storage/person-shares.ts";
 import type { ChangeableShare } from "../../../storage/shares.ts";
 import { failingAlone } from "../../log.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
+import { claimed } from "../allowance.ts";
 
 type EraseServices = Runtime & Stores & Schedules;
 
@@ -153,9 +154,6 @@ export const deleteAccount = async (
 
 /** Accounts whose erasure was left unfinished. */
 export const continueErasures = async (services: EraseServices, own: Database): Promise<void> => {
-  while (await services.goesOn()) {
-    const erasure = await claimErasure(own, services.clock());
-    if (erasure === null) return;
+  for await (const erasure of claimed(services, (now) => claimErasure(own, now)))
     await failingAlone(services, "account erasure", () => eraseEverywhere(services, own, erasure));
-  }
 };

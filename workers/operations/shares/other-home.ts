@@ -12,7 +12,7 @@ import { claimIntent, deleteIntent, insertIntent } from "../../../storage/share-
 import { changeableShare } from "../../../storage/shares.ts";
 import { failingAlone } from "../../log.ts";
 import type { Phones, Runtime, Schedules, Stores } from "../../services.ts";
-import { afterAnswerAllowance, within } from "../allowance.ts";
+import { afterAnswerAllowance, claimed, within } from "../allowance.ts";
 import { continueFanOuts } from "../consumers/fan-out.ts";
 import { eraseInHome } from "../consumers/erase-account.ts";
 
@@ -64,9 +64,6 @@ export const settleIntent = async (
 
 /** Grants whose process died in between. */
 export const settleIntents = async (services: IntentServices, own: Database): Promise<void> => {
-  while (await services.goesOn()) {
-    const intent = await claimIntent(own, services.clock());
-    if (intent === null) return;
-    await failingAlone(services, "share intent", () => settleIntent(services, intent.consumerId, intent.shareId, null));
-  }
+  for await (const { consumerId, shareId } of claimed(services, (now) => claimIntent(own, now)))
+    await failingAlone(services, "share intent", () => settleIntent(services, consumerId, shareId, null));
 };
