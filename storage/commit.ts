@@ -8,6 +8,7 @@ import { base64UrlOf } from "../core/bytes.ts";
 import type { EventType } from "../core/events/event.ts";
 import { entryPayload, factRoutes, type Fact, type FactRoute } from "../core/facts.ts";
 import type { BusinessId } from "../core/ids.ts";
+import { refuse, type Refusal } from "../core/result.ts";
 import { anchorStatement, entryHash, type AnchoredEvent } from "../core/ledger/statement.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import { payloadContext } from "./outboxes/audit.ts";
@@ -157,4 +158,24 @@ export const commit = async <const Rows extends readonly Statement[]>(
   const told = new Map(facts.filter(hasEvent).map((fact) => [`${fact.businessId} ${fact.environment}`, fact]));
   for (const { businessId, environment } of told.values()) services.scheduleEvents(businessId as BusinessId, environment as Environment);
   return results;
+};
+
+/**
+ * Loads, decides and commits. Where what was loaded had changed by the commit, all of it is done again, three times in all: what changes
+ * more often while one request is answered never rests.
+ */
+export const retrying = async <T>(
+  /** The faults that say so. */
+  outdated: readonly ((error: unknown) => boolean)[],
+  attempt: () => Promise<T>,
+  maxAttempts = 3,
+): Promise<T | Refusal<"storage_unavailable">> => {
+  for (let attempts = 1; attempts <= maxAttempts; attempts += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!outdated.some((isThat) => isThat(error))) throw error;
+    }
+  }
+  return refuse("storage_unavailable");
 };

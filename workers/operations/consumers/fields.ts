@@ -6,7 +6,7 @@ import { homeOfId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { changeFields, groupsOf, type ContactFields, type ContactKey, type FieldGroup } from "../../../core/shares/fields.ts";
 import type { Instant } from "../../../core/time.ts";
-import { commit } from "../../../storage/commit.ts";
+import { commit, retrying } from "../../../storage/commit.ts";
 import { fieldsToChange, isOutdatedFields, keptFields, updateFields } from "../../../storage/contact-fields.ts";
 import { insertFanOut, insertOwnFanOut, updateIndexes, updateShares } from "../../../storage/share-copies.ts";
 import type { Phones, Runtime, Schedules, Stores } from "../../services.ts";
@@ -69,7 +69,7 @@ export const changeContactFields = async (
 ): Promise<Result<FieldsChange, "invalid_request" | "unauthorized" | "storage_unavailable">> => {
   const { vault } = services;
   const db = services.homes.of(person.id);
-  for (let reading = 1; reading <= maxReadings; reading += 1) {
+  const attempt = async (): Promise<Result<FieldsChange, "invalid_request" | "unauthorized">> => {
     const now = services.clock();
     const kept = await fieldsToChange(db, vault, person.id, [...change.keys()], now);
     if (kept === null) return refuse("unauthorized");
@@ -95,15 +95,11 @@ export const changeContactFields = async (
       insertOwnFanOut(db, { ...fanOut, home: homeOfId(person.id) }, now),
       ...kept.otherHomes.map((home) => insertFanOut(db, { ...fanOut, home }, now)),
     ] as const;
-    try {
-      const [events] = await commit(db, services, rows, [fieldsUpdated(person, changed, now)]);
-      for (const businessId of new Set(shares.map((share) => share.businessId))) services.scheduleEvents(businessId, "live");
-      const allowed = within(services, afterAnswerAllowance);
-      services.afterAnswer(() => continueFanOuts(allowed, allowed.homes.of(person.id)));
-      return ok({ fields, changedGroups: groupsOf(changed), eventsEmitted: (events as D1Result).meta.changes });
-    } catch (error) {
-      if (!isOutdatedFields(error)) throw error;
-    }
-  }
-  return refuse("storage_unavailable");
+    const [events] = await commit(db, services, rows, [fieldsUpdated(person, changed, now)]);
+    for (const businessId of new Set(shares.map((share) => share.businessId))) services.scheduleEvents(businessId, "live");
+    const allowed = within(services, afterAnswerAllowance);
+    services.afterAnswer(() => continueFanOuts(allowed, allowed.homes.of(person.id)));
+    return ok({ fields, changedGroups: groupsOf(changed), eventsEmitted: (events as D1Result).meta.changes });
+  };
+  return retrying([isOutdatedFields], attempt, maxReadings);
 };

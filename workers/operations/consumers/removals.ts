@@ -11,7 +11,7 @@ import { advanceRemoval, readTargets, type Removal, type RemovalStatus } from ".
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { lineFault, trimmed } from "../../../core/text.ts";
 import { chainOfPerson } from "../../../storage/account-erasures.ts";
-import { commit } from "../../../storage/commit.ts";
+import { commit, retrying } from "../../../storage/commit.ts";
 import { together, type Lookup } from "../../../storage/lookups.ts";
 import { consumerAddress } from "../../../storage/people.ts";
 import { personRecord } from "../../../storage/person-records.ts";
@@ -142,7 +142,8 @@ export const recordRemovalProgress = async (
   const { vault, signer, config } = services;
   if (id === null) return refuse("not_found");
   const db = services.homes.of(id);
-  for (let reading = 1; reading <= 3; reading += 1) {
+  // Where another act was first, it is decided again on what that left.
+  return retrying([isOutdatedRemoval], async () => {
     const known = await removalById(db, vault, id);
     if (known === null) return refuse("not_found");
     const { consumerId } = known.removal;
@@ -154,48 +155,34 @@ export const recordRemovalProgress = async (
     const { removal, isCompleted } = advanced.value;
     const requestId = crypto.randomUUID();
     const change = { was: known.changedBy, requestId };
-    try {
-      if (!isCompleted) {
-        await commit(db, services, await updateRemoval(db, vault, removal, { ...change, affidavit: null }), []);
-        return ok(removal);
-      }
-      const issuer = new URL(config.baseUrl).host;
-      const file = await services.writePdf(affidavitText(removal, { email, kid: signer.kid, issuer }));
-      const hash = hexOf(sha256(file));
-      const affidavit = { sha256: hash, signature: await signer.sign(affidavitStatement(removal, hash)), kid: signer.kid };
-      const completed = removal.targets.filter(({ status }) => status === "completed").length;
-      const mail = await mailTo(services, db, consumerId, {
-        template: "removal_completed",
-        language: known.language,
-        data: {
-          completed,
-          asked: removal.targets.length,
-          recheck_at: removal.recheckAt as number,
-          affidavit_url: `${config.appUrl}/app/removals/${id}`,
-        },
-      });
-      const rows = await updateRemoval(db, vault, removal, { ...change, affidavit: { ...affidavit, file } });
-      await commit(
-        db,
-        services,
-        [...rows, ...mail],
-        [
-          {
-            type: "removal.completed",
-            entityType: "removal",
-            entityId: id,
-            at: now,
-            chains: [chain],
-            actor: { kind: "operator" },
-            payload: { affidavit_sha256: hash, asked: removal.targets.length, removed: completed },
-          },
-        ],
-      );
-      services.scheduleMail();
-      return ok({ ...removal, affidavit });
-    } catch (error) {
-      if (!isOutdatedRemoval(error)) throw error; // another act was first: decided again on what it left
+    if (!isCompleted) {
+      await commit(db, services, await updateRemoval(db, vault, removal, { ...change, affidavit: null }), []);
+      return ok(removal);
     }
-  }
-  return refuse("storage_unavailable");
+    const issuer = new URL(config.baseUrl).host;
+    const file = await services.writePdf(affidavitText(removal, { email, kid: signer.kid, issuer }));
+    const hash = hexOf(sha256(file));
+    const affidavit = { sha256: hash, signature: await signer.sign(affidavitStatement(removal, hash)), kid: signer.kid };
+    const asked = removal.targets.length;
+    const completed = removal.targets.filter(({ status }) => status === "completed").length;
+    const affidavitUrl = `${config.appUrl}/app/removals/${id}`;
+    const mail = await mailTo(services, db, consumerId, {
+      template: "removal_completed",
+      language: known.language,
+      data: { completed, asked, recheck_at: removal.recheckAt as number, affidavit_url: affidavitUrl },
+    });
+    const rows = await updateRemoval(db, vault, removal, { ...change, affidavit: { ...affidavit, file } });
+    const fact: Fact = {
+      type: "removal.completed",
+      entityType: "removal",
+      entityId: id,
+      at: now,
+      chains: [chain],
+      actor: { kind: "operator" },
+      payload: { affidavit_sha256: hash, asked, removed: completed },
+    };
+    await commit(db, services, [...rows, ...mail], [fact]);
+    services.scheduleMail();
+    return ok({ ...removal, affidavit });
+  });
 };

@@ -1,8 +1,8 @@
 // The sandbox as at first: every active test share is ended, as its person would end it, and the clock goes with the time again.
 import { writtenAt } from "../../../core/facts.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
+import { ok, type Result } from "../../../core/result.ts";
 import { revokeShare } from "../../../core/shares/end.ts";
-import { commit } from "../../../storage/commit.ts";
+import { commit, retrying } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import { sandboxClock, setClockBack } from "../../../storage/sandbox-clocks.ts";
 import { activeTestShareIds, updateTestSharesRevoked } from "../../../storage/sandbox-shares.ts";
@@ -13,7 +13,6 @@ import { sweepSandbox, type ActingTester } from "./clock.ts";
 
 const perBatch = 500;
 const maxBatches = 4;
-const maxReadings = 3;
 
 export interface ResetOutcome {
   readonly ended: number;
@@ -29,7 +28,8 @@ const endSome = async (
   requestId: string,
 ): Promise<Result<number, "storage_unavailable">> => {
   const { id: businessId, chain } = tester.business;
-  for (let reading = 1; reading <= maxReadings; reading += 1) {
+  // Where one of them ended meanwhile, the next reading is without it.
+  return retrying([isOutdatedShare], async () => {
     const ids = await activeTestShareIds(db, businessId, perBatch);
     const written = services.clock();
     const time = written + (await sandboxClock(db, businessId)).offsetMs;
@@ -40,19 +40,10 @@ const endSome = async (
       ...(first === undefined ? [] : [updateTestSharesRevoked(db, ids, first, requestId)]),
       ...(ids.length < perBatch ? [setClockBack(db, businessId)] : []),
     ];
-    try {
-      await commit(
-        db,
-        services,
-        rows,
-        revocations.map(({ fact }) => writtenAt(fact, written)),
-      );
-      return ok(ids.length);
-    } catch (error) {
-      if (!isOutdatedShare(error)) throw error; // one of them ended meanwhile: the next reading is without it
-    }
-  }
-  return refuse("storage_unavailable");
+    const facts = revocations.map(({ fact }) => writtenAt(fact, written));
+    await commit(db, services, rows, facts);
+    return ok(ids.length);
+  });
 };
 
 export const resetSandbox = async (

@@ -8,7 +8,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { acknowledgeShare } from "../../../core/shares/end.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { CeaseDetails } from "../../../core/withdrawals/acknowledge.ts";
-import { commit } from "../../../storage/commit.ts";
+import { commit, retrying } from "../../../storage/commit.ts";
 import { isOutdatedShare, updateCeased } from "../../../storage/share-changes.ts";
 import { changeableShare } from "../../../storage/shares.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
@@ -43,7 +43,8 @@ export const acknowledgeStop = async (
   if (id === null) return refuse("not_found");
   const db = services.homes.of(id);
   const { vault } = services;
-  for (let reading = 1; reading <= 2; reading += 1) {
+  // Where another acknowledgement was first, the second reading answers with it.
+  return retrying([isOutdatedShare], async () => {
     const written = services.clock();
     const found = await changeableShare(db, id, { businessId: business.id, environment }, written);
     if (found === null) return refuse("not_found");
@@ -55,14 +56,8 @@ export const acknowledgeStop = async (
     const mail = consumerId === null ? [] : await ceasedMail(services, db, consumerId, share, { at: now, note: details.note, language });
     const ceased: CeasedShare = { share: { ...share, status: "ceased", acknowledgedAt: now }, isRepeated: false };
     const kept = (await keep?.(ceased)) ?? [];
-    try {
-      await commit(db, services, [...rows, ...mail, ...kept], [writtenAt(acknowledgeShare(share, chains, actor, now), written)]);
-    } catch (error) {
-      if (!isOutdatedShare(error)) throw error;
-      continue; // another acknowledgement was first: the second reading answers with it
-    }
+    await commit(db, services, [...rows, ...mail, ...kept], [writtenAt(acknowledgeShare(share, chains, actor, now), written)]);
     services.scheduleMail();
     return ok(ceased);
-  }
-  return refuse("storage_unavailable");
+  });
 };

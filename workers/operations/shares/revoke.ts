@@ -9,7 +9,7 @@ import { revokeShare } from "../../../core/shares/end.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
 import { lineFault, trimmed } from "../../../core/text.ts";
-import { commit } from "../../../storage/commit.ts";
+import { commit, retrying } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import { isOutdatedShare, updateRevoked } from "../../../storage/share-changes.ts";
 import { insertOverdueNotice } from "../../../storage/share-notices.ts";
@@ -107,15 +107,11 @@ export const revokeByPerson = async (
   const db = services.homes.of(id);
   const whose = isLink ? "link" : { consumerId: by.person.id };
   const actor: Actor = isLink ? { kind: "subject", provenBy: "revoke_link" } : by.person.actor;
-  for (let reading = 1; reading <= 2; reading += 1) {
+  // Where it ended meanwhile, the second reading says how.
+  return retrying([isOutdatedShare], async () => {
     const found = await changeableShare(db, id, whose, services.clock());
     if (found === null) return refuse("not_found");
     if (found.share.status !== "active") return repeated(found.share);
-    try {
-      return ok(await commitRevocation(services, db, found, { actor, reason: reason.value, requestId: asked.requestId }, keep));
-    } catch (error) {
-      if (!isOutdatedShare(error)) throw error; // it ended meanwhile: the second reading says how
-    }
-  }
-  return refuse("storage_unavailable");
+    return ok(await commitRevocation(services, db, found, { actor, reason: reason.value, requestId: asked.requestId }, keep));
+  });
 };
