@@ -9,7 +9,7 @@ import type { Api } from "../../http/context.ts";
 import { cookieOptions, cookieOf } from "../../http/cookies.ts";
 import { changeContactFields, previewFields } from "../../operations/consumers/fields.ts";
 import { listOwnShares, readDetails } from "../../operations/consumers/profile.ts";
-import { openNote, sealNote, type NotePlace, type OpenedNote } from "../../operations/consumers/sealed-notes.ts";
+import { openNote, sealNote, type NotePlace, type OpenedNote } from "../../operations/access/sealed-notes.ts";
 import type { Services } from "../../services.ts";
 import { outagePage } from "../shared/notices.tsx";
 import { detailsPage, reviewPage, type Typed } from "./details.tsx";

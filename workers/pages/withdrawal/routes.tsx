@@ -13,7 +13,7 @@ import { cookieOf, cookieOptions } from "../../http/cookies.ts";
 import { openWithdrawalContext, withdrawalContext } from "../../http/withdrawal-context.ts";
 import type { LimitName } from "../../limits.ts";
 import { verifyCertificate } from "../../operations/certificates/verify.ts";
-import { askedSeconds, openAsked, sealAsked, type Asked } from "../../operations/withdrawals/asked-address.ts";
+import { askedSeconds, openAsked, sealAsked, type Asked } from "../../operations/access/sealed-notes.ts";
 import { withdrawByLink } from "../../operations/withdrawals/by-person.ts";
 import { answerOnPage, othersByLink } from "../../operations/withdrawals/others.ts";
 import { reachOf } from "../../operations/withdrawals/reach.ts";
