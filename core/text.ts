@@ -1,5 +1,6 @@
 // Which text may be sealed (CONTRACT 18). A certificate is read by people, so a name must look like what it is: nothing
 // invisible, nothing that reorders the line it stands in. Refused, never repaired: repairing would seal something else.
+import { ok, refuse, type Result } from "./result.ts";
 
 const whiteSpace = /\p{White_Space}/u;
 
@@ -40,6 +41,20 @@ export const lineFault = (text: string): string | null => {
   if (invisible.test(text) || looseJoiner.test(text)) return "must not hold invisible characters";
   if (text !== "" && !isVisible(text)) return "must hold something visible";
   return null;
+};
+
+/** A line as it was meant, without what stands around it; null for an empty one. Refuses by the name of the input. */
+export const chosenLine = (input: string, text: string | null, maxLength: number): Result<string | null, "invalid_request"> => {
+  const line = trimmed(text ?? "");
+  const fault = line.length > maxLength ? `must be at most ${maxLength} characters` : lineFault(line);
+  return fault === null ? ok(line || null) : refuse("invalid_request", `${input}: ${fault}.`);
+};
+
+/** Likewise, of a name that has to be there. */
+export const chosenName = (text: string, maxLength: number): Result<string, "invalid_request"> => {
+  const name = chosenLine("name", text, maxLength);
+  if (!name.ok) return name;
+  return name.value === null ? refuse("invalid_request", "name: must hold something visible.") : ok(name.value);
 };
 
 /** A disclosure is kept byte for byte, with its line breaks and tabs; only what would falsify the display is refused. */

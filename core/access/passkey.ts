@@ -2,8 +2,6 @@
 // signed is a library's (workers/adapters/webauthn.ts); what is ours to decide stands here.
 import { base64UrlOf, bytesOfBase64Url, concatBytes, utf8 } from "../bytes.ts";
 import { parseIJson } from "../i-json.ts";
-import { ok, refuse, type Result } from "../result.ts";
-import { lineFault, trimmed } from "../text.ts";
 import { minuteMs, type Instant } from "../time.ts";
 import type { Home, RandomBytes } from "../ids.ts";
 
@@ -119,13 +117,4 @@ export const challengeIn = (clientDataJson: string): string | null => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
   const { challenge } = value as { readonly challenge?: unknown };
   return typeof challenge === "string" ? challenge : null;
-};
-
-const maxNameLength = 80;
-
-/** Trimmed; null when nothing is left. */
-export const passkeyName = (text: string | null): Result<string | null, "invalid_request"> => {
-  const name = text === null ? "" : trimmed(text);
-  const fault = name.length > maxNameLength ? `must be at most ${maxNameLength} characters` : lineFault(name);
-  return fault === null ? ok(name === "" ? null : name) : refuse("invalid_request", `name: ${fault}.`);
 };

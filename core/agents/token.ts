@@ -5,8 +5,6 @@ import type { Person } from "../access/principal.ts";
 import type { Actor } from "../actor.ts";
 import type { AuditChain, Fact } from "../facts.ts";
 import type { BusinessId, ConsumerId } from "../ids.ts";
-import { ok, refuse, type Result } from "../result.ts";
-import { lineFault, trimmed } from "../text.ts";
 import { dayMs, isoOf, type Instant } from "../time.ts";
 
 /** SPEC, Limits. */
@@ -15,15 +13,6 @@ export const tokenLifeMs = 90 * dayMs;
 export const endNoticeMs = 7 * dayMs;
 /** Of one person at one time (CONTRACT 7). */
 export const maxLiveTokens = 10;
-const maxNameLength = 80;
-
-/** Trimmed; null when nothing is left. */
-export const chosenName = (text: string | null): Result<string | null, "invalid_request"> => {
-  const name = trimmed(text ?? "");
-  if (name.length > maxNameLength) return refuse("invalid_request", `name: must be at most ${maxNameLength} characters.`);
-  const fault = lineFault(name);
-  return fault === null ? ok(name === "" ? null : name) : refuse("invalid_request", `name: ${fault}.`);
-};
 
 /** What a person sees of a token once it was shown. */
 export interface AgentToken {

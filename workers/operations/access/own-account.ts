@@ -11,8 +11,6 @@ import type { Runtime, Schedules, Stores } from "../../services.ts";
 /** What was done, and to what. */
 export type OwnAct = Pick<Fact, "type" | "entityType" | "entityId" | "payload">;
 
-export const databaseOf = (services: Stores, { userId }: Session): Database => services.homes.of(userId);
-
 export const ownFact = (session: Session, act: OwnAct, at: Instant): Fact => ({
   ...act,
   at,
@@ -27,7 +25,7 @@ export const deleteOwn = async (
   act: OwnAct,
   deletion: (db: Database, now: Instant) => Statement & { readonly _: { readonly result: D1Result } },
 ): Promise<number> => {
-  const db = databaseOf(services, session);
+  const db = services.homes.of(session.userId);
   const now = services.clock();
   const [{ meta }] = await commit(db, services, [deletion(db, now)], [ownFact(session, act, now)], changedBefore());
   return meta.changes;

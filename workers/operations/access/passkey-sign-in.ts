@@ -18,7 +18,7 @@ import { noteSigned, passkeyOfHandle } from "../../../storage/passkeys.ts";
 import { insertSessionByPasskey, sessionByToken } from "../../../storage/sessions.ts";
 import { insertChallenge, spendChallenge } from "../../../storage/webauthn-challenges.ts";
 import type { Ceremonies, Runtime, Stores } from "../../services.ts";
-import { newSession } from "./new-session.ts";
+import { newSession } from "./sessions.ts";
 import { signOut, userOf, type SignedIn } from "./sign-in.ts";
 
 /** Whoever signs in has not said yet where they are kept. */

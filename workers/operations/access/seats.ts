@@ -20,7 +20,7 @@ import { deleteSession, insertSessionOfSeat, isBegun, noteElsewhere, sessionByTo
 import { failingAlone } from "../../log.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 import { answeredFact } from "./joining.ts";
-import { newSession } from "./new-session.ts";
+import { newSession } from "./sessions.ts";
 
 export type { Seat };
 
@@ -60,11 +60,6 @@ interface Move {
   readonly isInvited?: boolean;
 }
 
-interface Moved {
-  readonly token: string;
-  readonly session: Session;
-}
-
 /** One session becomes one session: whoever sends it twice at once goes one way. False where it has ended already. */
 const leave = async ({ homes }: Stores, { userId, tokenHash }: MemberSession): Promise<boolean> =>
   (await deleteSession(homes.of(userId), tokenHash).run()).meta.changes > 0;
@@ -74,7 +69,7 @@ export const moveTo = async (
   services: Runtime & Stores & Schedules,
   member: MemberSession,
   { id, userAgent, elsewhere, isInvited = false }: Move,
-): Promise<Moved | null> => {
+): Promise<{ readonly token: string; readonly session: Session } | null> => {
   const { emailIndex, provedAt } = member;
   const db = services.homes.of(id);
   const { token, row } = await newSession(services, homeOfId(id), userAgent);

@@ -1,9 +1,10 @@
 // Tokens for assistants, made, listed and ended by the person whose they are; an owner also ends those of the others in the business.
-import { chosenName, tokenFact, tokenHolder, tokenLifeMs, type AgentToken } from "../../../core/agents/token.ts";
+import { tokenFact, tokenHolder, tokenLifeMs, type AgentToken } from "../../../core/agents/token.ts";
 import type { Session } from "../../../core/access/session.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
 import { homeOfId, newId, newSecret, type RandomBytes } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
+import { chosenLine } from "../../../core/text.ts";
 import {
   insertToken,
   isMinted,
@@ -17,6 +18,8 @@ import {
 import { commit } from "../../../storage/commit.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 import type { Keeping } from "../access/idempotency.ts";
+
+const maxNameLength = 80;
 
 export interface MintedToken extends AgentToken {
   /** Shown now and never again. */
@@ -42,7 +45,7 @@ export const mintToken = async (
   request: { readonly name: string | null; readonly once?: string },
   keep?: Keeping<MintedToken>,
 ): Promise<Result<MintedToken, "invalid_request" | "token_limit" | "idempotency_conflict">> => {
-  const name = chosenName(request.name);
+  const name = chosenLine("name", request.name, maxNameLength);
   if (!name.ok) return name;
   const holder = tokenHolder(session);
   const { realm, principalId, businessId } = holder;

@@ -9,7 +9,7 @@ import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { affidavitStatement, affidavitText } from "../../../core/removals/affidavit.ts";
 import { advanceRemoval, readTargets, type Removal, type RemovalStatus } from "../../../core/removals/removal.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { lineFault, trimmed } from "../../../core/text.ts";
+import { chosenLine } from "../../../core/text.ts";
 import { chainOfPerson } from "../../../storage/account-erasures.ts";
 import { commit, retrying } from "../../../storage/commit.ts";
 import { together, type Lookup } from "../../../storage/lookups.ts";
@@ -40,13 +40,6 @@ export interface RemovalRequest {
 
 const maxNotesLength = 500;
 
-const readNotes = (notes: string | null): Result<string | null, "invalid_request"> => {
-  const line = trimmed(notes ?? "");
-  if (line.length > maxNotesLength) return refuse("invalid_request", `notes: must be at most ${maxNotesLength} characters.`);
-  const fault = lineFault(line);
-  return fault === null ? ok(line || null) : refuse("invalid_request", `notes: ${fault}.`);
-};
-
 /** Refuses what is not on the list, then a plan without removals. */
 export const requestRemoval = async (
   services: Runtime & Stores & Schedules,
@@ -57,7 +50,7 @@ export const requestRemoval = async (
   const { vault } = services;
   const targets = readTargets(request.targets);
   if (!targets.ok) return targets;
-  const notes = readNotes(request.notes);
+  const notes = chosenLine("notes", request.notes, maxNotesLength);
   if (!notes.ok) return notes;
   const db = services.homes.of(person.id);
   const record = await personRecord(db, person.id);

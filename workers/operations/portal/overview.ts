@@ -1,4 +1,5 @@
-// What happened to a business's certificates, shares and duties of late, as it sees it first, and by month beside what it pays for.
+// What happened to a business's certificates, shares and duties of late, as it sees it first, and by month beside what it pays for; and what
+// is due.
 import {
   activityOf,
   activitySince,
@@ -11,12 +12,18 @@ import {
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { countedDays } from "../../../storage/activity.ts";
+import { openDeadlines, type Deadline, type DeadlinePage } from "../../../storage/deadlines.ts";
 import { together, type Lookup } from "../../../storage/lookups.ts";
 import type { Runtime, Stores } from "../../services.ts";
 import { homeOf } from "./commit-act.ts";
-import { listDeadlines, type DeadlinePage } from "./deadlines.ts";
 
-export { comparedCounts, type Activity, type Figures };
+export { comparedCounts, type Activity, type Deadline, type DeadlinePage, type Figures };
+
+const shownDeadlines = 200;
+
+/** Open ones, the earliest first: what is overdue leads. */
+export const listDeadlines = (services: Stores, member: MemberSession, environment: Environment): Lookup<DeadlinePage> =>
+  openDeadlines(homeOf(services, member), { businessId: member.business.id, environment }, shownDeadlines);
 
 export const readActivity = (services: Runtime & Stores, member: MemberSession, environment: Environment): Lookup<Activity> => {
   const now = services.clock();

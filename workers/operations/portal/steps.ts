@@ -2,16 +2,15 @@
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
-import type { ListedCertificate } from "../../../core/certificates/published.ts";
 import { certificatePage } from "../../../storage/certificate-list.ts";
 import type { Database } from "../../../storage/database.ts";
 import { together } from "../../../storage/lookups.ts";
 import type { Events, Stores } from "../../services.ts";
-import { listWebhooks, type EndpointState } from "../webhooks/endpoints.ts";
+import { listWebhooks } from "../webhooks/endpoints.ts";
 import { homeOf } from "./commit-act.ts";
-import { listDeadlines, type DeadlinePage } from "./deadlines.ts";
-import { listDomains, type Domain } from "./domains.ts";
-import { readAccount, type Account } from "./profile.ts";
+import { listDeadlines } from "./overview.ts";
+import { listDomains } from "./domains.ts";
+import { readAccount } from "./profile.ts";
 
 /** Of test certificates that were withdrawn, the newest: one that was acknowledged is enough. */
 const lookedAt = 25;
@@ -21,19 +20,8 @@ const newest = (db: Database, { business }: MemberSession, environment: Environm
   return certificatePage(db, { businessId: business.id, environment, filter: { status, ...everything }, page: 1, perPage });
 };
 
-export interface StepRecords {
-  readonly account: Account;
-  readonly domains: readonly Domain[];
-  /** The newest alone. */
-  readonly live: readonly ListedCertificate[];
-  readonly tests: readonly ListedCertificate[];
-  readonly withdrawnTests: readonly ListedCertificate[];
-  readonly endpoints: readonly EndpointState[];
-  /** Of live records. */
-  readonly due: DeadlinePage;
-}
-
-export const readSteps = async (services: Stores & Events, member: MemberSession): Promise<StepRecords> => {
+/** Of certificates the newest alone, of deadlines those of live records. */
+export const readSteps = async (services: Stores & Events, member: MemberSession) => {
   const db = homeOf(services, member);
   const [[account, domains, live, tests, withdrawnTests, due], endpoints] = await Promise.all([
     together(db, [

@@ -8,7 +8,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { revokeShare } from "../../../core/shares/end.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
-import { lineFault, trimmed } from "../../../core/text.ts";
+import { chosenLine } from "../../../core/text.ts";
 import { commit, retrying } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import { isOutdatedShare, updateRevoked } from "../../../storage/share-changes.ts";
@@ -32,14 +32,6 @@ export type Revoking = { readonly person: Person } | { readonly token: string };
 export type RevokeRefusal = "invalid_request" | "unauthorized" | "not_found" | "share_inactive" | "storage_unavailable";
 
 const maxReasonLength = 200;
-
-/** A reason in one line; null for none. */
-const readReason = (reason: string | null): Result<string | null, "invalid_request"> => {
-  const line = trimmed(reason ?? "");
-  if (line.length > maxReasonLength) return refuse("invalid_request", "reason: must be at most 200 characters.");
-  const fault = lineFault(line);
-  return fault === null ? ok(line || null) : refuse("invalid_request", `reason: ${fault}.`);
-};
 
 /** What a share answers that is over already: the same again where somebody stopped it. */
 const repeated = (share: Share): Result<Revoked, "share_inactive"> =>
@@ -99,7 +91,7 @@ export const revokeByPerson = async (
   asked: { readonly reason: string | null; readonly requestId: string },
   keep?: Keeping<Revoked>,
 ): Promise<Result<Revoked, RevokeRefusal>> => {
-  const reason = readReason(asked.reason);
+  const reason = chosenLine("reason", asked.reason, maxReasonLength);
   if (!reason.ok) return reason;
   const isLink = "token" in by;
   if (isLink && (id === null || !isSameSecret(by.token, await revokeToken(services, id)))) return refuse("unauthorized");

@@ -2,9 +2,8 @@
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import type { Api } from "../../http/context.ts";
-import type { DeadlinePage } from "../../operations/portal/deadlines.ts";
 import { listEvents, type EventList } from "../../operations/portal/events.ts";
-import { comparedCounts, readActivity, readOverview, type Activity } from "../../operations/portal/overview.ts";
+import { comparedCounts, readActivity, readOverview, type Activity, type DeadlinePage } from "../../operations/portal/overview.ts";
 import { listWebhooks, type EndpointState } from "../../operations/webhooks/endpoints.ts";
 import { catalogues } from "../shared/language.ts";
 import type { Page } from "../shared/layout.tsx";
