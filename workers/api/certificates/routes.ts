@@ -37,8 +37,7 @@ import { eraseSubject } from "../../operations/certificates/erase.ts";
 import { gatherEvidence } from "../../operations/certificates/evidence.ts";
 import { listCertificates } from "../../operations/certificates/list.ts";
 import { readCertificate } from "../../operations/certificates/read.ts";
-import { verifyCertificate } from "../../operations/certificates/verify.ts";
-import { viewContext } from "../../operations/certificates/view-context.ts";
+import { verifyCertificate, viewContext } from "../../operations/certificates/verify.ts";
 import { verifierSource } from "../../pages/verifier.gen.ts";
 import { circumstancesOf } from "./circumstances.ts";
 import {

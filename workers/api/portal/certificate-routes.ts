@@ -8,7 +8,7 @@ import { environmentSchema, noBody, portal, postedReadFailures, readFailures } f
 import { behindPortal, behindPortalToRead } from "../../http/session-guards.ts";
 import { answerOf, rateHeaders } from "../../http/wire.ts";
 import { listCertificates } from "../../operations/certificates/list.ts";
-import { viewContext } from "../../operations/certificates/view-context.ts";
+import { viewContext } from "../../operations/certificates/verify.ts";
 import { ownCertificate, revealCertificate, viewsOfCertificate } from "../../operations/portal/certificates.ts";
 import { detailExample, listExample, verifyExample } from "../certificates/examples.ts";
 import {

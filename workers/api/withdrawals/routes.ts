@@ -21,8 +21,7 @@ import {
   repeatHeaders,
 } from "../../http/wire.ts";
 import { openWithdrawalContext, withdrawalContext } from "../../http/withdrawal-context.ts";
-import { certificateReceipt } from "../../operations/certificates/verify.ts";
-import { viewContext } from "../../operations/certificates/view-context.ts";
+import { certificateReceipt, viewContext } from "../../operations/certificates/verify.ts";
 import { acknowledgeSingle, acknowledgeWithdrawal, type Ceased } from "../../operations/withdrawals/acknowledge.ts";
 import { confirmWithdrawal, withdrawByLink } from "../../operations/withdrawals/by-person.ts";
 import { entityWithdrawalReceipt, withdrawalReceipt } from "../../operations/withdrawals/read-receipt.ts";

@@ -80,24 +80,14 @@ export const exchangeCode = async (services: Runtime & Stores & Schedules, excha
   const redirectHost = redirectHostOf(redirectUri);
   const replaced = code.replaces ? await tokensOfClient(db, { principalId, clientId, redirectHost }, now) : [];
   const made = becameToken(codeHash, id);
-  const token = { id, realm, principalId, businessId, tokenHash: sha256Hex(secret), name: code.clientName, createdAt: now };
+  const { clientName: name, clientHost, language } = code;
+  const client = { source: "oauth", clientId, clientHost, redirectHost, language } as const;
+  const lives = { createdAt: now, expiresAt: now + tokenLifeMs };
+  const token = { id, realm, principalId, businessId, tokenHash: sha256Hex(secret), name, ...lives, ...client };
   const rows = [
     spendOAuthCode(db, realm, { codeHash, clientId, redirectUri, challenge, tokenId: id, replaced, now }),
     endReplaced(db, replaced, made, now),
-    ...(await insertToken(
-      db,
-      services.vault,
-      {
-        ...token,
-        expiresAt: now + tokenLifeMs,
-        source: "oauth",
-        clientId,
-        clientHost: code.clientHost,
-        redirectHost,
-        language: code.language,
-      },
-      made,
-    )),
+    ...(await insertToken(db, services.vault, token, made)),
     ...(await mailOf(services, db, code, { id, at: now })),
   ];
   const facts = [

@@ -10,7 +10,7 @@ import { insertView } from "../../../storage/page-views.ts";
 import { kindOfError } from "../../log.ts";
 import type { Memories, Proofs, Runtime, Stores } from "../../services.ts";
 import { attestedCertificate } from "../attestations.ts";
-import { reachOf, type Reach } from "../withdrawals/reach.ts";
+import { reachOf, type Reach } from "./verify.ts";
 
 export interface Opener {
   readonly ip: string;

@@ -1,14 +1,27 @@
 // A certificate for anyone: to verify, and as a receipt that other systems read. Needs no credential and shows nothing personal.
 import { consentReceipt, type ReceiptFormat } from "../../../core/certificates/consent-receipt.ts";
 import { isRefusal, type PublishedCertificate } from "../../../core/certificates/published.ts";
+import type { ViewContext } from "../../../core/certificates/views.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { businessCountry } from "../../../storage/accounts.ts";
+import { businessCountry, businessIdentity } from "../../../storage/accounts.ts";
 import { certificateById, certificateEvidence } from "../../../storage/certificates.ts";
 import type { Database } from "../../../storage/database.ts";
 import type { Memories, Proofs, Runtime, Stores } from "../../services.ts";
 import { attestedCertificate } from "../attestations.ts";
-import { viewContext } from "./view-context.ts";
+
+/** What a view of a certificate needs to know of this deployment and of the moment. */
+export const viewContext = ({ config, clock }: Runtime): ViewContext => ({
+  verifyBase: config.verifyUrl,
+  apiBase: config.baseUrl,
+  now: clock(),
+});
+
+export type Reach = Pick<Awaited<ReturnType<typeof businessIdentity>>, "contact" | "mailingAddress">;
+
+/** Where the business of a certificate can be reached, for whoever wants its contact to end. */
+export const reachOf = (services: Stores, { id, businessId }: Pick<PublishedCertificate, "id" | "businessId">): Promise<Reach> =>
+  businessIdentity(services.homes.of(id), businessId);
 
 /** Refuses `cert_not_found`. */
 export const verifyCertificate = async (

@@ -26,7 +26,7 @@ import { openCopy } from "../../../storage/share-values.ts";
 import type { ChangeableShare } from "../../../storage/shares.ts";
 import type { Phones, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import { shareUpdates } from "../consumers/share-updates.ts";
-import { commitShare, grantShare, type GrantingRefusal } from "../shares/grant.ts";
+import { commitShare, grantShare } from "../shares/grant.ts";
 
 type PersonaServices = Runtime & Stores & Proofs & Phones & Schedules;
 
@@ -35,7 +35,7 @@ export const shareAsTestPerson = async (
   services: PersonaServices,
   { business }: Pick<Principal, "business">,
   { durationDays, requestId }: { readonly durationDays: number; readonly requestId: string },
-): Promise<Result<ShareId, GrantingRefusal>> => {
+): Promise<Result<ShareId>> => {
   const clientId = await testClientOf(services.homes.of(business.id), business.id);
   const granted = await grantShare(
     services,

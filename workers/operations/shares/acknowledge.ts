@@ -20,14 +20,6 @@ export interface CeasedShare {
   readonly isRepeated: boolean;
 }
 
-export type CeaseRefusal =
-  | "subscription_past_due"
-  | "business_suspended"
-  | "business_inactive"
-  | "not_found"
-  | "cease_not_open"
-  | "storage_unavailable";
-
 /** Refuses writing while a payment is due, then `not_found`, then `cease_not_open` (nobody has stopped it). */
 export const acknowledgeStop = async (
   services: Runtime & Stores & Schedules,
@@ -37,7 +29,7 @@ export const acknowledgeStop = async (
   details: CeaseDetails,
   requestId: string,
   keep?: Keeping<CeasedShare>,
-): Promise<Result<CeasedShare, CeaseRefusal>> => {
+): Promise<Result<CeasedShare>> => {
   const writable = mayWrite(business.status);
   if (!writable.ok) return writable;
   if (id === null) return refuse("not_found");

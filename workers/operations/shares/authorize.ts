@@ -22,26 +22,12 @@ export interface ShareRequest {
   readonly state: string | null;
 }
 
-export interface AuthorizedRequest {
+export interface AuthorizedRequest extends Omit<ShareRequest, "clientId"> {
   readonly client: GrantingClient;
-  readonly origin: string;
-  readonly asked: AskedScope;
-  readonly purpose: string;
   /** Empty where the business sent none. */
   readonly disclosureText: string;
   readonly disclosureHash: string;
-  readonly durationDays: number;
-  readonly challenge: string;
-  readonly state: string | null;
 }
-
-export type AuthorizeRefusal =
-  | "invalid_request"
-  | "client_not_found"
-  | "business_inactive"
-  | "business_suspended"
-  | "subscription_past_due"
-  | "origin_mismatch";
 
 /** The parameters that a decision repeats. The scope is in the token itself: the person may choose less of it. */
 export const bindingOf = (
@@ -59,10 +45,7 @@ export const bindingOf = (
 });
 
 /** Refuses, in this order: words that may not be shown, an unknown client, the account's state, an origin that is not the client's. */
-export const authorizeRequest = async (
-  services: Runtime & Stores,
-  request: ShareRequest,
-): Promise<Result<AuthorizedRequest, AuthorizeRefusal>> => {
+export const authorizeRequest = async (services: Runtime & Stores, request: ShareRequest): Promise<Result<AuthorizedRequest>> => {
   const words = readWords(request.purpose, request.disclosureText);
   if (!words.ok) return words;
   const { clientId } = request;

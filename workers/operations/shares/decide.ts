@@ -7,7 +7,7 @@ import type { Phones, Proofs, Runtime, Schedules, Stores } from "../../services.
 import type { Keeping } from "../access/idempotency.ts";
 import { bindingOf } from "./authorize.ts";
 import { isExpired, readToken } from "./authorize-token.ts";
-import { grantShare, type Granted, type Granting, type GrantingRefusal, type GrantRequest } from "./grant.ts";
+import { grantShare, type Granted, type Granting, type GrantRequest } from "./grant.ts";
 
 export interface Decision extends Omit<GrantRequest, "decisionKey" | "mayDecide" | "keep"> {
   readonly state: string | null;
@@ -41,7 +41,7 @@ export const decideShare = async (
   by: Granting,
   decision: Decision,
   keep: Keeping<Granted> | undefined,
-): Promise<Result<Granted, GrantingRefusal>> =>
+): Promise<Result<Granted>> =>
   grantShare(services, by, {
     ...decision,
     keep,

@@ -16,7 +16,6 @@ import {
   type DecidedGrant,
   type PreparedShare,
   type GrantingClient,
-  type GrantRefusal,
 } from "../../../core/shares/grant.ts";
 import { personaFields, type PersonaName } from "../../../core/shares/persona.ts";
 import { codeLifeMs } from "../../../core/shares/request.ts";
@@ -66,18 +65,6 @@ export interface Granted {
   readonly isRepeated: boolean;
 }
 
-export type GrantingRefusal =
-  | GrantRefusal
-  | "client_not_found"
-  | "unauthorized"
-  | "forbidden"
-  | "sandbox_only"
-  | "code_used"
-  | "code_expired"
-  | "share_inactive"
-  | "rate_limited"
-  | "storage_unavailable";
-
 type GrantServices = Runtime & Stores & Proofs & Phones & Schedules;
 
 /** Made again from the key whenever the same request asks, so that it is stored nowhere. */
@@ -118,7 +105,7 @@ const decidedBefore = async (
   db: Database,
   home: Home,
   requestHash: string,
-): Promise<Result<Granted, GrantingRefusal> | null> => {
+): Promise<Result<Granted> | null> => {
   const decided = await decidedRequest(db, requestHash);
   if (decided === null) return null;
   const now = services.clock();
@@ -127,7 +114,7 @@ const decidedBefore = async (
   const { share } = found;
   if (decided.usedAt !== null) return refuse("code_used");
   if (share.status !== "active") return refuse("share_inactive");
-  const given = async (generation: number, codeExpiresAt: Instant): Promise<Result<Granted, GrantingRefusal>> =>
+  const given = async (generation: number, codeExpiresAt: Instant): Promise<Result<Granted>> =>
     ok({ code: await codeOf(services, home, requestHash, generation), codeExpiresAt, share, isRepeated: true });
   if (decided.expiresAt > now) return given(decided.generation, decided.expiresAt);
   if (!mayBeGivenAnew(decided, now)) return refuse("code_expired");
@@ -145,7 +132,7 @@ export const codeAgain = (
   person: Pick<Person, "id"> | null,
   clientId: ClientId,
   decisionKey: string,
-): Promise<Result<Granted, GrantingRefusal> | null> => {
+): Promise<Result<Granted> | null> => {
   const db = services.homes.of(clientId);
   return decidedBefore(services, db, homeOfId(clientId), requestHashOf(person, decisionKey));
 };
@@ -213,11 +200,7 @@ const tooManyTestShares = refuse(
  * Refuses, in this order: words that may not be shown, an unknown client, a person on a test client and a test person on a live one,
  * a person who is gone, then as `decideGrant`, then as the earlier decision on the same request.
  */
-export const grantShare = async (
-  services: GrantServices,
-  by: Granting,
-  request: GrantRequest,
-): Promise<Result<Granted, GrantingRefusal>> => {
+export const grantShare = async (services: GrantServices, by: Granting, request: GrantRequest): Promise<Result<Granted>> => {
   const words = readWords(request.purpose, request.disclosureText);
   if (!words.ok) return words;
   const { clientId } = request;

@@ -12,10 +12,10 @@ import { readCurrent } from "../../../storage/share-readings.ts";
 import { openReason } from "../../../storage/share-changes.ts";
 import { openCopy } from "../../../storage/share-values.ts";
 import { detailedShare, ownShares, type SharePage } from "../../../storage/shares.ts";
-
-export type { SharePage };
 import { failingAlone } from "../../log.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+
+export type { SharePage };
 
 export type ShareReader = Pick<Principal, "business" | "environment">;
 

@@ -7,7 +7,7 @@ import { standingEntities, type WithdrawnEntity } from "../../../core/withdrawal
 import type { Page } from "../shared/layout.tsx";
 import { AddressInput, CodeInput } from "../shared/mailed-sign-in.tsx";
 import type { OtherCertificates } from "../../operations/withdrawals/others.ts";
-import type { Reach } from "../../operations/withdrawals/reach.ts";
+import type { Reach } from "../../operations/certificates/verify.ts";
 import { Exact, FieldFault, Hash, Moment, numberText, Sentence, Shape, type Setting } from "../shared/parts.tsx";
 
 type About = Pick<
