@@ -10,7 +10,7 @@
 //   5 commits  of the next hundreds, each one batch. Whoever takes the lease over finds the capture, still fresh, and goes on.
 // A certificate is linked exactly once whatever happens: linking a linked one fails the whole batch (0004_policies.sql).
 // So policies_status tells the truth at every moment: pending until linked, then what that one capture found.
-import type { Fact } from "../../core/facts.ts";
+import { factOf, type Fact } from "../../core/facts.ts";
 import { maxAttempts, nextCaptureAt } from "../../core/policies/patience.ts";
 import { captureSharedMs } from "../../core/policies/snapshot.ts";
 import type { Instant } from "../../core/time.ts";
@@ -52,15 +52,10 @@ interface Linking {
   readonly rows: readonly Statement[];
 }
 
-const linkedFact = (waiting: WaitingCertificate, capture: PolicyCapture, now: Instant): Fact => ({
-  type: "policy.linked",
-  entityType: "certificate",
-  entityId: waiting.certId,
-  at: now,
-  chains: [waiting.chain],
-  actor: { kind: "system" },
-  payload: { capture_id: capture.id, privacy: capture.hashes.privacy, terms: capture.hashes.terms },
-});
+const linkedFact = ({ certId, chain }: WaitingCertificate, { id, hashes }: PolicyCapture, now: Instant): Fact => {
+  const payload = { capture_id: id, privacy: hashes.privacy, terms: hashes.terms };
+  return factOf({ chain, actor: { kind: "system" } }, { type: "policy.linked", entityType: "certificate", entityId: certId, payload }, now);
+};
 
 /** Links everything that waits for the topic, oldest first, a hundred in a batch. */
 const linkWaiting = async (platform: Platform, db: Database, of: PolicyTopic, { capture, rows }: Linking): Promise<void> => {

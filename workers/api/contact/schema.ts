@@ -2,8 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { trimmed } from "../../../core/text.ts";
 import { isoOf, isoOrNull } from "../../../core/time.ts";
-import type { AskedSubject } from "../../operations/contact/asked-subject.ts";
-import type { CheckedContact, ContactQuestion } from "../../operations/contact/check-contact.ts";
+import type { AskedSubject, CheckedContact, ContactQuestion } from "../../operations/contact/check-contact.ts";
 import type { MatchedSubject } from "../../operations/contact/match-subject.ts";
 import { timeOf } from "../certificates/schema.ts";
 

@@ -100,7 +100,7 @@ export const addPasskey = async (
     now,
     onlyIf: isWritten,
   });
-  const fact = ownFact(session, { type: "passkey.added", entityType: "passkey", entityId: id, payload: {} }, now);
+  const fact = ownFact(session, { type: "passkey.added", entityType: "passkey", entityId: id }, now);
   const added: Passkey = { ...passkey, createdAt: now, usedDay: null };
   const [inserted] = await commit(db, services, [insert, ...mail, ...((await keep?.(added, isWritten)) ?? [])], [fact], isWritten);
   if (inserted.meta.changes === 0) {
@@ -117,7 +117,7 @@ export const removePasskey = async (
   session: ConsumerSession,
   id: string,
 ): Promise<Result<string, "not_found">> => {
-  const act = { type: "passkey.removed", entityType: "passkey", entityId: id, payload: {} } as const;
+  const act = { type: "passkey.removed", entityType: "passkey", entityId: id } as const;
   const removed = await deleteOwn(services, session, act, (db) => deletePasskey(db, session.userId, id));
   return removed === 0 ? refuse("not_found") : ok(id);
 };

@@ -2,6 +2,7 @@
 // members of a business.
 import { deviceOf } from "../../../core/access/device.ts";
 import type { Session } from "../../../core/access/session.ts";
+import type { Act } from "../../../core/facts.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { newId, newSecret, type Home } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -15,7 +16,7 @@ import {
   type NewSession,
 } from "../../../storage/sessions.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
-import { deleteOwn, type OwnAct } from "./own-account.ts";
+import { deleteOwn } from "./own-account.ts";
 
 /** A token that nobody had before, at every proof, and the row it is found by. */
 export const newSession = async (
@@ -46,7 +47,7 @@ export const endSession = async (
   session: Session,
   id: string,
 ): Promise<Result<{ readonly id: string; readonly wasCurrent: boolean }, "not_found">> => {
-  const act: OwnAct = { type: "session.ended", entityType: "session", entityId: id, payload: {} };
+  const act: Act = { type: "session.ended", entityType: "session", entityId: id };
   const ended = await deleteOwn(services, session, act, (db, now) => deleteSessionOf(db, session, id, now));
   return ended === 0 ? refuse("not_found") : ok({ id, wasCurrent: id === session.sessionId });
 };
@@ -54,6 +55,6 @@ export const endSession = async (
 /** Ends all of the person's sessions but the one that asks; one entry tells of them all. */
 export const endOtherSessions = (services: Runtime & Stores & Schedules, session: Session): Promise<number> => {
   const entityType = session.realm === "consumer" ? "consumer" : "member";
-  const act: OwnAct = { type: "session.ended", entityType, entityId: session.userId, payload: { kept: session.sessionId } };
+  const act: Act = { type: "session.ended", entityType, entityId: session.userId, payload: { kept: session.sessionId } };
   return deleteOwn(services, session, act, (db, now) => deleteOtherSessions(db, session, now));
 };

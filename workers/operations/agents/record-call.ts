@@ -1,6 +1,7 @@
 // Every call of a tool stands in the audit chain of whoever's records the token opens: by the token's id, with the names of the
 // arguments and never their values.
 import type { Agent } from "../../../core/agents/token.ts";
+import { factOf } from "../../../core/facts.ts";
 import { noteUse } from "../../../storage/agents.ts";
 import { commit } from "../../../storage/commit.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
@@ -22,15 +23,7 @@ export const recordCall = async (
   const { tokenId, ownerId, chain } = agent;
   const db = services.homes.of(ownerId);
   const now = services.clock();
-  await commit(db, services, noteUse(db, agent, now), [
-    {
-      type: "agent.called",
-      entityType: "agent_token",
-      entityId: tokenId,
-      at: now,
-      chains: [chain],
-      actor: { kind: "agent", id: tokenId },
-      payload: { tool, outcome, arguments: argumentNames },
-    },
-  ]);
+  const payload = { tool, outcome, arguments: argumentNames };
+  const act = { type: "agent.called", entityType: "agent_token", entityId: tokenId, payload } as const;
+  await commit(db, services, noteUse(db, agent, now), [factOf({ chain, actor: { kind: "agent", id: tokenId } }, act, now)]);
 };

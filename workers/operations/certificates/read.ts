@@ -3,7 +3,7 @@ import { keyActor, type Principal, type Reader } from "../../../core/access/prin
 import type { Actor } from "../../../core/actor.ts";
 import type { Json } from "../../../core/canonical-json.ts";
 import type { OpenedCertificate, View } from "../../../core/certificates/published.ts";
-import type { Fact, FactType } from "../../../core/facts.ts";
+import { factOf, type Act, type FactType } from "../../../core/facts.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { openedCertificate } from "../../../storage/certificates.ts";
@@ -42,8 +42,8 @@ export const openForReading = async (
   const { business, environment } = reader;
   const opened = await openedCertificate(db, services.vault, { certId, businessId: business.id, environment });
   if (opened === null) return refuse("cert_not_found");
-  const at = services.clock();
-  const read: Fact = { type, entityType: "certificate", entityId: certId, at, chains: [opened.chain], actor, payload };
+  const act: Act = { type, entityType: "certificate", entityId: certId, payload };
+  const read = factOf({ chain: opened.chain, actor }, act, services.clock());
   const [certificate, views, texts] = await Promise.all([
     attestedCertificate(services, opened.certificate),
     viewTrail(db, services.vault, certId, shownViews),

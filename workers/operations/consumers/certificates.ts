@@ -262,23 +262,19 @@ export const withdrawAll = async (
   if (address === null) return refuse("unauthorized");
   const now = services.clock();
   const businessId = from === "everybody" ? null : from.businessId;
-  const home = businessId === null ? null : services.homes.of(businessId);
+  const homes = businessId === null ? services.homes.all().map(([, db]) => db) : [services.homes.of(businessId)];
   if (from !== "everybody") {
-    const named =
-      businessId === null || home === null ? [] : await namingCertificates(home, address, businessId, { startingAfter: null, limit: 1 });
+    const one = { startingAfter: null, limit: 1 };
+    const named = businessId === null ? [] : await namingCertificates(services.homes.of(businessId), address, businessId, one);
     if (named.length === 0) return refuse("cert_not_found");
   }
-  const homes = home === null ? services.homes.all().map(([, db]) => db) : [home];
   const work: AccountWithdrawal = { addressIndex: address, businessId, withdrawnAt: now };
-  const done = await Promise.allSettled(
-    homes.map(async (db) => {
-      await insertAccountWithdrawal(db, work).run();
-      return withdrawSome(services, db, work);
-    }),
-  );
-  const failed = done.find((one) => one.status === "rejected");
-  if (failed !== undefined) throw failed.reason;
-  const answers = done.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const withdrawing = homes.map(async (db) => {
+    await insertAccountWithdrawal(db, work).run();
+    return withdrawSome(services, db, work);
+  });
+  await Promise.allSettled(withdrawing); // each goes on, whatever becomes of the others
+  const answers = await Promise.all(withdrawing);
   return ok({
     withdrawnAt: now,
     withdrawn: answers.reduce((sum, one) => sum + one.withdrawn, 0),

@@ -2,7 +2,7 @@
 // home ends their shares and forgets them, the own home last. Whatever dies in between, a cron goes on from the wish.
 import type { Person } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
-import type { AuditChain, Fact } from "../../../core/facts.ts";
+import { factOf, type AuditChain } from "../../../core/facts.ts";
 import { homeOfId, type ConsumerId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -101,33 +101,24 @@ export const eraseInHome = async (services: EraseServices, db: Database, { id, c
   return { ended, isDone: false };
 };
 
-const accountDeleted = ({ id, chain }: Erased, at: Instant): Fact => ({
-  type: "account.deleted",
-  entityType: "consumer",
-  entityId: id,
-  at,
-  chains: [chain],
-  actor: { kind: "consumer", id },
-  payload: {},
-});
-
 /** Every home, and then the account itself. A home that fails leaves the rest to the cron. */
 const eraseEverywhere = async (services: EraseServices, own: Database, { consumerId: id, language }: Erasure): Promise<ErasedPart> => {
   const { vault } = services;
   const chain = await chainOfPerson(own, id);
   if (chain === null) throw new Error("accounts: nobody has this account");
   const homes = new Set([...(await homesOfPerson(own, id)), homeOfId(id)]);
-  const done = await Promise.allSettled([...homes].map(async (home) => eraseInHome(services, services.homes.at(home), { id, chain })));
-  const failed = done.find((one) => one.status === "rejected");
-  if (failed !== undefined) throw failed.reason;
-  const parts = done.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const erasing = [...homes].map(async (home) => eraseInHome(services, services.homes.at(home), { id, chain }));
+  await Promise.allSettled(erasing); // each goes on, whatever becomes of the others
+  const parts = await Promise.all(erasing);
   const ended = parts.reduce((sum, part) => sum + part.ended, 0);
   if (parts.some(({ isDone }) => !isDone)) return { ended, isDone: false };
   const now = services.clock();
   const to = await addressToErase(own, vault, id);
   const farewell = to === null ? [] : await insertMail(own, vault, { template: "account_deleted", data: { at: now }, to, language, now });
+  const act = { type: "account.deleted", entityType: "consumer", entityId: id } as const;
+  const deleted = factOf({ chain, actor: { kind: "consumer", id } }, act, now);
   try {
-    await commit(own, services, [...eraseAccount(own, id), ...farewell], [accountDeleted({ id, chain }, now)]);
+    await commit(own, services, [...eraseAccount(own, id), ...farewell], [deleted]);
   } catch (error) {
     if (!isOutdatedFields(error)) throw error; // another worker was here first
   }

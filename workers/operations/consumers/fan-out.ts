@@ -16,8 +16,7 @@ import {
 import { failingAlone } from "../../log.ts";
 import type { Phones, Runtime, Schedules, Stores } from "../../services.ts";
 import { claimed } from "../allowance.ts";
-import { contactIndexes } from "../shares/contact-indexes.ts";
-import { shareUpdates } from "./share-updates.ts";
+import { contactIndexes, shareUpdates } from "./share-updates.ts";
 
 type FanOutServices = Runtime & Stores & Phones & Pick<Schedules, "scheduleEvents">;
 

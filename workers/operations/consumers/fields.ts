@@ -1,19 +1,17 @@
 // The contact fields a person keeps. A change is one batch with what follows from it in the person's home: the copies of their shares,
 // the events that tell the businesses, the audit entry. Other homes, and shares beyond one batch, follow from a row of that batch.
 import type { Person } from "../../../core/access/principal.ts";
-import type { Fact } from "../../../core/facts.ts";
+import { factOf } from "../../../core/facts.ts";
 import { homeOfId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { changeFields, groupsOf, type ContactFields, type ContactKey, type FieldGroup } from "../../../core/shares/fields.ts";
-import type { Instant } from "../../../core/time.ts";
 import { commit, retrying } from "../../../storage/commit.ts";
 import { fieldsToChange, isOutdatedFields, keptFields, updateFields } from "../../../storage/contact-fields.ts";
 import { insertFanOut, insertOwnFanOut, updateIndexes, updateShares } from "../../../storage/share-copies.ts";
 import type { Phones, Runtime, Schedules, Stores } from "../../services.ts";
 import { afterAnswerAllowance, within } from "../allowance.ts";
-import { contactIndexes } from "../shares/contact-indexes.ts";
 import { continueFanOuts } from "./fan-out.ts";
-import { shareUpdates } from "./share-updates.ts";
+import { contactIndexes, shareUpdates } from "./share-updates.ts";
 
 /** Refuses `unauthorized` for a person who is gone. */
 export const readFields = async (services: Stores, person: Person): Promise<Result<ContactFields, "unauthorized">> => {
@@ -45,16 +43,6 @@ export interface FieldsChange {
   /** Written before the answer; what other homes are told follows. */
   readonly eventsEmitted: number;
 }
-
-const fieldsUpdated = (person: Person, changed: readonly ContactKey[], at: Instant): Fact => ({
-  type: "fields.updated",
-  entityType: "consumer",
-  entityId: person.id,
-  at,
-  chains: [person.chain],
-  actor: person.actor,
-  payload: { groups: [...groupsOf(changed)] },
-});
 
 const maxReadings = 5; // each is another change of the same person's in between
 
@@ -95,7 +83,9 @@ export const changeContactFields = async (
       insertOwnFanOut(db, { ...fanOut, home: homeOfId(person.id) }, now),
       ...kept.otherHomes.map((home) => insertFanOut(db, { ...fanOut, home }, now)),
     ] as const;
-    const [events] = await commit(db, services, rows, [fieldsUpdated(person, changed, now)]);
+    const payload = { groups: [...groupsOf(changed)] };
+    const act = { type: "fields.updated", entityType: "consumer", entityId: person.id, payload } as const;
+    const [events] = await commit(db, services, rows, [factOf(person, act, now)]);
     for (const businessId of new Set(shares.map((share) => share.businessId))) services.scheduleEvents(businessId, "live");
     const allowed = within(services, afterAnswerAllowance);
     services.afterAnswer(() => continueFanOuts(allowed, allowed.homes.of(person.id)));

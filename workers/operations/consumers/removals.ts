@@ -2,7 +2,7 @@
 import type { Person } from "../../../core/access/principal.ts";
 import type { ConsumerPlan } from "../../../core/billing/plans.ts";
 import { hexOf } from "../../../core/bytes.ts";
-import type { Fact } from "../../../core/facts.ts";
+import { factOf } from "../../../core/facts.ts";
 import { sha256 } from "../../../core/hash.ts";
 import { homeOfId, newId, type RemovalId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -58,15 +58,7 @@ export const requestRemoval = async (
   if (record.plan !== "white_glove") return refuse("plan_required");
   const now = services.clock();
   const id = newId("rmv_", homeOfId(person.id), services.random) as RemovalId;
-  const fact: Fact = {
-    type: "removal.requested",
-    entityType: "removal",
-    entityId: id,
-    at: now,
-    chains: [person.chain],
-    actor: person.actor,
-    payload: { targets: [...targets.value] },
-  };
+  const act = { type: "removal.requested", entityType: "removal", entityId: id, payload: { targets: [...targets.value] } } as const;
   const { language, requestId } = request;
   const rows = await insertRemoval(db, vault, {
     id,
@@ -89,7 +81,7 @@ export const requestRemoval = async (
     affidavit: null,
   };
   try {
-    await commit(db, services, [...rows, ...((await keep?.(removal)) ?? [])], [fact]);
+    await commit(db, services, [...rows, ...((await keep?.(removal)) ?? [])], [factOf(person, act, now)]);
   } catch (error) {
     if (isOfNobody(error)) return refuse("unauthorized");
     throw error;
@@ -165,16 +157,9 @@ export const recordRemovalProgress = async (
       data: { completed, asked, recheck_at: removal.recheckAt as number, affidavit_url: affidavitUrl },
     });
     const rows = await updateRemoval(db, vault, removal, { ...change, affidavit: { ...affidavit, file } });
-    const fact: Fact = {
-      type: "removal.completed",
-      entityType: "removal",
-      entityId: id,
-      at: now,
-      chains: [chain],
-      actor: { kind: "operator" },
-      payload: { affidavit_sha256: hash, asked, removed: completed },
-    };
-    await commit(db, services, [...rows, ...mail], [fact]);
+    const payload = { affidavit_sha256: hash, asked, removed: completed };
+    const act = { type: "removal.completed", entityType: "removal", entityId: id, payload } as const;
+    await commit(db, services, [...rows, ...mail], [factOf({ chain, actor: { kind: "operator" } }, act, now)]);
     services.scheduleMail();
     return ok({ ...removal, affidavit });
   });

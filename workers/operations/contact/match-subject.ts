@@ -11,7 +11,7 @@ import { batch } from "../../../storage/database.ts";
 import { insertView } from "../../../storage/page-views.ts";
 import { failingAlone } from "../../log.ts";
 import type { Phones, Runtime, Stores } from "../../services.ts";
-import { subjectIndexes, type AskedSubject } from "./asked-subject.ts";
+import { subjectIndexes, type AskedSubject } from "./check-contact.ts";
 
 export interface MatchedSubject extends Matched {
   /** As far as the one who asks is concerned: `revoked` too where the person has withdrawn from it alone. */

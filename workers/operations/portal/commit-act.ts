@@ -1,7 +1,7 @@
 // A change by the people of a business: its rows, its entry in the audit chain and, under an idempotency key, its answer, in one batch.
-import { actFact, type PortalAct } from "../../../core/accounts/act.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
+import { factOf, type Act } from "../../../core/facts.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import { ok, refuse, type Refusal, type Result } from "../../../core/result.ts";
@@ -22,10 +22,11 @@ export const commitAct = async (
   services: Services,
   member: MemberSession,
   rows: readonly Statement[],
-  act: PortalAct,
+  act: Act,
   { at = services.clock(), onlyIf }: { readonly at?: Instant; readonly onlyIf?: Condition } = {},
 ): Promise<void> => {
-  await commit(homeOf(services, member), services, rows, [actFact(member, act, at)], onlyIf);
+  const by = { chain: member.business.chain, actor: { kind: "member", id: member.userId } } as const;
+  await commit(homeOf(services, member), services, rows, [factOf(by, act, at)], onlyIf);
 };
 
 /** What a fault means that is a refusal. */
@@ -52,7 +53,7 @@ export interface Made<T> {
 interface Draft<T> {
   readonly value: T;
   readonly rows: readonly Statement[];
-  readonly act: PortalAct;
+  readonly act: Act;
 }
 
 /**

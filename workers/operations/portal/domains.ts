@@ -1,8 +1,8 @@
 // The domains a business speaks for: claimed, proved, removed. Several businesses may prove one domain, each with a token of its own.
-import type { PortalAct } from "../../../core/accounts/act.ts";
 import { claimedDomain, claimLifeMs, methods, newDomainToken, recheckMs, seenInWords } from "../../../core/accounts/domain-claim.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { VerificationMethod } from "../../../core/access/origins.ts";
+import type { Act } from "../../../core/facts.ts";
 import { homeOfId, newId } from "../../../core/ids.ts";
 import { ok, refuse, type Refusal, type Result } from "../../../core/result.ts";
 import {
@@ -83,7 +83,7 @@ export const proveDomain = async (
 
   const now = services.clock();
   const { method: provedBy } = proof;
-  const act: PortalAct = { type: "domain.verified", entityType: "domain", entityId: id, payload: { domain, method: provedBy } };
+  const act: Act = { type: "domain.verified", entityType: "domain", entityId: id, payload: { domain, method: provedBy } };
   await commitAct(services, member, [markVerified(db, id, { method: provedBy, now, nextCheckAt: now + recheckMs })], act, { at: now });
   const after = await domainById(db, business.id, id);
   return after === null ? refuse("not_found") : ok(after); // somebody removed it in between
@@ -98,7 +98,7 @@ export const dropDomain = async (
   const db = homeOf(services, member);
   const found = await domainById(db, member.business.id, id);
   if (found === null) return refuse("not_found");
-  const act: PortalAct = { type: "domain.removed", entityType: "domain", entityId: id, payload: { domain: found.domain } };
+  const act: Act = { type: "domain.removed", entityType: "domain", entityId: id, payload: { domain: found.domain } };
   await commitAct(services, member, [removeDomain(db, member.business.id, id)], act);
   return ok(id);
 };

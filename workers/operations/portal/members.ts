@@ -1,7 +1,7 @@
 // Who acts for a business. An invitation makes nobody a member: that is done by the person, with a code mailed to the address, so
 // that inviting an address takes nothing from whoever has it. Nothing here tells whether an address belongs to another business.
-import type { PortalAct } from "../../../core/accounts/act.ts";
 import type { MemberSession, Role } from "../../../core/access/session.ts";
+import type { Act } from "../../../core/facts.ts";
 import { homeOfId, newId } from "../../../core/ids.ts";
 import { comparableMailbox } from "../../../core/mailbox.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -76,9 +76,11 @@ export const changeMember = async (
   const found = await personOf(db, services.vault, business.id, id, services.clock());
   if (found === null) return refuse("not_found");
   if (found.role === role) return ok(found);
-  const act: PortalAct = { type: "member.role_changed", entityType: "member", entityId: id, payload: { role } };
-  const changed = commitAct(services, member, changeRole(db, business.id, id, role), act);
-  return changed.then(() => ok({ ...found, role }), refusedWhere(isLastOwner, "last_owner"));
+  const act: Act = { type: "member.role_changed", entityType: "member", entityId: id, payload: { role } };
+  return commitAct(services, member, changeRole(db, business.id, id, role), act).then(
+    () => ok({ ...found, role }),
+    refusedWhere(isLastOwner, "last_owner"),
+  );
 };
 
 /** Ends their sessions too. */
@@ -90,10 +92,6 @@ export const removeMember = async (
   const db = homeOf(services, member);
   const { business } = member;
   if ((await personOf(db, services.vault, business.id, id, services.clock())) === null) return refuse("not_found");
-  const removed = commitAct(services, member, removePerson(db, business.id, id), {
-    type: "member.removed",
-    entityType: "member",
-    entityId: id,
-  });
-  return removed.then(() => ok(id), refusedWhere(isLastOwner, "last_owner"));
+  const act: Act = { type: "member.removed", entityType: "member", entityId: id };
+  return commitAct(services, member, removePerson(db, business.id, id), act).then(() => ok(id), refusedWhere(isLastOwner, "last_owner"));
 };

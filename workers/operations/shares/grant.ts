@@ -30,7 +30,7 @@ import { insertCode, insertShare, isOutdatedGrant } from "../../../storage/share
 import { changeableShare } from "../../../storage/shares.ts";
 import type { Phones, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import type { Keeping } from "../access/idempotency.ts";
-import { contactIndexes } from "./contact-indexes.ts";
+import { contactIndexes } from "../consumers/share-updates.ts";
 import { receiptMail } from "./mails.ts";
 import { settleIntent, writeIntent } from "./other-home.ts";
 

@@ -1,10 +1,9 @@
 // Endpoints live in a log of the business, live or of its sandbox, and the audit entries in its database; no batch spans the two. So an entry
 // is committed before its change is made: a process that dies between them leaves an entry too many and never a change that nobody can
 // account for.
-import type { PortalAct } from "../../../core/accounts/act.ts";
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
-import type { FactType } from "../../../core/facts.ts";
+import type { Act, FactType } from "../../../core/facts.ts";
 import type { BusinessId, WebhookId } from "../../../core/ids.ts";
 import type { Statement } from "../../../storage/database.ts";
 import type { Events, Runtime, Schedules, Stores } from "../../services.ts";
@@ -31,6 +30,6 @@ export const enter = (
   member: MemberSession,
   type: Extract<FactType, `webhook.${string}`>,
   id: WebhookId,
-  payload: PortalAct["payload"] = {},
+  payload: Act["payload"] = {},
   rows: readonly Statement[] = [],
 ): Promise<void> => commitAct(services, member, rows, { type, entityType: "webhook", entityId: id, payload });
