@@ -1,14 +1,16 @@
-// A certificate for anyone: to verify, and as a receipt that other systems read. Needs no credential and shows nothing personal.
+// A certificate for anyone: to verify, as a receipt that other systems read, and the signed receipts of what was withdrawn. Needs no credential
+// and shows nothing personal.
 import { consentReceipt, type ReceiptFormat } from "../../../core/certificates/consent-receipt.ts";
-import { isRefusal, type PublishedCertificate } from "../../../core/certificates/published.ts";
+import { isRefusal, type ProvenWithdrawal, type PublishedCertificate, type WithdrawalProof } from "../../../core/certificates/published.ts";
 import type { ViewContext } from "../../../core/certificates/views.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { businessCountry, businessIdentity } from "../../../storage/accounts.ts";
 import { certificateById, certificateEvidence } from "../../../storage/certificates.ts";
+import { provenEntityWithdrawals } from "../../../storage/entity-withdrawals.ts";
 import type { Database } from "../../../storage/database.ts";
 import type { Memories, Proofs, Runtime, Stores } from "../../services.ts";
-import { attestedCertificate } from "../attestations.ts";
+import { attestedCertificate, withAttested } from "../attestations.ts";
 
 /** What a view of a certificate needs to know of this deployment and of the moment. */
 export const viewContext = ({ config, clock }: Runtime): ViewContext => ({
@@ -58,4 +60,25 @@ export const certificateReceipt = async (
       context: viewContext(services),
     }),
   );
+};
+
+/** The signed receipt of its withdrawal. Refuses `cert_not_found`, and `not_found` while the certificate is active. */
+export const withdrawalReceipt = async (
+  services: Runtime & Stores & Memories & Proofs,
+  certId: CertId,
+): Promise<Result<ProvenWithdrawal, "cert_not_found" | "not_found">> => {
+  const found = await verifyCertificate(services, certId);
+  if (!found.ok) return found;
+  const { withdrawal } = found.value;
+  return withdrawal === null ? refuse("not_found") : ok(withdrawal);
+};
+
+/** Of one act by which single recipients were withdrawn from. Refuses `not_found`. */
+export const entityWithdrawalReceipt = async (
+  services: Runtime & Stores & Memories & Proofs,
+  certId: CertId,
+  act: number,
+): Promise<Result<WithdrawalProof, "not_found">> => {
+  const [proof] = await provenEntityWithdrawals(services.homes.of(certId), certId, { from: act, to: act });
+  return proof === undefined ? refuse("not_found") : ok({ ...proof, anchor: await withAttested(services, proof.anchor) });
 };

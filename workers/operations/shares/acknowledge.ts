@@ -45,7 +45,7 @@ export const acknowledgeStop = async (
     if (share.status === "ceased") return ok({ share, isRepeated: true });
     if (share.status !== "revoked") return refuse("cease_not_open");
     const rows = await updateCeased(db, vault, share, details, { now, requestId });
-    const mail = consumerId === null ? [] : await ceasedMail(services, db, consumerId, share, { at: now, note: details.note, language });
+    const mail = await ceasedMail(services, db, consumerId, share, { at: now, note: details.note, language });
     const ceased: CeasedShare = { share: { ...share, status: "ceased", acknowledgedAt: now }, isRepeated: false };
     const kept = (await keep?.(ceased)) ?? [];
     await commit(db, services, [...rows, ...mail, ...kept], [writtenAt(acknowledgeShare(share, chains, actor, now), written)]);

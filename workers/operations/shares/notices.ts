@@ -4,7 +4,7 @@ import type { Mail } from "../../../core/mail/templates.ts";
 import { groupsOf } from "../../../core/shares/fields.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import { batch, type Database } from "../../../storage/database.ts";
-import { insertMails, sealMail, type SealedMail } from "../../../storage/outboxes/mail.ts";
+import { insertMails, sealMail } from "../../../storage/outboxes/mail.ts";
 import { openAddress, sealedAddresses } from "../../../storage/people.ts";
 import { claimNotices, deleteNotices, noticedShares, type NoticedShare, type ShareNotice } from "../../../storage/share-notices.ts";
 import { failingAlone } from "../../log.ts";
@@ -52,12 +52,6 @@ const addressesOf = (services: Stores, ids: readonly ConsumerId[]): AddressOf =>
   return async (id) => (await found.get(homeOfId(id)))?.get(id);
 };
 
-/** What became of a notice: the mail to write, or none where nobody is to be written to. */
-interface Settled {
-  readonly notice: ShareNotice;
-  readonly mail: SealedMail | null;
-}
-
 /** The mails and the end of the notices are one batch. A notice that cannot be written stays for another minute, and alone. */
 const writePage = async (services: Runtime & Stores, db: Database, notices: readonly ShareNotice[]): Promise<void> => {
   const now = services.clock();
@@ -66,7 +60,8 @@ const writePage = async (services: Runtime & Stores, db: Database, notices: read
     services,
     [...byId.values()].flatMap(({ consumerId }) => consumerId ?? []),
   );
-  const settle = async (notice: ShareNotice): Promise<Settled> => {
+  // What became of a notice: the mail to write, or none where nobody is to be written to.
+  const settle = async (notice: ShareNotice) => {
     const share = byId.get(notice.shareId);
     const consumerId = share?.consumerId ?? null;
     const address = consumerId === null ? undefined : await addressOf(consumerId);

@@ -1,17 +1,17 @@
 // Shares as a business reads them: its list, one of them, and the values of an active one. Every reading of values is in both audit
-// chains before it is answered.
-import type { Principal } from "../../../core/access/principal.ts";
+// chains before it is answered. And one share as its person reads it: in full, with what both sides wrote.
+import type { Person, Principal } from "../../../core/access/principal.ts";
 import type { AuditChain } from "../../../core/facts.ts";
-import type { PublishedAnchor } from "../../../core/certificates/published.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { scopeOfBits, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
-import { statusAt, type Share, type ShareStatus } from "../../../core/shares/share.ts";
+import { statusAt, type ShareStatus } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
+import { shareOfPerson, type SharePersonSees } from "../../../storage/person-shares.ts";
 import { readCurrent } from "../../../storage/share-readings.ts";
-import { openReason } from "../../../storage/share-changes.ts";
+import { openNote, openReason } from "../../../storage/share-changes.ts";
 import { openCopy } from "../../../storage/share-values.ts";
-import { detailedShare, ownShares, type SharePage } from "../../../storage/shares.ts";
+import { detailedShare, ownShares, type DetailedShare, type SharePage } from "../../../storage/shares.ts";
 import { failingAlone } from "../../log.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 
@@ -44,10 +44,7 @@ export interface ShareHistoryEntry {
   readonly auditSeq: string | null;
 }
 
-export interface ShareDetail {
-  readonly share: Share;
-  readonly disclosureText: string;
-  readonly anchor: PublishedAnchor | null;
+export interface ShareDetail extends Pick<DetailedShare, "share" | "disclosureText" | "anchor"> {
   readonly history: readonly ShareHistoryEntry[];
   /** Why the person stopped, in their words. */
   readonly reason: string | null;
@@ -106,4 +103,26 @@ export const readCurrentValues = async (
   if (fields === null) return refuse("share_inactive");
   services.scheduleFollowUp();
   return ok({ shareId: id, scope: scopeOfBits(row.scope), fields, asOf });
+};
+
+export interface OwnShare extends Omit<SharePersonSees, "reasonSealed" | "acknowledgementSealed"> {
+  readonly reason: string | null;
+  /** What the business wrote when it acknowledged. */
+  readonly note: string | null;
+}
+
+/** Refuses `not_found` for unknown shares and somebody else's alike. */
+export const readOwnShare = async (
+  { homes, vault, clock }: Runtime & Stores,
+  { id: consumerId }: Person,
+  id: ShareId | null,
+): Promise<Result<OwnShare, "not_found">> => {
+  const found = id === null ? null : await shareOfPerson(homes.of(id), id, consumerId, clock());
+  if (found === null) return refuse("not_found");
+  const { reasonSealed, acknowledgementSealed, ...rest } = found;
+  const [reason, note] = await Promise.all([
+    openReason(vault, rest.share, reasonSealed),
+    openNote(vault, rest.share, acknowledgementSealed),
+  ]);
+  return ok({ ...rest, reason, note });
 };

@@ -6,8 +6,7 @@ import { isSameSecret, sha256Hex } from "../../../core/hash.ts";
 import { homeOfId } from "../../../core/ids.ts";
 import { rulesFor, verifyOrigin } from "../../../core/access/origins.ts";
 import type { Runtime, Stores } from "../../services.ts";
-import { bindingOf, type AuthorizedRequest } from "./authorize.ts";
-import { isExpired, makeToken, readToken, type TokenBinding } from "./authorize-token.ts";
+import { bindingOf, isExpired, makeToken, readToken, type AuthorizedRequest, type TokenBinding } from "./authorize.ts";
 
 /** A browser, and the requests that it was seen to bring from the page they name. */
 export interface SheetBrowser {

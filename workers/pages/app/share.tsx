@@ -14,7 +14,7 @@ import {
 } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
-import type { OwnShare } from "../../operations/shares/own.ts";
+import type { OwnShare } from "../../operations/shares/read.ts";
 import type { Page } from "../shared/layout.tsx";
 import { Exact, filled, Foreign, Hash, Moment, Shape } from "../shared/parts.tsx";
 import { appPage, dayIn, Fault, faulty, groupsText, Naming, PostForm, Standing, titleOf, type AppView } from "./parts.tsx";

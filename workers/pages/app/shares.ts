@@ -9,7 +9,7 @@ import { activeNaming, certificatesNaming, readConsents, withdrawAll, type Conse
 import { readFields } from "../../operations/consumers/fields.ts";
 import { listOwnShares } from "../../operations/consumers/profile.ts";
 import { stopAllWith } from "../../operations/consumers/stop-all.ts";
-import { readOwnShare, type OwnShare } from "../../operations/shares/own.ts";
+import { readOwnShare, type OwnShare } from "../../operations/shares/read.ts";
 import { renewShare } from "../../operations/shares/renew.ts";
 import { revokeByPerson } from "../../operations/shares/revoke.ts";
 import { outagePage } from "../shared/notices.tsx";
