@@ -3,7 +3,7 @@ import { tokenFact, tokenHolder, tokenLifeMs, type AgentToken } from "../../../c
 import type { Session } from "../../../core/access/session.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
 import { homeOfId, newId, newSecret, type RandomBytes } from "../../../core/ids.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
+import { ok, refuse, refusedWhere, type Result } from "../../../core/result.ts";
 import { chosenLine } from "../../../core/text.ts";
 import {
   insertToken,
@@ -59,14 +59,10 @@ export const mintToken = async (
   const fact = tokenFact(holder, { type: "agent_token.minted", id, at: now, expiresAt: token.expiresAt });
   const minted: MintedToken = { ...token, secret, lastUsedDay: null, client: null };
   const kept = (await keep?.(minted, isMinted(id))) ?? [];
-  try {
-    const [inserted] = await commit(db, services, [...rows, ...kept], [fact], isMinted(id));
-    if (inserted.meta.changes === 0) return refuse("token_limit");
-  } catch (error) {
-    if (isMintedAlready(error)) return refuse("idempotency_conflict");
-    throw error;
-  }
-  return ok(minted);
+  return commit(db, services, [...rows, ...kept], [fact], isMinted(id)).then(
+    ([inserted]) => (inserted.meta.changes === 0 ? refuse("token_limit") : ok(minted)),
+    refusedWhere(isMintedAlready, "idempotency_conflict"),
+  );
 };
 
 /** The live ones, newest first: a consumer's own, or all of a business. */

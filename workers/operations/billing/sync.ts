@@ -30,7 +30,7 @@ import {
   type BilledAccount,
   type BillingCustomer,
 } from "../../../storage/billing.ts";
-import { commit } from "../../../storage/commit.ts";
+import { commit, retrying } from "../../../storage/commit.ts";
 import { deleteSubscriptionEnd, requestEndOfAccount, requestEndOfSubscription } from "../../../storage/outboxes/subscription-ends.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
@@ -81,24 +81,8 @@ const entitlementAfter = (account: BilledAccount, before: Standing | null, after
   return { plan: planOf(consumerPlanAfter(account.plan, before, after), "consumer") ?? account.plan };
 };
 
-const committed = async (
-  services: Runtime & Stores & Schedules,
-  db: Database,
-  rows: readonly Statement[],
-  facts: readonly Fact[],
-): Promise<"done" | "outdated"> => {
-  try {
-    await commit(db, services, rows, facts);
-  } catch (error) {
-    if (isTakenIn(error)) return "done";
-    if (isOutdatedBilling(error)) return "outdated";
-    throw error;
-  }
-  return "done";
-};
-
-/** `outdated`: customer or account changed in between; read both again. */
-const attempt = async (services: Runtime & Stores & Schedules, event: BillingEvent): Promise<"done" | "outdated"> => {
+/** Throws where customer or account changed in between: then both are read again. */
+const attempt = async (services: Runtime & Stores & Schedules, event: BillingEvent): Promise<"done"> => {
   const { db, customer, revision } = await placeOf(services, event);
   if (await hasTakenIn(db, event.id)) return "done";
   const accountId = event.kind === "checkout" ? event.accountId : (customer?.accountId ?? null);
@@ -120,7 +104,10 @@ const attempt = async (services: Runtime & Stores & Schedules, event: BillingEve
     event.kind === "checkout" && idle !== null
       ? [requestEndOfSubscription(db, { subscriptionId: idle, accountId: event.accountId, customerId: event.customerId }, now)]
       : [];
-  if (after === null || isOutrun) return ends.length === 0 ? "done" : committed(services, db, [taken, ...ends], []);
+  if (after === null || isOutrun) {
+    if (ends.length > 0) await commit(db, services, [taken, ...ends], []);
+    return "done";
+  }
   const hasEnded = after.endedAt !== null;
   const isForgotten = hasEnded && account?.kind === "consumer" && account.isOver;
   const because = { event_id: event.id, event_type: event.type };
@@ -135,13 +122,18 @@ const attempt = async (services: Runtime & Stores & Schedules, event: BillingEve
     ...(hasEnded && after.subscriptionId !== null ? [deleteSubscriptionEnd(db, after.subscriptionId)] : []),
     ...change.rows,
   ];
-  return committed(services, db, rows, change.facts);
+  await commit(db, services, rows, change.facts);
+  return "done";
 };
 
 const maxReadings = 5; // events of one customer come in bursts of three or four
 
 /** Takes an event in. Throws what makes the provider send it again; anything else is taken for good, also what changes nothing. */
 export const takeInEvent = async (services: Runtime & Stores & Schedules, event: BillingEvent): Promise<void> => {
-  for (let reading = 0; reading < maxReadings; reading += 1) if ((await attempt(services, event)) === "done") return;
-  throw new Error("billing: the account never rests");
+  try {
+    const taken = await retrying([isOutdatedBilling], () => attempt(services, event), maxReadings);
+    if (taken !== "done") throw new Error("billing: the account never rests");
+  } catch (error) {
+    if (!isTakenIn(error)) throw error; // another request has taken it in
+  }
 };

@@ -13,7 +13,7 @@ import { verifyUrlOf } from "../../../core/certificates/views.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { homeOfId, newId, type BusinessId, type CertId, type ClientId } from "../../../core/ids.ts";
 import { captureSharedMs } from "../../../core/policies/snapshot.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
+import { ok, refuse, refusedWhere, type Result } from "../../../core/result.ts";
 import { dayMs } from "../../../core/time.ts";
 import { capturingClient, type CapturingClient } from "../../../storage/accounts.ts";
 import { isDayFull, isNotWarned, noteWarning } from "../../../storage/client-days.ts";
@@ -171,12 +171,10 @@ const attemptCapture = async (
     rootSalt: services.random(rootSaltBytes),
   });
   if (!issued.ok) return issued;
-  try {
-    return ok({ receipt: await commitIssuance(services, db, business, issued.value, answerKey, request.caller === null), replayed: false });
-  } catch (error) {
-    if (isDayFull(error)) return refuse("rate_limited", "This client has had as many submissions without an API key as a day may bring.");
-    throw error;
-  }
+  return commitIssuance(services, db, business, issued.value, answerKey, request.caller === null).then(
+    (receipt) => ok({ receipt, replayed: false }),
+    refusedWhere(isDayFull, "rate_limited", "This client has had as many submissions without an API key as a day may bring."),
+  );
 };
 
 /** Counts a submission without an API key toward its client; null where its Origin is not the client's, so that it counts for its sender alone. */

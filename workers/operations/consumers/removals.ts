@@ -8,7 +8,7 @@ import { homeOfId, newId, type RemovalId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { affidavitStatement, affidavitText } from "../../../core/removals/affidavit.ts";
 import { advanceRemoval, readTargets, type Removal, type RemovalStatus } from "../../../core/removals/removal.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
+import { ok, refuse, refusedWhere, type Result } from "../../../core/result.ts";
 import { chosenLine } from "../../../core/text.ts";
 import { chainOfPerson } from "../../../storage/account-erasures.ts";
 import { commit, retrying } from "../../../storage/commit.ts";
@@ -80,13 +80,11 @@ export const requestRemoval = async (
     recheckAt: null,
     affidavit: null,
   };
-  try {
-    await commit(db, services, [...rows, ...((await keep?.(removal)) ?? [])], [factOf(person, act, now)]);
-  } catch (error) {
-    if (isOfNobody(error)) return refuse("unauthorized");
-    throw error;
-  }
-  return ok(removal);
+  const kept = (await keep?.(removal)) ?? [];
+  return commit(db, services, [...rows, ...kept], [factOf(person, act, now)]).then(
+    () => ok(removal),
+    refusedWhere(isOfNobody, "unauthorized"),
+  );
 };
 
 /** The newest first. Whoever asked once keeps seeing it, whatever the plan. */

@@ -4,7 +4,7 @@ import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { factOf, type Act } from "../../../core/facts.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
-import { ok, refuse, type Refusal, type Result } from "../../../core/result.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import { commit } from "../../../storage/commit.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
@@ -28,14 +28,6 @@ export const commitAct = async (
   const by = { chain: member.business.chain, actor: { kind: "member", id: member.userId } } as const;
   await commit(homeOf(services, member), services, rows, [factOf(by, act, at)], onlyIf);
 };
-
-/** What a fault means that is a refusal. */
-export const refusedWhere =
-  <C extends RefusalCode>(isThat: (error: unknown) => boolean, code: C) =>
-  (error: unknown): Refusal<C> => {
-    if (isThat(error)) return refuse(code);
-    throw error;
-  };
 
 /** How a route is told apart under a caller's keys, and what makes two of its requests the same. */
 export interface Repeatable {

@@ -4,7 +4,7 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import type { VerificationMethod } from "../../../core/access/origins.ts";
 import type { Act } from "../../../core/facts.ts";
 import { homeOfId, newId } from "../../../core/ids.ts";
-import { ok, refuse, type Refusal, type Result } from "../../../core/result.ts";
+import { ok, refuse, refusedWhere, type Refusal, type Result } from "../../../core/result.ts";
 import {
   domainById,
   domainsOf,
@@ -17,7 +17,7 @@ import {
 } from "../../../storage/domains.ts";
 import type { Lookup } from "../../../storage/lookups.ts";
 import type { Runtime, Schedules, Stores, Web } from "../../services.ts";
-import { commitAct, homeOf, makeOnce, refusedWhere, type Made } from "./commit-act.ts";
+import { commitAct, homeOf, makeOnce, type Made } from "./commit-act.ts";
 import { localHostsOf, lookForProof } from "./domain-proof.ts";
 
 export type { Domain };

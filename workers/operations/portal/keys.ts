@@ -3,13 +3,13 @@ import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { homeOfId, newId, newSecret, type ClientId } from "../../../core/ids.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
+import { ok, refuse, refusedWhere, type Result } from "../../../core/result.ts";
 import { chosenName } from "../../../core/text.ts";
 import type { Instant } from "../../../core/time.ts";
 import { insertKey, isRevokedAt, isTooManyKeys, keyById, keysOf, revokeKey, type ApiKey } from "../../../storage/api-keys.ts";
 import { clientsOf, insertClient, isTooManyClients, type Client } from "../../../storage/clients.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
-import { commitAct, homeOf, makeOnce, refusedWhere, type Made } from "./commit-act.ts";
+import { commitAct, homeOf, makeOnce, type Made } from "./commit-act.ts";
 
 export type { ApiKey, Client };
 

@@ -4,7 +4,7 @@ import type { MemberSession, Role } from "../../../core/access/session.ts";
 import type { Act } from "../../../core/facts.ts";
 import { homeOfId, newId } from "../../../core/ids.ts";
 import { comparableMailbox } from "../../../core/mailbox.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
+import { ok, refuse, refusedWhere, type Result } from "../../../core/result.ts";
 import { trimmed } from "../../../core/text.ts";
 import { dayMs } from "../../../core/time.ts";
 import {
@@ -21,7 +21,7 @@ import {
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 import { tellOtherHomes } from "../access/seats.ts";
-import { commitAct, homeOf, makeOnce, refusedWhere, type Made } from "./commit-act.ts";
+import { commitAct, homeOf, makeOnce, type Made } from "./commit-act.ts";
 
 export type { Member };
 

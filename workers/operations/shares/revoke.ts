@@ -4,7 +4,7 @@ import type { Actor } from "../../../core/actor.ts";
 import { writtenAt } from "../../../core/facts.ts";
 import { isSameSecret } from "../../../core/hash.ts";
 import type { ShareId } from "../../../core/ids.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
+import { ok, refuse, refusedWhere, type Result } from "../../../core/result.ts";
 import { revokeShare } from "../../../core/shares/end.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -71,13 +71,11 @@ export const revokeAsTestPerson = async (
   requestId: string,
 ): Promise<Result<Revoked, "share_inactive">> => {
   if (found.share.status !== "active") return refuse("share_inactive");
-  try {
-    const actor: Actor = { kind: "client", id: found.share.clientId };
-    return ok(await commitRevocation(services, db, found, { actor, reason: null, requestId }));
-  } catch (error) {
-    if (!isOutdatedShare(error)) throw error;
-    return refuse("share_inactive"); // it ended meanwhile
-  }
+  const actor: Actor = { kind: "client", id: found.share.clientId };
+  return commitRevocation(services, db, found, { actor, reason: null, requestId }).then(
+    (revoked) => ok(revoked),
+    refusedWhere(isOutdatedShare, "share_inactive"), // it ended meanwhile
+  );
 };
 
 /**
