@@ -109,6 +109,19 @@ export interface Fact {
   readonly toldAt?: Instant;
 }
 
+/** What was done, and to what. */
+export interface Act extends Pick<Fact, "type" | "entityType" | "entityId"> {
+  /** Words, ids and hashes; nothing personal. */
+  readonly payload?: Fact["payload"];
+}
+
+/** A fact that one chain tells, and that neither the ledger nor an event does. */
+export const factOf = (
+  { chain, actor }: { readonly chain: AuditChain; readonly actor: Actor },
+  { payload = {}, ...act }: Act,
+  at: Instant,
+): Fact => ({ ...act, at, chains: [chain], actor, payload });
+
 /** A fact decided on by the clock of a sandbox, as it is written down at a real time. */
 export const writtenAt = (fact: Fact, at: Instant): Fact => ({ ...fact, at, toldAt: fact.at });
 

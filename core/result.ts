@@ -23,3 +23,11 @@ export const ok = <T>(value: T): { readonly ok: true; readonly value: T } => ({ 
 
 export const refuse = <C extends RefusalCode>(code: C, detail?: string): Refusal<C> =>
   detail === undefined ? { ok: false, code } : { ok: false, code, detail };
+
+/** For the fault of a change that means a refusal, such as a limit that the database keeps; any other stays a fault. */
+export const refusedWhere =
+  <C extends RefusalCode>(isThat: (error: unknown) => boolean, code: C, detail?: string) =>
+  (error: unknown): Refusal<C> => {
+    if (isThat(error)) return refuse(code, detail);
+    throw error;
+  };

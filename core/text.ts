@@ -43,11 +43,18 @@ export const lineFault = (text: string): string | null => {
   return null;
 };
 
-/** A line that may be left out: trimmed; null when nothing is left. */
-export const chosenLine = (field: string, text: string | null, maxLength: number): Result<string | null, "invalid_request"> => {
+/** A line as it was meant, without what stands around it; null for an empty one. Refuses by the name of the input. */
+export const chosenLine = (input: string, text: string | null, maxLength: number): Result<string | null, "invalid_request"> => {
   const line = trimmed(text ?? "");
   const fault = line.length > maxLength ? `must be at most ${maxLength} characters` : lineFault(line);
-  return fault === null ? ok(line === "" ? null : line) : refuse("invalid_request", `${field}: ${fault}.`);
+  return fault === null ? ok(line || null) : refuse("invalid_request", `${input}: ${fault}.`);
+};
+
+/** Likewise, of a name that has to be there. */
+export const chosenName = (text: string, maxLength: number): Result<string, "invalid_request"> => {
+  const name = chosenLine("name", text, maxLength);
+  if (!name.ok) return name;
+  return name.value === null ? refuse("invalid_request", "name: must hold something visible.") : ok(name.value);
 };
 
 /** A disclosure is kept byte for byte, with its line breaks and tabs; only what would falsify the display is refused. */

@@ -7,6 +7,8 @@ import { auditPayloadHash } from "../core/audit/payload.ts";
 import { base64UrlOf } from "../core/bytes.ts";
 import type { EventType } from "../core/events/event.ts";
 import { entryPayload, factRoutes, type Fact, type FactRoute } from "../core/facts.ts";
+import type { BusinessId } from "../core/ids.ts";
+import { refuse, type Refusal } from "../core/result.ts";
 import { anchorStatement, entryHash, type AnchoredEvent } from "../core/ledger/statement.ts";
 import { canonicalJson } from "../core/canonical-json.ts";
 import { entryColumns, payloadContext } from "./outboxes/audit.ts";
@@ -71,21 +73,23 @@ const eventRows = (
     return of.length === 0 ? [] : [insertEvents(db, environment, of)];
   });
 
+const routeOf = ({ type }: Fact): FactRoute => factRoutes[type];
+
+const hasEvent = (fact: Fact): boolean => {
+  const { event, onRequest } = routeOf(fact);
+  return event !== null && (onRequest !== true || fact.businessId !== undefined);
+};
+
 /** The rows that `facts` add to a change: one insert for all their audit entries, one for all their statements, one for all their events. */
 const factRows = async (
   db: Database,
-  vault: Vault,
-  ledgerId: string,
+  { vault, ledgerId }: Committing,
   facts: readonly Fact[],
   onlyIf: SQL | undefined,
 ): Promise<readonly Statement[]> => {
   if (facts.length === 0) return [];
-  const routeOf = ({ type }: Fact): FactRoute => factRoutes[type];
   const statements = facts.filter((fact) => routeOf(fact).anchored).map((fact) => anchorRow(ledgerId, fact));
-  const events = facts.flatMap((fact) => {
-    const { event, onRequest } = routeOf(fact);
-    return event === null || (onRequest === true && fact.businessId === undefined) ? [] : [eventOf(fact, event)];
-  });
+  const events = facts.filter(hasEvent).map((fact) => eventOf(fact, routeOf(fact).event as EventType));
   const entries = (await Promise.all(facts.map((fact) => auditRows(vault, fact)))).flat();
   if (onlyIf !== undefined) {
     if (statements.length + events.length > 0) throw new Error("commit: only what is audited alone can be under a condition");
@@ -94,17 +98,65 @@ const factRows = async (
   return [insertEntries(db, entries), ...(statements.length === 0 ? [] : [insertStatements(db, statements)]), ...eventRows(db, events)];
 };
 
+/** What seals the entries of a change, and where its statements go. */
+export interface Committing {
+  readonly vault: Vault;
+  readonly ledgerId: string;
+}
+
+/** What a change asks for once it is committed. */
+export interface Following {
+  readonly scheduleFollowUp: () => void;
+  readonly scheduleEvents: (businessId: BusinessId, environment: Environment) => void;
+}
+
 /**
  * Runs the rows of a change and of its facts as one transaction; throws, with nothing written, when any of them fails.
- * Answers the results of `rows`, in their order.
+ * Answers the results of `rows`, in their order. Asks for nothing: what follows is the next minute's.
  */
-export const commit = async <const Rows extends readonly Statement[]>(
-  store: { readonly db: Database; readonly vault: Vault; readonly ledgerId: string },
+export const commitQuietly = async <const Rows extends readonly Statement[]>(
+  db: Database,
+  services: Committing,
   rows: Rows,
   facts: readonly Fact[],
   /** What must hold after `rows` for the facts to be told. */
   onlyIf?: SQL,
 ): Promise<BatchResponse<Rows>> => {
-  const results = await batch(store.db, [...rows, ...(await factRows(store.db, store.vault, store.ledgerId, facts, onlyIf))]);
+  const results = await batch(db, [...rows, ...(await factRows(db, services, facts, onlyIf))]);
   return results.slice(0, rows.length) as BatchResponse<Rows>;
+};
+
+/** The same; and its entries and statements go on their way, and its events to their businesses, after the answer. */
+export const commit = async <const Rows extends readonly Statement[]>(
+  db: Database,
+  services: Committing & Following,
+  rows: Rows,
+  facts: readonly Fact[],
+  onlyIf?: SQL,
+): Promise<BatchResponse<Rows>> => {
+  const results = await commitQuietly(db, services, rows, facts, onlyIf);
+  if (facts.length > 0) services.scheduleFollowUp();
+  const told = new Map(facts.filter(hasEvent).map((fact) => [`${fact.businessId} ${fact.environment}`, fact]));
+  for (const { businessId, environment } of told.values()) services.scheduleEvents(businessId as BusinessId, environment as Environment);
+  return results;
+};
+
+/**
+ * Loads, decides and commits. Where what was loaded had changed by the commit, all of it is done again, three times in all: what changes
+ * more often while one request is answered never rests.
+ */
+export const retrying = async <T>(
+  /** The faults that say so. */
+  outdated: readonly ((error: unknown) => boolean)[],
+  attempt: () => Promise<T>,
+  maxAttempts = 3,
+): Promise<T | Refusal<"storage_unavailable">> => {
+  for (let attempts = 1; attempts <= maxAttempts; attempts += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!outdated.some((isThat) => isThat(error))) throw error;
+    }
+  }
+  return refuse("storage_unavailable");
 };

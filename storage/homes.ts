@@ -4,8 +4,10 @@ import { firstHome, homeOfId, type Home } from "../core/ids.ts";
 import { databaseOf, type CountQueries, type Database } from "./database.ts";
 
 export interface Homes {
-  /** The database of an id or secret; null when no database has that code, so nothing can be stored under the id. */
-  readonly of: (id: string) => Database | null;
+  /** The database of an id or secret. What names no home there is, is looked for in the first, where nothing has such an id. */
+  readonly of: (id: string) => Database;
+  /** Throws for a home that no database has: what was written down of it is not lost for being out of reach. */
+  readonly at: (home: Home) => Database;
   readonly all: () => readonly (readonly [Home, Database])[];
   /** The same databases, which tell how many queries they are asked. */
   readonly counting: (count: CountQueries) => Homes;
@@ -17,8 +19,14 @@ type Bindings = readonly (readonly [Home, D1Database])[];
 
 const opened = (bindings: Bindings, maxMs: number | undefined, count: CountQueries): Homes => {
   const databases = new Map(bindings.map(([home, binding]) => [home, databaseOf(binding, maxMs, count)] as const));
+  const at = (home: Home): Database => {
+    const db = databases.get(home);
+    if (db === undefined) throw new Error("homes: no database has this home");
+    return db;
+  };
   return {
-    of: (id) => databases.get(homeOfId(id)) ?? null,
+    of: (id) => databases.get(homeOfId(id)) ?? at(firstHome),
+    at,
     all: () => [...databases],
     counting: (also) =>
       opened(bindings, maxMs, (queries) => {

@@ -71,7 +71,7 @@ export const isTakenKey = (error: unknown): boolean => violates(error, "UNIQUE",
 // The longest work is a delivery that a person waits for: 5 s to judge its host, 10 s for the receiver. Four times that.
 const leaseMs = minuteMs;
 
-interface Claim extends Keyed {
+export interface Claim extends Keyed {
   /** Who does the work: a request's id. */
   readonly holder: string;
 }

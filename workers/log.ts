@@ -55,6 +55,16 @@ export interface Log {
   readonly metric: (line: MetricLine) => void;
 }
 
+/** Work that nothing else depends on: where it throws, the log tells of what kind, and it comes to nothing. */
+export const failingAlone = async <T>({ log }: { readonly log: Log }, at: string, work: () => Promise<T>): Promise<T | undefined> => {
+  try {
+    return await work();
+  } catch (error) {
+    log.fault({ at, error: kindOfError(error) });
+    return undefined;
+  }
+};
+
 export const consoleLog: Log = {
   request: (line) => console.log(JSON.stringify({ level: "info", ...line })),
   fault: (line) => console.error(JSON.stringify({ level: "error", ...line })),

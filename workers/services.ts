@@ -67,6 +67,8 @@ export interface Stores {
   readonly homes: Homes;
   readonly kv: KVNamespace;
   readonly vault: Vault;
+  /** Where statements go. */
+  readonly ledgerId: string;
 }
 
 /** What this isolate has learned and may forget. */
@@ -171,13 +173,13 @@ export interface Counters {
 
 /** What a change may ask for once it is committed. Costs nothing before the answer. */
 export interface Schedules {
-  /** Audit entries join their chains, statements go to the ledger. */
+  /** Audit entries join their chains, statements go to the ledger. Asked for by `commit`. */
   readonly scheduleFollowUp: () => void;
   /** Mail leaves. */
   readonly scheduleMail: () => void;
   /** Policies are captured, and withdrawals that did not fit into one batch go on. */
   readonly scheduleRelay: () => void;
-  /** A business's events are in its feed and on their way to its endpoints some milliseconds after the answer. */
+  /** A business's events are in its feed and on their way to its endpoints some milliseconds after the answer. Likewise, of facts. */
   readonly scheduleEvents: (businessId: BusinessId, environment: Environment) => void;
 }
 
@@ -236,6 +238,7 @@ export const openPlatform = async (env: Env): Promise<Services> => {
     homes: homesOf(env),
     kv: env.KV,
     vault,
+    ledgerId: config.ledger.id,
     verifierSha256,
     signer: await openSigner(
       config.issuerSeed,

@@ -1,6 +1,7 @@
 // Which host a request may speak for. Origin and page address are checked against the domains this business has
 // verified; a host is taken only in its one canonical spelling, so that no trick of spelling reaches the comparison.
 import { ok, refuse, type Result } from "../result.ts";
+import type { Environment } from "./entitlement.ts";
 
 export type VerificationMethod = "dns" | "meta" | "well_known";
 
@@ -16,6 +17,12 @@ export interface OriginRules {
   /** Sandbox clients: http://localhost needs no verification. */
   readonly allowsSandboxLocalhost: boolean;
 }
+
+/** As this deployment and these records have them. */
+export const rulesFor = (deployment: { readonly environment: string }, records: { readonly environment: Environment }): OriginRules => ({
+  allowsLocalHttp: deployment.environment === "development",
+  allowsSandboxLocalhost: records.environment === "sandbox",
+});
 
 const localHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1"]);
 const maxPageUrlLength = 2_048;

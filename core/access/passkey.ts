@@ -2,7 +2,6 @@
 // signed is a library's (workers/adapters/webauthn.ts); what is ours to decide stands here.
 import { base64UrlOf, bytesOfBase64Url, concatBytes, utf8 } from "../bytes.ts";
 import { parseIJson } from "../i-json.ts";
-import { chosenLine } from "../text.ts";
 import { minuteMs, type Instant } from "../time.ts";
 import type { Home, RandomBytes } from "../ids.ts";
 
@@ -116,7 +115,3 @@ export const challengeIn = (clientDataJson: string): string | null => {
   const { challenge } = value as { readonly challenge?: unknown };
   return typeof challenge === "string" ? challenge : null;
 };
-
-const maxNameLength = 80;
-
-export const passkeyName = (text: string | null) => chosenLine("name", text, maxNameLength);

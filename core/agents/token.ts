@@ -5,7 +5,6 @@ import type { Person } from "../access/principal.ts";
 import type { Actor } from "../actor.ts";
 import type { AuditChain, Fact } from "../facts.ts";
 import type { BusinessId, ConsumerId } from "../ids.ts";
-import { chosenLine } from "../text.ts";
 import { dayMs, isoOf, type Instant } from "../time.ts";
 
 /** SPEC, Limits. */
@@ -14,9 +13,6 @@ export const tokenLifeMs = 90 * dayMs;
 export const endNoticeMs = 7 * dayMs;
 /** Of one person at one time (CONTRACT 7). */
 export const maxLiveTokens = 10;
-const maxNameLength = 80;
-
-export const chosenName = (text: string | null) => chosenLine("name", text, maxNameLength);
 
 /** What a person sees of a token once it was shown. */
 export interface AgentToken {

@@ -6,9 +6,16 @@ import type { Instant } from "../time.ts";
 import type { AnyPlan } from "./plans.ts";
 
 export interface EntitlementChange {
-  readonly account: { readonly id: string; readonly kind: "business" | "consumer"; readonly chain: AuditChain };
-  readonly plan?: { readonly from: AnyPlan; readonly to: AnyPlan };
-  readonly status?: { readonly from: BusinessStatus; readonly to: BusinessStatus };
+  readonly account: {
+    readonly id: string;
+    readonly kind: "business" | "consumer";
+    readonly chain: AuditChain;
+    readonly plan: AnyPlan;
+    /** A consumer has none. */
+    readonly status?: BusinessStatus;
+  };
+  /** What is left out stays. */
+  readonly after: { readonly plan?: AnyPlan; readonly status?: BusinessStatus };
   /** Why: the provider's event, or that nothing was paid in time. */
   readonly because: { readonly event_id: string; readonly event_type: string } | { readonly reason: "unpaid" | "operator" };
   readonly actor: Actor;
@@ -16,18 +23,14 @@ export interface EntitlementChange {
 }
 
 /** One fact for each thing that changed. */
-export const entitlementFacts = ({ account, plan, status, because, actor, at }: EntitlementChange): readonly Fact[] => {
+export const entitlementFacts = ({ account, after, because, actor, at }: EntitlementChange): readonly Fact[] => {
   const { id: entityId, kind: entityType, chain } = account;
-  const about = { entityType, entityId, at, chains: [chain] as const, actor };
-  const fact = (type: Fact["type"], change: { readonly from: string; readonly to: string }): Fact => ({
-    ...about,
-    type,
-    payload: { ...change, ...because },
-  });
-  return [
-    ...(plan === undefined || plan.from === plan.to
+  const changed = (type: Fact["type"], from?: string, to?: string): readonly Fact[] =>
+    from === undefined || to === undefined || from === to
       ? []
-      : [fact(entityType === "business" ? "business.plan_changed" : "consumer.plan_changed", plan)]),
-    ...(status === undefined || status.from === status.to ? [] : [fact("business.status_changed", status)]),
+      : [{ type, entityType, entityId, at, chains: [chain], actor, payload: { from, to, ...because } }];
+  return [
+    ...changed(`${entityType}.plan_changed`, account.plan, after.plan),
+    ...changed("business.status_changed", account.status, after.status),
   ];
 };

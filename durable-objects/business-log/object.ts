@@ -119,9 +119,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
   }
 
   #db(): Database {
-    const db = homesOf(this.env, backgroundMs).of(this.#owner().businessId);
-    if (db === null) throw new Error("log: the business has no home");
-    return db;
+    return homesOf(this.env, backgroundMs).of(this.#owner().businessId);
   }
 
   #lane(endpointId: string): DurableObjectStub<EndpointLane> {

@@ -209,7 +209,7 @@ describe("an erasure that is interrupted or raced", () => {
     const id = (await by.get("/v1/me")).body.data.id as string;
     const away = (outage().homes as Platform["homes"]).of("") as Database;
     const { homes } = platform;
-    const halved = through({ homes: { ...homes, of: (of) => (of === "con_01" ? away : homes.of(of)) } });
+    const halved = through({ homes: { ...homes, at: (home) => (home === "01" ? away : homes.at(home)) } });
     expect(outcome(await remove(by, halved))).toBe("503 storage_unavailable");
     expect((await read(`/v1/shares/${far.share.id}`, worldInSecondHome.acme.keys.live)).body.data.status).toBe("active");
     expect((await by.put("/v1/me/fields", { city: "Elsewhere" })).status).toBe(401);

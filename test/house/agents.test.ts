@@ -33,9 +33,7 @@ const operations = [
   "workers/operations/consumers/profile.ts",
   "workers/operations/consumers/share-updates.ts",
   "workers/operations/events.ts",
-  "workers/operations/shares/contact-indexes.ts",
   "workers/operations/shares/mails.ts", // what a person is told of a share that ended
-  "workers/operations/shares/own.ts",
   "workers/operations/shares/read.ts",
   "workers/operations/shares/revoke.ts",
   "workers/operations/webhooks/sending.ts", // opens what an event may tell

@@ -6,7 +6,7 @@ import { canonicalJson } from "../../core/canonical-json.ts";
 import type { Fact } from "../../core/facts.ts";
 import type { BusinessId } from "../../core/ids.ts";
 import { sha256, sha256Hex } from "../../core/hash.ts";
-import { commit } from "../../storage/commit.ts";
+import { commitQuietly } from "../../storage/commit.ts";
 import { databaseOf, type Statement } from "../../storage/database.ts";
 import { businesses } from "../../storage/schema.ts";
 import { openVault, type Vault } from "../../storage/vault.ts";
@@ -37,7 +37,7 @@ const rename = (name: string): Statement =>
     .where(eq(businesses.id, world.acme.id as BusinessId));
 const broken = (): Statement => db.run(sql`insert into ${businesses} (id) values ('x')`);
 const committing = (rows: readonly Statement[], facts: readonly Fact[]): Promise<unknown> =>
-  commit({ db, vault, ledgerId: "tlog:test" }, rows, facts);
+  commitQuietly(db, { vault, ledgerId: "tlog:test" }, rows, facts);
 
 describe("a commit", () => {
   test("writes the change, an audit entry for each fact, and a statement for each that is anchored", async () => {

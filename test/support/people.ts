@@ -10,7 +10,7 @@ import { insertConsumer } from "../../storage/people.ts";
 import { mailedCodes } from "../../storage/schema.ts";
 import { insertSession } from "../../storage/sessions.ts";
 import type { Env } from "../../workers/env.ts";
-import { newSession } from "../../workers/operations/access/new-session.ts";
+import { newSession } from "../../workers/operations/access/sessions.ts";
 import { platformOf } from "../../workers/services.ts";
 import { call, type Answer, type Call } from "./world.ts";
 import { newestCode } from "./mailed-code.ts";

@@ -35,7 +35,7 @@ const fails = (error: Error) => (): never => {
 };
 const failing = (error: Error): Partial<Platform> => {
   const db = databaseOf({ prepare: fails(error), batch: fails(error) } as unknown as D1Database);
-  const homes: Homes = { of: () => db, all: () => [["00" as never, db]], counting: () => homes };
+  const homes: Homes = { of: () => db, at: () => db, all: () => [["00" as never, db]], counting: () => homes };
   // What an isolate remembers is asked for nothing here: the databases are what fails.
   return {
     homes,

@@ -1,6 +1,6 @@
 // Tells the audit log that outboxes hold something for its chains: it reads them itself.
 import { shardsToDrain } from "../../storage/outboxes/audit.ts";
-import { kindOfError } from "../log.ts";
+import { failingAlone } from "../log.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
 
@@ -15,13 +15,7 @@ const waitingShards = async (platform: Platform): Promise<Iterable<number>> => {
   return waiting;
 };
 
-/** Soon after a commit, and each minute. A shard that cannot be told keeps no other waiting. */
+/** Soon after a commit, and each minute. A shard that cannot be told keeps no other waiting: its rows stay for the next minute. */
 export const notifyAudit = async (platform: Platform): Promise<void> => {
-  for (const shard of await waitingShards(platform)) {
-    try {
-      await platform.auditLog(shard).notify();
-    } catch (error) {
-      platform.log.fault({ at: "audit", error: kindOfError(error) }); // the rows stay; the next minute tells it again
-    }
-  }
+  for (const shard of await waitingShards(platform)) await failingAlone(platform, "audit", () => platform.auditLog(shard).notify());
 };

@@ -3,14 +3,15 @@
 // attest. An interval that was missed is simply absent; the next one covers it.
 import { bytesOfBase64, hexOf } from "../../core/bytes.ts";
 import { sha256Hex } from "../../core/hash.ts";
+import { firstHome } from "../../core/ids.ts";
 import { withoutCosignatures } from "../../core/ledger/checkpoint.ts";
 import { isoOf, secondMs, type Instant } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
-import { highwater, keepCheckpoint, newestCheckpoint, witnessedSize, type AskedAttestor } from "../../storage/checkpoints.ts";
+import { highwater, keepCheckpoint, newestCheckpoint, type AskedAttestor } from "../../storage/checkpoints.ts";
 import { ledgerState, rememberFork, rememberTree } from "../../storage/ledger.ts";
-import { kindOfError } from "../log.ts";
+import { failingAlone } from "../log.ts";
 import type { Platform } from "../services.ts";
-import { consistencyOf } from "./attesting.ts";
+import { askAttestor } from "./attesting.ts";
 import { checkpointInterval, checkpointIntervalMs } from "../../core/ledger/checkpoint-interval.ts";
 
 type Closed = NonNullable<Awaited<ReturnType<ReturnType<Platform["auditLog"]>["checkpoint"]>>>;
@@ -22,17 +23,7 @@ type Closed = NonNullable<Awaited<ReturnType<ReturnType<Platform["auditLog"]>["c
 const askGuards = async (platform: Platform, db: Database, closed: Closed): Promise<readonly AskedAttestor[] | null> => {
   const asked: AskedAttestor[] = [];
   for (const guard of platform.attestors.filter(({ of }) => of === "guard")) {
-    const signal = AbortSignal.timeout(30 * secondMs);
-    const size = BigInt(closed.size);
-    const outcome = await guard.attest(
-      {
-        note: closed.note,
-        size,
-        witnessedSize: BigInt(await witnessedSize(db, closed.origin, guard.name)),
-        consistencyProof: consistencyOf(platform, closed.origin, size, signal),
-      },
-      signal,
-    );
+    const outcome = await askAttestor(platform, db, guard, closed);
     if (!outcome.ok && outcome.kind === "permanent") {
       platform.log.fault({ at: "audit", error: `the ledger refuses the checkpoint: ${outcome.code}` });
       return null;
@@ -66,17 +57,14 @@ const checkpointShard = async (platform: Platform, db: Database, shard: number, 
   );
 };
 
-/** One checkpoint a shard for the interval that `now` lies in; a second call in the same interval changes nothing. */
+/**
+ * One checkpoint a shard for the interval that `now` lies in; a second call in the same interval changes nothing. The next one covers
+ * what it missed.
+ */
 export const checkpointAudit = async (platform: Platform, now: Instant): Promise<void> => {
-  const [first] = platform.homes.all();
-  if (first === undefined) return;
-  for (const shard of platform.config.auditKeys.keys()) {
-    try {
-      await checkpointShard(platform, first[1], shard, checkpointInterval(now));
-    } catch (error) {
-      platform.log.fault({ at: "audit", error: kindOfError(error) }); // the next interval covers what this one missed
-    }
-  }
+  const db = platform.homes.at(firstHome);
+  for (const shard of platform.config.auditKeys.keys())
+    await failingAlone(platform, "audit", () => checkpointShard(platform, db, shard, checkpointInterval(now)));
 };
 
 const noHeads = sha256Hex(""); // the root over no heads: a ledger has no chains
@@ -87,13 +75,12 @@ const noHeads = sha256Hex(""); // the root over no heads: a ledger has no chains
  */
 export const checkpointLedger = async (platform: Platform, now: Instant): Promise<void> => {
   const [ledger, ...mirrors] = platform.ledgers;
-  const [first] = platform.homes.all();
   const attestors = everyLog(platform);
-  if (ledger === undefined || first === undefined || mirrors.length + attestors.length === 0) return;
-  const [, db] = first;
+  if (ledger === undefined || mirrors.length + attestors.length === 0) return;
+  const db = platform.homes.at(firstHome);
   const { origin } = platform.config.ledger;
   const interval = checkpointInterval(now);
-  try {
+  await failingAlone(platform, "ledger", async () => {
     const state = await ledgerState(db, ledger.id);
     const kept = await newestCheckpoint(db, origin);
     if (state.forked || (kept !== null && kept.window >= interval)) return;
@@ -115,7 +102,5 @@ export const checkpointLedger = async (platform: Platform, now: Instant): Promis
       platform.clock(),
     );
     await rememberTree(db, ledger.id, read.seen, platform.clock()).run();
-  } catch (error) {
-    platform.log.fault({ at: "ledger", error: kindOfError(error) });
-  }
+  });
 };

@@ -1,9 +1,9 @@
 // Looks again, once a week, whether the proof of each verified domain is still there. The owners are told of the first miss; after
 // two weeks and three misses the domain is no longer theirs to speak for.
 import { checked, type CheckOutcome } from "../../core/accounts/domain-claim.ts";
-import type { Fact } from "../../core/facts.ts";
+import { factOf } from "../../core/facts.ts";
 import type { Instant } from "../../core/time.ts";
-import { commit } from "../../storage/commit.ts";
+import { commitQuietly } from "../../storage/commit.ts";
 import { batch, type Database } from "../../storage/database.ts";
 import { chainOf, claimDueChecks, isChecked, lapse, noteCheck, type DueDomain } from "../../storage/domains.ts";
 import { ownerMails } from "../../storage/owners.ts";
@@ -30,19 +30,11 @@ const keep = async (platform: Platform, db: Database, due: DueDomain, outcome: C
   const chain = await chainOf(db, due.businessId);
   if (chain === null) return;
   const isLapsed = isChecked(id, "lapsed", state);
-  const fact: Fact = {
-    type: "domain.lapsed",
-    entityType: "domain",
-    entityId: id,
-    at: now,
-    chains: [chain],
-    actor: { kind: "system" },
-    payload: { domain },
-  };
+  const act = { type: "domain.lapsed", entityType: "domain", entityId: id, payload: { domain } } as const;
+  const fact = factOf({ chain, actor: { kind: "system" } }, act, now);
   const notice = { template: "domain_lapsed", data: { domain }, now, onlyIf: isLapsed } as const;
   const mails = await ownerMails(db, platform.vault, due.businessId, notice);
-  const store = { db, vault: platform.vault, ledgerId: platform.config.ledger.id };
-  await commit(store, [lapse(db, id, before, state), ...mails], [fact], isLapsed);
+  await commitQuietly(db, platform, [lapse(db, id, before, state), ...mails], [fact], isLapsed);
 };
 
 const checkHome = async (platform: Platform, db: Database): Promise<void> => {

@@ -2,7 +2,7 @@
 import type { Home } from "../../core/ids.ts";
 import { minuteMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
-import { kindOfError } from "../log.ts";
+import { failingAlone } from "../log.ts";
 import type { Platform } from "../services.ts";
 
 /** Each minute begins with another home: one with work beyond every allowance leaves the others their turn. */
@@ -18,11 +18,5 @@ export const inEachHome = async (
   at: string,
   work: (db: Database, home: Home) => Promise<unknown>,
 ): Promise<void> => {
-  for (const [home, db] of inTurn(platform)) {
-    try {
-      await work(db, home);
-    } catch (error) {
-      platform.log.fault({ at, error: kindOfError(error) });
-    }
-  }
+  for (const [home, db] of inTurn(platform)) await failingAlone(platform, at, () => work(db, home));
 };

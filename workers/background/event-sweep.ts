@@ -2,7 +2,7 @@
 // whatever is left.
 import type { Environment } from "../../core/access/entitlement.ts";
 import { businessesWithEvents } from "../../storage/outboxes/events.ts";
-import { kindOfError } from "../log.ts";
+import { failingAlone } from "../log.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
 import { inParallel } from "./in-parallel.ts";
@@ -10,12 +10,9 @@ import { inParallel } from "./in-parallel.ts";
 const maxBusinesses = 1_000;
 const atOnce = 5; // a Worker may wait for six connections; one stays free
 
+/** Where it fails the rows stay, and the next minute tries again. */
 export const placeEvents = async (platform: Platform, businessId: string, environment: Environment): Promise<void> => {
-  try {
-    await platform.businessLog(businessId, environment).drain();
-  } catch (error) {
-    platform.log.fault({ at: "events", error: kindOfError(error) }); // the rows stay, the next minute tries again
-  }
+  await failingAlone(platform, "events", () => platform.businessLog(businessId, environment).drain());
 };
 
 /** What no request has seen to: every business whose events wait. */

@@ -7,7 +7,7 @@ import { minuteMs, secondMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { capturedMail, type CapturedMail } from "../../storage/captured-mail.ts";
 import { claimMail, deleteMail, isSending, openMail, postponeMail, type DueMail } from "../../storage/outboxes/mail.ts";
-import { kindOfError } from "../log.ts";
+import { failingAlone } from "../log.ts";
 import { afterAnswerAllowance, within } from "../operations/allowance.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
@@ -16,22 +16,17 @@ import { inParallel } from "./in-parallel.ts";
 const atOnce = 5; // a Worker may wait for six connections; one stays free
 const backoff = { firstMs: 15 * secondMs, maxMs: 30 * minuteMs };
 
-/** What became of one attempt. A row that does not open is tried again: the key it needs may be on its way back. */
 const attempt = async (platform: Platform, due: DueMail): Promise<MailOutcome | "nobody"> => {
-  try {
-    const mail = await openMail(platform.vault, due);
-    if (mail.to === null) return "nobody";
-    const envelope = { id: due.id, to: mail.to, from: platform.config.mail.from, language: mail.language };
-    return await platform.mailer.send(mailMessage(envelope, mailText(mail.language, mail)));
-  } catch (error) {
-    platform.log.fault({ at: "mail", error: kindOfError(error) });
-    return "later";
-  }
+  const mail = await openMail(platform.vault, due);
+  if (mail.to === null) return "nobody";
+  const envelope = { id: due.id, to: mail.to, from: platform.config.mail.from, language: mail.language };
+  return platform.mailer.send(mailMessage(envelope, mailText(mail.language, mail)));
 };
 
 const handOver = async (platform: Platform, db: Database, due: DueMail): Promise<void> => {
   const now = platform.clock();
-  const outcome = due.giveUpAt <= now ? "given up" : await attempt(platform, due);
+  // A row that does not open is tried again: the key it needs may be on its way back.
+  const outcome = due.giveUpAt <= now ? "given up" : ((await failingAlone(platform, "mail", () => attempt(platform, due))) ?? "later");
   if (outcome === "refused" || outcome === "given up") platform.log.fault({ at: "mail", error: outcome });
   await (outcome === "later" ? postponeMail(db, due.id, now + retryDelayMs(backoff, due.attempts)) : deleteMail(db, due.id)).run();
 };

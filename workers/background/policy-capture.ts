@@ -10,12 +10,12 @@
 //   5 commits  of the next hundreds, each one batch. Whoever takes the lease over finds the capture, still fresh, and goes on.
 // A certificate is linked exactly once whatever happens: linking a linked one fails the whole batch (0004_policies.sql).
 // So policies_status tells the truth at every moment: pending until linked, then what that one capture found.
-import type { Fact } from "../../core/facts.ts";
+import { factOf, type Fact } from "../../core/facts.ts";
 import { maxAttempts, nextCaptureAt } from "../../core/policies/patience.ts";
 import { captureSharedMs } from "../../core/policies/snapshot.ts";
 import type { Instant } from "../../core/time.ts";
 import type { Database, Statement } from "../../storage/database.ts";
-import { commit } from "../../storage/commit.ts";
+import { commitQuietly } from "../../storage/commit.ts";
 import {
   claimPolicyLease,
   endPolicyTurn,
@@ -36,8 +36,8 @@ import {
   type PolicyCapture,
 } from "../../storage/policies.ts";
 import { kindOfError } from "../log.ts";
+import { claimed } from "../operations/allowance.ts";
 import type { Platform } from "../services.ts";
-import { inParallel } from "./in-parallel.ts";
 import { fetchPolicies, type FetchedPolicies } from "./policy-fetch.ts";
 
 const atOnce = 2; // a host that hangs leaves the other free; more would wait for each other's six connections
@@ -52,15 +52,10 @@ interface Linking {
   readonly rows: readonly Statement[];
 }
 
-const linkedFact = (waiting: WaitingCertificate, capture: PolicyCapture, now: Instant): Fact => ({
-  type: "policy.linked",
-  entityType: "certificate",
-  entityId: waiting.certId,
-  at: now,
-  chains: [waiting.chain],
-  actor: { kind: "system" },
-  payload: { capture_id: capture.id, privacy: capture.hashes.privacy, terms: capture.hashes.terms },
-});
+const linkedFact = ({ certId, chain }: WaitingCertificate, { id, hashes }: PolicyCapture, now: Instant): Fact => {
+  const payload = { capture_id: id, privacy: hashes.privacy, terms: hashes.terms };
+  return factOf({ chain, actor: { kind: "system" } }, { type: "policy.linked", entityType: "certificate", entityId: certId, payload }, now);
+};
 
 /** Links everything that waits for the topic, oldest first, a hundred in a batch. */
 const linkWaiting = async (platform: Platform, db: Database, of: PolicyTopic, { capture, rows }: Linking): Promise<void> => {
@@ -72,8 +67,9 @@ const linkWaiting = async (platform: Platform, db: Database, of: PolicyTopic, { 
     const certIds = waiting.map(({ certId }) => certId);
     const ords = waiting.map(({ ord }) => ord);
     try {
-      await commit(
-        { db, vault: platform.vault, ledgerId: platform.config.ledger.id },
+      await commitQuietly(
+        db,
+        platform,
         [...unwritten, linkCertificates(db, capture.id, certIds), ...finishPolicyWork(db, { of, ords, now })],
         waiting.map((one) => linkedFact(one, capture, now)),
       );
@@ -119,15 +115,6 @@ const captureUnder = async (platform: Platform, db: Database, lease: PolicyLease
   await linkWaiting(platform, db, lease, insertCapture(db, captured));
 };
 
-/** Claimed one by one, until none is due or the allowance is used up. */
-async function* dueLeases(platform: Platform, db: Database): AsyncGenerator<PolicyLease> {
-  while (await platform.goesOn()) {
-    const lease = await claimPolicyLease(db, platform.clock());
-    if (lease === null) return;
-    yield lease;
-  }
-}
-
 const captureLeased = async (platform: Platform, db: Database, lease: PolicyLease): Promise<void> => {
   try {
     await captureUnder(platform, db, lease);
@@ -143,6 +130,8 @@ const captureLeased = async (platform: Platform, db: Database, lease: PolicyLeas
 /** Captures what is due in one home. Safe to call at any time, from anywhere, twice at once. */
 export const capturePolicies = async (platform: Platform, db: Database): Promise<void> => {
   // Each lane claims for itself: one that finds everybody's turn taken ends, the other goes on with what its business still has.
-  const lane = (): Promise<void> => inParallel(1, dueLeases(platform, db), (lease) => captureLeased(platform, db, lease));
+  const lane = async (): Promise<void> => {
+    for await (const lease of claimed(platform, (now) => claimPolicyLease(db, now))) await captureLeased(platform, db, lease);
+  };
   await Promise.all(Array.from({ length: atOnce }, lane));
 };

@@ -1,8 +1,8 @@
 // Erases the person of every certificate whose time has passed, in every home, and says in the log how far it has come.
 import { erasureFact } from "../../core/certificates/erasure.ts";
 import type { Home } from "../../core/ids.ts";
-import { isoOrNull, type Instant } from "../../core/time.ts";
-import { commit } from "../../storage/commit.ts";
+import { isoOrNull } from "../../core/time.ts";
+import { commitQuietly } from "../../storage/commit.ts";
 import type { Database } from "../../storage/database.ts";
 import { dueForErasure, erasePersons, erasuresLeft, isErasedAlready, type DueCertificate } from "../../storage/erasures.ts";
 import type { Platform } from "../services.ts";
@@ -21,21 +21,19 @@ const batchOf = (due: readonly DueCertificate[]): readonly DueCertificate[] => {
   return end === -1 ? due : due.slice(0, end);
 };
 
-const eraseBatch = async (platform: Platform, db: Database, certificates: readonly DueCertificate[], now: Instant): Promise<void> => {
-  const facts = certificates.map((certificate) => erasureFact(certificate, { reason: "retention_ended", actor: { kind: "system" }, now }));
-  const certIds = certificates.map(({ id }) => id);
-  await commit({ db, vault: platform.vault, ledgerId: platform.config.ledger.id }, erasePersons(db, certIds, now), facts);
-};
-
 /** Until nobody is due or the allowance is used up; the next minute goes on. Answers how many were erased. */
 const eraseDue = async (platform: Platform, db: Database): Promise<number> => {
-  const startedAt = platform.clock();
+  const now = platform.clock();
   let erased = 0;
   while (await platform.goesOn()) {
-    const certificates = batchOf(await dueForErasure(db, startedAt, maxPerBatch));
+    const certificates = batchOf(await dueForErasure(db, now, maxPerBatch));
     if (certificates.length === 0) break;
+    const certIds = certificates.map(({ id }) => id);
+    const facts = certificates.map((certificate) =>
+      erasureFact(certificate, { reason: "retention_ended", actor: { kind: "system" }, now }),
+    );
     try {
-      await eraseBatch(platform, db, certificates, startedAt);
+      await commitQuietly(db, platform, erasePersons(db, certIds, now), facts);
     } catch (error) {
       if (isErasedAlready(error)) break; // another sweep or an owner was here: nothing was written, the next minute looks anew
       throw error;

@@ -1,7 +1,7 @@
 // What each cron tick does. Every job is driven by what is due, not by the tick: a missed tick is late work, a doubled
 // tick is no work. Each job fails alone.
 import { secondMs, type Instant } from "../../core/time.ts";
-import { kindOfError } from "../log.ts";
+import { failingAlone } from "../log.ts";
 import { within, type Allowance } from "../operations/allowance.ts";
 import type { Platform } from "../services.ts";
 import { submitAnchors, unpark } from "./anchoring.ts";
@@ -60,13 +60,8 @@ const allJobs: Allowance = { ms: 40 * secondMs, queries: 800 };
 export const oneJob: Allowance = { ...allJobs, queries: allJobs.queries / 2 };
 
 /** A job that throws is named in the log and due again with its next tick. */
-const run = async (platform: Platform, at: Instant, [name, job]: readonly [string, Job]): Promise<void> => {
-  try {
-    await job(within(platform, oneJob), at);
-  } catch (error) {
-    platform.log.fault({ at: `job ${name}`, error: kindOfError(error) });
-  }
-};
+const run = (platform: Platform, at: Instant, [name, job]: readonly [string, Job]) =>
+  failingAlone(platform, `job ${name}`, () => job(within(platform, oneJob), at));
 
 export const scheduled = async (services: Platform, cron: string, at: Instant): Promise<void> => {
   const platform = within(services, allJobs);

@@ -2,7 +2,7 @@
 // in an outbox, and without any of this the minute cron does it (schedule.ts).
 import { secondMs, type Instant } from "../../core/time.ts";
 import { afterAnswerAllowance, within } from "../operations/allowance.ts";
-import { kindOfError } from "../log.ts";
+import { failingAlone } from "../log.ts";
 import type { Platform, Schedules } from "../services.ts";
 import { notifyAudit } from "./audit-notify.ts";
 import { placeEvents } from "./event-sweep.ts";
@@ -30,11 +30,7 @@ const gathered = (platform: Platform, ms: number, work: () => Promise<void>): ((
 
 const notifyLogs = async (platform: Platform): Promise<void> => {
   await notifyAudit(platform);
-  try {
-    await platform.notifyAnchoring();
-  } catch (error) {
-    platform.log.fault({ at: "queue", error: kindOfError(error) }); // the cron finds the rows
-  }
+  await failingAlone(platform, "queue", platform.notifyAnchoring); // where it fails, the cron finds the rows
 };
 
 const lostRelayMs = 60 * secondMs; // a relay this old was ended by the platform and could not say so

@@ -1,43 +1,13 @@
 // Suspends businesses whose payment has been past due for fourteen days, and lets the plan of such consumers rest, in every home.
-import { entitlementFacts } from "../../core/billing/facts.ts";
 import { graceMs, suspendedFrom } from "../../core/billing/standing.ts";
-import type { Instant } from "../../core/time.ts";
-import {
-  billedAccount,
-  isOutdatedBilling,
-  putCustomer,
-  setBusinessEntitlement,
-  setConsumerPlan,
-  standsAsRead,
-  unpaidCustomers,
-  type BilledAccount,
-  type BillingCustomer,
-} from "../../storage/billing.ts";
-import { commit } from "../../storage/commit.ts";
+import { billedAccount, isOutdatedBilling, putCustomer, standsAsRead, unpaidCustomers } from "../../storage/billing.ts";
+import { commitQuietly } from "../../storage/commit.ts";
 import type { Database } from "../../storage/database.ts";
+import { entitlementChange } from "../operations/billing/sync.ts";
 import type { Platform } from "../services.ts";
 import { inEachHome } from "./each-home.ts";
 
 const maxPerRun = 100; // a minute; they become due one by one
-
-const suspend = async (
-  platform: Platform,
-  db: Database,
-  customer: BillingCustomer,
-  account: BilledAccount,
-  now: Instant,
-): Promise<void> => {
-  const store = { db, vault: platform.vault, ledgerId: platform.config.ledger.id };
-  const why = { because: { reason: "unpaid" }, actor: { kind: "system" }, at: now } as const;
-  const rows = [standsAsRead(db, customer, account), putCustomer(db, suspendedFrom(customer, now), now)];
-  if (account.kind === "consumer") {
-    const facts = entitlementFacts({ account, plan: { from: account.plan, to: "free" }, ...why });
-    await commit(store, [...rows, setConsumerPlan(db, account.id, "free")], facts);
-  } else {
-    const facts = entitlementFacts({ account, status: { from: account.status, to: "suspended" }, ...why });
-    await commit(store, [...rows, setBusinessEntitlement(db, account.id, { status: "suspended", plan: account.plan })], facts);
-  }
-};
 
 const sweepHome = async (platform: Platform, db: Database): Promise<void> => {
   const now = platform.clock();
@@ -45,8 +15,11 @@ const sweepHome = async (platform: Platform, db: Database): Promise<void> => {
     if (!(await platform.goesOn())) return;
     const account = customer.accountId === null ? null : await billedAccount(db, customer.accountId);
     if (account === null) continue;
+    const after = account.kind === "consumer" ? ({ plan: "free" } as const) : ({ status: "suspended" } as const);
+    const { rows, facts } = entitlementChange(db, account, after, { reason: "unpaid" }, now);
+    const suspended = [standsAsRead(db, customer, account), putCustomer(db, suspendedFrom(customer, now), now), ...rows];
     try {
-      await suspend(platform, db, customer, account, now);
+      await commitQuietly(db, platform, suspended, facts);
     } catch (error) {
       if (!isOutdatedBilling(error)) throw error; // it was paid at this very moment; otherwise the next minute sees it again
     }

@@ -2,7 +2,7 @@
 // and fails whatever it asks beyond them, so work that comes in any amount asks `goesOn` before each step, and leaves the rest to the
 // next minute. Asking lets others have their turn: where databases and objects share one thread with the Worker, as on a machine of one's
 // own, work that never waits for anything outside keeps every connection waiting until it is over.
-import { secondMs } from "../../core/time.ts";
+import { secondMs, type Instant } from "../../core/time.ts";
 import type { Runtime, Stores } from "../services.ts";
 
 export interface Allowance {
@@ -27,3 +27,12 @@ export const within = <S extends Runtime & Stores>(services: S, { ms, queries }:
   };
   return Object.assign(Object.create(services) as S, { homes, goesOn });
 };
+
+/** Work that is due, claimed one by one, until there is none or the allowance is used up. */
+export async function* claimed<Work>({ goesOn, clock }: Runtime, claim: (now: Instant) => Promise<Work | null>): AsyncGenerator<Work> {
+  while (await goesOn()) {
+    const work = await claim(clock());
+    if (work === null) return;
+    yield work;
+  }
+}

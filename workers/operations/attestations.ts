@@ -3,11 +3,12 @@ import { base64Of, bytesOfBase64, bytesOfHex } from "../../core/bytes.ts";
 import type { AttestedStatement } from "../../core/certificates/attested.ts";
 import type { PublishedAnchor, PublishedCertificate } from "../../core/certificates/published.ts";
 import { sha256 } from "../../core/hash.ts";
+import { firstHome } from "../../core/ids.ts";
 import { parseReceipt, type Receipt } from "../../core/ledger/receipt.ts";
 import { inclusionFault } from "../../core/ledger/tlog-proof.ts";
 import { secondMs } from "../../core/time.ts";
 import { attestedCheckpoint } from "../../storage/checkpoints.ts";
-import { kindOfError } from "../log.ts";
+import { failingAlone } from "../log.ts";
 import type { Memories, Proofs, Runtime, Stores } from "../services.ts";
 import { checkpointInterval } from "../../core/ledger/checkpoint-interval.ts";
 
@@ -16,10 +17,9 @@ const shownWithinMs = 2 * secondMs; // a ledger that is slow is not waited for b
 const findAttested = async (platform: Runtime & Stores & Proofs, receipt: Receipt): Promise<AttestedStatement | null> => {
   const { config, ledgers } = platform;
   const [ledger] = ledgers;
-  const [first] = platform.homes.all();
   const leaf = bytesOfBase64(receipt.leaf_hash);
-  if (ledger === undefined || first === undefined || leaf === null || receipt.ledger !== ledger.id) return null;
-  const checkpoint = await attestedCheckpoint(first[1], {
+  if (ledger === undefined || leaf === null || receipt.ledger !== ledger.id) return null;
+  const checkpoint = await attestedCheckpoint(platform.homes.at(firstHome), {
     origin: config.ledger.origin,
     index: receipt.leaf_index,
     sinceWindow: checkpointInterval(Date.parse(receipt.submitted_at)),
@@ -48,15 +48,9 @@ export const attestedStatement = async (
   const { attestedStatements } = platform;
   const kept = attestedStatements.get(receipt.tx_ref);
   if (kept !== undefined) return kept;
-  try {
-    const found = await findAttested(platform, receipt);
-    if (found === null) return null;
-    attestedStatements.set(receipt.tx_ref, found);
-    return found;
-  } catch (error) {
-    platform.log.fault({ at: "attestations", error: kindOfError(error) });
-    return null;
-  }
+  const found = (await failingAlone(platform, "attestations", () => findAttested(platform, receipt))) ?? null;
+  if (found !== null) attestedStatements.set(receipt.tx_ref, found);
+  return found;
 };
 
 /** The anchor with what others attested of it. */

@@ -10,9 +10,8 @@ import { behindApiKey, countedExactly } from "../../http/guards.ts";
 import { idempotent } from "../../http/idempotency.ts";
 import { newApi, routesOf } from "../../http/openapi.ts";
 import { answerOf, bodyOf, timeOf } from "../../http/wire.ts";
-import { checkContact, type CheckedContact, type ContactQuestion } from "../../operations/contact/check-contact.ts";
+import { checkContact, type AskedSubject, type CheckedContact, type ContactQuestion } from "../../operations/contact/check-contact.ts";
 import { matchSubject, type MatchedSubject } from "../../operations/contact/match-subject.ts";
-import type { AskedSubject } from "../../operations/contact/asked-subject.ts";
 import { certParams } from "../certificates/schema.ts";
 import { ceaseExample } from "../withdrawals/examples.ts";
 

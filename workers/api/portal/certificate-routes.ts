@@ -6,7 +6,7 @@ import { answer, success } from "../../http/envelope.ts";
 import { newApi, routesOf } from "../../http/openapi.ts";
 import { behindPortal, behindPortalToRead } from "../../http/session-guards.ts";
 import { answerOf, environmentSchema } from "../../http/wire.ts";
-import { viewContext } from "../../operations/certificates/view-context.ts";
+import { viewContext } from "../../operations/certificates/verify.ts";
 import { ownCertificate, revealCertificate, viewsOfCertificate } from "../../operations/portal/certificates.ts";
 import { pageOf } from "../certificates/routes.ts";
 import { detailExample, listExample, verifyExample } from "../certificates/examples.ts";

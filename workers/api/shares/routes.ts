@@ -24,9 +24,8 @@ import { behindConsumer, sameOrigin, sessionCaller, sessionToken } from "../../h
 import { answerOf, bodyOf, idempotencyHeaders, optionalBodyOf, rateHeaders, repeatHeaders } from "../../http/wire.ts";
 import { sessionOf } from "../../operations/access/sign-in.ts";
 import { acknowledgeStop, type CeasedShare } from "../../operations/shares/acknowledge.ts";
-import { authorizeRequest, tokenOf } from "../../operations/shares/authorize.ts";
+import { authorizeRequest, decideShare, tokenOf, type Decision } from "../../operations/shares/authorize.ts";
 import type { Granted, Granting } from "../../operations/shares/grant.ts";
-import { decideShare, type Decision } from "../../operations/shares/decide.ts";
 import { listShares, readCurrentValues, readShare } from "../../operations/shares/read.ts";
 import { redeemCode } from "../../operations/shares/redeem.ts";
 import { revokeByPerson, type Revoked, type Revoking } from "../../operations/shares/revoke.ts";

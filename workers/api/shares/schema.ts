@@ -25,7 +25,7 @@ import {
 import { environmentSchema, idParam, limitParam, orNull, timeOf } from "../../http/wire.ts";
 import type { CeasedShare } from "../../operations/shares/acknowledge.ts";
 import type { AuthorizedRequest } from "../../operations/shares/authorize.ts";
-import type { Decision } from "../../operations/shares/decide.ts";
+import type { Decision } from "../../operations/shares/authorize.ts";
 import type { Granted } from "../../operations/shares/grant.ts";
 import type { CurrentValues, ShareDetail, SharePage } from "../../operations/shares/read.ts";
 import type { Redeemed } from "../../operations/shares/redeem.ts";

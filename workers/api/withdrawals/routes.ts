@@ -10,11 +10,9 @@ import { idempotent, keeping, sentKey, takesKey } from "../../http/idempotency.t
 import { newApi, routesOf } from "../../http/openapi.ts";
 import { answerOf, bodyOf, optionalBodyOf } from "../../http/wire.ts";
 import { openWithdrawalContext, withdrawalContext } from "../../http/withdrawal-context.ts";
-import { certificateReceipt } from "../../operations/certificates/verify.ts";
-import { viewContext } from "../../operations/certificates/view-context.ts";
+import { certificateReceipt, entityWithdrawalReceipt, viewContext, withdrawalReceipt } from "../../operations/certificates/verify.ts";
 import { acknowledgeSingle, acknowledgeWithdrawal, type Ceased } from "../../operations/withdrawals/acknowledge.ts";
 import { confirmWithdrawal, withdrawByLink } from "../../operations/withdrawals/by-person.ts";
-import { entityWithdrawalReceipt, withdrawalReceipt } from "../../operations/withdrawals/read-receipt.ts";
 import { recordWithdrawal } from "../../operations/withdrawals/record.ts";
 import { requestWithdrawalCode } from "../../operations/withdrawals/request-code.ts";
 import type { Withdrawn } from "../../operations/withdrawals/withdraw.ts";

@@ -4,7 +4,7 @@ import { z } from "@hono/zod-openapi";
 import { personOfAgent } from "../../../core/agents/token.ts";
 import { shareIdOf } from "../../../core/ids.ts";
 import { shareDetailToWire, shareSchema, shareToWire } from "../../api/shares/schema.ts";
-import { readOwnShare } from "../../operations/shares/own.ts";
+import { readOwnShare } from "../../operations/shares/read.ts";
 import { readShare } from "../../operations/shares/read.ts";
 import { foreignInShares, noSuchShare, shareIdArgument, oneOf } from "../arguments.ts";
 import { readingHints, tool } from "../tool.ts";

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { personOfAgent } from "../../../core/agents/token.ts";
 import { shareIdOf } from "../../../core/ids.ts";
 import { revokedSchema, revokedToWire } from "../../api/shares/schema.ts";
-import { readOwnShare } from "../../operations/shares/own.ts";
+import { readOwnShare } from "../../operations/shares/read.ts";
 import { revokeByPerson } from "../../operations/shares/revoke.ts";
 import { foreignInShares, noSuchShare, shareIdArgument, refusedArgument } from "../arguments.ts";
 import { StorageAway, tool } from "../tool.ts";

@@ -6,7 +6,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { keyHolder, type KeyHolder } from "../../../storage/accounts.ts";
 import { isUseUnnoted, noteUse } from "../../../storage/api-keys.ts";
 import type { Database } from "../../../storage/database.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Memories, Runtime, Stores } from "../../services.ts";
 
 /**
@@ -21,11 +21,7 @@ const noteUseOfToday = (services: Runtime, db: Database, { keyId, lastUsedAt }: 
   const now = services.clock();
   if (!isUseUnnoted(lastUsedAt, now)) return;
   services.afterAnswer(async () => {
-    try {
-      await noteUse(db, keyId, now).run();
-    } catch (error) {
-      services.log.fault({ at: "api key", error: kindOfError(error) });
-    }
+    await failingAlone(services, "api key", () => noteUse(db, keyId, now).run());
   });
 };
 
@@ -34,8 +30,8 @@ export const authenticateKey = async (services: Runtime & Stores & Memories, key
   if (!hasSecretShape(key, "sk_live_", "sk_test_")) return refuse("unauthorized");
   const db = services.homes.of(key);
   const keyHash = sha256Hex(key);
-  const holder = db === null ? null : await keyHolder(db, keyHash);
-  if (db === null || holder === null) {
+  const holder = await keyHolder(db, keyHash);
+  if (holder === null) {
     services.knownKeys.delete(keyHash);
     return refuse("unauthorized");
   }

@@ -3,8 +3,17 @@
 // leaves a change without an answer, so that work is such as may be repeated (docs/consistency.md, "A request sent again").
 import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
-import type { Statement } from "../../../storage/database.ts";
-import { answerRows, claimWork, dropClaim, idempotencyKeyHash, keepAnswer, keepDraft, yieldClaim } from "../../../storage/idempotency.ts";
+import type { Database, Statement } from "../../../storage/database.ts";
+import {
+  answerRows,
+  claimWork,
+  dropClaim,
+  idempotencyKeyHash,
+  keepAnswer,
+  keepDraft,
+  yieldClaim,
+  type Claim,
+} from "../../../storage/idempotency.ts";
 import type { Condition } from "../../../storage/query.ts";
 import type { Runtime, Stores } from "../../services.ts";
 
@@ -34,28 +43,33 @@ export interface KeptAnswer {
 export type Keeping<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
 /** What a request that does the work does with its claim in the end, one of the three; nothing where `rows` kept the answer. */
-export interface Work {
-  /** Of `keep`, for the batch of the change itself. It is a batch of the home that the claim is in. */
-  readonly rows: (answer: KeptAnswer, onlyIf?: Condition) => Promise<readonly Statement[]>;
-  readonly keep: (answer: KeptAnswer) => Promise<void>;
-  /** It was refused, so nothing was done. */
-  readonly forget: () => Promise<void>;
-  /** It failed, and nobody knows how far it came. */
-  readonly yield: () => Promise<void>;
-  /** What was settled when this work was first begun, sealed where it is secret: going on with it settles nothing anew. */
-  readonly draft: (text: string) => Promise<string>;
-}
+const workOf = ({ vault, clock }: Runtime & Stores, db: Database, claim: Claim) => {
+  const answer = ({ status, ...response }: KeptAnswer) => ({ status, response: JSON.stringify(response), now: clock() });
+  return {
+    /** Of `keep`, for the batch of the change itself. It is a batch of the home that the claim is in. */
+    rows: (kept: KeptAnswer, onlyIf?: Condition) => answerRows(db, vault, claim, answer(kept), onlyIf),
+    keep: (kept: KeptAnswer) => keepAnswer(db, vault, claim, answer(kept)),
+    /** It was refused, so nothing was done. */
+    forget: async (): Promise<void> => {
+      await dropClaim(db, claim).run();
+    },
+    /** It failed, and nobody knows how far it came. */
+    yield: async (): Promise<void> => {
+      await yieldClaim(db, claim).run();
+    },
+    /** What was settled when this work was first begun, sealed where it is secret: going on with it settles nothing anew. */
+    draft: (text: string) => keepDraft(db, claim, text),
+  };
+};
+
+export type Work = ReturnType<typeof workOf>;
 
 export type Begun = { readonly kept: KeptAnswer } | { readonly kept: null; readonly work: Work };
 
-/** Null where the home does not exist. Refuses the key of another body, and one whose request is still being answered. */
-export const beginKeyed = async (
-  services: Runtime & Stores,
-  request: KeyedRequest,
-): Promise<Result<Begun, "idempotency_conflict"> | null> => {
+/** Refuses the key of another body, and one whose request is still being answered. */
+export const beginKeyed = async (services: Runtime & Stores, request: KeyedRequest): Promise<Result<Begun, "idempotency_conflict">> => {
   const { vault } = services;
   const db = services.homes.of(request.home);
-  if (db === null) return null;
   const keyHash = idempotencyKeyHash(request.caller, request.route, request.key);
   // A body can be an address and six digits, so its hash is one that nobody can try out.
   const bodyHash = await vault.sentHash(keyHash, canonicalJson(request.body));
@@ -67,19 +81,7 @@ export const beginKeyed = async (
     if (claimed.bodyHash !== bodyHash) return refuse("idempotency_conflict");
     return ok({ kept: { ...(JSON.parse(claimed.response) as Pick<KeptAnswer, "data" | "cookie">), status: claimed.status } });
   }
-  const answer = ({ status, ...response }: KeptAnswer) => ({ status, response: JSON.stringify(response), now: services.clock() });
-  const work: Work = {
-    rows: (kept, onlyIf) => answerRows(db, vault, claim, answer(kept), onlyIf),
-    keep: (kept) => keepAnswer(db, vault, claim, answer(kept)),
-    forget: async () => {
-      await dropClaim(db, claim).run();
-    },
-    yield: async () => {
-      await yieldClaim(db, claim).run();
-    },
-    draft: (text) => keepDraft(db, claim, text),
-  };
-  return ok({ kept: null, work });
+  return ok({ kept: null, work: workOf(services, db, claim) });
 };
 
 /** The caller of a route that knows no credential, by network address, as its limit is counted. */

@@ -2,7 +2,7 @@
 // sign-in that proves their address, and only if its code was spent there.
 import { claimLifeMs, newDomainToken } from "../../../core/accounts/domain-claim.ts";
 import { hexOf } from "../../../core/bytes.ts";
-import type { Fact } from "../../../core/facts.ts";
+import { factOf, type Fact } from "../../../core/facts.ts";
 import { newId, type ClientId, type Home } from "../../../core/ids.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
@@ -29,15 +29,8 @@ const nobody: Joining = { rows: [], facts: [] };
 const chainTagBytes = 16;
 
 /** What became of an invitation, as the chain of who invited is told of it. */
-export const answeredFact = ({ id, role, chain }: OpenInvitation, type: "member.joined" | "member.declined", at: Instant): Fact => ({
-  type,
-  entityType: "member",
-  entityId: id,
-  at,
-  chains: [chain],
-  actor: { kind: "member", id },
-  payload: { role },
-});
+export const answeredFact = ({ id, role, chain }: OpenInvitation, type: "member.joined" | "member.declined", at: Instant): Fact =>
+  factOf({ chain, actor: { kind: "member", id } }, { type, entityType: "member", entityId: id, payload: { role } }, at);
 
 export const joinByInvitation = async (db: Database, id: string, spent: SpentCode): Promise<Joining> => {
   const invitation = await openInvitation(db, id, spent.now);
@@ -66,14 +59,8 @@ export const joinBySignup = async (
     ],
     claim: { id: newId("dom_", home, random), token: newDomainToken(random), expiresAt: spent.now + claimLifeMs },
   };
-  const fact: Fact = {
-    type: "business.signed_up",
-    entityType: "business",
-    entityId: signup.id,
-    at: spent.now,
-    chains: [chain],
-    actor: { kind: "member", id: ownerId },
-    payload: { status: account.status },
-  };
+  const { status } = account;
+  const act = { type: "business.signed_up", entityType: "business", entityId: signup.id, payload: { status } } as const;
+  const fact = factOf({ chain, actor: { kind: "member", id: ownerId } }, act, spent.now);
   return { rows: await insertAccount(db, vault, signup, account, spent), facts: [fact], onlyIf: isBusiness(signup.id) };
 };

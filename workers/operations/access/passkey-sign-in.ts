@@ -10,7 +10,7 @@ import {
 } from "../../../core/access/passkey.ts";
 import { base64UrlOf } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { firstHome } from "../../../core/ids.ts";
+import { firstHome, homeOfId } from "../../../core/ids.ts";
 import { refusals } from "../../../core/refusals.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { batch, type Database } from "../../../storage/database.ts";
@@ -18,11 +18,11 @@ import { noteSigned, passkeyOfHandle } from "../../../storage/passkeys.ts";
 import { insertSessionByPasskey, sessionByToken } from "../../../storage/sessions.ts";
 import { insertChallenge, spendChallenge } from "../../../storage/webauthn-challenges.ts";
 import type { Ceremonies, Runtime, Stores } from "../../services.ts";
-import { newSession } from "./new-session.ts";
+import { newSession } from "./sessions.ts";
 import { signOut, userOf, type SignedIn } from "./sign-in.ts";
 
 /** Whoever signs in has not said yet where they are kept. */
-const challengesOf = (services: Stores): Database => services.homes.of(`con_${firstHome}`) as Database;
+const challengesOf = (services: Stores): Database => services.homes.at(firstHome);
 
 /** What the browser hands to an authenticator, the same for everybody but for the challenge, which is good for five minutes, once. */
 export const askToSignIn = async (services: Runtime & Stores & Ceremonies, party: RelyingParty): Promise<object> => {
@@ -55,16 +55,16 @@ export const signInWithPasskey = async (
   if (challenge === null) return refused;
   const handle = signed.response.userHandle ?? "";
   const home = homeOfHandle(handle);
-  const db = home === null ? null : services.homes.of(`con_${home}`);
   const asked = { challengeHash: sha256Hex(challenge), purpose: "sign_in", sessionHash: null } as const;
   const [spent, passkey] = await Promise.all([
     spendChallenge(challengesOf(services), asked, services.clock()),
-    db === null ? null : passkeyOfHandle(db, signed.id, handle),
+    home === null ? null : passkeyOfHandle(services.homes.of(`con_${home}`), signed.id, handle),
   ]);
   const checked = spent === null ? null : await services.webAuthn.checkSigned(party, signed, challenge, passkey ?? nobodysKey);
-  if (checked === null || home === null || db === null || passkey === null) return refused;
+  if (checked === null || passkey === null) return refused;
 
-  const { token, row } = await newSession(services, home, request.userAgent);
+  const db = services.homes.of(passkey.consumerId);
+  const { token, row } = await newSession(services, homeOfId(passkey.consumerId), request.userAgent);
   await batch(db, [noteSigned(db, passkey.id, { ...checked, now: row.now }), insertSessionByPasskey(db, row, passkey.consumerId)]);
   const session = await sessionByToken(db, row.tokenHash, row.now);
   if (session === null) return refused; // another request with this passkey was first, or it was removed

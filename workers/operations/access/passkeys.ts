@@ -5,7 +5,6 @@ import {
   challengeIn,
   maxPasskeys,
   newUserHandle,
-  passkeyName,
   type MadeCredential,
   type Passkey,
   type RelyingParty,
@@ -16,6 +15,7 @@ import { sha256Hex } from "../../../core/hash.ts";
 import { homeOfId, newId, type ConsumerId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
+import { chosenLine } from "../../../core/text.ts";
 import { commit } from "../../../storage/commit.ts";
 import type { Lookup } from "../../../storage/lookups.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
@@ -24,13 +24,14 @@ import { consumerEmailContext } from "../../../storage/people-contexts.ts";
 import { insertChallenge, spendChallenge } from "../../../storage/webauthn-challenges.ts";
 import type { Ceremonies, Runtime, Schedules, Stores } from "../../services.ts";
 import type { Keeping } from "./idempotency.ts";
-import { databaseOf, deleteOwn, ownFact, storeOf } from "./own-account.ts";
+import { deleteOwn, ownFact } from "./own-account.ts";
 
 const unnamed = "Passkey";
+const maxNameLength = 80;
 
 /** Oldest first. */
 export const listPasskeys = (services: Stores, session: ConsumerSession): Lookup<readonly Passkey[]> =>
-  passkeysOf(databaseOf(services, session), services.vault, session.userId);
+  passkeysOf(services.homes.of(session.userId), services.vault, session.userId);
 
 const emailOf = ({ vault }: Stores, { userId, emailSealed }: ConsumerSession): Promise<string> =>
   vault.open(consumerEmailContext(userId), emailSealed);
@@ -48,7 +49,7 @@ export const askForPasskey = async (
   const userHandle = own[0]?.userHandle ?? newUserHandle(homeOfId(session.userId), random);
   const userName = await emailOf(services, session);
   const row = { challengeHash: sha256Hex(base64UrlOf(challenge)), purpose: "add", sessionHash: session.tokenHash, userHandle } as const;
-  await insertChallenge(databaseOf(services, session), row, services.clock()).run();
+  await insertChallenge(services.homes.of(session.userId), row, services.clock()).run();
   return ok(await webAuthn.askToMake(party, { challenge, userHandle, userName, excluded: own }));
 };
 
@@ -57,7 +58,7 @@ const madeFor = async (services: Runtime & Stores & Ceremonies, session: Consume
   const challenge = challengeIn(made.response.clientDataJSON);
   if (challenge === null) return null;
   const asked = { challengeHash: sha256Hex(challenge), purpose: "add", sessionHash: session.tokenHash } as const;
-  const spent = await spendChallenge(databaseOf(services, session), asked, services.clock());
+  const spent = await spendChallenge(services.homes.of(session.userId), asked, services.clock());
   if (spent === null || spent.userHandle === null) return null;
   const key = await services.webAuthn.checkMade(party, made, challenge);
   return key === null || key.credentialId !== made.id ? null : { ...key, userHandle: spent.userHandle };
@@ -79,7 +80,7 @@ export const addPasskey = async (
 ): Promise<Result<Passkey, "invalid_request" | "passkey_refused" | "passkey_limit">> => {
   const { vault } = services;
   const { made, userAgent, language } = request;
-  const chosen = passkeyName(request.name);
+  const chosen = chosenLine("name", request.name, maxNameLength);
   if (!chosen.ok) return chosen;
   const key = await madeFor(services, session, party, made);
   if (key === null) return refuse("passkey_refused");
@@ -88,9 +89,9 @@ export const addPasskey = async (
   const device = deviceName(deviceOf(userAgent));
   const id = newId("psk_", homeOfId(session.userId), services.random);
   const passkey = { ...key, id, name: chosen.value ?? device ?? unnamed, transports: made.response.transports ?? [] };
-  const store = storeOf(services, session);
-  const { insert, isWritten } = await insertPasskey(store.db, vault, { ...passkey, consumerId: session.userId, now });
-  const mail = await insertMail(store.db, vault, {
+  const db = services.homes.of(session.userId);
+  const { insert, isWritten } = await insertPasskey(db, vault, { ...passkey, consumerId: session.userId, now });
+  const mail = await insertMail(db, vault, {
     template: "passkey_added",
     data: { at: now, device },
     to: await emailOf(services, session),
@@ -99,14 +100,13 @@ export const addPasskey = async (
     now,
     onlyIf: isWritten,
   });
-  const fact = ownFact(session, { type: "passkey.added", entityType: "passkey", entityId: id, payload: {} }, now);
+  const fact = ownFact(session, { type: "passkey.added", entityType: "passkey", entityId: id }, now);
   const added: Passkey = { ...passkey, createdAt: now, usedDay: null };
-  const [inserted] = await commit(store, [insert, ...mail, ...((await keep?.(added, isWritten)) ?? [])], [fact], isWritten);
+  const [inserted] = await commit(db, services, [insert, ...mail, ...((await keep?.(added, isWritten)) ?? [])], [fact], isWritten);
   if (inserted.meta.changes === 0) {
     const isFull = (await listPasskeys(services, session)).length >= maxPasskeys;
     return isFull ? refuse("passkey_limit") : refuse("passkey_refused");
   }
-  services.scheduleFollowUp();
   services.scheduleMail();
   return ok(added);
 };
@@ -117,7 +117,7 @@ export const removePasskey = async (
   session: ConsumerSession,
   id: string,
 ): Promise<Result<string, "not_found">> => {
-  const act = { type: "passkey.removed", entityType: "passkey", entityId: id, payload: {} } as const;
+  const act = { type: "passkey.removed", entityType: "passkey", entityId: id } as const;
   const removed = await deleteOwn(services, session, act, (db) => deletePasskey(db, session.userId, id));
   return removed === 0 ? refuse("not_found") : ok(id);
 };

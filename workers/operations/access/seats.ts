@@ -6,7 +6,6 @@ import { homeOfId, type Home } from "../../../core/ids.ts";
 import { isSameMailbox } from "../../../core/mailbox.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { commit } from "../../../storage/commit.ts";
-import type { Database } from "../../../storage/database.ts";
 import {
   acceptInvitationOf,
   declineInvitationOf,
@@ -18,10 +17,10 @@ import {
 import { memberEmailContext } from "../../../storage/people-contexts.ts";
 import { changedBefore, type Condition } from "../../../storage/query.ts";
 import { deleteSession, insertSessionOfSeat, isBegun, noteElsewhere, sessionByToken } from "../../../storage/sessions.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 import { answeredFact } from "./joining.ts";
-import { newSession } from "./new-session.ts";
+import { newSession } from "./sessions.ts";
 
 export type { Seat };
 
@@ -33,11 +32,12 @@ export const listSeats = async (services: Runtime & Stores, member: MemberSessio
   const { vault, homes } = services;
   const now = services.clock();
   const proved = await vault.open(memberEmailContext(member.userId, member.business.id), member.emailSealed);
-  const asked = await Promise.allSettled(homes.all().map(([, db]) => seatsByAddress(db, vault, member.emailIndex, now)));
-  for (const one of asked) if (one.status === "rejected") services.log.fault({ at: "seats", error: kindOfError(one.reason) });
-  const found = asked.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+  const found = await Promise.all(
+    homes.all().map(([, db]) => failingAlone(services, "seats", async () => seatsByAddress(db, vault, member.emailIndex, now))),
+  );
   const invitedLast = ({ invitedUntil }: Seat): number => (invitedUntil === null ? 0 : 1);
   return found
+    .flatMap((ofHome) => ofHome ?? [])
     .filter(({ email }) => isSameMailbox(email, proved))
     .sort((a, b) => invitedLast(a) - invitedLast(b) || (b.usedAt ?? 0) - (a.usedAt ?? 0) || (a.id < b.id ? -1 : 1));
 };
@@ -49,8 +49,7 @@ export const listSeats = async (services: Runtime & Stores, member: MemberSessio
 export const tellOtherHomes = (services: Runtime & Stores, home: Home, emailIndex: string): void =>
   services.afterAnswer(async () => {
     const others = services.homes.all().filter(([other]) => other !== home);
-    const told = await Promise.allSettled(others.map(([, db]) => noteElsewhere(db, emailIndex).run()));
-    for (const one of told) if (one.status === "rejected") services.log.fault({ at: "seats", error: kindOfError(one.reason) });
+    await Promise.all(others.map(([, db]) => failingAlone(services, "seats", () => noteElsewhere(db, emailIndex).run())));
   });
 
 interface Move {
@@ -61,32 +60,25 @@ interface Move {
   readonly isInvited?: boolean;
 }
 
-interface Moved {
-  readonly token: string;
-  readonly session: Session;
-}
-
 /** One session becomes one session: whoever sends it twice at once goes one way. False where it has ended already. */
 const leave = async ({ homes }: Stores, { userId, tokenHash }: MemberSession): Promise<boolean> =>
-  (await deleteSession(homes.of(userId) as Database, tokenHash).run()).meta.changes > 0;
+  (await deleteSession(homes.of(userId), tokenHash).run()).meta.changes > 0;
 
 /** To a seat of the address, or by an invitation to one that begins with the session. Null where neither is there any more. */
 export const moveTo = async (
   services: Runtime & Stores & Schedules,
   member: MemberSession,
   { id, userAgent, elsewhere, isInvited = false }: Move,
-): Promise<Moved | null> => {
-  const { vault, config, homes } = services;
+): Promise<{ readonly token: string; readonly session: Session } | null> => {
   const { emailIndex, provedAt } = member;
-  const db = homes.of(id) as Database;
+  const db = services.homes.of(id);
   const { token, row } = await newSession(services, homeOfId(id), userAgent);
   const invitation = isInvited ? await openInvitation(db, id, row.now) : null;
   if ((isInvited && invitation === null) || !(await leave(services, member))) return null;
   const begins = (condition?: Condition) => insertSessionOfSeat(db, { ...row, elsewhere }, { id, emailIndex, provedAt }, condition);
   const rows = isInvited ? [acceptInvitationOf(db, id, emailIndex, row.now), begins(changedBefore()), deleteAccepted(db, id)] : [begins()];
   const facts = invitation === null ? [] : [answeredFact(invitation, "member.joined", row.now)];
-  await commit({ db, vault, ledgerId: config.ledger.id }, rows, facts, isBegun(row.tokenHash));
-  if (isInvited) services.scheduleFollowUp();
+  await commit(db, services, rows, facts, isBegun(row.tokenHash));
   const session = await sessionByToken(db, row.tokenHash, row.now);
   return session === null ? null : { token, session };
 };
@@ -112,16 +104,12 @@ export const declineInvitation = async (
   member: MemberSession,
   id: string,
 ): Promise<Result<null, "not_found">> => {
-  const { vault, config, homes } = services;
   const isInvited = (await listSeats(services, member)).some((seat) => seat.id === id && seat.invitedUntil !== null);
-  const db = homes.of(id) as Database;
+  const db = services.homes.of(id);
   const now = services.clock();
   const invitation = isInvited ? await openInvitation(db, id, now) : null;
   if (invitation === null) return refuse("not_found");
-  const store = { db, vault, ledgerId: config.ledger.id };
   const fact = answeredFact(invitation, "member.declined", now);
-  const [{ meta }] = await commit(store, [declineInvitationOf(db, id, member.emailIndex)], [fact], changedBefore());
-  if (meta.changes === 0) return refuse("not_found");
-  services.scheduleFollowUp();
-  return ok(null);
+  const [{ meta }] = await commit(db, services, [declineInvitationOf(db, id, member.emailIndex)], [fact], changedBefore());
+  return meta.changes === 0 ? refuse("not_found") : ok(null);
 };

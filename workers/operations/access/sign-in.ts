@@ -1,66 +1,62 @@
 // Signing in by an e-mailed code, for consumers and for members of a business. Nothing an answer says, costs or leaves behind
 // tells whether an address is known: both ways read, seal, hash and write the same, and only the mail knows who gets one.
 import { mailedCodeLimits, type MailedCodeLimits } from "../../../core/access/mailed-code.ts";
-import type { Realm, Role, Session } from "../../../core/access/session.ts";
+import type { Realm, Session } from "../../../core/access/session.ts";
 import { hexOf } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { firstHome, hasSecretShape, homeOfId, newId, type Home } from "../../../core/ids.ts";
+import { firstHome, hasSecretShape, homeOfId, newId } from "../../../core/ids.ts";
 import { comparableMailbox } from "../../../core/mailbox.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { lineFault, trimmed } from "../../../core/text.ts";
+import { chosenLine, trimmed } from "../../../core/text.ts";
 import { dayMs } from "../../../core/time.ts";
 import { commit } from "../../../storage/commit.ts";
 import { batch, type Database } from "../../../storage/database.ts";
 import { closeCodes, openedBy, spendCode, type Asker } from "../../../storage/mailed-codes.ts";
-import { addresseesOf, firstAddressee, insertConsumer, lastUsedSeat, type Addressee } from "../../../storage/people.ts";
+import { addresseesOf, firstAddressee, insertConsumer, lastUsedSeat } from "../../../storage/people.ts";
 import { consumerEmailContext, memberEmailContext, nobodyContext } from "../../../storage/people-contexts.ts";
 import { deleteSession, insertSession, noteSeen, sessionByToken } from "../../../storage/sessions.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Memories, Runtime, Schedules, Stores } from "../../services.ts";
 import { joinByInvitation, joinBySignup, type Joining, type SpentCode } from "./joining.ts";
 import { answeredCode, mailedCode } from "./mailed-codes.ts";
-import { newSession } from "./new-session.ts";
+import { newSession } from "./sessions.ts";
 import { listSeats, moveTo } from "./seats.ts";
 
 const notAMailbox = "email: must be one e-mail address.";
 const chainTagBytes = 16;
 
-/** The address in the form it is found by, and the home of whoever has it; the first home for nobody. */
-export interface Asked {
-  readonly realm: Realm;
-  readonly emailIndex: string;
-  readonly addressee: Addressee | null;
-  /** Of the seats of the address, in whatever home, the one that was used last; null for none. */
-  readonly seat: string | null;
-  /** Whether a member's address has something in a home besides the one that is signed in to. */
-  readonly elsewhere: boolean;
-  /**
-   * How a new consumer spells what stands before the @. Who is known is mailed at the address given first; a newcomer's becomes the
-   * address, so it must be the very one that was mailed: two spellings can be two mailboxes. Nobody new signs in to a business: a
-   * sign-up and an invitation have their own.
-   */
-  readonly spelling: string;
-  readonly home: Home;
-  readonly db: Database;
-}
-
 const beforeAt = (address: string): string => address.trim().slice(0, address.trim().lastIndexOf("@"));
 
-export const ask = async (services: Runtime & Stores, realm: Realm, email: string): Promise<Asked | null> => {
+/** The address in the form it is found by, and the home of whoever has it; the first home for nobody. Null for what is no address. */
+export const ask = async (services: Runtime & Stores, realm: Realm, email: string) => {
   const address = comparableMailbox(email);
   if (address === null) return null;
   const emailIndex = await services.vault.blindIndex("email", address);
   const now = services.clock();
   const found = await Promise.all(services.homes.all().map(([, db]) => addresseesOf(db, realm, emailIndex, now)));
   const addressee = firstAddressee(found.flat());
-  const seat = realm === "business" ? lastUsedSeat(found.flat()) : null;
-  const elsewhere = found.filter((ofHome) => ofHome.some((one) => one.kind !== "sign_up")).length > 1;
-  const isNewcomer = addressee === null && realm === "consumer";
-  const spelling = isNewcomer ? beforeAt(email) : "";
   const home = addressee === null ? firstHome : homeOfId(addressee.id);
-  return { realm, emailIndex, addressee, seat, elsewhere, spelling, home, db: services.homes.of(`con_${home}`) as Database };
+  return {
+    realm,
+    emailIndex,
+    addressee,
+    /** Of the seats of the address, in whatever home, the one that was used last; null for none. */
+    seat: realm === "business" ? lastUsedSeat(found.flat()) : null,
+    /** Whether a member's address has something in a home besides the one that is signed in to. */
+    elsewhere: found.filter((ofHome) => ofHome.some((one) => one !== null && one.kind !== "sign_up")).length > 1,
+    /**
+     * How a new consumer spells what stands before the @. Who is known is mailed at the address given first; a newcomer's becomes the
+     * address, so it must be the very one that was mailed: two spellings can be two mailboxes. Nobody new signs in to a business: a
+     * sign-up and an invitation have their own.
+     */
+    spelling: addressee === null && realm === "consumer" ? beforeAt(email) : "",
+    home,
+    db: services.homes.at(home),
+  };
 };
+
+type Asked = NonNullable<Awaited<ReturnType<typeof ask>>>;
 
 /** Opens the address of whoever is to be mailed; for nobody, opens something else, so that both take the same time. */
 export const knownAddress = async (services: Stores & Memories, { addressee }: Asked): Promise<string | null> => {
@@ -120,14 +116,6 @@ export const requestCode = async (
   return ok({ accepted: true });
 };
 
-export interface SignedInUser {
-  readonly id: string;
-  readonly email: string;
-  readonly realm: Realm;
-  readonly role: Role | null;
-  readonly businessId: string | null;
-}
-
 export interface SignedIn {
   /** For the cookie, and for nothing else. */
   readonly token: string;
@@ -137,20 +125,16 @@ export interface SignedIn {
 }
 
 /** Whose session it is, as the answers tell it. */
-export const userOf = async ({ vault }: Stores, session: Session): Promise<SignedInUser> => {
+export const userOf = async ({ vault }: Stores, session: Session) => {
   const { userId: id, realm, emailSealed } = session;
-  if (realm === "consumer")
-    return { id, email: await vault.open(consumerEmailContext(id), emailSealed), realm, role: null, businessId: null };
-  const { role, business } = session;
-  return { id, email: await vault.open(memberEmailContext(id, business.id), emailSealed), realm, role, businessId: business.id };
+  const [role, businessId] = realm === "consumer" ? [null, null] : [session.role, session.business.id];
+  const context = businessId === null ? consumerEmailContext(id) : memberEmailContext(id, businessId);
+  return { id, email: await vault.open(context, emailSealed), realm, role, businessId };
 };
+
+export type SignedInUser = Awaited<ReturnType<typeof userOf>>;
 
 const maxNameLength = 200;
-
-const nameFault = (name: string | null): string | null => {
-  if (name === null) return null;
-  return name.length > maxNameLength ? `must be at most ${maxNameLength} characters` : lineFault(name);
-};
 
 const newConsumer = async (
   { vault, random }: Runtime & Stores,
@@ -183,7 +167,8 @@ const beginSession = async (
   const spent = { codeId, sessionHash: tokenHash, now };
   const joining = await (realm === "consumer" ? newConsumer(services, asked, newcomer, spent) : newMember(services, asked, spent));
   const results = await commit(
-    { db, vault: services.vault, ledgerId: services.config.ledger.id },
+    db,
+    services,
     [
       spendCode(db, spent),
       ...joining.rows,
@@ -193,7 +178,6 @@ const beginSession = async (
     joining.facts,
     joining.onlyIf,
   );
-  if (joining.facts.length > 0) services.scheduleFollowUp();
   const created = joining.rows.length > 0 && (results[1] as D1Result).meta.changes > 0;
   const session = await sessionByToken(db, tokenHash, now);
   return session === null ? null : { token, session, created };
@@ -215,28 +199,24 @@ export const verifyCode = async (
     readonly userAgent: string | undefined;
   },
 ): Promise<Result<SignedIn, "invalid_request" | "login_failed">> => {
-  const name = request.name === null ? null : trimmed(request.name) || null;
-  const fault = nameFault(name);
-  if (fault !== null) return refuse("invalid_request", `name: ${fault}.`);
+  const name = chosenLine("name", request.name, maxNameLength);
+  if (!name.ok) return name;
   const asked = await ask(services, request.realm, request.email);
   if (asked === null) return refuse("invalid_request", notAMailbox);
   const known = await knownAddress(services, asked);
   const answer = { limits, binding: () => codeBinding(asked, known), code: request.code };
   const codeId = await answeredCode(services, asked.db, asker(asked), answer);
-  const begun =
-    codeId === null
-      ? null
-      : await beginSession(services, asked, codeId, { email: trimmed(request.email), name, userAgent: request.userAgent });
+  const { userAgent } = request;
+  const newcomer = { email: trimmed(request.email), name: name.value, userAgent };
+  const begun = codeId === null ? null : await beginSession(services, asked, codeId, newcomer);
   if (begun === null) return refuse("login_failed");
   if (request.replaces !== null) await signOut(services, request.replaces);
   // The code is kept where the address was found first; the seat that was used last may be in another home, and of another mailbox.
-  const isElsewhere = asked.seat !== null && homeOfId(asked.seat) !== asked.home;
   const { session } = begun;
-  const seats = isElsewhere && session.realm === "business" ? await listSeats(services, session) : [];
-  const moved =
-    isElsewhere && session.realm === "business" && seats.some(({ id }) => id === asked.seat)
-      ? await moveTo(services, session, { id: asked.seat, userAgent: request.userAgent, elsewhere: true })
-      : begun;
+  const { seat } = asked;
+  const isElsewhere = seat !== null && homeOfId(seat) !== asked.home && session.realm === "business";
+  const isSeat = isElsewhere && (await listSeats(services, session)).some(({ id }) => id === seat);
+  const moved = isSeat ? await moveTo(services, session, { id: seat, userAgent, elsewhere: true }) : begun;
   if (moved === null) return refuse("login_failed");
   return ok({ token: moved.token, user: await userOf(services, moved.session), created: begun.created });
 };
@@ -245,11 +225,7 @@ export const verifyCode = async (
 const noteUse = (services: Runtime, db: Database, { tokenHash, seenDay }: Session, day: number): void => {
   if (seenDay === day) return;
   services.afterAnswer(async () => {
-    try {
-      await noteSeen(db, tokenHash, day).run();
-    } catch (error) {
-      services.log.fault({ at: "session_seen", error: kindOfError(error) });
-    }
+    await failingAlone(services, "session_seen", () => noteSeen(db, tokenHash, day).run());
   });
 };
 
@@ -258,14 +234,12 @@ export const sessionOf = async (services: Runtime & Stores, token: string | null
   if (token === null || !hasSecretShape(token, "ses_")) return null;
   const db = services.homes.of(token);
   const now = services.clock();
-  const session = db === null ? null : await sessionByToken(db, sha256Hex(token), now);
-  if (db !== null && session !== null) noteUse(services, db, session, Math.floor(now / dayMs));
+  const session = await sessionByToken(db, sha256Hex(token), now);
+  if (session !== null) noteUse(services, db, session, Math.floor(now / dayMs));
   return session;
 };
 
 /** Ends the session of a token, at once and everywhere. */
 export const signOut = async (services: Stores, token: string): Promise<void> => {
-  if (!hasSecretShape(token, "ses_")) return;
-  const db = services.homes.of(token);
-  if (db !== null) await deleteSession(db, sha256Hex(token)).run();
+  if (hasSecretShape(token, "ses_")) await deleteSession(services.homes.of(token), sha256Hex(token)).run();
 };

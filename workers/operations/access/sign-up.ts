@@ -7,7 +7,7 @@ import { isCountry } from "../../../core/certificates/field-kinds.ts";
 import { newId, type BusinessId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { lineFault, trimmed } from "../../../core/text.ts";
+import { chosenLine, trimmed } from "../../../core/text.ts";
 import { dayMs } from "../../../core/time.ts";
 import { batch } from "../../../storage/database.ts";
 import { insertSignup, type SignupRequest } from "../../../storage/signups.ts";
@@ -47,13 +47,12 @@ const requestOf = (services: Web, input: SignupInput): Result<SignupRequest, "in
   const name = trimmed(input.businessName);
   const fault = nameFault(name);
   if (fault !== null) return refuse("invalid_request", `business_name: ${fault}.`);
-  const legalName = input.legalName === null ? "" : trimmed(input.legalName);
-  const legalFault = legalName.length > maxNameLength ? `must be at most ${maxNameLength} characters` : lineFault(legalName);
-  if (legalFault !== null) return refuse("invalid_request", `legal_name: ${legalFault}.`);
+  const legalName = chosenLine("legal_name", input.legalName, maxNameLength);
+  if (!legalName.ok) return legalName;
   if (!isCountry(input.country)) return refuse("invalid_request", "country: must be two letters of ISO 3166-1.");
   const domain = domainOf(services, input.website);
   if (!domain.ok) return domain;
-  return ok({ name, legalName: legalName === "" ? null : legalName, country: input.country.toUpperCase(), domain: domain.value });
+  return ok({ name, legalName: legalName.value, country: input.country.toUpperCase(), domain: domain.value });
 };
 
 export const signUp = async (

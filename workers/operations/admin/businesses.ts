@@ -24,15 +24,10 @@ import { stuckWork, type Stuck } from "../../../storage/stuck-work.ts";
 import type { Events, Runtime, Schedules, Stores } from "../../services.ts";
 import { logHolding } from "../webhooks/logs.ts";
 
-export interface Entitlement {
-  readonly id: BusinessId;
-  readonly status: BusinessStatus;
-  readonly plan: Plan;
-}
+type Entitlement = Pick<BilledBusiness, "id" | "status" | "plan">;
 
 const businessOf = async (services: Stores, id: BusinessId): Promise<BilledBusiness | null> => {
-  const db = services.homes.of(id);
-  const account = db === null ? null : await billedAccount(db, id);
+  const account = await billedAccount(services.homes.of(id), id);
   return account?.kind === "business" ? account : null;
 };
 
@@ -53,34 +48,25 @@ export const setEntitlement = async (
 ): Promise<Result<Entitlement, "not_found">> => {
   for (let reading = 0; reading < maxReadings; reading += 1) {
     const business = await businessOf(services, id);
+    if (business === null) return refuse("not_found");
     const db = services.homes.of(id);
-    if (business === null || db === null) return refuse("not_found");
     const [at, customer] = [services.clock(), await customerOfAccount(db, id)];
     const after = { status: wanted.status ?? business.status, plan: wanted.plan ?? business.plan };
     if (after.status === business.status && after.plan === business.plan) return ok(entitlementOf(business));
-    const facts = entitlementFacts({
-      account: business,
-      plan: { from: business.plan, to: after.plan },
-      status: { from: business.status, to: after.status },
-      because: { reason: "operator" },
-      actor: { kind: "operator" },
-      at,
-    });
+    const facts = entitlementFacts({ account: business, after, because: { reason: "operator" }, actor: { kind: "operator" }, at });
     const change = setEntitlementAt(db, business, after);
-    const store = { db, vault: services.vault, ledgerId: services.config.ledger.id };
     const settled =
       customer === null || wanted.status === undefined
         ? []
         : [standsAsRead(db, customer, business), putCustomer(db, settledByOperator(customer), at)];
     const rows = [...settled, ...(after.status === "closed" ? [requestEndOfAccount(db, id, at)] : []), change];
     try {
-      const results = await commit(store, rows, facts, hasEntitlement(business, after));
+      const results = await commit(db, services, rows, facts, hasEntitlement(business, after));
       if ((results.at(-1) as D1Result).meta.changes === 0) continue; // somebody changed the account in between
     } catch (error) {
       if (isOutdatedBilling(error)) continue;
       throw error;
     }
-    services.scheduleFollowUp();
     return ok({ id, ...after });
   }
   throw new Error("admin: the account never rests");
@@ -92,27 +78,14 @@ export const listStuck = (services: Runtime & Stores): Promise<readonly (Stuck &
     services.homes.all().map(async ([home, db]) => (await stuckWork(db, services.clock())).map((stuck) => ({ ...stuck, home }))),
   ).then((lists) => lists.flat());
 
-export interface HomeSize {
-  readonly home: string;
-  readonly bytes: number;
-  readonly maxBytes: number;
-}
-
 /** How full each database is: one that is full takes no certificate any more. */
-export const listHomeSizes = (services: Stores): Promise<readonly HomeSize[]> =>
+export const listHomeSizes = (services: Stores) =>
   Promise.all(services.homes.all().map(async ([home, db]) => ({ home, bytes: await homeBytes(db), maxBytes: maxHomeBytes })));
-
-export interface Failing extends FailingEndpoint {
-  readonly home: string;
-  /** Failures in a row, and deliveries that wait; null where nobody could say. */
-  readonly failures: number | null;
-  readonly backlog: number | null;
-}
 
 const maxFailing = 50; // of a home: each is asked how it does
 
-/** Null once it answers again or is gone. */
-const failingNow = async (services: Events, noted: FailingEndpoint): Promise<Omit<Failing, "home"> | null> => {
+/** With its failures in a row, and the deliveries that wait; null where nobody could say. Null as a whole once it answers again or is gone. */
+const failingNow = async (services: Events, noted: FailingEndpoint) => {
   const unknown = { ...noted, failures: null, backlog: null };
   try {
     const held = await logHolding(services, noted.businessId, noted.webhookId);
@@ -127,17 +100,16 @@ const failingNow = async (services: Events, noted: FailingEndpoint): Promise<Omi
 };
 
 /** Endpoints whose owners were told that they fail, and that fail still; the others are forgotten here. By the code of the home. */
-export const listFailingEndpoints = (services: Stores & Events): Promise<readonly Failing[]> =>
+export const listFailingEndpoints = (services: Stores & Events) =>
   Promise.all(
     services.homes.all().map(async ([home, db]) => {
       const noted = await failingEndpoints(db, maxFailing);
       const now = await Promise.all(noted.map((one) => failingNow(services, one)));
       const over = noted.filter((_, at) => now[at] === null);
-      if (over.length > 0)
-        await batch(
-          db,
-          over.map(({ webhookId }) => forgetFailingEndpoint(db, webhookId)),
-        );
+      await batch(
+        db,
+        over.map(({ webhookId }) => forgetFailingEndpoint(db, webhookId)),
+      );
       return now.flatMap((one) => (one === null ? [] : [{ ...one, home }]));
     }),
   ).then((lists) => lists.flat());

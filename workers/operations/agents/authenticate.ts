@@ -15,9 +15,8 @@ export const isKnownToken = (services: Memories, token: string): boolean => serv
 /** Null for a token that is malformed, unknown, ended or revoked, whose person is gone, or whose business may not read. */
 export const agentOf = async (services: Runtime & Stores & Memories, token: string): Promise<Agent | null> => {
   if (isNoToken(token)) return null;
-  const db = services.homes.of(token);
   const tokenHash = sha256Hex(token);
-  const agent = db === null ? null : await agentByToken(db, tokenHash, services.clock());
+  const agent = await agentByToken(services.homes.of(token), tokenHash, services.clock());
   if (agent === null || (agent.realm === "business" && !mayRead(agent.business.status).ok)) {
     services.knownKeys.delete(tokenHash);
     return null;

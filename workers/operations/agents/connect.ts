@@ -8,12 +8,12 @@ import { base64UrlOf } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { homeOfId, newSecret } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
-import { minuteMs, type Instant } from "../../../core/time.ts";
+import { minuteMs } from "../../../core/time.ts";
 import { tokensOfClient } from "../../../storage/agents.ts";
 import type { Database } from "../../../storage/database.ts";
 import { insertOAuthCode, isAnsweredAlready } from "../../../storage/oauth-codes.ts";
-import type { EncryptionContext } from "../../../storage/vault.ts";
 import type { Runtime, Stores } from "../../services.ts";
+import { openNote, sealNote, type NotePlace } from "../access/sealed-notes.ts";
 
 const requestLifeMs = 10 * minuteMs;
 const codeLifeMs = 5 * minuteMs; // people carry an answer by hand from one machine to another
@@ -31,31 +31,25 @@ interface Pending extends ConnectionRequest {
   readonly nonce: string;
   readonly sessionHash: string;
   readonly realm: Session["realm"];
-  readonly at: Instant;
 }
 
-const contextOf = ({ userId }: Session): EncryptionContext => ({ table: "oauth", record: "request", field: "pending", owner: userId });
+const placeOf = ({ userId }: Session): NotePlace => ({ name: "connection", owner: userId });
 
 export const sealRequest = (services: Runtime & Stores, session: Session, request: ConnectionRequest): Promise<string> => {
   const { tokenHash: sessionHash, realm } = session;
-  const pending: Pending = { ...request, nonce: base64UrlOf(services.random(nonceBytes)), sessionHash, realm, at: services.clock() };
-  return services.vault.seal(contextOf(session), JSON.stringify(pending));
+  const pending: Pending = { ...request, nonce: base64UrlOf(services.random(nonceBytes)), sessionHash, realm };
+  return sealNote(services, placeOf(session), pending, requestLifeMs);
 };
 
 /** Null for a form of another session or person, one that is too old, and whatever we did not seal. */
 export const openRequest = async (services: Runtime & Stores, session: Session, sealed: string): Promise<Pending | null> => {
-  try {
-    const pending = JSON.parse(await services.vault.open(contextOf(session), sealed)) as Pending;
-    const isTheirs = pending.sessionHash === session.tokenHash && pending.realm === session.realm;
-    return isTheirs && services.clock() < pending.at + requestLifeMs ? pending : null;
-  } catch {
-    return null; // a form is whatever was sent
-  }
+  const pending = (await openNote<Pending>(services, placeOf(session), sealed))?.content;
+  return pending?.sessionHash === session.tokenHash && pending.realm === session.realm ? pending : null;
 };
 
 export const redirectHostOf = (redirectUri: string): string => redirectUriOf(redirectUri)?.host ?? "";
 
-const databaseOf = (services: Stores, session: Session): Database => services.homes.of(session.userId) as Database;
+const databaseOf = (services: Stores, session: Session): Database => services.homes.of(session.userId);
 
 /** Whether the same program is connected already, by the same way back. */
 export const isConnected = async (services: Runtime & Stores, session: Session, request: ConnectionRequest): Promise<boolean> => {

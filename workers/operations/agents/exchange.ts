@@ -25,8 +25,6 @@ export interface Exchange {
   readonly verifier: string;
 }
 
-const storeOf = (services: Runtime & Stores, db: Database) => ({ db, vault: services.vault, ledgerId: services.config.ledger.id });
-
 const mailOf = async (
   services: Runtime & Stores,
   db: Database,
@@ -55,15 +53,14 @@ const endLive = async (
   const found = await holderOfToken(db, by, now);
   if (found === null) return;
   const fact = tokenFact(found.holder, { type: "agent_token.revoked", id: found.id, at: now });
-  await commit(storeOf(services, db), [revokeToken(db, found.id, now)], [fact], changedBefore());
-  services.scheduleFollowUp();
+  await commit(db, services, [revokeToken(db, found.id, now)], [fact], changedBefore());
 };
 
 /** `refused`: for every reason alike. Of any number at once, one gets a token. */
 export const exchangeCode = async (services: Runtime & Stores & Schedules, exchange: Exchange): Promise<string | "refused" | "full"> => {
   const { code: text, clientId, redirectUri, verifier } = exchange;
-  const db = hasSecretShape(text, "oac_") ? services.homes.of(text) : null;
-  if (db === null) return "refused";
+  if (!hasSecretShape(text, "oac_")) return "refused";
+  const db = services.homes.of(text);
   const codeHash = sha256Hex(text);
   const found = await oauthCodeByHash(db, codeHash);
   if (found === null) return "refused";
@@ -84,34 +81,22 @@ export const exchangeCode = async (services: Runtime & Stores & Schedules, excha
   const redirectHost = redirectHostOf(redirectUri);
   const replaced = code.replaces ? await tokensOfClient(db, { principalId, clientId, redirectHost }, now) : [];
   const made = becameToken(codeHash, id);
-  const store = storeOf(services, db);
-  const token = { id, realm, principalId, businessId, tokenHash: sha256Hex(secret), name: code.clientName, createdAt: now };
+  const { clientName: name, clientHost, language } = code;
+  const client = { source: "oauth", clientId, clientHost, redirectHost, language } as const;
+  const lives = { createdAt: now, expiresAt: now + tokenLifeMs };
+  const token = { id, realm, principalId, businessId, tokenHash: sha256Hex(secret), name, ...lives, ...client };
   const rows = [
     spendOAuthCode(db, realm, { codeHash, clientId, redirectUri, challenge, tokenId: id, replaced, now }),
     endReplaced(db, replaced, made, now),
-    ...(await insertToken(
-      db,
-      services.vault,
-      {
-        ...token,
-        expiresAt: now + tokenLifeMs,
-        source: "oauth",
-        clientId,
-        clientHost: code.clientHost,
-        redirectHost,
-        language: code.language,
-      },
-      made,
-    )),
+    ...(await insertToken(db, services.vault, token, made)),
     ...(await mailOf(services, db, code, { id, at: now })),
   ];
   const facts = [
     tokenFact(holder, { type: "agent_token.minted", id, at: now, expiresAt: now + tokenLifeMs }),
     ...replaced.map((earlier) => tokenFact(holder, { type: "agent_token.revoked", id: earlier, at: now })),
   ];
-  const [spent] = await commit(store, rows, facts, isMinted(id));
+  const [spent] = await commit(db, services, rows, facts, isMinted(id));
   if ((spent as D1Result).meta.changes === 1) {
-    services.scheduleFollowUp();
     services.scheduleMail();
     return secret;
   }
@@ -122,13 +107,11 @@ export const exchangeCode = async (services: Runtime & Stores & Schedules, excha
 
 /** RFC 7009: whoever has a token may end it. Nothing tells whether there was one. */
 export const endByPossession = async (services: Runtime & Stores & Schedules, token: string): Promise<void> => {
-  const db = hasSecretShape(token, "pat_") ? services.homes.of(token) : null;
-  if (db !== null) await endLive(services, db, { tokenHash: sha256Hex(token) });
+  if (hasSecretShape(token, "pat_")) await endLive(services, services.homes.of(token), { tokenHash: sha256Hex(token) });
 };
 
 export const endByLink = async (services: Runtime & Stores & Schedules, id: string, token: string): Promise<boolean> => {
-  const db = services.homes.of(id);
-  if (db === null || !(await isEndLink(services, id, token))) return false;
-  await endLive(services, db, { id });
+  if (!(await isEndLink(services, id, token))) return false;
+  await endLive(services, services.homes.of(id), { id });
   return true;
 };

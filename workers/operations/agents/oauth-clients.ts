@@ -90,19 +90,20 @@ const fetchDocument = async (services: Runtime & Web & Counters, url: URL): Prom
   });
   const readAt = services.clock();
   if (answer.outcome === "unreached" || (answer.outcome === "nothing" && answer.reason === "status")) return "unreached";
-  if (answer.outcome === "nothing") return { client: null, readAt, askAgainAt: readAt + failureKeptMs };
+  const none = { client: null, readAt, askAgainAt: readAt + failureKeptMs };
+  if (answer.outcome === "nothing") return none;
   const keptMs = Math.min(Math.max((answer.page.maxAge ?? 0) * secondMs, minKeptMs), maxKeptMs);
   try {
     const client = clientOfDocument(url, JSON.parse(answer.page.body));
-    return { client, readAt, askAgainAt: readAt + (client === null ? failureKeptMs : keptMs) };
+    return client === null ? none : { client, readAt, askAgainAt: readAt + keptMs };
   } catch {
-    return { client: null, readAt, askAgainAt: readAt + failureKeptMs }; // no JSON
+    return none; // no JSON
   }
 };
 
 type Reading = Runtime & Stores & Memories & Web & Counters;
 
-const copies = ({ homes }: Stores): Database => homes.of(`con_${firstHome}`) as Database;
+const copies = ({ homes }: Stores): Database => homes.at(firstHome);
 
 /** From its address; else as it was in the last days, or as it is known to everybody. */
 const readDocument = async (services: Reading, url: URL): Promise<ReadClient> => {

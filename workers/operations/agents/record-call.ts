@@ -1,9 +1,9 @@
 // Every call of a tool stands in the audit chain of whoever's records the token opens: by the token's id, with the names of the
 // arguments and never their values.
 import type { Agent } from "../../../core/agents/token.ts";
+import { factOf } from "../../../core/facts.ts";
 import { noteUse } from "../../../storage/agents.ts";
 import { commit } from "../../../storage/commit.ts";
-import type { Database } from "../../../storage/database.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 
 export interface RecordedCall {
@@ -21,18 +21,9 @@ export const recordCall = async (
   { tool, outcome, argumentNames }: RecordedCall,
 ): Promise<void> => {
   const { tokenId, ownerId, chain } = agent;
-  const db = services.homes.of(ownerId) as Database;
+  const db = services.homes.of(ownerId);
   const now = services.clock();
-  await commit({ db, vault: services.vault, ledgerId: services.config.ledger.id }, noteUse(db, agent, now), [
-    {
-      type: "agent.called",
-      entityType: "agent_token",
-      entityId: tokenId,
-      at: now,
-      chains: [chain],
-      actor: { kind: "agent", id: tokenId },
-      payload: { tool, outcome, arguments: argumentNames },
-    },
-  ]);
-  services.scheduleFollowUp();
+  const payload = { tool, outcome, arguments: argumentNames };
+  const act = { type: "agent.called", entityType: "agent_token", entityId: tokenId, payload } as const;
+  await commit(db, services, noteUse(db, agent, now), [factOf({ chain, actor: { kind: "agent", id: tokenId } }, act, now)]);
 };

@@ -1,9 +1,10 @@
 // Tokens for assistants, made, listed and ended by the person whose they are; an owner also ends those of the others in the business.
-import { chosenName, tokenFact, tokenHolder, tokenLifeMs, type AgentToken } from "../../../core/agents/token.ts";
+import { tokenFact, tokenHolder, tokenLifeMs, type AgentToken } from "../../../core/agents/token.ts";
 import type { Session } from "../../../core/access/session.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
 import { homeOfId, newId, newSecret, type RandomBytes } from "../../../core/ids.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
+import { ok, refuse, refusedWhere, type Result } from "../../../core/result.ts";
+import { chosenLine } from "../../../core/text.ts";
 import {
   insertToken,
   isMinted,
@@ -15,20 +16,15 @@ import {
 } from "../../../storage/agents.ts";
 import { changedBefore } from "../../../storage/query.ts";
 import { commit } from "../../../storage/commit.ts";
-import type { Database } from "../../../storage/database.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
 import type { Keeping } from "../access/idempotency.ts";
+
+const maxNameLength = 80;
 
 export interface MintedToken extends AgentToken {
   /** Shown now and never again. */
   readonly secret: string;
 }
-
-const storeOf = (services: Runtime & Stores, session: Session) => ({
-  db: services.homes.of(session.userId) as Database,
-  vault: services.vault,
-  ledgerId: services.config.ledger.id,
-});
 
 const scopeOf = (session: Session): TokenScope =>
   session.realm === "consumer" ? { principalId: session.userId } : { businessId: session.business.id };
@@ -49,7 +45,7 @@ export const mintToken = async (
   request: { readonly name: string | null; readonly once?: string },
   keep?: Keeping<MintedToken>,
 ): Promise<Result<MintedToken, "invalid_request" | "token_limit" | "idempotency_conflict">> => {
-  const name = chosenName(request.name);
+  const name = chosenLine("name", request.name, maxNameLength);
   if (!name.ok) return name;
   const holder = tokenHolder(session);
   const { realm, principalId, businessId } = holder;
@@ -58,26 +54,20 @@ export const mintToken = async (
   const id = newId("tok_", home, request.once === undefined ? services.random : await derivedFrom(services, principalId, request.once));
   const secret = newSecret("pat_", home, services.random);
   const token = { id, realm, principalId, name: name.value, createdAt: now, expiresAt: now + tokenLifeMs };
-  const store = storeOf(services, session);
-  const rows = await insertToken(store.db, store.vault, { ...token, businessId, tokenHash: sha256Hex(secret) });
+  const db = services.homes.of(session.userId);
+  const rows = await insertToken(db, services.vault, { ...token, businessId, tokenHash: sha256Hex(secret) });
   const fact = tokenFact(holder, { type: "agent_token.minted", id, at: now, expiresAt: token.expiresAt });
   const minted: MintedToken = { ...token, secret, lastUsedDay: null, client: null };
   const kept = (await keep?.(minted, isMinted(id))) ?? [];
-  try {
-    const [inserted] = await commit(store, [...rows, ...kept], [fact], isMinted(id));
-    if (inserted.meta.changes === 0) return refuse("token_limit");
-  } catch (error) {
-    if (isMintedAlready(error)) return refuse("idempotency_conflict");
-    throw error;
-  }
-  services.scheduleFollowUp();
-  return ok(minted);
+  return commit(db, services, [...rows, ...kept], [fact], isMinted(id)).then(
+    ([inserted]) => (inserted.meta.changes === 0 ? refuse("token_limit") : ok(minted)),
+    refusedWhere(isMintedAlready, "idempotency_conflict"),
+  );
 };
 
 /** The live ones, newest first: a consumer's own, or all of a business. */
 export const listTokens = (services: Runtime & Stores, session: Session): Promise<readonly AgentToken[]> => {
-  const { db, vault } = storeOf(services, session);
-  return liveTokens(db, vault, scopeOf(session), services.clock());
+  return liveTokens(services.homes.of(session.userId), services.vault, scopeOf(session), services.clock());
 };
 
 /** Ends a token at once. Refuses `not_found` for one that is unknown, ended or somebody else's alike. */
@@ -86,13 +76,12 @@ export const endToken = async (
   session: Session,
   id: string,
 ): Promise<Result<true, "not_found" | "owner_required">> => {
-  const store = storeOf(services, session);
+  const db = services.homes.of(session.userId);
   const now = services.clock();
-  const principalId = await principalOfToken(store.db, scopeOf(session), id, now);
+  const principalId = await principalOfToken(db, scopeOf(session), id, now);
   if (principalId === null) return refuse("not_found");
   if (principalId !== session.userId && session.realm === "business" && session.role !== "owner") return refuse("owner_required");
   const fact = tokenFact(tokenHolder(session), { type: "agent_token.revoked", id, at: now });
-  await commit(store, [revokeToken(store.db, id, now)], [fact], changedBefore());
-  services.scheduleFollowUp();
+  await commit(db, services, [revokeToken(db, id, now)], [fact], changedBefore());
   return ok(true);
 };

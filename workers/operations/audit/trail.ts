@@ -3,13 +3,12 @@
 import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { AuditChain } from "../../../core/facts.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { homeOfId, type ConsumerId, type Home } from "../../../core/ids.ts";
-import { committedPayloads, waitingEntries } from "../../../storage/outboxes/audit.ts";
-import type { Database } from "../../../storage/database.ts";
+import { firstHome, homeOfId, type ConsumerId, type Home } from "../../../core/ids.ts";
 import { together } from "../../../storage/lookups.ts";
 import { newestCheckpointAnchor } from "../../../storage/outboxes/anchors.ts";
+import { committedPayloads, waitingEntries } from "../../../storage/outboxes/audit.ts";
 import { homesOfPerson } from "../../../storage/people.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Proofs, Runtime, Stores } from "../../services.ts";
 
 const maxWaiting = 200;
@@ -29,10 +28,6 @@ export interface TrailQuery {
   readonly about?: readonly string[];
 }
 
-/** A person's chain tells of their shares too, which lie in the homes of the businesses. */
-const homesOf = async (services: Stores, { id }: TrailOwner): Promise<readonly Home[]> =>
-  id.startsWith("con_") ? homesOfPerson(services.homes.of(id) as Database, id as ConsumerId) : [];
-
 /** A page of the chain with its proof, once the log has taken what waited in the homes; null before the first entry. */
 const readLog = async (services: Proofs, { chain }: TrailOwner, homes: ReadonlySet<Home>, query: TrailQuery) => {
   const log = services.auditLog(chain.shard);
@@ -45,13 +40,13 @@ const readLog = async (services: Proofs, { chain }: TrailOwner, homes: ReadonlyS
 type LoggedPage = NonNullable<Awaited<ReturnType<typeof readLog>>>;
 
 /** What a home knows of the chain: what these entries of it committed to, in the rows that carried them to the log, and what waits there. */
-const readHome = async (services: Runtime & Stores, { chain }: TrailOwner, home: Home, page: LoggedPage | null) => {
-  const db = services.homes.of(`con_${home}`) as Database;
+const readHome = async (services: Stores, { chain }: TrailOwner, home: Home, page: LoggedPage | null) => {
+  const db = services.homes.at(home);
   const carried = page === null ? [] : page.entries.filter((entry) => entry.home === home).map(({ outbox_id }) => outbox_id);
   const [payloads, waiting, anchor = null] = await together(db, [
     committedPayloads(db, services.vault, chain.tag, carried),
     waitingEntries(db, { shard: chain.shard, chainTag: chain.tag, max: maxWaiting }),
-    ...(page === null ? [] : [newestCheckpointAnchor(db, services.config.ledger.id, page.proof.origin)]),
+    ...(page === null ? [] : [newestCheckpointAnchor(db, services.ledgerId, page.proof.origin)]),
   ]);
   return { payloads, waiting, anchor };
 };
@@ -65,24 +60,20 @@ export const auditTrailIn = async (
 ): Promise<Result<AuditTrail, "storage_unavailable">> => {
   if (query.about?.length === 0) return ok({ chain: owner.chain.tag, page: null, pending: [], anchor: null }); // however long the chain is
   const homes = new Set([homeOfId(owner.id), ...others]);
-  try {
+  const trail = await failingAlone(services, "audit", async (): Promise<AuditTrail> => {
     const page = await readLog(services, owner, homes, query);
     // The statements of checkpoints are kept in the first home.
-    const [first] = services.homes.all();
-    const asked =
-      page === null || first === undefined ? homes : new Set([...homes, ...page.entries.map(({ home }) => home as Home), first[0]]);
+    const asked = page === null ? homes : new Set([...homes, ...page.entries.map(({ home }) => home as Home), firstHome]);
     const found = await Promise.all([...asked].map((home) => readHome(services, owner, home, page)));
     const payloads = new Map(found.flatMap((one) => [...one.payloads]));
-    return ok({
+    return {
       chain: owner.chain.tag,
       page: page && { ...page, entries: page.entries.map((entry) => ({ ...entry, committed: payloads.get(entry.outbox_id) ?? null })) },
       pending: found.flatMap(({ waiting }) => waiting).filter(({ entityId }) => query.about?.includes(entityId) ?? true),
       anchor: found.find(({ anchor }) => anchor !== null)?.anchor ?? null,
-    });
-  } catch (error) {
-    services.log.fault({ at: "audit", error: kindOfError(error) });
-    return refuse("storage_unavailable");
-  }
+    };
+  });
+  return trail === undefined ? refuse("storage_unavailable") : ok(trail);
 };
 
 /** Refuses `storage_unavailable` when the log or a home cannot be asked. */
@@ -90,4 +81,9 @@ export const auditTrail = async (
   services: Runtime & Stores & Proofs,
   owner: TrailOwner,
   query: TrailQuery,
-): Promise<Result<AuditTrail, "storage_unavailable">> => auditTrailIn(services, owner, await homesOf(services, owner), query);
+): Promise<Result<AuditTrail, "storage_unavailable">> => {
+  const { id } = owner;
+  // A person's chain tells of their shares too, which lie in the homes of the businesses.
+  const others = id.startsWith("con_") ? await homesOfPerson(services.homes.of(id), id as ConsumerId) : [];
+  return auditTrailIn(services, owner, others, query);
+};

@@ -7,7 +7,6 @@ import { sha256Hex } from "../../../core/hash.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { minuteMs, type Instant } from "../../../core/time.ts";
 import { customerOfAccount, type BillingCustomer } from "../../../storage/billing.ts";
-import type { Database } from "../../../storage/database.ts";
 import { together, type Lookup } from "../../../storage/lookups.ts";
 import type { Billing, Runtime, Stores } from "../../services.ts";
 import { readCertificateMonths } from "../portal/overview.ts";
@@ -35,9 +34,7 @@ const hasSubscription = ({ endedAt, plan }: BillingCustomer): boolean => endedAt
 
 /** Since when a business is suspended because a payment is missing; null where it is not, or an operator suspended it. */
 export const unpaidSince = async (services: Stores, { business }: MemberSession): Promise<Instant | null> =>
-  business.status === "suspended"
-    ? ((await customerOfAccount(services.homes.of(business.id) as Database, business.id))?.suspendedAt ?? null)
-    : null;
+  business.status === "suspended" ? ((await customerOfAccount(services.homes.of(business.id), business.id))?.suspendedAt ?? null) : null;
 
 /**
  * Whether somebody could be sent to pay. Refuses, in this order: not_found (nothing is sold here), forbidden (what is sold to the other
@@ -49,7 +46,7 @@ const payable = (
   plan: PurchasablePlan,
 ): Lookup<Result<BillingCustomer | null, PayRefusal>> => {
   const accountId = accountOf(session);
-  return customerOfAccount(services.homes.of(accountId) as Database, accountId).map((customer) => {
+  return customerOfAccount(services.homes.of(accountId), accountId).map((customer) => {
     if (services.paymentProvider === null) return refuse("not_found", "This deployment sells nothing: it has no billing.");
     const allowed = mayPay(session, plan, customer);
     return allowed.ok ? ok(customer) : allowed;
@@ -58,7 +55,7 @@ const payable = (
 
 /** What a business's own people see of what it pays for: its account, its certificates by month, and whether this member could pay. */
 export const readBilling = async (services: Runtime & Stores & Billing, member: MemberSession) => {
-  const [account, months, door] = await together(services.homes.of(member.business.id) as Database, [
+  const [account, months, door] = await together(services.homes.of(member.business.id), [
     readAccount(services, member),
     readCertificateMonths(services, member),
     payable(services, member, "business"),

@@ -1,6 +1,6 @@
 // An event of the payment provider becomes what the account may do. Load, decide, commit, as one batch with the event's id: sent
 // twice it does nothing, and whatever the order, the newest word of the provider holds (core/billing/standing.ts).
-import { entitlementFacts } from "../../../core/billing/facts.ts";
+import { entitlementFacts, type EntitlementChange } from "../../../core/billing/facts.ts";
 import { planOf, realmOf, type AnyPlan, type ConsumerPlan } from "../../../core/billing/plans.ts";
 import {
   afterEvent,
@@ -30,7 +30,7 @@ import {
   type BilledAccount,
   type BillingCustomer,
 } from "../../../storage/billing.ts";
-import { commit } from "../../../storage/commit.ts";
+import { commit, retrying } from "../../../storage/commit.ts";
 import { deleteSubscriptionEnd, requestEndOfAccount, requestEndOfSubscription } from "../../../storage/outboxes/subscription-ends.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
@@ -43,13 +43,11 @@ interface Place {
 }
 
 /** Where the customer is known. One that is not waits in the first home; a checkout takes it to the home of its account. */
-const placeOf = async (services: Stores, event: BillingEvent): Promise<Place | null> => {
+const placeOf = async (services: Stores, event: BillingEvent): Promise<Place> => {
   const found = await Promise.all(services.homes.all().map(async ([, db]) => ({ db, customer: await customerById(db, event.customerId) })));
   const known =
     found.find(({ customer }) => customer !== null && customer.accountId !== null) ?? found.find(({ customer }) => customer !== null);
-  const home = event.kind === "checkout" ? event.accountId : `con_${firstHome}`;
-  const db = event.kind === "checkout" ? services.homes.of(home) : (known?.db ?? services.homes.of(home));
-  if (db === null) return null;
+  const db = event.kind === "checkout" ? services.homes.of(event.accountId) : (known?.db ?? services.homes.at(firstHome));
   return { db, customer: known?.customer ?? null, revision: known?.db === db ? (known.customer?.revision ?? 0) : 0 };
 };
 
@@ -58,52 +56,34 @@ interface Change {
   readonly facts: readonly Fact[];
 }
 
-/** What becomes of the account, as rows and facts. */
-const entitlementChange = (
+/** What becomes of an account by itself, as rows and facts; none where it is that already. */
+export const entitlementChange = (
   db: Database,
   account: BilledAccount,
-  event: BillingEvent,
-  before: Standing | null,
-  after: Standing,
+  after: EntitlementChange["after"],
+  because: EntitlementChange["because"],
   at: Instant,
 ): Change => {
-  const because = { event_id: event.id, event_type: event.type };
-  const actor = { kind: "system" } as const;
-  if (account.kind === "consumer") {
-    if (account.isOver) return { rows: [], facts: [] }; // nobody is left whose plan it could be
-    const plan = (planOf(consumerPlanAfter(account.plan, before, after), "consumer") ?? account.plan) as ConsumerPlan;
-    const facts = entitlementFacts({ account, plan: { from: account.plan, to: plan }, because, actor, at });
-    return { rows: facts.length === 0 ? [] : [setConsumerPlan(db, account.id, plan)], facts };
-  }
-  const plan = (planOf(planAfter(account.plan, before, after), "business") ?? account.plan) as Plan;
-  const status = statusAfter(account.status, before, after);
-  const changes = { plan: { from: account.plan, to: plan }, status: { from: account.status, to: status } };
-  const facts = entitlementFacts({ account, ...changes, because, actor, at });
-  return { rows: facts.length === 0 ? [] : [setBusinessEntitlement(db, account.id, { status, plan })], facts };
+  const facts = entitlementFacts({ account, after, because, actor: { kind: "system" }, at });
+  if (facts.length === 0) return { rows: [], facts };
+  const { plan = account.plan } = after;
+  if (account.kind === "consumer") return { rows: [setConsumerPlan(db, account.id, plan as ConsumerPlan)], facts };
+  const { status = account.status } = after;
+  return { rows: [setBusinessEntitlement(db, account.id, { status, plan: plan as Plan })], facts };
 };
 
-const committed = async (
-  services: Runtime & Stores & Schedules,
-  db: Database,
-  rows: readonly Statement[],
-  facts: readonly Fact[],
-): Promise<"done" | "outdated"> => {
-  try {
-    await commit({ db, vault: services.vault, ledgerId: services.config.ledger.id }, rows, facts);
-  } catch (error) {
-    if (isTakenIn(error)) return "done";
-    if (isOutdatedBilling(error)) return "outdated";
-    throw error;
+const entitlementAfter = (account: BilledAccount, before: Standing | null, after: Standing): EntitlementChange["after"] => {
+  if (account.kind === "business") {
+    const plan = planOf(planAfter(account.plan, before, after), "business") ?? account.plan;
+    return { plan, status: statusAfter(account.status, before, after) };
   }
-  if (facts.length > 0) services.scheduleFollowUp();
-  return "done";
+  if (account.isOver) return {}; // nobody is left whose plan it could be
+  return { plan: planOf(consumerPlanAfter(account.plan, before, after), "consumer") ?? account.plan };
 };
 
-/** `outdated`: customer or account changed in between; read both again. */
-const attempt = async (services: Runtime & Stores & Schedules, event: BillingEvent): Promise<"done" | "outdated"> => {
-  const place = await placeOf(services, event);
-  if (place === null) return "done"; // an account of no home there is
-  const { db, customer, revision } = place;
+/** Throws where customer or account changed in between: then both are read again. */
+const attempt = async (services: Runtime & Stores & Schedules, event: BillingEvent): Promise<"done"> => {
+  const { db, customer, revision } = await placeOf(services, event);
   if (await hasTakenIn(db, event.id)) return "done";
   const accountId = event.kind === "checkout" ? event.accountId : (customer?.accountId ?? null);
   const account = accountId === null ? null : await billedAccount(db, accountId);
@@ -124,10 +104,15 @@ const attempt = async (services: Runtime & Stores & Schedules, event: BillingEve
     event.kind === "checkout" && idle !== null
       ? [requestEndOfSubscription(db, { subscriptionId: idle, accountId: event.accountId, customerId: event.customerId }, now)]
       : [];
-  if (after === null || isOutrun) return ends.length === 0 ? "done" : committed(services, db, [taken, ...ends], []);
+  if (after === null || isOutrun) {
+    if (ends.length > 0) await commit(db, services, [taken, ...ends], []);
+    return "done";
+  }
   const hasEnded = after.endedAt !== null;
   const isForgotten = hasEnded && account?.kind === "consumer" && account.isOver;
-  const change = account === null ? { rows: [], facts: [] } : entitlementChange(db, account, event, customer, after, now);
+  const because = { event_id: event.id, event_type: event.type };
+  const change =
+    account === null ? { rows: [], facts: [] } : entitlementChange(db, account, entitlementAfter(account, customer, after), because, now);
   const rows = [
     taken,
     ...ends,
@@ -137,13 +122,18 @@ const attempt = async (services: Runtime & Stores & Schedules, event: BillingEve
     ...(hasEnded && after.subscriptionId !== null ? [deleteSubscriptionEnd(db, after.subscriptionId)] : []),
     ...change.rows,
   ];
-  return committed(services, db, rows, change.facts);
+  await commit(db, services, rows, change.facts);
+  return "done";
 };
 
 const maxReadings = 5; // events of one customer come in bursts of three or four
 
 /** Takes an event in. Throws what makes the provider send it again; anything else is taken for good, also what changes nothing. */
 export const takeInEvent = async (services: Runtime & Stores & Schedules, event: BillingEvent): Promise<void> => {
-  for (let reading = 0; reading < maxReadings; reading += 1) if ((await attempt(services, event)) === "done") return;
-  throw new Error("billing: the account never rests");
+  try {
+    const taken = await retrying([isOutdatedBilling], () => attempt(services, event), maxReadings);
+    if (taken !== "done") throw new Error("billing: the account never rests");
+  } catch (error) {
+    if (!isTakenIn(error)) throw error; // another request has taken it in
+  }
 };

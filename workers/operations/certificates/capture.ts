@@ -1,26 +1,28 @@
 // POST /v1/consent: one form submission becomes a certificate. Load, decide, commit; nothing slow before the answer.
 import type { Environment } from "../../../core/access/entitlement.ts";
-import { verifyOrigin, type OriginRules } from "../../../core/access/origins.ts";
+import { rulesFor, verifyOrigin } from "../../../core/access/origins.ts";
 import type { WindowState } from "../../../core/access/window.ts";
 import { base64UrlOf } from "../../../core/bytes.ts";
 import { canonicalJson } from "../../../core/canonical-json.ts";
 import { keptReceiptText, readKeptReceipt, type CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
 import type { CaptureCircumstances, Submission } from "../../../core/certificates/certificate.ts";
-import { issueCertificate, type Issued, type IssueRefusal } from "../../../core/certificates/issue.ts";
+import { issueCertificate, type Issued } from "../../../core/certificates/issue.ts";
 import { comparableSubject } from "../../../core/certificates/matching.ts";
 import { readSubmission, type ReadSubmission } from "../../../core/certificates/submission.ts";
 import { verifyUrlOf } from "../../../core/certificates/views.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { homeOfId, newId, type BusinessId, type CertId, type ClientId } from "../../../core/ids.ts";
 import { captureSharedMs } from "../../../core/policies/snapshot.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
+import { ok, refuse, refusedWhere, type Result } from "../../../core/result.ts";
+import { dayMs } from "../../../core/time.ts";
 import { capturingClient, type CapturingClient } from "../../../storage/accounts.ts";
-import { isDayFull } from "../../../storage/client-days.ts";
+import { isDayFull, isNotWarned, noteWarning } from "../../../storage/client-days.ts";
 import { insertIssuance, isOutdatedRevision } from "../../../storage/certificates.ts";
-import { commit } from "../../../storage/commit.ts";
-import type { Database } from "../../../storage/database.ts";
+import { commit, retrying } from "../../../storage/commit.ts";
+import { batch, type Database } from "../../../storage/database.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../../storage/idempotency.ts";
-import { warnNearLimit } from "./warn-near-limit.ts";
+import { ownerMails } from "../../../storage/owners.ts";
+import { failingAlone } from "../../log.ts";
 import type { Counters, Memories, Phones, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 
 const rootSaltBytes = 32;
@@ -42,15 +44,6 @@ export interface Captured {
   readonly receipt: CaptureReceipt;
   readonly replayed: boolean;
 }
-
-export type CaptureRefusal =
-  | IssueRefusal
-  | "invalid_request"
-  | "client_not_found"
-  | "forbidden"
-  | "idempotency_conflict"
-  | "rate_limited"
-  | "storage_unavailable";
 
 /** What makes two submissions the same one: all that is sealed about the person and the text, nothing that a retry changes. */
 const submissionHash = (clientId: ClientId, submission: Submission, read: ReadSubmission): string =>
@@ -94,6 +87,24 @@ interface AnswerKey {
   readonly bodyHash: string;
 }
 
+/**
+ * The owners hear once a day and client that submissions without an API key come close to the day's limit: beyond it their forms get no
+ * certificates. Of any number at once, one writes the mails. If it fails, the next submission calls for it again.
+ */
+const warnNearLimit = async (
+  services: Runtime & Stores,
+  db: Database,
+  businessId: BusinessId,
+  { clientId, issuedAt }: Issued["certificate"],
+): Promise<void> => {
+  const now = services.clock();
+  const day = Math.floor(issuedAt / dayMs);
+  const data = { client_id: clientId, until: (day + 1) * dayMs };
+  const onlyIf = isNotWarned({ clientId, day });
+  const mails = await ownerMails(db, services.vault, businessId, { template: "client_limit_near", data, now, onlyIf });
+  await batch(db, [...mails, noteWarning(db, { clientId, day }, now)]);
+};
+
 /** Writes the issuance and everything that follows from it as one batch: the only round trip of a usual submission. */
 const commitIssuance = async (
   services: Runtime & Stores & Proofs & Phones & Schedules,
@@ -125,32 +136,28 @@ const commitIssuance = async (
   });
   const answer = { status: 201, response: keptReceiptText(receipt), certId: certificate.id, now: certificate.issuedAt };
   const answers = answerKey === null ? [] : await insertAnswer(db, services.vault, { ...answerKey, ...answer });
-  const store = { db, vault: services.vault, ledgerId: services.config.ledger.id };
-  const [counted, , , , , , policyRequests] = await commit(store, [...issuance, ...answers], [issued.fact]);
+  const [counted, , , , , , policyRequests] = await commit(db, services, [...issuance, ...answers], [issued.fact]);
   if (policyRequests.length > 0) services.scheduleRelay();
-  if (counted[0]?.isNear === true) services.afterAnswer(() => warnNearLimit(services, db, { businessId: business.id, ...certificate }));
-  if (business.emitsIssued) services.scheduleEvents(business.id, business.environment);
-  services.scheduleFollowUp();
+  if (counted[0]?.isNear === true)
+    services.afterAnswer(() => failingAlone(services, "warn-near-limit", () => warnNearLimit(services, db, business.id, certificate)));
   return receipt;
 };
 
-const rulesFor = ({ config }: Runtime, business: CapturingClient): OriginRules => ({
-  allowsLocalHttp: config.environment === "development",
-  allowsSandboxLocalhost: business.environment === "sandbox",
-});
+/** What a submission is, whatever account it is decided on. */
+interface Submitted {
+  readonly clientId: ClientId;
+  readonly request: CaptureRequest;
+  readonly read: ReadSubmission;
+  readonly answerKey: AnswerKey | null;
+}
 
-type Attempt = Result<Captured, CaptureRefusal> | "outdated";
-
-/** Decides on the account as given. `outdated`: the account moved on, or the key holds an answer; read both, then decide again. */
+/** Decides on the account as given. Throws where that moved on, or the key holds an answer: then both are read, and it is decided again. */
 const attemptCapture = async (
   services: Runtime & Stores & Proofs & Phones & Schedules,
   db: Database,
-  clientId: ClientId,
-  request: CaptureRequest,
-  read: ReadSubmission,
+  { clientId, request, read, answerKey }: Submitted,
   business: CapturingClient,
-  answerKey: AnswerKey | null,
-): Promise<Attempt> => {
+): Promise<Result<Captured>> => {
   const issued = issueCertificate({
     business,
     clientId,
@@ -158,19 +165,16 @@ const attemptCapture = async (
     read,
     originHeader: request.originHeader,
     circumstances: request.circumstances,
-    rules: rulesFor(services, business),
+    rules: rulesFor(services.config, business),
     now: services.clock(),
     certId: newId("cc_", homeOfId(clientId), services.random) as CertId,
     rootSalt: services.random(rootSaltBytes),
   });
   if (!issued.ok) return issued;
-  try {
-    return ok({ receipt: await commitIssuance(services, db, business, issued.value, answerKey, request.caller === null), replayed: false });
-  } catch (error) {
-    if (isOutdatedRevision(error) || isTakenKey(error)) return "outdated";
-    if (isDayFull(error)) return refuse("rate_limited", "This client has had as many submissions without an API key as a day may bring.");
-    throw error;
-  }
+  return commitIssuance(services, db, business, issued.value, answerKey, request.caller === null).then(
+    (receipt) => ok({ receipt, replayed: false }),
+    refusedWhere(isDayFull, "rate_limited", "This client has had as many submissions without an API key as a day may bring."),
+  );
 };
 
 /** Counts a submission without an API key toward its client; null where its Origin is not the client's, so that it counts for its sender alone. */
@@ -179,9 +183,8 @@ export const countForClient = async (
   clientId: ClientId,
   originHeader: string | null,
 ): Promise<WindowState | null> => {
-  const db = services.homes.of(clientId);
-  const business = services.rememberedClients.get(clientId) ?? (db === null ? null : await capturingClient(db, clientId));
-  if (business === null || !verifyOrigin(originHeader, business.domains, rulesFor(services, business)).ok) return null;
+  const business = services.rememberedClients.get(clientId) ?? (await capturingClient(services.homes.of(clientId), clientId));
+  if (business === null || !verifyOrigin(originHeader, business.domains, rulesFor(services.config, business)).ok) return null;
   services.rememberedClients.set(clientId, business);
   return services.takeByAddress("CONSENT_PER_CLIENT", clientId);
 };
@@ -189,8 +192,6 @@ export const countForClient = async (
 /** A visitor needs no key; a key opens its own business's clients, and a test key only the sandbox ones. */
 const maySpeakFor = (caller: CaptureRequest["caller"], client: CapturingClient): boolean =>
   caller === null || (caller.businessId === client.id && (caller.environment === "live" || client.environment === "sandbox"));
-
-const maxReadings = 3; // a change and a twin request can each outdate one reading; more is an account that never rests
 
 /**
  * Seals one form submission into a certificate (SPEC, POST /v1/consent). Durable before it is answered; the policies, the
@@ -202,12 +203,12 @@ const maxReadings = 3; // a change and a twin request can each outdate one readi
 export const captureConsent = async (
   services: Runtime & Stores & Memories & Proofs & Phones & Schedules,
   request: CaptureRequest,
-): Promise<Result<Captured, CaptureRefusal>> => {
+): Promise<Result<Captured>> => {
   const { clientId, submission } = request;
   const read = readSubmission(submission);
   if (!read.ok) return read;
-  const db = clientId === null ? null : services.homes.of(clientId);
-  if (clientId === null || db === null) return refuse("client_not_found");
+  if (clientId === null) return refuse("client_not_found");
+  const db = services.homes.of(clientId);
   const answerKey: AnswerKey | null =
     request.idempotencyKey === null
       ? null
@@ -216,12 +217,14 @@ export const captureConsent = async (
           bodyHash: submissionHash(clientId, submission, read.value),
         };
 
+  const submitted = { clientId, request, read: read.value, answerKey };
+  const outdated = [isOutdatedRevision, isTakenKey];
   const remembered = services.rememberedClients.get(clientId);
   if (remembered !== undefined && maySpeakFor(request.caller, remembered)) {
-    const attempt = await attemptCapture(services, db, clientId, request, read.value, remembered, answerKey);
-    if (attempt !== "outdated" && attempt.ok) return attempt;
+    const attempt = await retrying(outdated, () => attemptCapture(services, db, submitted, remembered), 1);
+    if (attempt.ok) return attempt;
   }
-  for (let reading = 1; reading <= maxReadings; reading += 1) {
+  return retrying(outdated, async () => {
     const [business, kept] = await Promise.all([
       capturingClient(db, clientId),
       answerKey === null ? null : keptAnswer(db, services.vault, answerKey.keyHash, services.clock()),
@@ -232,14 +235,10 @@ export const captureConsent = async (
     }
     services.rememberedClients.set(clientId, business);
     if (!maySpeakFor(request.caller, business)) return refuse("forbidden");
-    if (kept !== null) {
-      const origin = verifyOrigin(request.originHeader, business.domains, rulesFor(services, business));
-      if (!origin.ok) return origin;
-      if (kept.bodyHash !== answerKey?.bodyHash) return refuse("idempotency_conflict");
-      return ok({ receipt: readKeptReceipt(kept.response), replayed: true });
-    }
-    const attempt = await attemptCapture(services, db, clientId, request, read.value, business, answerKey);
-    if (attempt !== "outdated") return attempt;
-  }
-  return refuse("storage_unavailable");
+    if (kept === null) return attemptCapture(services, db, submitted, business);
+    const origin = verifyOrigin(request.originHeader, business.domains, rulesFor(services.config, business));
+    if (!origin.ok) return origin;
+    if (kept.bodyHash !== answerKey?.bodyHash) return refuse("idempotency_conflict");
+    return ok({ receipt: readKeptReceipt(kept.response), replayed: true });
+  });
 };

@@ -21,7 +21,6 @@ export const eraseSubject = async (
   reason: ErasureReason | null,
 ): Promise<Result<ErasedSubject, "cert_not_found">> => {
   const db = services.homes.of(certId);
-  if (db === null) return refuse("cert_not_found");
   const load = () => erasableById(db, { certId, businessId: member.business.id });
   const found = await load();
   if (found === null) return refuse("cert_not_found");
@@ -30,12 +29,11 @@ export const eraseSubject = async (
   const now = services.clock();
   const fact = erasureFact(found.certificate, { reason, actor: { kind: "member", id: member.userId }, now });
   try {
-    await commit({ db, vault: services.vault, ledgerId: services.config.ledger.id }, erasePersons(db, [certId], now), [fact]);
+    await commit(db, services, erasePersons(db, [certId], now), [fact]);
   } catch (error) {
     const erasedAt = isErasedAlready(error) ? (await load())?.erasedAt : null;
     if (erasedAt == null) throw error;
     return ok({ certId, erasedAt });
   }
-  services.scheduleFollowUp();
   return ok({ certId, erasedAt: now });
 };

@@ -15,7 +15,7 @@ import type { FactType } from "../../../core/facts.ts";
 import type { OpenedCertificate, PublishedCertificate } from "../../../core/certificates/published.ts";
 import { verifyView, withdrawalReceiptView } from "../../../core/certificates/views.ts";
 import { homeOfId, type CertId } from "../../../core/ids.ts";
-import { parseReceipt } from "../../../core/ledger/receipt.ts";
+import { parseReceipt, type Receipt } from "../../../core/ledger/receipt.ts";
 import { trustDocument } from "../../../core/ledger/trust-document.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import type { Database } from "../../../storage/database.ts";
@@ -23,12 +23,12 @@ import { businessIdentity } from "../../../storage/accounts.ts";
 import { certificateEntries } from "../../../storage/outboxes/audit.ts";
 import { provenEntityWithdrawals } from "../../../storage/entity-withdrawals.ts";
 import { entityAnchors, type EntityAnchor } from "../../../storage/outboxes/anchors.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Memories, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import { attestedStatement } from "../attestations.ts";
 import { openForReading } from "./read.ts";
 import { trustedKeys } from "../service/trust.ts";
-import { viewContext } from "./view-context.ts";
+import { viewContext } from "./verify.ts";
 
 const maxEntries = 2_010; // 999 withdrawals from single recipients, as many acknowledgements, and a few more; each is about 2 KiB of the pack's 10 MiB
 
@@ -48,7 +48,7 @@ const auditOf = async (
     ...after("business.entities_ceased", Math.max(0, ...entitiesWithdrawn.map(({ acknowledgement }) => acknowledgement ?? 0))),
   ];
   const rows = found.filter((row) => !later.includes(row));
-  try {
+  const packed = await failingAlone(platform, "audit", async (): Promise<PackedAudit | null> => {
     const log = platform.auditLog(chain.shard);
     if (rows.some(({ drained }) => !drained)) await log.drainNow(homeOfId(certificate.id)); // what was committed before the question is in the answer
     const trail = await log.trailOf(
@@ -70,33 +70,30 @@ const auditOf = async (
       proofs: new Map(trail.entries.map(({ seq }, at) => [seq, trail.proofs[at] as string])),
       heads: trail.heads,
     };
-  } catch (error) {
-    platform.log.fault({ at: "audit", error: kindOfError(error) });
-    return null;
-  }
+  });
+  return packed ?? null;
 };
 
 const packedEvents = { "certificate.issued": "issued", "certificate.revoked": "revoked" } as const;
 
+const attestedOf = async (platform: Runtime & Stores & Memories & Proofs, receipt: Receipt | null) => {
+  const attested = await attestedStatement(platform, receipt);
+  return attested === null ? null : packedAttestation(attested);
+};
+
 /** Those of the facts that the evidence tells. */
-const packedAnchors = (
+const packedAnchors = async (
   platform: Runtime & Stores & Memories & Proofs,
   anchors: readonly EntityAnchor[],
   facts: readonly string[],
-): Promise<PackedAnchor[]> =>
-  Promise.all(
-    anchors.flatMap(({ event, statement, receipt }) => {
-      const packed = Object.entries(packedEvents).find(([name]) => name === event)?.[1];
-      return packed === undefined || !facts.includes(event)
-        ? []
-        : attestedStatement(platform, receipt).then((attested) => ({
-            event: packed,
-            statement,
-            receipt,
-            attested: attested === null ? null : packedAttestation(attested),
-          }));
-    }),
-  );
+): Promise<PackedAnchor[]> => {
+  const packed = anchors.map(async ({ event: type, statement, receipt }) => {
+    const event = Object.entries(packedEvents).find(([name]) => name === type)?.[1];
+    if (event === undefined || !facts.includes(type)) return [];
+    return [{ event, statement, receipt, attested: await attestedOf(platform, receipt) }];
+  });
+  return (await Promise.all(packed)).flat();
+};
 
 /** What proves the withdrawals from single recipients that the certificate names. */
 const packedActs = async (
@@ -110,8 +107,7 @@ const packedActs = async (
     acts.map(async ({ anchor, ...act }): Promise<PackedAct> => {
       if (anchor === null) return { ...act, anchor };
       const receipt = anchor.status !== "anchored" || anchor.receipt === null ? null : parseReceipt(anchor.receipt);
-      const attested = await attestedStatement(platform, receipt);
-      return { ...act, anchor: { statement: anchor.statement, receipt, attested: attested === null ? null : packedAttestation(attested) } };
+      return { ...act, anchor: { statement: anchor.statement, receipt, attested: await attestedOf(platform, receipt) } };
     }),
   );
 };
@@ -135,7 +131,7 @@ export const gatherEvidence = async (
   if (!read.ok) return read;
   const { opened, views, policyTexts } = read.value;
   const { config, signer } = services;
-  const db = services.homes.of(certId) as Database;
+  const db = services.homes.of(certId);
   const [identity, anchors, acts, audit] = await Promise.all([
     businessIdentity(db, reader.business.id),
     entityAnchors(db, certId),

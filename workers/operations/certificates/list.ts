@@ -31,30 +31,19 @@ export interface CertificateList {
 
 /** The reader's own certificates, newest first, masked; with the exact total. */
 export const listCertificates = async (services: Stores & Phones, reader: Reader, query: ListQuery): Promise<CertificateList> => {
-  const db = services.homes.of(reader.business.id);
-  if (db === null) throw new Error("list: the business has no home");
-  const email = query.subjectEmail === null ? null : comparableMailbox(query.subjectEmail);
+  const { page, perPage, subjectEmail: email, subjectPhone: phone, q: purposePart, ...others } = query;
+  const { business, environment } = reader;
+  const { vault, toE164 } = services;
   // An address that is none is on no certificate; a random index finds nothing and costs what a miss costs.
-  const emailIndex = query.subjectEmail === null ? null : await services.vault.blindIndex("email", email ?? "");
-  const phoneIndex =
-    query.subjectPhone === null
-      ? null
-      : await services.vault.blindIndex("phone", comparablePhone(query.subjectPhone, reader.business.country, services.toE164));
-  const { certificates, total } = await certificatePage(db, {
-    businessId: reader.business.id,
-    environment: reader.environment,
-    filter: {
-      status: query.status,
-      emailIndex,
-      phoneIndex,
-      purposePart: query.q,
-      originDomain: query.originDomain,
-      entity: query.entity,
-      from: query.from,
-      to: query.to,
-    },
-    page: query.page,
-    perPage: query.perPage,
+  const emailIndex = email === null ? null : await vault.blindIndex("email", comparableMailbox(email) ?? "");
+  const phoneIndex = phone === null ? null : await vault.blindIndex("phone", comparablePhone(phone, business.country, toE164));
+  const filter = { ...others, emailIndex, phoneIndex, purposePart };
+  const { certificates, total } = await certificatePage(services.homes.of(business.id), {
+    businessId: business.id,
+    environment,
+    filter,
+    page,
+    perPage,
   });
-  return { certificates, total, page: query.page, perPage: query.perPage };
+  return { certificates, total, page, perPage };
 };

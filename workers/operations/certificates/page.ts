@@ -5,13 +5,12 @@ import { isKnownBot, osFamily } from "../../../core/certificates/user-agent.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
-import type { Database } from "../../../storage/database.ts";
 import { certificateForPage } from "../../../storage/certificates.ts";
 import { insertView } from "../../../storage/page-views.ts";
 import { kindOfError } from "../../log.ts";
 import type { Memories, Proofs, Runtime, Stores } from "../../services.ts";
 import { attestedCertificate } from "../attestations.ts";
-import { reachOf, type Reach } from "../withdrawals/reach.ts";
+import { reachOf, type Reach } from "./verify.ts";
 
 export interface Opener {
   readonly ip: string;
@@ -37,10 +36,10 @@ const viewOf = ({ ip, userAgent, isUnread }: Opener, at: Instant): View => {
 
 const readWithTrail = async (
   services: Runtime & Stores,
-  db: Database,
   certId: CertId,
   opener: Opener,
 ): Promise<Omit<CertificatePage, "reach"> | null> => {
+  const db = services.homes.of(certId);
   try {
     return await certificateForPage(db, certId, await insertView(db, services.vault, certId, viewOf(opener, services.clock())));
   } catch (error) {
@@ -55,8 +54,7 @@ export const openCertificatePage = async (
   certId: CertId,
   opener: Opener,
 ): Promise<Result<CertificatePage, "cert_not_found">> => {
-  const db = services.homes.of(certId);
-  const page = db === null ? null : await readWithTrail(services, db, certId, opener);
+  const page = await readWithTrail(services, certId, opener);
   if (page === null) return refuse("cert_not_found");
   const { certificate } = page;
   const isMailed = certificate.subjectErasedAt === null && (certificate.subjectMasked.email ?? "") !== "";

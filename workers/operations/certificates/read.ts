@@ -3,14 +3,14 @@ import { keyActor, type Principal, type Reader } from "../../../core/access/prin
 import type { Actor } from "../../../core/actor.ts";
 import type { Json } from "../../../core/canonical-json.ts";
 import type { OpenedCertificate, View } from "../../../core/certificates/published.ts";
-import type { FactType } from "../../../core/facts.ts";
+import { factOf, type Act, type FactType } from "../../../core/facts.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { openedCertificate } from "../../../storage/certificates.ts";
 import { commit } from "../../../storage/commit.ts";
 import { policyText } from "../../../storage/policies.ts";
 import { viewTrail } from "../../../storage/page-views.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Memories, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import { attestedCertificate } from "../attestations.ts";
 
@@ -39,34 +39,19 @@ export const openForReading = async (
   payload: { readonly [key: string]: Json },
 ): Promise<Result<OpenedForReading, "cert_not_found">> => {
   const db = services.homes.of(certId);
-  const opened: OpenedCertificate | null =
-    db === null
-      ? null
-      : await openedCertificate(db, services.vault, { certId, businessId: reader.business.id, environment: reader.environment });
-  if (db === null || opened === null) return refuse("cert_not_found");
+  const { business, environment } = reader;
+  const opened = await openedCertificate(db, services.vault, { certId, businessId: business.id, environment });
+  if (opened === null) return refuse("cert_not_found");
+  const act: Act = { type, entityType: "certificate", entityId: certId, payload };
+  const read = factOf({ chain: opened.chain, actor }, act, services.clock());
   const [certificate, views, texts] = await Promise.all([
     attestedCertificate(services, opened.certificate),
     viewTrail(db, services.vault, certId, shownViews),
     Promise.all(
       opened.certificate.policies.map(async (policy) => [policy.contentHash, await policyText(services.kv, policy.contentHash)] as const),
     ),
-    commit(
-      { db, vault: services.vault, ledgerId: services.config.ledger.id },
-      [],
-      [
-        {
-          type,
-          entityType: "certificate",
-          entityId: certId,
-          at: services.clock(),
-          chains: [opened.chain],
-          actor,
-          payload,
-        },
-      ],
-    ),
+    commit(db, services, [], [read]),
   ]);
-  services.scheduleFollowUp();
   return ok({
     opened: { ...opened, certificate },
     views,
@@ -79,13 +64,9 @@ const issuedEntry = async (
   { chain, issuedEntry: row }: OpenedCertificate,
 ): Promise<CertificateDetail["entry"]> => {
   if (row === null) return null;
-  try {
-    const [entry] = await services.auditLog(chain.shard).entriesOf(chain.tag, [row]);
-    return entry === undefined ? null : { seq: entry.seq, hash: entry.hash, prevHash: entry.prev_hash };
-  } catch (error) {
-    services.log.fault({ at: "audit", error: kindOfError(error) });
-    return null;
-  }
+  const found = await failingAlone(services, "audit", () => services.auditLog(chain.shard).entriesOf(chain.tag, [row]));
+  const entry = found?.[0];
+  return entry === undefined ? null : { seq: entry.seq, hash: entry.hash, prevHash: entry.prev_hash };
 };
 
 /** The owner's detail: decrypted subject and evidence. Refuses `cert_not_found` for unknown and foreign ids alike. */

@@ -8,7 +8,6 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
 import type { Database } from "../../../storage/database.ts";
-import { StorageFault } from "../../../storage/faults.ts";
 import { together, type Lookup } from "../../../storage/lookups.ts";
 import {
   claimAccountWithdrawal,
@@ -24,14 +23,16 @@ import {
 } from "../../../storage/person-certificates.ts";
 import { addressIndexOf, personRecord } from "../../../storage/people.ts";
 import { sharesOfPerson, type SharePage } from "../../../storage/shares.ts";
-import { isWithdrawnAlready, withdrawableById } from "../../../storage/withdrawals.ts";
-import { kindOfError } from "../../log.ts";
+import { isWithdrawnAlready } from "../../../storage/withdrawals.ts";
+import { failingAlone } from "../../log.ts";
 import type { Memories, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import type { Keeping } from "../access/idempotency.ts";
+import { claimed } from "../allowance.ts";
 import { verifyCertificate } from "../certificates/verify.ts";
 import {
   afterWithdrawal,
   commitWithdrawals,
+  locateRecord,
   maxPerBatch,
   withdrawCertificate,
   type LocatedRecord,
@@ -45,7 +46,7 @@ type WithdrawServices = Runtime & Stores & Proofs & Schedules;
 
 /** The blind index of the address that the person signs in with; null for a person who is gone. */
 const addressOf = (services: Stores, { id }: Pick<Person, "id">): Lookup<string | null> =>
-  personRecord(services.homes.of(id) as Database, id).map((record) => record?.emailIndex ?? null);
+  personRecord(services.homes.of(id), id).map((record) => record?.emailIndex ?? null);
 
 export interface NamingBusinesses {
   readonly businesses: readonly NamingBusiness[];
@@ -59,26 +60,30 @@ const businessesAPage = 20;
 const namingIn = (db: Database, address: Parameters<typeof namingBusinesses>[1], startingAfter: BusinessId | null) =>
   namingBusinesses(db, address, { after: startingAfter ?? "", limit: businessesAPage + 1 });
 
-/** Of homes that answered, and of others as far as they did. */
-const onePage = (
-  { log }: Runtime,
-  known: readonly (readonly NamingBusiness[])[],
-  asked: readonly PromiseSettledResult<readonly NamingBusiness[]>[],
-): NamingBusinesses => {
-  for (const answer of asked) {
-    if (answer.status === "rejected") log.fault({ at: "certificates of a person", error: kindOfError(answer.reason) });
-  }
-  const answered = asked.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
-  const found = [...known, ...answered].flat().sort((a, b) => (a.id < b.id ? -1 : 1));
+type FoundIn = readonly NamingBusiness[] | undefined;
+
+/** Of homes besides those that have answered, as far as they do. */
+const inHomesBesides = (
+  services: Runtime & Stores,
+  known: readonly Home[],
+  address: string,
+  startingAfter: BusinessId | null,
+): Promise<readonly FoundIn[]> =>
+  Promise.all(
+    services.homes
+      .all()
+      .filter(([home]) => !known.includes(home))
+      .map(([, db]) => failingAlone(services, "certificates of a person", async () => namingIn(db, address, startingAfter))),
+  );
+
+const onePage = (asked: readonly FoundIn[]): NamingBusinesses => {
+  const found = asked.flatMap((ofHome) => ofHome ?? []).sort((a, b) => (a.id < b.id ? -1 : 1));
   return {
     businesses: found.slice(0, businessesAPage),
     hasMore: found.length > businessesAPage,
-    isIncomplete: answered.length < asked.length,
+    isIncomplete: asked.includes(undefined),
   };
 };
-
-const homesBesides = ({ homes }: Stores, known: readonly Home[]): readonly Database[] =>
-  homes.all().flatMap(([home, db]) => (known.includes(home) ? [] : [db]));
 
 /** By id, from behind `startingAfter`. Refuses `unauthorized` for a person who is gone. */
 export const businessesNaming = async (
@@ -87,12 +92,10 @@ export const businessesNaming = async (
   startingAfter: BusinessId | null,
 ): Promise<Result<NamingBusinesses, "unauthorized">> => {
   const { id } = person;
-  const own = services.homes.of(id) as Database;
+  const own = services.homes.of(id);
   const [address, here] = await together(own, [addressOf(services, person), namingIn(own, addressIndexOf(id), startingAfter)]);
   if (address === null) return refuse("unauthorized");
-  const others = homesBesides(services, [homeOfId(id)]);
-  const there = await Promise.allSettled(others.map((db) => namingIn(db, address, startingAfter)));
-  return ok(onePage(services, [here], there));
+  return ok(onePage([here, ...(await inHomesBesides(services, [homeOfId(id)], address, startingAfter))]));
 };
 
 export interface Consents extends SharePage {
@@ -122,11 +125,11 @@ export const readConsents = async (
   if (address === null) return refuse("unauthorized");
   const [there, elsewhere] = await Promise.all([
     inHomes(services, others, (db) => together(db, [sharesIn(db), namingIn(db, address, null)])),
-    Promise.allSettled(homesBesides(services, [homeOfId(id), ...others]).map((db) => namingIn(db, address, null))),
+    inHomesBesides(services, [homeOfId(id), ...others], address, null),
   ]);
   return ok({
     ...oneList([shares, ...there.map(([ofHome]) => ofHome)]),
-    naming: onePage(services, [naming, ...there.map(([, ofHome]) => ofHome)], elsewhere),
+    naming: onePage([naming, ...there.map(([, ofHome]) => ofHome), ...elsewhere]),
   });
 };
 
@@ -146,17 +149,16 @@ export const certificatesNaming = async (
 ): Promise<Result<NamingCertificates, "unauthorized">> => {
   const address = await addressOf(services, person);
   if (address === null) return refuse("unauthorized");
-  const db = businessId === null ? null : services.homes.of(businessId);
-  if (businessId === null || db === null) return ok({ certificates: [], hasMore: false });
-  const found = await namingCertificates(db, address, businessId, { startingAfter, limit: certificatesAPage + 1 });
+  if (businessId === null) return ok({ certificates: [], hasMore: false });
+  const within = { startingAfter, limit: certificatesAPage + 1 };
+  const found = await namingCertificates(services.homes.of(businessId), address, businessId, within);
   return ok({ certificates: found.slice(0, certificatesAPage), hasMore: found.length > certificatesAPage });
 };
 
 /** How many of a business's name the person and are active; a thousand where there are more. */
 export const activeNaming = async (services: Stores, person: Pick<Person, "id">, businessId: BusinessId): Promise<number> => {
   const address = await addressOf(services, person);
-  const db = services.homes.of(businessId);
-  return address === null || db === null ? 0 : countActiveNaming(db, address, businessId);
+  return address === null ? 0 : countActiveNaming(services.homes.of(businessId), address, businessId);
 };
 
 /** A live certificate that names the person, as a withdrawal needs it. */
@@ -167,11 +169,9 @@ const ownRecord = async (
 ): Promise<Result<LocatedRecord, "unauthorized" | "cert_not_found">> => {
   const address = await addressOf(services, person);
   if (address === null) return refuse("unauthorized");
-  const db = certId === null ? null : services.homes.of(certId);
-  const record = certId === null || db === null ? null : await withdrawableById(db, certId);
-  if (db === null || record === null) return refuse("cert_not_found");
-  if (record.emailIndex !== address || record.certificate.environment !== "live") return refuse("cert_not_found");
-  return ok({ db, record });
+  const located = certId === null ? null : await locateRecord(services, certId);
+  if (located?.record.emailIndex !== address || located.record.certificate.environment !== "live") return refuse("cert_not_found");
+  return ok(located);
 };
 
 /** As its public page shows it. Refuses `cert_not_found` for one that does not name the person. */
@@ -261,23 +261,19 @@ export const withdrawAll = async (
   if (address === null) return refuse("unauthorized");
   const now = services.clock();
   const businessId = from === "everybody" ? null : from.businessId;
-  const home = businessId === null ? null : services.homes.of(businessId);
+  const homes = businessId === null ? services.homes.all().map(([, db]) => db) : [services.homes.of(businessId)];
   if (from !== "everybody") {
-    const named =
-      businessId === null || home === null ? [] : await namingCertificates(home, address, businessId, { startingAfter: null, limit: 1 });
+    const one = { startingAfter: null, limit: 1 };
+    const named = businessId === null ? [] : await namingCertificates(services.homes.of(businessId), address, businessId, one);
     if (named.length === 0) return refuse("cert_not_found");
   }
-  const homes = home === null ? services.homes.all().map(([, db]) => db) : [home];
   const work: AccountWithdrawal = { addressIndex: address, businessId, withdrawnAt: now };
-  const done = await Promise.allSettled(
-    homes.map(async (db) => {
-      await insertAccountWithdrawal(db, work).run();
-      return withdrawSome(services, db, work);
-    }),
-  );
-  const failed = done.find((one) => one.status === "rejected");
-  if (failed !== undefined) throw failed.reason;
-  const answers = done.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const withdrawing = homes.map(async (db) => {
+    await insertAccountWithdrawal(db, work).run();
+    return withdrawSome(services, db, work);
+  });
+  await Promise.allSettled(withdrawing); // each goes on, whatever becomes of the others
+  const answers = await Promise.all(withdrawing);
   return ok({
     withdrawnAt: now,
     withdrawn: answers.reduce((sum, one) => sum + one.withdrawn, 0),
@@ -287,14 +283,6 @@ export const withdrawAll = async (
 
 /** What is left of withdrawals in a home. */
 export const continueAccountWithdrawals = async (services: WithdrawServices, db: Database): Promise<void> => {
-  while (await services.goesOn()) {
-    const work = await claimAccountWithdrawal(db, services.clock());
-    if (work === null) return;
-    try {
-      await withdrawSome(services, db, work);
-    } catch (error) {
-      services.log.fault({ at: "account withdrawal", error: kindOfError(error) });
-      if (error instanceof StorageFault) return;
-    }
-  }
+  for await (const work of claimed(services, (now) => claimAccountWithdrawal(db, now)))
+    await failingAlone(services, "account withdrawal", () => withdrawSome(services, db, work));
 };

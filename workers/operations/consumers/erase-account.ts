@@ -2,8 +2,8 @@
 // home ends their shares and forgets them, the own home last. Whatever dies in between, a cron goes on from the wish.
 import type { Person } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
-import type { AuditChain, Fact } from "../../../core/facts.ts";
-import { homeOfId, type BusinessId, type ConsumerId } from "../../../core/ids.ts";
+import { factOf, type AuditChain } from "../../../core/facts.ts";
+import { homeOfId, type ConsumerId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { revokeShare } from "../../../core/shares/end.ts";
@@ -18,8 +18,9 @@ import { ownerAddressesOf } from "../../../storage/owners.ts";
 import { isOutdatedShare, updateRevokedTogether } from "../../../storage/share-changes.ts";
 import { overdueShares, sweepShares } from "../../../storage/share-sweep.ts";
 import { unendedShares, type ChangeableShare } from "../../../storage/shares.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
+import { claimed } from "../allowance.ts";
 
 type EraseServices = Runtime & Stores & Schedules;
 
@@ -51,7 +52,6 @@ const ownerMails = async (
 };
 
 const revokeTogether = async (services: EraseServices, db: Database, ending: readonly Ending[], actor: Actor): Promise<void> => {
-  const { vault, config } = services;
   const now = services.clock();
   const revoked = ending.map(({ share, chains }) => revokeShare(share, chains, actor, now));
   const [first] = revoked;
@@ -59,11 +59,11 @@ const revokeTogether = async (services: EraseServices, db: Database, ending: rea
   const ids = ending.map(({ share }) => share.id);
   const mails = await ownerMails(services, db, ending, first.ceaseBy, now);
   await commit(
-    { db, vault, ledgerId: config.ledger.id },
+    db,
+    services,
     [updateRevokedTogether(db, ids, first, crypto.randomUUID()), mails],
     revoked.map(({ fact }) => fact),
   );
-  for (const businessId of new Set<BusinessId>(ending.map(({ share }) => share.business.id))) services.scheduleEvents(businessId, "live");
 };
 
 /** Shares that were ended, and whether that is all there was to do. */
@@ -99,43 +99,27 @@ export const eraseInHome = async (services: EraseServices, db: Database, { id, c
   return { ended, isDone: false };
 };
 
-const accountDeleted = ({ id, chain }: Erased, at: Instant): Fact => ({
-  type: "account.deleted",
-  entityType: "consumer",
-  entityId: id,
-  at,
-  chains: [chain],
-  actor: { kind: "consumer", id },
-  payload: {},
-});
-
 /** Every home, and then the account itself. A home that fails leaves the rest to the cron. */
 const eraseEverywhere = async (services: EraseServices, own: Database, { consumerId: id, language }: Erasure): Promise<ErasedPart> => {
-  const { vault, config } = services;
+  const { vault } = services;
   const chain = await chainOfPerson(own, id);
   if (chain === null) throw new Error("accounts: nobody has this account");
   const homes = new Set([...(await homesOfPerson(own, id)), homeOfId(id)]);
-  const done = await Promise.allSettled(
-    [...homes].map((home) => eraseInHome(services, services.homes.of(`con_${home}`) as Database, { id, chain })),
-  );
-  const failed = done.find((one) => one.status === "rejected");
-  if (failed !== undefined) throw failed.reason;
-  const parts = done.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const erasing = [...homes].map(async (home) => eraseInHome(services, services.homes.at(home), { id, chain }));
+  await Promise.allSettled(erasing); // each goes on, whatever becomes of the others
+  const parts = await Promise.all(erasing);
   const ended = parts.reduce((sum, part) => sum + part.ended, 0);
   if (parts.some(({ isDone }) => !isDone)) return { ended, isDone: false };
   const now = services.clock();
   const to = await addressToErase(own, vault, id);
   const farewell = to === null ? [] : await insertMail(own, vault, { template: "account_deleted", data: { at: now }, to, language, now });
+  const act = { type: "account.deleted", entityType: "consumer", entityId: id } as const;
+  const deleted = factOf({ chain, actor: { kind: "consumer", id } }, act, now);
   try {
-    await commit(
-      { db: own, vault, ledgerId: config.ledger.id },
-      [...eraseAccount(own, id), ...farewell],
-      [accountDeleted({ id, chain }, now)],
-    );
+    await commit(own, services, [...eraseAccount(own, id), ...farewell], [deleted]);
   } catch (error) {
     if (!isOutdatedFields(error)) throw error; // another worker was here first
   }
-  services.scheduleFollowUp();
   services.scheduleMail();
   return { ended, isDone: true };
 };
@@ -151,7 +135,7 @@ export const deleteAccount = async (
   { id }: Person,
   language: MailLanguage,
 ): Promise<Result<DeletedAccount, "unauthorized">> => {
-  const own = services.homes.of(id) as Database;
+  const own = services.homes.of(id);
   if (!(await beginErasure(own, { consumerId: id, language }, services.clock()))) return refuse("unauthorized");
   const { ended } = await eraseEverywhere(services, own, { consumerId: id, language });
   return ok({ sharesRevoked: ended });
@@ -159,13 +143,6 @@ export const deleteAccount = async (
 
 /** Accounts whose erasure was left unfinished. */
 export const continueErasures = async (services: EraseServices, own: Database): Promise<void> => {
-  while (await services.goesOn()) {
-    const erasure = await claimErasure(own, services.clock());
-    if (erasure === null) return;
-    try {
-      await eraseEverywhere(services, own, erasure);
-    } catch (error) {
-      services.log.fault({ at: "account erasure", error: kindOfError(error) });
-    }
-  }
+  for await (const erasure of claimed(services, (now) => claimErasure(own, now)))
+    await failingAlone(services, "account erasure", () => eraseEverywhere(services, own, erasure));
 };

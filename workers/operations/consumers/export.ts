@@ -1,12 +1,12 @@
 // GET /v1/me/export: everything that is kept about a person, opened for them. It is entered in their chain before it is read.
 import type { Person } from "../../../core/access/principal.ts";
 import type { AuditTrail, ProvenPage } from "../../../core/audit/trail.ts";
+import { factOf } from "../../../core/facts.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { ContactFields } from "../../../core/shares/fields.ts";
 import type { Instant } from "../../../core/time.ts";
 import { commit } from "../../../storage/commit.ts";
 import { keptFields } from "../../../storage/contact-fields.ts";
-import type { Database } from "../../../storage/database.ts";
 import { openGranted } from "../../../storage/share-changes.ts";
 import { homesOfPerson } from "../../../storage/people.ts";
 import { exportedShares, type ExportedShare } from "../../../storage/shares.ts";
@@ -58,18 +58,13 @@ export const exportAccount = async (
   services: ExportServices,
   person: Person,
 ): Promise<Result<AccountExport, "unauthorized" | "storage_unavailable">> => {
-  const { id, chain, actor } = person;
-  const { vault, config } = services;
-  const db = services.homes.of(id) as Database;
+  const { id } = person;
+  const { vault } = services;
+  const db = services.homes.of(id);
   const now = services.clock();
   const kept = await keptFields(db, vault, id);
   if (kept === null) return refuse("unauthorized");
-  await commit(
-    { db, vault, ledgerId: config.ledger.id },
-    [],
-    [{ type: "data.exported", entityType: "consumer", entityId: id, at: now, chains: [chain], actor, payload: {} }],
-  );
-  services.scheduleFollowUp();
+  await commit(db, services, [], [factOf(person, { type: "data.exported", entityType: "consumer", entityId: id }, now)]);
   const [profile, found, trail, removals] = await Promise.all([
     readProfile(services, person),
     homesOfPerson(db, id).then((homes) => inHomes(services, homes, (there) => exportedShares(there, id, now))),

@@ -1,6 +1,5 @@
 // A change of fields goes on to where its batch did not reach: other homes, and shares beyond one batch. What waits is brought to the
 // fields as they now are, so several changes that waited are told as one.
-import { homeOfId } from "../../../core/ids.ts";
 import { batch, type Database } from "../../../storage/database.ts";
 import { keptFields } from "../../../storage/contact-fields.ts";
 import {
@@ -13,10 +12,10 @@ import {
   updateShares,
   type FanOut,
 } from "../../../storage/share-copies.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Phones, Runtime, Schedules, Stores } from "../../services.ts";
-import { contactIndexes } from "../shares/contact-indexes.ts";
-import { shareUpdates } from "./share-updates.ts";
+import { claimed } from "../allowance.ts";
+import { contactIndexes, shareUpdates } from "./share-updates.ts";
 
 type FanOutServices = Runtime & Stores & Phones & Pick<Schedules, "scheduleEvents">;
 
@@ -43,14 +42,6 @@ const fanOutOnce = async (services: FanOutServices, own: Database, waiting: FanO
 
 /** What waits in a home, until nothing is due or the allowance is used up. A home that does not answer is asked again a minute later. */
 export const continueFanOuts = async (services: FanOutServices, own: Database): Promise<void> => {
-  while (await services.goesOn()) {
-    const waiting = await claimFanOut(own, services.clock());
-    if (waiting === null) return;
-    try {
-      await fanOutOnce(services, own, waiting);
-    } catch (error) {
-      services.log.fault({ at: "field fan-out", error: kindOfError(error) });
-      if (homeOfId(waiting.consumerId) === waiting.home) return; // the own home does not answer: nor will it for the next
-    }
-  }
+  for await (const waiting of claimed(services, (now) => claimFanOut(own, now)))
+    await failingAlone(services, "field fan-out", () => fanOutOnce(services, own, waiting));
 };

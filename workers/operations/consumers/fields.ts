@@ -1,24 +1,21 @@
 // The contact fields a person keeps. A change is one batch with what follows from it in the person's home: the copies of their shares,
 // the events that tell the businesses, the audit entry. Other homes, and shares beyond one batch, follow from a row of that batch.
 import type { Person } from "../../../core/access/principal.ts";
-import type { Fact } from "../../../core/facts.ts";
+import { factOf } from "../../../core/facts.ts";
 import { homeOfId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { changeFields, groupsOf, type ContactFields, type ContactKey, type FieldGroup } from "../../../core/shares/fields.ts";
-import type { Instant } from "../../../core/time.ts";
-import { commit } from "../../../storage/commit.ts";
+import { commit, retrying } from "../../../storage/commit.ts";
 import { fieldsToChange, isOutdatedFields, keptFields, updateFields } from "../../../storage/contact-fields.ts";
-import type { Database } from "../../../storage/database.ts";
 import { insertFanOut, insertOwnFanOut, updateIndexes, updateShares } from "../../../storage/share-copies.ts";
 import type { Phones, Runtime, Schedules, Stores } from "../../services.ts";
 import { afterAnswerAllowance, within } from "../allowance.ts";
-import { contactIndexes } from "../shares/contact-indexes.ts";
 import { continueFanOuts } from "./fan-out.ts";
-import { shareUpdates } from "./share-updates.ts";
+import { contactIndexes, shareUpdates } from "./share-updates.ts";
 
 /** Refuses `unauthorized` for a person who is gone. */
 export const readFields = async (services: Stores, person: Person): Promise<Result<ContactFields, "unauthorized">> => {
-  const kept = await keptFields(services.homes.of(person.id) as Database, services.vault, person.id);
+  const kept = await keptFields(services.homes.of(person.id), services.vault, person.id);
   return kept === null ? refuse("unauthorized") : ok(kept.fields);
 };
 
@@ -47,16 +44,6 @@ export interface FieldsChange {
   readonly eventsEmitted: number;
 }
 
-const fieldsUpdated = (person: Person, changed: readonly ContactKey[], at: Instant): Fact => ({
-  type: "fields.updated",
-  entityType: "consumer",
-  entityId: person.id,
-  at,
-  chains: [person.chain],
-  actor: person.actor,
-  payload: { groups: [...groupsOf(changed)] },
-});
-
 const maxReadings = 5; // each is another change of the same person's in between
 
 /**
@@ -68,9 +55,9 @@ export const changeContactFields = async (
   person: Person,
   change: ReadonlyMap<ContactKey, string | null>,
 ): Promise<Result<FieldsChange, "invalid_request" | "unauthorized" | "storage_unavailable">> => {
-  const { vault, config } = services;
-  const db = services.homes.of(person.id) as Database;
-  for (let reading = 1; reading <= maxReadings; reading += 1) {
+  const { vault } = services;
+  const db = services.homes.of(person.id);
+  const attempt = async (): Promise<Result<FieldsChange, "invalid_request" | "unauthorized">> => {
     const now = services.clock();
     const kept = await fieldsToChange(db, vault, person.id, [...change.keys()], now);
     if (kept === null) return refuse("unauthorized");
@@ -96,16 +83,13 @@ export const changeContactFields = async (
       insertOwnFanOut(db, { ...fanOut, home: homeOfId(person.id) }, now),
       ...kept.otherHomes.map((home) => insertFanOut(db, { ...fanOut, home }, now)),
     ] as const;
-    try {
-      const [events] = await commit({ db, vault, ledgerId: config.ledger.id }, rows, [fieldsUpdated(person, changed, now)]);
-      for (const businessId of new Set(shares.map((share) => share.businessId))) services.scheduleEvents(businessId, "live");
-      services.scheduleFollowUp();
-      const allowed = within(services, afterAnswerAllowance);
-      services.afterAnswer(() => continueFanOuts(allowed, allowed.homes.of(person.id) as Database));
-      return ok({ fields, changedGroups: groupsOf(changed), eventsEmitted: (events as D1Result).meta.changes });
-    } catch (error) {
-      if (!isOutdatedFields(error)) throw error;
-    }
-  }
-  return refuse("storage_unavailable");
+    const payload = { groups: [...groupsOf(changed)] };
+    const act = { type: "fields.updated", entityType: "consumer", entityId: person.id, payload } as const;
+    const [events] = await commit(db, services, rows, [factOf(person, act, now)]);
+    for (const businessId of new Set(shares.map((share) => share.businessId))) services.scheduleEvents(businessId, "live");
+    const allowed = within(services, afterAnswerAllowance);
+    services.afterAnswer(() => continueFanOuts(allowed, allowed.homes.of(person.id)));
+    return ok({ fields, changedGroups: groupsOf(changed), eventsEmitted: (events as D1Result).meta.changes });
+  };
+  return retrying([isOutdatedFields], attempt, maxReadings);
 };

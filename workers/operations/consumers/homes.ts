@@ -12,10 +12,10 @@ export const inOwnHome = async <T>(
   id: ConsumerId,
   ask: (own: Database) => Lookup<T>,
 ): Promise<{ readonly found: T; readonly others: readonly Home[] }> => {
-  const own = services.homes.of(id) as Database;
+  const own = services.homes.of(id);
   const [homes, found] = await together(own, [homesOfPerson(own, id), ask(own)]);
   return { found, others: homes.filter((home) => home !== homeOfId(id)) };
 };
 
 export const inHomes = <T>(services: Stores, homes: readonly Home[], ask: (db: Database) => Promise<T>): Promise<readonly T[]> =>
-  Promise.all(homes.map((home) => ask(services.homes.of(`con_${home}`) as Database)));
+  Promise.all(homes.map((home) => ask(services.homes.at(home))));

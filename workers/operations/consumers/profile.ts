@@ -96,4 +96,4 @@ export const readDetails = async (
 
 /** What a person shares with a business now, newest first. */
 export const activeWith = async (services: Runtime & Stores, { id }: Person, businessId: BusinessId): Promise<readonly Share[]> =>
-  activeSharesWith(services.homes.of(businessId) as Database, id, businessId, services.clock());
+  activeSharesWith(services.homes.of(businessId), id, businessId, services.clock());

@@ -2,17 +2,16 @@
 import type { Person } from "../../../core/access/principal.ts";
 import type { ConsumerPlan } from "../../../core/billing/plans.ts";
 import { hexOf } from "../../../core/bytes.ts";
-import type { Fact } from "../../../core/facts.ts";
+import { factOf } from "../../../core/facts.ts";
 import { sha256 } from "../../../core/hash.ts";
 import { homeOfId, newId, type RemovalId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { affidavitStatement, affidavitText } from "../../../core/removals/affidavit.ts";
 import { advanceRemoval, readTargets, type Removal, type RemovalStatus } from "../../../core/removals/removal.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
-import { lineFault, trimmed } from "../../../core/text.ts";
+import { ok, refuse, refusedWhere, type Result } from "../../../core/result.ts";
+import { chosenLine } from "../../../core/text.ts";
+import { commit, retrying } from "../../../storage/commit.ts";
 import { chainOfPerson, consumerAddress, personRecord } from "../../../storage/people.ts";
-import { commit } from "../../../storage/commit.ts";
-import type { Database } from "../../../storage/database.ts";
 import { together, type Lookup } from "../../../storage/lookups.ts";
 import {
   insertRemoval,
@@ -39,13 +38,6 @@ export interface RemovalRequest {
 
 const maxNotesLength = 500;
 
-const readNotes = (notes: string | null): Result<string | null, "invalid_request"> => {
-  const line = trimmed(notes ?? "");
-  if (line.length > maxNotesLength) return refuse("invalid_request", `notes: must be at most ${maxNotesLength} characters.`);
-  const fault = lineFault(line);
-  return fault === null ? ok(line || null) : refuse("invalid_request", `notes: ${fault}.`);
-};
-
 /** Refuses what is not on the list, then a plan without removals. */
 export const requestRemoval = async (
   services: Runtime & Stores & Schedules,
@@ -53,26 +45,18 @@ export const requestRemoval = async (
   request: RemovalRequest,
   keep?: Keeping<Removal>,
 ): Promise<Result<Removal, "invalid_request" | "unauthorized" | "plan_required">> => {
-  const { vault, config } = services;
+  const { vault } = services;
   const targets = readTargets(request.targets);
   if (!targets.ok) return targets;
-  const notes = readNotes(request.notes);
+  const notes = chosenLine("notes", request.notes, maxNotesLength);
   if (!notes.ok) return notes;
-  const db = services.homes.of(person.id) as Database;
+  const db = services.homes.of(person.id);
   const record = await personRecord(db, person.id);
   if (record === null) return refuse("unauthorized");
   if (record.plan !== "white_glove") return refuse("plan_required");
   const now = services.clock();
   const id = newId("rmv_", homeOfId(person.id), services.random) as RemovalId;
-  const fact: Fact = {
-    type: "removal.requested",
-    entityType: "removal",
-    entityId: id,
-    at: now,
-    chains: [person.chain],
-    actor: person.actor,
-    payload: { targets: [...targets.value] },
-  };
+  const act = { type: "removal.requested", entityType: "removal", entityId: id, payload: { targets: [...targets.value] } } as const;
   const { language, requestId } = request;
   const rows = await insertRemoval(db, vault, {
     id,
@@ -94,26 +78,23 @@ export const requestRemoval = async (
     recheckAt: null,
     affidavit: null,
   };
-  try {
-    await commit({ db, vault, ledgerId: config.ledger.id }, [...rows, ...((await keep?.(removal)) ?? [])], [fact]);
-  } catch (error) {
-    if (isOfNobody(error)) return refuse("unauthorized");
-    throw error;
-  }
-  services.scheduleFollowUp();
-  return ok(removal);
+  const kept = (await keep?.(removal)) ?? [];
+  return commit(db, services, [...rows, ...kept], [factOf(person, act, now)]).then(
+    () => ok(removal),
+    refusedWhere(isOfNobody, "unauthorized"),
+  );
 };
 
 /** The newest first. Whoever asked once keeps seeing it, whatever the plan. */
 export const listRemovals = (services: Stores, { id }: Pick<Person, "id">): Lookup<readonly Removal[]> =>
-  removalsOf(services.homes.of(id) as Database, services.vault, id);
+  removalsOf(services.homes.of(id), services.vault, id);
 
 /** Those, and the plan, which says whether more can be asked for; null for a person who is gone. */
 export const removalsAndPlan = async (
   services: Stores,
   { id }: Pick<Person, "id">,
 ): Promise<{ readonly list: readonly Removal[]; readonly plan: ConsumerPlan | null }> => {
-  const db = services.homes.of(id) as Database;
+  const db = services.homes.of(id);
   const [list, record] = await together(db, [listRemovals(services, { id }), personRecord(db, id)]);
   return { list, plan: record === null ? null : record.plan };
 };
@@ -124,8 +105,7 @@ export const readAffidavit = async (
   person: Pick<Person, "id">,
   id: RemovalId | null,
 ): Promise<Result<Uint8Array<ArrayBuffer>, "not_found" | "affidavit_not_ready">> => {
-  const db = id === null ? null : services.homes.of(id);
-  const known = id === null || db === null ? null : await removalById(db, services.vault, id);
+  const known = id === null ? null : await removalById(services.homes.of(id), services.vault, id);
   if (known === null || known.removal.consumerId !== person.id) return refuse("not_found");
   if (known.affidavitSealed === null) return refuse("affidavit_not_ready");
   return ok(await openAffidavit(services.vault, known.removal, known.affidavitSealed));
@@ -141,9 +121,10 @@ export const recordRemovalProgress = async (
   found: ReadonlyMap<string, RemovalStatus>,
 ): Promise<Result<Removal, "not_found" | "invalid_request" | "storage_unavailable">> => {
   const { vault, signer, config } = services;
-  const db = id === null ? null : services.homes.of(id);
-  if (id === null || db === null) return refuse("not_found");
-  for (let reading = 1; reading <= 3; reading += 1) {
+  if (id === null) return refuse("not_found");
+  const db = services.homes.of(id);
+  // Where another act was first, it is decided again on what that left.
+  return retrying([isOutdatedRemoval], async () => {
     const known = await removalById(db, vault, id);
     if (known === null) return refuse("not_found");
     const { consumerId } = known.removal;
@@ -155,49 +136,27 @@ export const recordRemovalProgress = async (
     const { removal, isCompleted } = advanced.value;
     const requestId = crypto.randomUUID();
     const change = { was: known.changedBy, requestId };
-    const store = { db, vault, ledgerId: config.ledger.id };
-    try {
-      if (!isCompleted) {
-        await commit(store, await updateRemoval(db, vault, removal, { ...change, affidavit: null }), []);
-        return ok(removal);
-      }
-      const issuer = new URL(config.baseUrl).host;
-      const file = await services.writePdf(affidavitText(removal, { email, kid: signer.kid, issuer }));
-      const hash = hexOf(sha256(file));
-      const affidavit = { sha256: hash, signature: await signer.sign(affidavitStatement(removal, hash)), kid: signer.kid };
-      const completed = removal.targets.filter(({ status }) => status === "completed").length;
-      const mail = await mailTo(services, db, consumerId, {
-        template: "removal_completed",
-        language: known.language,
-        data: {
-          completed,
-          asked: removal.targets.length,
-          recheck_at: removal.recheckAt as number,
-          affidavit_url: `${config.appUrl}/app/removals/${id}`,
-        },
-      });
-      const rows = await updateRemoval(db, vault, removal, { ...change, affidavit: { ...affidavit, file } });
-      await commit(
-        store,
-        [...rows, ...mail],
-        [
-          {
-            type: "removal.completed",
-            entityType: "removal",
-            entityId: id,
-            at: now,
-            chains: [chain],
-            actor: { kind: "operator" },
-            payload: { affidavit_sha256: hash, asked: removal.targets.length, removed: completed },
-          },
-        ],
-      );
-      services.scheduleFollowUp();
-      services.scheduleMail();
-      return ok({ ...removal, affidavit });
-    } catch (error) {
-      if (!isOutdatedRemoval(error)) throw error; // another act was first: decided again on what it left
+    if (!isCompleted) {
+      await commit(db, services, await updateRemoval(db, vault, removal, { ...change, affidavit: null }), []);
+      return ok(removal);
     }
-  }
-  return refuse("storage_unavailable");
+    const issuer = new URL(config.baseUrl).host;
+    const file = await services.writePdf(affidavitText(removal, { email, kid: signer.kid, issuer }));
+    const hash = hexOf(sha256(file));
+    const affidavit = { sha256: hash, signature: await signer.sign(affidavitStatement(removal, hash)), kid: signer.kid };
+    const asked = removal.targets.length;
+    const completed = removal.targets.filter(({ status }) => status === "completed").length;
+    const affidavitUrl = `${config.appUrl}/app/removals/${id}`;
+    const mail = await mailTo(services, db, consumerId, {
+      template: "removal_completed",
+      language: known.language,
+      data: { completed, asked, recheck_at: removal.recheckAt as number, affidavit_url: affidavitUrl },
+    });
+    const rows = await updateRemoval(db, vault, removal, { ...change, affidavit: { ...affidavit, file } });
+    const payload = { affidavit_sha256: hash, asked, removed: completed };
+    const act = { type: "removal.completed", entityType: "removal", entityId: id, payload } as const;
+    await commit(db, services, [...rows, ...mail], [factOf({ chain, actor: { kind: "operator" } }, act, now)]);
+    services.scheduleMail();
+    return ok({ ...removal, affidavit });
+  });
 };

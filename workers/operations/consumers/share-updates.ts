@@ -1,12 +1,24 @@
-// What the fields as they are mean for each share: a new copy of its values, and an event for each group in which the copy it has is
-// another. By the copy, and not by what somebody changed: of changes that wait or overtake each other, none is left untold.
+// What the fields as they are mean for each share: under what it is found, a new copy of its values, and an event for each group in which the
+// copy it has is another. By the copy, and not by what somebody changed: of changes that wait or overtake each other, none is left untold.
 import { canonicalJson } from "../../../core/canonical-json.ts";
+import { comparableSubject } from "../../../core/certificates/matching.ts";
 import type { EventType } from "../../../core/events/event.ts";
-import { groupsOf, inGroup, valuesIn, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
+import { defaultCountry, groupsOf, inGroup, valuesIn, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
 import { fieldsOfText, fieldsText } from "../../../storage/contact-fields.ts";
 import { payloadContext, type ShareToUpdate, type ShareUpdate } from "../../../storage/share-copies.ts";
 import { copyContext } from "../../../storage/share-values.ts";
-import type { Stores } from "../../services.ts";
+import type { Phones, Stores } from "../../services.ts";
+
+/** When a business asks about an address or a number: as certificates are, by what the values compare as. */
+export const contactIndexes = async ({ vault, toE164 }: Stores & Phones, fields: ContactFields) => {
+  const values = new Map(Object.entries(fields).map(([key, { value }]) => [key, value]));
+  const { email, phone } = comparableSubject(values, values.get("country") ?? defaultCountry, toE164);
+  const [emailIndex, phoneIndex] = await Promise.all([
+    email === null ? null : vault.blindIndex("email", email),
+    phone === null ? null : vault.blindIndex("phone", phone),
+  ]);
+  return { email: emailIndex, phone: phoneIndex };
+};
 
 const within = (fields: ContactFields, scope: readonly ContactKey[]): ContactFields =>
   Object.fromEntries(scope.flatMap((key) => (fields[key] === undefined ? [] : [[key, fields[key]]])));

@@ -1,10 +1,30 @@
-// May these people still be contacted? Answered from the business's own records, as they stand at this moment.
+// May these people still be contacted? Answered from the business's own records, as they stand at this moment. Only blind indexes are compared;
+// nothing personal is opened or answered.
 import type { Principal } from "../../../core/access/principal.ts";
+import { comparablePhone } from "../../../core/certificates/matching.ts";
 import { contactVerdict, type ContactBasis, type ContactVerdict } from "../../../core/contact/verdict.ts";
+import { comparableMailbox } from "../../../core/mailbox.ts";
 import type { Instant } from "../../../core/time.ts";
-import { contactBasis } from "../../../storage/contact.ts";
+import { contactBasis, type SubjectIndexes } from "../../../storage/contact.ts";
 import type { Phones, Runtime, Stores } from "../../services.ts";
-import { subjectIndexes, type AskedSubject } from "./asked-subject.ts";
+
+/** An address and a number, each as itself or as the SHA-256 of its comparable form; at least one is there. */
+export interface AskedSubject {
+  readonly email: string | null;
+  readonly emailSha256: string | null;
+  readonly phone: string | null;
+  readonly phoneSha256: string | null;
+}
+
+/** `country` is that of the business: numbers without a country code are taken as numbers there. What is no address is on no certificate. */
+export const subjectIndexes = async ({ vault, toE164 }: Stores & Phones, country: string, asked: AskedSubject): Promise<SubjectIndexes> => {
+  const { email, emailSha256, phone, phoneSha256 } = asked;
+  const ofHash = (kind: "email" | "phone", hash: string | null) => (hash === null ? null : vault.blindIndexOfHash(kind, hash));
+  return {
+    email: await (email === null ? ofHash("email", emailSha256) : vault.blindIndex("email", comparableMailbox(email) ?? "")),
+    phone: await (phone === null ? ofHash("phone", phoneSha256) : vault.blindIndex("phone", comparablePhone(phone, country, toE164))),
+  };
+};
 
 export interface ContactQuestion {
   readonly subjects: readonly AskedSubject[];
@@ -26,10 +46,9 @@ export const checkContact = async (
   { subjects, entity, purpose }: ContactQuestion,
 ): Promise<readonly CheckedContact[]> => {
   const { business, environment } = principal;
-  const db = services.homes.of(business.id);
-  if (db === null) throw new Error("contact: the business has no home");
   const indexes = await Promise.all(subjects.map((subject) => subjectIndexes(services, business.country, subject)));
   const checkedAt = services.clock();
-  const found = await contactBasis(db, { businessId: business.id, environment, subjects: indexes, entity, purpose }, checkedAt);
+  const asked = { businessId: business.id, environment, subjects: indexes, entity, purpose };
+  const found = await contactBasis(services.homes.of(business.id), asked, checkedAt);
   return found.map((basis) => ({ ...contactVerdict(basis), basis, checkedAt }));
 };

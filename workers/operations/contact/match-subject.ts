@@ -9,9 +9,9 @@ import { businessNames } from "../../../storage/accounts.ts";
 import { compareSubject, matchable, type Matched } from "../../../storage/contact.ts";
 import { batch } from "../../../storage/database.ts";
 import { insertView } from "../../../storage/page-views.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Phones, Runtime, Stores } from "../../services.ts";
-import { subjectIndexes, type AskedSubject } from "./asked-subject.ts";
+import { subjectIndexes, type AskedSubject } from "./check-contact.ts";
 
 export interface MatchedSubject extends Matched {
   /** As far as the one who asks is concerned: `revoked` too where the person has withdrawn from it alone. */
@@ -37,12 +37,8 @@ export const matchSubject = async (
 ): Promise<Result<MatchedSubject, "cert_not_found" | "rate_limited">> => {
   const { business, environment } = principal;
   const db = services.homes.of(certId);
-  const own = services.homes.of(business.id);
-  const [certificate, names] = await Promise.all([
-    db === null ? null : matchable(db, certId),
-    own === null ? null : businessNames(own, business.id),
-  ]);
-  if (db === null || certificate === null || names === null || certificate.environment !== environment) return refuse("cert_not_found");
+  const [certificate, names] = await Promise.all([matchable(db, certId), businessNames(services.homes.of(business.id), business.id)]);
+  if (certificate === null || names === null || certificate.environment !== environment) return refuse("cert_not_found");
   const known = [names.name, names.legalName];
   const isIssuer = certificate.businessId === business.id;
   if (!isIssuer && !(names.hasVerifiedDomain && isNamed(certificate, known))) return refuse("cert_not_found");
@@ -52,11 +48,8 @@ export const matchSubject = async (
   const matched = certificate.isErased ? unknown : await compareSubject(db, certId, guess, Math.floor(now / dayMs));
   if (matched === null) return refuse("rate_limited");
   const view = { at: now, ip: caller.ip, userAgent: `svc-match/1 (${business.id})`, os: null, bot: true };
-  try {
-    await batch(db, await insertView(db, services.vault, certId, view));
-  } catch (error) {
-    services.log.fault({ at: "view trail", error: kindOfError(error) }); // as for the page: the trail fails open
-  }
+  // As for the page, the trail fails open.
+  await failingAlone(services, "view trail", async () => batch(db, await insertView(db, services.vault, certId, view)));
   return ok({
     ...matched,
     status: isWithdrawnFrom(certificate, known) ? "revoked" : certificate.status,

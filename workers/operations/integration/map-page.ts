@@ -19,7 +19,6 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { lineFault, trimmed } from "../../../core/text.ts";
 import { secondMs } from "../../../core/time.ts";
 import { integratingBusiness } from "../../../storage/accounts.ts";
-import type { Database } from "../../../storage/database.ts";
 import { keptProposal, keepProposal } from "../../../storage/form-proposals.ts";
 import type { Forms, Runtime, Stores, Web } from "../../services.ts";
 
@@ -78,7 +77,7 @@ export const planIntegration = async (
   if (urlFault !== null) return refuse("invalid_request", `url: ${urlFault}.`);
   const request = readRequest(input);
   if (!request.ok) return request;
-  const account = await integratingBusiness(services.homes.of(business.id) as Database, business.id, environment);
+  const account = await integratingBusiness(services.homes.of(business.id), business.id, environment);
   if (account === null) throw new Error("integration: the business has no client"); // each has one from its first day
   const rules = { allowsLocalHttp: config.environment === "development", allowsSandboxLocalhost: false };
   const pageUrl = withoutFragment(input.url);

@@ -1,7 +1,7 @@
 // A change by the people of a business: its rows, its entry in the audit chain and, under an idempotency key, its answer, in one batch.
-import { actFact, type PortalAct } from "../../../core/accounts/act.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
+import { factOf, type Act } from "../../../core/facts.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -15,19 +15,18 @@ import type { Runtime, Schedules, Stores } from "../../services.ts";
 type Services = Runtime & Stores & Schedules;
 
 export const homeOf = ({ homes }: Stores, { business }: { readonly business: { readonly id: BusinessId } }): Database =>
-  homes.of(business.id) as Database;
+  homes.of(business.id);
 
 /** Rows and entry together; `onlyIf` is what must hold after the rows for the entry to be written. */
 export const commitAct = async (
   services: Services,
   member: MemberSession,
   rows: readonly Statement[],
-  act: PortalAct,
-  { at, onlyIf }: { readonly at: Instant; readonly onlyIf?: Condition },
+  act: Act,
+  { at = services.clock(), onlyIf }: { readonly at?: Instant; readonly onlyIf?: Condition } = {},
 ): Promise<void> => {
-  const store = { db: homeOf(services, member), vault: services.vault, ledgerId: services.config.ledger.id };
-  await commit(store, rows, [actFact(member, act, at)], onlyIf);
-  services.scheduleFollowUp();
+  const by = { chain: member.business.chain, actor: { kind: "member", id: member.userId } } as const;
+  await commit(homeOf(services, member), services, rows, [factOf(by, act, at)], onlyIf);
 };
 
 /** How a route is told apart under a caller's keys, and what makes two of its requests the same. */
@@ -46,7 +45,7 @@ export interface Made<T> {
 interface Draft<T> {
   readonly value: T;
   readonly rows: readonly Statement[];
-  readonly act: PortalAct;
+  readonly act: Act;
 }
 
 /**

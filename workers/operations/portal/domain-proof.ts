@@ -27,22 +27,17 @@ const addressOf = ({ config }: Runtime, domain: string, url: string): string => 
   return local === undefined ? url : `http://${local}${new URL(url).pathname}`;
 };
 
-const sightingOf = (answer: Exclude<PageAnswer, { outcome: "page" }>): Sighting => {
-  if (answer.outcome === "unreached") return "unanswered";
-  switch (answer.reason) {
-    case "left_site":
-    case "redirects":
-      return "elsewhere";
-    case "status":
-      return "error";
-    case "type":
-      return "other_type";
-    case "too_large":
-      return "too_large";
-    default:
-      return "not_public";
-  }
+/** What keeps a page from being read, as a sighting; anything else is an address that is not public. */
+const sightings: Partial<Record<string, Sighting>> = {
+  left_site: "elsewhere",
+  redirects: "elsewhere",
+  status: "error",
+  type: "other_type",
+  too_large: "too_large",
 };
+
+const sightingOf = (answer: Exclude<PageAnswer, { outcome: "page" }>): Sighting =>
+  answer.outcome === "unreached" ? "unanswered" : (sightings[answer.reason] ?? "not_public");
 
 const open = (services: Runtime & Web, domain: string, url: string, maxBytes: number): Promise<PageAnswer> =>
   services.fetchPage({
@@ -54,34 +49,21 @@ const open = (services: Runtime & Web, domain: string, url: string, maxBytes: nu
     maxBytes,
   });
 
-/** What is seen of a proof by one method. */
-export interface SeenProof {
-  readonly sighting: Sighting;
-  /** In DNS: what stands at the name instead. */
-  readonly otherTexts: readonly string[];
-}
-
-/** Never throws. */
+/** What is seen of a proof by one method; in DNS with what stands at the name instead. Never throws. */
 export const findProof = async (
   services: Runtime & Web,
   { domain, token }: { readonly domain: string; readonly token: string },
   method: VerificationMethod,
-): Promise<SeenProof> => {
+): Promise<{ readonly sighting: Sighting; readonly otherTexts: readonly string[] }> => {
   const { dns, meta, wellKnown } = challengesOf(domain, token);
   if (method === "dns") {
     const answers = await services.lookUpTxt(dns.name);
     return { sighting: txtSighting(answers, token), otherTexts: otherTexts(answers, token) };
   }
-  const pageSighting = async (): Promise<Sighting> => {
-    const answer = await open(
-      services,
-      domain,
-      method === "meta" ? meta.url : wellKnown.url,
-      method === "meta" ? maxPageBytes : maxFileBytes,
-    );
-    if (answer.outcome !== "page") return sightingOf(answer);
-    const { body } = answer.page;
-    return method === "meta" ? tagSighting(services.metaContents(body, metaName), token) : fileSighting(body, token);
-  };
-  return { sighting: await pageSighting(), otherTexts: [] };
+  const isMeta = method === "meta";
+  const answer = await open(services, domain, isMeta ? meta.url : wellKnown.url, isMeta ? maxPageBytes : maxFileBytes);
+  if (answer.outcome !== "page") return { sighting: sightingOf(answer), otherTexts: [] };
+  const { body } = answer.page;
+  const sighting = isMeta ? tagSighting(services.metaContents(body, metaName), token) : fileSighting(body, token);
+  return { sighting, otherTexts: [] };
 };

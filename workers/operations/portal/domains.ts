@@ -2,8 +2,9 @@
 import { claimedDomain, claimLifeMs, methods, newDomainToken, recheckMs, seenInWords } from "../../../core/accounts/domain-claim.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { VerificationMethod } from "../../../core/access/origins.ts";
+import type { Act } from "../../../core/facts.ts";
 import { homeOfId, newId } from "../../../core/ids.ts";
-import { ok, refuse, type Refusal, type Result } from "../../../core/result.ts";
+import { ok, refuse, refusedWhere, type Refusal, type Result } from "../../../core/result.ts";
 import {
   domainById,
   domainsOf,
@@ -35,26 +36,18 @@ export const claimDomain = async (
   if (!claimed.ok) return claimed;
   const { business } = member;
   const domain = claimed.value;
-  try {
-    return await makeOnce<Domain>(
-      services,
-      member,
-      { route: "POST /v1/business/portal/domains", key: request.idempotencyKey, wanted: { domain } },
-      async (createdAt) => {
-        const id = newId("dom_", homeOfId(business.id), services.random);
-        const claim = { id, domain, token: newDomainToken(services.random), createdAt, expiresAt: createdAt + claimLifeMs };
-        return ok({
-          value: { ...claim, status: "pending", method: null, verifiedAt: null, checkedAt: null, lapsesAt: null },
-          rows: insertDomain(homeOf(services, member), business.id, claim),
-          act: { type: "domain.added", entityType: "domain", entityId: id, payload: { domain } },
-        });
-      },
-    );
-  } catch (error) {
-    if (isClaimed(error)) return refuse("domain_taken");
-    if (isTooManyDomains(error)) return refuse("domain_limit");
-    throw error;
-  }
+  const once = { route: "POST /v1/business/portal/domains", key: request.idempotencyKey, wanted: { domain } };
+  return makeOnce<Domain>(services, member, once, async (createdAt) => {
+    const id = newId("dom_", homeOfId(business.id), services.random);
+    const claim = { id, domain, token: newDomainToken(services.random), createdAt, expiresAt: createdAt + claimLifeMs };
+    return ok({
+      value: { ...claim, status: "pending", method: null, verifiedAt: null, checkedAt: null, lapsesAt: null },
+      rows: insertDomain(homeOf(services, member), business.id, claim),
+      act: { type: "domain.added", entityType: "domain", entityId: id, payload: { domain } },
+    });
+  })
+    .catch(refusedWhere(isClaimed, "domain_taken"))
+    .catch(refusedWhere(isTooManyDomains, "domain_limit"));
 };
 
 /** Not proved; with what stands in DNS instead, for the page of the business's own people. The wire says it in constant words. */
@@ -89,13 +82,9 @@ export const proveDomain = async (
     return { ...refuse("domain_unverified", seenInWords(seen)), otherTexts: seen.flatMap(({ otherTexts }) => otherTexts) };
 
   const now = services.clock();
-  await commitAct(
-    services,
-    member,
-    [markVerified(db, id, { method: proof.method, now, nextCheckAt: now + recheckMs })],
-    { type: "domain.verified", entityType: "domain", entityId: id, payload: { domain, method: proof.method } },
-    { at: now },
-  );
+  const { method: provedBy } = proof;
+  const act: Act = { type: "domain.verified", entityType: "domain", entityId: id, payload: { domain, method: provedBy } };
+  await commitAct(services, member, [markVerified(db, id, { method: provedBy, now, nextCheckAt: now + recheckMs })], act, { at: now });
   const after = await domainById(db, business.id, id);
   return after === null ? refuse("not_found") : ok(after); // somebody removed it in between
 };
@@ -109,12 +98,7 @@ export const dropDomain = async (
   const db = homeOf(services, member);
   const found = await domainById(db, member.business.id, id);
   if (found === null) return refuse("not_found");
-  await commitAct(
-    services,
-    member,
-    [removeDomain(db, member.business.id, id)],
-    { type: "domain.removed", entityType: "domain", entityId: id, payload: { domain: found.domain } },
-    { at: services.clock() },
-  );
+  const act: Act = { type: "domain.removed", entityType: "domain", entityId: id, payload: { domain: found.domain } };
+  await commitAct(services, member, [removeDomain(db, member.business.id, id)], act);
   return ok(id);
 };

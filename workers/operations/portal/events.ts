@@ -1,17 +1,14 @@
 // A business's events as its people look at them: newest first, each with what became of it at every endpoint. Payloads stay sealed.
 import type { Reader } from "../../../core/access/principal.ts";
 import type { StoredEvent } from "../../../core/events/event.ts";
-import type { Delivery, EndpointDelivery } from "../../../core/webhooks/endpoint.ts";
+import type { EndpointDelivery } from "../../../core/webhooks/endpoint.ts";
 import type { Events } from "../../services.ts";
+
+export type Told = Pick<EndpointDelivery, "url" | "delivery">;
 
 export interface ToldEvent {
   readonly event: StoredEvent;
   readonly deliveries: readonly Told[];
-}
-
-export interface Told {
-  readonly url: string;
-  readonly delivery: Delivery;
 }
 
 export interface EventList {
@@ -23,10 +20,7 @@ export interface EventList {
 const readAtOnce = 500; // of them some are of the type that is asked for
 
 const toldOf = (events: readonly StoredEvent[], deliveries: readonly EndpointDelivery[]): readonly ToldEvent[] =>
-  events.map((event) => ({
-    event,
-    deliveries: deliveries.filter(({ seq }) => seq === event.seq).map(({ url, delivery }) => ({ url, delivery })),
-  }));
+  events.map((event) => ({ event, deliveries: deliveries.filter(({ seq }) => seq === event.seq) }));
 
 /** At most `limit` of those before a place, or of all; of one type or of every. */
 export const listEvents = async (

@@ -22,5 +22,5 @@ export const enterExport = (
     endpoint === null
       ? ({ entityType: "business", entityId: member.business.id } as const)
       : ({ entityType: "webhook", entityId: endpoint } as const);
-  return commitAct(services, member, [], { type: "list.exported", ...about, payload: { ...exported } }, { at: services.clock() });
+  return commitAct(services, member, [], { type: "list.exported", ...about, payload: { ...exported } });
 };

@@ -1,9 +1,10 @@
 // Who acts for a business. An invitation makes nobody a member: that is done by the person, with a code mailed to the address, so
 // that inviting an address takes nothing from whoever has it. Nothing here tells whether an address belongs to another business.
 import type { MemberSession, Role } from "../../../core/access/session.ts";
+import type { Act } from "../../../core/facts.ts";
 import { homeOfId, newId } from "../../../core/ids.ts";
 import { comparableMailbox } from "../../../core/mailbox.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
+import { ok, refuse, refusedWhere, type Result } from "../../../core/result.ts";
 import { trimmed } from "../../../core/text.ts";
 import { dayMs } from "../../../core/time.ts";
 import {
@@ -42,34 +43,25 @@ export const inviteMember = async (
   if (address === null) return refuse("invalid_request", "email: must be one e-mail address.");
   const emailIndex = await vault.blindIndex("email", address);
   const { role, idempotencyKey } = request;
-  try {
-    const invited = await makeOnce<Member, "invalid_request">(
-      services,
-      member,
-      { route: "POST /v1/business/portal/members", key: idempotencyKey, wanted: { email: address, role } },
-      async (createdAt) => {
-        if (await isMemberOf(db, business.id, emailIndex)) return refuse("invalid_request", "email: must not be that of a member already.");
-        const id = newId("mem_", homeOfId(business.id), random);
-        const email = trimmed(request.email);
-        const expiresAt = createdAt + invitationMs;
-        const data = { business_name: business.name, sign_in_url: `${config.appUrl}/portal/sign-in`, until: expiresAt };
-        return ok({
-          value: { id, email, role, createdAt, invitedUntil: expiresAt },
-          rows: [
-            ...(await insertInvitation(db, vault, { id, businessId: business.id, email, emailIndex, role, createdAt, expiresAt })),
-            ...(await insertMail(db, vault, { template: "member_invited", data, to: email, now: createdAt })),
-          ],
-          act: { type: "member.invited", entityType: "member", entityId: id, payload: { role } },
-        });
-      },
-    );
-    services.scheduleMail();
-    tellOtherHomes(services, homeOfId(business.id), emailIndex);
-    return invited;
-  } catch (error) {
-    if (isTooManyPeople(error)) return refuse("member_limit");
-    throw error;
-  }
+  const once = { route: "POST /v1/business/portal/members", key: idempotencyKey, wanted: { email: address, role } };
+  const invited = await makeOnce<Member, "invalid_request">(services, member, once, async (createdAt) => {
+    if (await isMemberOf(db, business.id, emailIndex)) return refuse("invalid_request", "email: must not be that of a member already.");
+    const id = newId("mem_", homeOfId(business.id), random);
+    const email = trimmed(request.email);
+    const expiresAt = createdAt + invitationMs;
+    const data = { business_name: business.name, sign_in_url: `${config.appUrl}/portal/sign-in`, until: expiresAt };
+    return ok({
+      value: { id, email, role, createdAt, invitedUntil: expiresAt },
+      rows: [
+        ...(await insertInvitation(db, vault, { id, businessId: business.id, email, emailIndex, role, createdAt, expiresAt })),
+        ...(await insertMail(db, vault, { template: "member_invited", data, to: email, now: createdAt })),
+      ],
+      act: { type: "member.invited", entityType: "member", entityId: id, payload: { role } },
+    });
+  }).catch(refusedWhere(isTooManyPeople, "member_limit"));
+  services.scheduleMail();
+  tellOtherHomes(services, homeOfId(business.id), emailIndex);
+  return invited;
 };
 
 /** Of a member or of an invitation. Counts from the person's next request on. */
@@ -81,23 +73,14 @@ export const changeMember = async (
 ): Promise<Result<Member, "not_found" | "last_owner">> => {
   const db = homeOf(services, member);
   const { business } = member;
-  const at = services.clock();
-  const found = await personOf(db, services.vault, business.id, id, at);
+  const found = await personOf(db, services.vault, business.id, id, services.clock());
   if (found === null) return refuse("not_found");
   if (found.role === role) return ok(found);
-  try {
-    await commitAct(
-      services,
-      member,
-      changeRole(db, business.id, id, role),
-      { type: "member.role_changed", entityType: "member", entityId: id, payload: { role } },
-      { at },
-    );
-  } catch (error) {
-    if (isLastOwner(error)) return refuse("last_owner");
-    throw error;
-  }
-  return ok({ ...found, role });
+  const act: Act = { type: "member.role_changed", entityType: "member", entityId: id, payload: { role } };
+  return commitAct(services, member, changeRole(db, business.id, id, role), act).then(
+    () => ok({ ...found, role }),
+    refusedWhere(isLastOwner, "last_owner"),
+  );
 };
 
 /** Ends their sessions too. */
@@ -108,19 +91,7 @@ export const removeMember = async (
 ): Promise<Result<string, "not_found" | "last_owner">> => {
   const db = homeOf(services, member);
   const { business } = member;
-  const at = services.clock();
-  if ((await personOf(db, services.vault, business.id, id, at)) === null) return refuse("not_found");
-  try {
-    await commitAct(
-      services,
-      member,
-      removePerson(db, business.id, id),
-      { type: "member.removed", entityType: "member", entityId: id },
-      { at },
-    );
-  } catch (error) {
-    if (isLastOwner(error)) return refuse("last_owner");
-    throw error;
-  }
-  return ok(id);
+  if ((await personOf(db, services.vault, business.id, id, services.clock())) === null) return refuse("not_found");
+  const act: Act = { type: "member.removed", entityType: "member", entityId: id };
+  return commitAct(services, member, removePerson(db, business.id, id), act).then(() => ok(id), refusedWhere(isLastOwner, "last_owner"));
 };

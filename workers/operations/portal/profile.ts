@@ -24,12 +24,7 @@ export const changeAccount = async (
   const changed = (Object.keys(chosen.value) as (keyof ProfileChange)[]).filter((key) => chosen.value[key] !== before[key]).sort();
   if (changed.length === 0) return ok(before);
   const { id } = member.business;
-  await commitAct(
-    services,
-    member,
-    [changeProfile(homeOf(services, member), id, chosen.value)],
-    { type: "business.profile_changed", entityType: "business", entityId: id, payload: { changed } },
-    { at: services.clock() },
-  );
+  const act = { type: "business.profile_changed", entityType: "business", entityId: id, payload: { changed } } as const;
+  await commitAct(services, member, [changeProfile(homeOf(services, member), id, chosen.value)], act);
   return ok(await readAccount(services, member));
 };

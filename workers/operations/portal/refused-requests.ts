@@ -8,21 +8,15 @@ import type { Counters, Runtime, Stores } from "../../services.ts";
 
 export type { RefusedRequest };
 
-/** Whose request it was: a caller's that is known, else that of the client id it names. */
-const businessOf = async (services: Stores, known: BusinessId | null, clientId: ClientId | null): Promise<BusinessId | null> => {
-  if (known !== null || clientId === null) return known;
-  const db = services.homes.of(clientId);
-  return db === null ? null : businessOfClient(db, clientId);
-};
-
-/** Nothing where nobody's business was concerned, or where it has had as many refusals as are kept of a day. */
+/** Told to the business of the caller, else to that of the client id. Nothing where nobody's business was concerned, or where it has had as many refusals as are kept of a day. */
 export const noteRefused = async (
   services: Runtime & Stores & Counters,
   requestId: string,
   known: BusinessId | null,
   request: Omit<RefusedRequest, "clientId"> & { readonly clientId: ClientId | null },
 ): Promise<void> => {
-  const businessId = await businessOf(services, known, request.clientId);
+  const { clientId } = request;
+  const businessId = known ?? (clientId === null ? null : await businessOfClient(services.homes.of(clientId), clientId));
   if (businessId === null) return;
   const { allowed } = await services.takeExactly("REFUSALS_KEPT", businessId);
   if (allowed) await keepRefused(services.kv, businessId, requestId, request);

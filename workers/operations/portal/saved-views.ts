@@ -1,7 +1,7 @@
 // Views of its certificates that a business keeps by name.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { lineFault, trimmed } from "../../../core/text.ts";
+import { chosenName } from "../../../core/text.ts";
 import { changedBefore } from "../../../storage/query.ts";
 import { deleteView, insertView, isTakenName, isTooManyViews, viewsOf, type SavedView } from "../../../storage/saved-views.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
@@ -26,11 +26,9 @@ export const saveView = async (
   member: MemberSession,
   asked: SavedView,
 ): Promise<Result<SavedView, "invalid_request">> => {
-  const view = { name: trimmed(asked.name), query: asked.query };
-  if (view.name === "") return refuse("invalid_request", "name: must hold something visible.");
-  if (view.name.length > maxNameLength) return refuse("invalid_request", `name: must be at most ${maxNameLength} characters.`);
-  const fault = lineFault(view.name);
-  if (fault !== null) return refuse("invalid_request", `name: ${fault}.`);
+  const chosen = chosenName(asked.name, maxNameLength);
+  if (!chosen.ok) return chosen;
+  const view = { name: chosen.value, query: asked.query };
   const db = homeOf(services, member);
   const at = services.clock();
   try {
@@ -46,6 +44,5 @@ export const saveView = async (
 /** Nothing is entered where there is none. */
 export const removeView = (services: Runtime & Stores & Schedules, member: MemberSession, name: string): Promise<void> =>
   commitAct(services, member, [deleteView(homeOf(services, member), member.business.id, name)], actOf(member, "view.removed"), {
-    at: services.clock(),
     onlyIf: changedBefore(),
   });

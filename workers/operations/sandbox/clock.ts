@@ -27,7 +27,7 @@ export interface ClockReading {
 }
 
 export const readClock = async (services: Runtime & Stores, { business }: Tester): Promise<ClockReading> => {
-  const clock = await sandboxClock(services.homes.of(business.id) as Database, business.id);
+  const clock = await sandboxClock(services.homes.of(business.id), business.id);
   return { ...clock, now: services.clock() + clock.offsetMs };
 };
 
@@ -58,7 +58,7 @@ export const advanceClock = async (
   move: ClockMove,
   draft: (text: string) => Promise<string> = async (text) => text,
 ): Promise<Result<ClockReading & Swept, "invalid_request">> => {
-  const db = services.homes.of(tester.business.id) as Database;
+  const db = services.homes.of(tester.business.id);
   const now = services.clock();
   const { offsetMs } = await sandboxClock(db, tester.business.id);
   const next = decideMove(Number(await draft(String(offsetMs))), move, now);

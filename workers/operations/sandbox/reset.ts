@@ -1,8 +1,8 @@
 // The sandbox as at first: every active test share is ended, as its person would end it, and the clock goes with the time again.
 import { writtenAt } from "../../../core/facts.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
+import { ok, type Result } from "../../../core/result.ts";
 import { revokeShare } from "../../../core/shares/end.ts";
-import { commit } from "../../../storage/commit.ts";
+import { commit, retrying } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import { sandboxClock, setClockBack } from "../../../storage/sandbox-clocks.ts";
 import { isOutdatedShare, updateTestSharesRevoked } from "../../../storage/share-changes.ts";
@@ -12,7 +12,6 @@ import { sweepSandbox, type ActingTester } from "./clock.ts";
 
 const perBatch = 500;
 const maxBatches = 4;
-const maxReadings = 3;
 
 export interface ResetOutcome {
   readonly ended: number;
@@ -22,13 +21,14 @@ export interface ResetOutcome {
 
 /** One batch; how many shares it ended. The one that finds less than it may take sets the clock back with them. */
 const endSome = async (
-  services: Runtime & Stores,
+  services: Runtime & Stores & Schedules,
   db: Database,
   tester: ActingTester,
   requestId: string,
 ): Promise<Result<number, "storage_unavailable">> => {
   const { id: businessId, chain } = tester.business;
-  for (let reading = 1; reading <= maxReadings; reading += 1) {
+  // Where one of them ended meanwhile, the next reading is without it.
+  return retrying([isOutdatedShare], async () => {
     const ids = await activeTestShareIds(db, businessId, perBatch);
     const written = services.clock();
     const time = written + (await sandboxClock(db, businessId)).offsetMs;
@@ -39,18 +39,10 @@ const endSome = async (
       ...(first === undefined ? [] : [updateTestSharesRevoked(db, ids, first, requestId)]),
       ...(ids.length < perBatch ? [setClockBack(db, businessId)] : []),
     ];
-    try {
-      await commit(
-        { db, vault: services.vault, ledgerId: services.config.ledger.id },
-        rows,
-        revocations.map(({ fact }) => writtenAt(fact, written)),
-      );
-      return ok(ids.length);
-    } catch (error) {
-      if (!isOutdatedShare(error)) throw error; // one of them ended meanwhile: the next reading is without it
-    }
-  }
-  return refuse("storage_unavailable");
+    const facts = revocations.map(({ fact }) => writtenAt(fact, written));
+    await commit(db, services, rows, facts);
+    return ok(ids.length);
+  });
 };
 
 export const resetSandbox = async (
@@ -59,7 +51,7 @@ export const resetSandbox = async (
   requestId: string,
 ): Promise<Result<ResetOutcome, "storage_unavailable">> => {
   const { id: businessId } = tester.business;
-  const db = services.homes.of(businessId) as Database;
+  const db = services.homes.of(businessId);
   await sweepSandbox(services, db, businessId); // what has expired by the clock has expired, and is not revoked
   let ended = 0;
   for (let done = 0; done < maxBatches; done += 1) {
@@ -68,7 +60,5 @@ export const resetSandbox = async (
     ended += some.value;
     if (some.value < perBatch) break;
   }
-  services.scheduleEvents(businessId, "sandbox");
-  services.scheduleFollowUp();
   return ok({ ended, hasMore: ended === perBatch * maxBatches });
 };

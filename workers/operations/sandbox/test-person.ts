@@ -1,7 +1,6 @@
 // What the test person of the sandbox does, where nobody is signed in: they share, renew, take back, and change a field. Each is the
 // operation of a real person with nobody behind it; a change of theirs reaches the one share that is named.
 import type { Principal } from "../../../core/access/principal.ts";
-import { writtenAt } from "../../../core/facts.ts";
 import { homeOfId, newId, type BusinessId, type ShareId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { changeFields, contactKeys, inGroup, type ContactFields, type ContactKey, type FieldGroup } from "../../../core/shares/fields.ts";
@@ -9,17 +8,16 @@ import { decideRenewal } from "../../../core/shares/grant.ts";
 import { otherPersonaValue } from "../../../core/shares/persona.ts";
 import { challengeOf } from "../../../core/shares/pkce.ts";
 import { base64UrlOf } from "../../../core/bytes.ts";
-import { firstClientOf, grantingClient } from "../../../storage/accounts.ts";
-import { commit } from "../../../storage/commit.ts";
+import { retrying } from "../../../storage/commit.ts";
 import { batch, type Database } from "../../../storage/database.ts";
-import { insertShare, isOutdatedGrant, isOutdatedShare, updateSuperseded } from "../../../storage/share-changes.ts";
+import { firstClientOf, grantingClient } from "../../../storage/accounts.ts";
+import { isOutdatedGrant, isOutdatedShare, updateSuperseded } from "../../../storage/share-changes.ts";
 import { updateShares } from "../../../storage/share-copies.ts";
 import { openCopy, testCopy } from "../../../storage/share-values.ts";
 import type { ChangeableShare } from "../../../storage/shares.ts";
 import type { Phones, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import { shareUpdates } from "../consumers/share-updates.ts";
-import { contactIndexes } from "../shares/contact-indexes.ts";
-import { grantShare, type GrantingRefusal } from "../shares/grant.ts";
+import { commitShare, grantShare } from "../shares/grant.ts";
 
 type PersonaServices = Runtime & Stores & Proofs & Phones & Schedules;
 
@@ -28,8 +26,8 @@ export const shareAsTestPerson = async (
   services: PersonaServices,
   { business }: Pick<Principal, "business">,
   { durationDays, requestId }: { readonly durationDays: number; readonly requestId: string },
-): Promise<Result<ShareId, GrantingRefusal>> => {
-  const clientId = await firstClientOf(services.homes.of(business.id) as Database, business.id, "sandbox");
+): Promise<Result<ShareId>> => {
+  const clientId = await firstClientOf(services.homes.of(business.id), business.id, "sandbox");
   const granted = await grantShare(
     services,
     { persona: "default" },
@@ -67,21 +65,9 @@ export const renewAsTestPerson = async (
   db: Database,
   { share: old, disclosureText, language }: ChangeableShare,
   requestId: string,
-): Promise<
-  Result<
-    ShareId,
-    | "share_inactive"
-    | "invalid_request"
-    | "subscription_past_due"
-    | "business_suspended"
-    | "business_inactive"
-    | "origin_mismatch"
-    | "storage_unavailable"
-  >
-> => {
-  const { vault, signer, config } = services;
+): Promise<Result<ShareId>> => {
   const businessId = old.business.id;
-  for (let reading = 1; reading <= maxReadings; reading += 1) {
+  return retrying([isOutdatedGrant, isOutdatedShare], async () => {
     const [client, kept] = await Promise.all([grantingClient(db, old.clientId), fieldsOf(services, db, { id: old.id, businessId })]);
     if (client === null) throw new Error("shares: a share belongs to no client");
     if (kept === null) return refuse("share_inactive");
@@ -101,28 +87,11 @@ export const renewAsTestPerson = async (
       rootSalt: services.random(32),
     });
     if (!decided.ok) return decided;
-    const [signature, indexes] = await Promise.all([signer.sign(decided.value.canonical), contactIndexes(services, decided.value.fields)]);
-    const rows = await insertShare(db, vault, {
-      prepared: decided.value,
-      client,
-      person: null,
-      fields: { revision: kept.revision, isSameHome: true },
-      indexes,
-      signature: { kid: signer.kid, alg: "Ed25519", value: signature },
-      language,
-      requestId,
-    });
-    try {
-      const ended = updateSuperseded(db, old.id, shareId, now, requestId);
-      await commit({ db, vault, ledgerId: config.ledger.id }, [ended, ...rows], [writtenAt(decided.value.fact, written)]);
-    } catch (error) {
-      if (!isOutdatedGrant(error) && !isOutdatedShare(error)) throw error;
-      continue;
-    }
-    services.scheduleFollowUp();
+    const before = [updateSuperseded(db, old.id, shareId, now, requestId)];
+    const making = { client, person: null, revision: kept.revision, language, requestId, written };
+    await commitShare(services, db, decided.value, making, { before, after: [] });
     return ok(shareId);
-  }
-  return refuse("storage_unavailable");
+  });
 };
 
 /** The change that is asked for, or one of the first field there is. */

@@ -6,7 +6,6 @@ import { ok, refuse, type Refusal, type Result } from "../../../core/result.ts";
 import { nextDueAt } from "../../../core/shares/clock.ts";
 import type { ContactKey, FieldGroup } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
-import type { Database } from "../../../storage/database.ts";
 import { changeableShare, type ChangeableShare } from "../../../storage/shares.ts";
 import type { Services } from "../../services.ts";
 import { readFeed, type FeedPage } from "../events.ts";
@@ -37,7 +36,7 @@ const maxSweeps = 11; // of a thousand each: as many as a sandbox may have, and 
 
 /** To the next mark of the share: what is due before it happens on the way. */
 const passMark = async (services: Services, tester: ActingTester, { share }: ChangeableShare, isEnd: boolean): Promise<Result<ShareId>> => {
-  const db = services.homes.of(tester.business.id) as Database;
+  const db = services.homes.of(tester.business.id);
   const now = services.clock() + share.clockOffsetMs;
   const mark = isEnd ? share.expiresAt : nextDueAt(share, now);
   if (!isEnd && mark === share.expiresAt) return refuse("invalid_request", "share_id: no warning of this share is left.");
@@ -63,7 +62,7 @@ const act = async (
   requestId: string,
 ): Promise<Result<ShareId>> => {
   const { business } = tester;
-  const db = services.homes.of(business.id) as Database;
+  const db = services.homes.of(business.id);
   const fresh = shareId === null ? await shareAsTestPerson(services, tester, { durationDays: days[type] ?? 365, requestId }) : ok(shareId);
   if (!fresh.ok || type === "share.created") return fresh;
   const load = () => changeableShare(db, fresh.value, { businessId: business.id, environment: "sandbox" }, services.clock());
@@ -105,7 +104,7 @@ export const triggerEvent = async (
   await log.drain();
   const page = await readFeed(services, tester, { cursor: head, limit: 500, types: [asked.type] });
   const event = page.events.findLast(({ shareId }) => shareId === acted.value);
-  const db = services.homes.of(business.id) as Database;
+  const db = services.homes.of(business.id);
   const found = await changeableShare(db, acted.value, { businessId: business.id, environment: "sandbox" }, services.clock());
   return event === undefined || found === null ? refuse("storage_unavailable") : ok({ share: found.share, event });
 };

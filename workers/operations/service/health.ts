@@ -1,14 +1,8 @@
 // Each store answers a small question; a store that does not is named, with nothing of its error.
-import type { Instant } from "../../../core/time.ts";
 import { databaseAnswers, keyValueAnswers } from "../../../storage/health.ts";
 import type { Runtime, Stores } from "../../services.ts";
 
-export interface HealthCheck {
-  readonly ok: boolean;
-  readonly latencyMs: number;
-}
-
-const timed = async (services: Runtime, question: () => Promise<boolean>): Promise<HealthCheck> => {
+const timed = async (services: Runtime, question: () => Promise<boolean>) => {
   const start = services.clock();
   try {
     const ok = await question();
@@ -29,14 +23,8 @@ const sealsAndOpens = async (services: Stores): Promise<boolean> => {
   return (await services.vault.open(place, await services.vault.seal(place, "probe"))) === "probe";
 };
 
-export interface Health {
-  readonly checks: Record<"database" | "kv" | "crypto", HealthCheck>;
-  /** Names of the checks that failed. */
-  readonly failing: readonly string[];
-  readonly at: Instant;
-}
-
-export const checkHealth = async (services: Runtime & Stores): Promise<Health> => {
+/** With the names of the checks that failed. */
+export const checkHealth = async (services: Runtime & Stores) => {
   const [database, kv, crypto] = await Promise.all([
     timed(services, () => readsDatabase(services)),
     timed(services, () => keyValueAnswers(services.kv)),
@@ -45,3 +33,5 @@ export const checkHealth = async (services: Runtime & Stores): Promise<Health> =
   const checks = { database, kv, crypto };
   return { checks, failing: Object.entries(checks).flatMap(([name, check]) => (check.ok ? [] : [name])), at: services.clock() };
 };
+
+export type Health = Awaited<ReturnType<typeof checkHealth>>;

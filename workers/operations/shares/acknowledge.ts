@@ -8,7 +8,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { acknowledgeShare } from "../../../core/shares/end.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { CeaseDetails } from "../../../core/withdrawals/acknowledge.ts";
-import { commit } from "../../../storage/commit.ts";
+import { commit, retrying } from "../../../storage/commit.ts";
 import { isOutdatedShare, updateCeased } from "../../../storage/share-changes.ts";
 import { changeableShare } from "../../../storage/shares.ts";
 import type { Runtime, Schedules, Stores } from "../../services.ts";
@@ -20,14 +20,6 @@ export interface CeasedShare {
   readonly isRepeated: boolean;
 }
 
-export type CeaseRefusal =
-  | "subscription_past_due"
-  | "business_suspended"
-  | "business_inactive"
-  | "not_found"
-  | "cease_not_open"
-  | "storage_unavailable";
-
 /** Refuses writing while a payment is due, then `not_found`, then `cease_not_open` (nobody has stopped it). */
 export const acknowledgeStop = async (
   services: Runtime & Stores & Schedules,
@@ -37,13 +29,14 @@ export const acknowledgeStop = async (
   details: CeaseDetails,
   requestId: string,
   keep?: Keeping<CeasedShare>,
-): Promise<Result<CeasedShare, CeaseRefusal>> => {
+): Promise<Result<CeasedShare>> => {
   const writable = mayWrite(business.status);
   if (!writable.ok) return writable;
-  const db = id === null ? null : services.homes.of(id);
-  if (id === null || db === null) return refuse("not_found");
-  const { vault, config } = services;
-  for (let reading = 1; reading <= 2; reading += 1) {
+  if (id === null) return refuse("not_found");
+  const db = services.homes.of(id);
+  const { vault } = services;
+  // Where another acknowledgement was first, the second reading answers with it.
+  return retrying([isOutdatedShare], async () => {
     const written = services.clock();
     const found = await changeableShare(db, id, { businessId: business.id, environment }, written);
     if (found === null) return refuse("not_found");
@@ -52,23 +45,11 @@ export const acknowledgeStop = async (
     if (share.status === "ceased") return ok({ share, isRepeated: true });
     if (share.status !== "revoked") return refuse("cease_not_open");
     const rows = await updateCeased(db, vault, share, details, { now, requestId });
-    const mail = consumerId === null ? [] : await ceasedMail(services, db, consumerId, share, { at: now, note: details.note, language });
+    const mail = await ceasedMail(services, db, consumerId, share, { at: now, note: details.note, language });
     const ceased: CeasedShare = { share: { ...share, status: "ceased", acknowledgedAt: now }, isRepeated: false };
     const kept = (await keep?.(ceased)) ?? [];
-    try {
-      await commit(
-        { db, vault, ledgerId: config.ledger.id },
-        [...rows, ...mail, ...kept],
-        [writtenAt(acknowledgeShare(share, chains, actor, now), written)],
-      );
-    } catch (error) {
-      if (!isOutdatedShare(error)) throw error;
-      continue; // another acknowledgement was first: the second reading answers with it
-    }
-    services.scheduleEvents(business.id, environment);
-    services.scheduleFollowUp();
+    await commit(db, services, [...rows, ...mail, ...kept], [writtenAt(acknowledgeShare(share, chains, actor, now), written)]);
     services.scheduleMail();
     return ok(ceased);
-  }
-  return refuse("storage_unavailable");
+  });
 };

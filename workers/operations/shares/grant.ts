@@ -14,23 +14,23 @@ import {
   mayGrant,
   readWords,
   type DecidedGrant,
+  type PreparedShare,
   type GrantingClient,
-  type GrantRefusal,
 } from "../../../core/shares/grant.ts";
 import { personaFields, type PersonaName } from "../../../core/shares/persona.ts";
 import { codeLifeMs } from "../../../core/shares/request.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
 import { decidedRequest, giveCodeAnew, isDecidedAlready, mayBeGivenAnew } from "../../../storage/auth-codes.ts";
-import { commit } from "../../../storage/commit.ts";
+import { commit, retrying } from "../../../storage/commit.ts";
 import { keptFields } from "../../../storage/contact-fields.ts";
-import type { Database } from "../../../storage/database.ts";
+import type { Database, Statement } from "../../../storage/database.ts";
 import { grantingClient } from "../../../storage/accounts.ts";
 import { insertCode, insertShare, isOutdatedGrant } from "../../../storage/share-changes.ts";
 import { changeableShare } from "../../../storage/shares.ts";
 import type { Phones, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import type { Keeping } from "../access/idempotency.ts";
-import { contactIndexes } from "./contact-indexes.ts";
+import { contactIndexes } from "../consumers/share-updates.ts";
 import { receiptMail } from "./mails.ts";
 import { settleIntent, writeIntent } from "./other-home.ts";
 
@@ -65,18 +65,6 @@ export interface Granted {
   readonly isRepeated: boolean;
 }
 
-export type GrantingRefusal =
-  | GrantRefusal
-  | "client_not_found"
-  | "unauthorized"
-  | "forbidden"
-  | "sandbox_only"
-  | "code_used"
-  | "code_expired"
-  | "share_inactive"
-  | "rate_limited"
-  | "storage_unavailable";
-
 type GrantServices = Runtime & Stores & Proofs & Phones & Schedules;
 
 /** Made again from the key whenever the same request asks, so that it is stored nowhere. */
@@ -98,7 +86,7 @@ export const earlierDecision = async (
   clientId: ClientId,
   decisionKey: string,
 ): Promise<EarlierDecision | null> => {
-  const db = services.homes.of(clientId) as Database;
+  const db = services.homes.of(clientId);
   const requestHash = requestHashOf(person, decisionKey);
   const decided = await decidedRequest(db, requestHash);
   const now = services.clock();
@@ -117,7 +105,7 @@ const decidedBefore = async (
   db: Database,
   home: Home,
   requestHash: string,
-): Promise<Result<Granted, GrantingRefusal> | null> => {
+): Promise<Result<Granted> | null> => {
   const decided = await decidedRequest(db, requestHash);
   if (decided === null) return null;
   const now = services.clock();
@@ -126,7 +114,7 @@ const decidedBefore = async (
   const { share } = found;
   if (decided.usedAt !== null) return refuse("code_used");
   if (share.status !== "active") return refuse("share_inactive");
-  const given = async (generation: number, codeExpiresAt: Instant): Promise<Result<Granted, GrantingRefusal>> =>
+  const given = async (generation: number, codeExpiresAt: Instant): Promise<Result<Granted>> =>
     ok({ code: await codeOf(services, home, requestHash, generation), codeExpiresAt, share, isRepeated: true });
   if (decided.expiresAt > now) return given(decided.generation, decided.expiresAt);
   if (!mayBeGivenAnew(decided, now)) return refuse("code_expired");
@@ -144,51 +132,62 @@ export const codeAgain = (
   person: Pick<Person, "id"> | null,
   clientId: ClientId,
   decisionKey: string,
-): Promise<Result<Granted, GrantingRefusal> | null> => {
-  const db = services.homes.of(clientId) as Database;
+): Promise<Result<Granted> | null> => {
+  const db = services.homes.of(clientId);
   return decidedBefore(services, db, homeOfId(clientId), requestHashOf(person, decisionKey));
+};
+
+/** What a new share is made of besides what was decided. */
+interface Making {
+  readonly client: GrantingClient;
+  readonly person: Person | null;
+  /** Of the fields that it was decided on. */
+  readonly revision: number;
+  readonly language: MailLanguage;
+  readonly requestId: string;
+  readonly written: Instant;
+}
+
+/** A share and all that belongs to it as one batch, with rows of the change that comes before it and that names it. */
+export const commitShare = async (
+  services: GrantServices,
+  db: Database,
+  prepared: PreparedShare,
+  { revision, written, ...of }: Making,
+  { before, after }: { readonly before: readonly Statement[]; readonly after: readonly Statement[] },
+): Promise<void> => {
+  const { vault, signer } = services;
+  const { share } = prepared;
+  const { person, language } = of;
+  const isSameHome = person === null || homeOfId(person.id) === homeOfId(share.id);
+  const [value, indexes, homes, mail] = await Promise.all([
+    signer.sign(prepared.canonical),
+    contactIndexes(services, prepared.fields),
+    person === null ? [] : writeIntent(services, db, person, share.id),
+    person === null ? [] : receiptMail(services, db, person, share, language),
+  ]);
+  const signature = { kid: signer.kid, alg: "Ed25519", value } as const;
+  const rows = await insertShare(db, vault, { prepared, ...of, fields: { revision, isSameHome }, indexes, signature });
+  await commit(db, services, [...homes, ...before, ...rows, ...after, ...mail], [writtenAt(prepared.fact, written)]);
+  if (person !== null && !isSameHome) await settleIntent(services, person.id, share.id, revision);
+  services.scheduleMail();
 };
 
 const commitGrant = async (
   services: GrantServices,
   db: Database,
-  by: { readonly person: Person | null; readonly revision: number; readonly written: Instant },
-  client: GrantingClient,
+  making: Making,
   decided: DecidedGrant,
-  request: GrantRequest,
+  { challenge, keep }: GrantRequest,
   requestHash: string,
 ): Promise<Granted> => {
-  const { vault, signer, config } = services;
   const { share } = decided;
-  const { person, revision, written } = by;
-  const home = homeOfId(share.id);
-  const isSameHome = person === null || homeOfId(person.id) === home;
-  const code = await codeOf(services, home, requestHash, 1);
-  const [signature, indexes] = await Promise.all([signer.sign(decided.canonical), contactIndexes(services, decided.fields)]);
-  const rows = await insertShare(db, vault, {
-    prepared: decided,
-    client,
-    person,
-    fields: { revision, isSameHome },
-    indexes,
-    signature: { kid: signer.kid, alg: "Ed25519", value: signature },
-    language: request.language,
-    requestId: request.requestId,
-  });
-  const { challenge, keep } = request;
-  const codeRow = insertCode(db, decided, {
-    codeHash: sha256Hex(code),
-    requestHash,
-    challenge,
-    requireOrigin: client.requireOrigin,
-    createdAt: written,
-  });
-  const homes = person === null ? [] : await writeIntent(services, db, person, share.id);
-  const mail = person === null ? [] : await receiptMail(services, db, person, share, request.language);
+  const { written, client } = making;
+  const code = await codeOf(services, homeOfId(share.id), requestHash, 1);
+  const row = { codeHash: sha256Hex(code), requestHash, challenge, requireOrigin: client.requireOrigin, createdAt: written };
   const granted: Granted = { code, codeExpiresAt: written + codeLifeMs, share, isRepeated: false };
-  const changes = [...homes, ...rows, codeRow, ...mail, ...((await keep?.(granted)) ?? [])];
-  await commit({ db, vault, ledgerId: config.ledger.id }, changes, [writtenAt(decided.fact, written)]);
-  if (person !== null && !isSameHome) await settleIntent(services, person.id, share.id, revision);
+  const after = [insertCode(db, decided, row), ...((await keep?.(granted)) ?? [])];
+  await commitShare(services, db, decided, making, { before: [], after });
   return granted;
 };
 
@@ -197,31 +196,25 @@ const tooManyTestShares = refuse(
   "This business has 10,000 active test shares, which is all there may be. POST /v1/sandbox/reset ends them.",
 );
 
-const maxReadings = 3; // an account and fields that change three times while somebody presses a button are not resting
-
 /**
  * Refuses, in this order: words that may not be shown, an unknown client, a person on a test client and a test person on a live one,
  * a person who is gone, then as `decideGrant`, then as the earlier decision on the same request.
  */
-export const grantShare = async (
-  services: GrantServices,
-  by: Granting,
-  request: GrantRequest,
-): Promise<Result<Granted, GrantingRefusal>> => {
+export const grantShare = async (services: GrantServices, by: Granting, request: GrantRequest): Promise<Result<Granted>> => {
   const words = readWords(request.purpose, request.disclosureText);
   if (!words.ok) return words;
   const { clientId } = request;
-  const db = clientId === null ? null : services.homes.of(clientId);
-  if (clientId === null || db === null) return refuse("client_not_found");
+  if (clientId === null) return refuse("client_not_found");
+  const db = services.homes.of(clientId);
   const person = "person" in by ? by.person : null;
   const decisionKey = request.decisionKey ?? crypto.randomUUID();
   const requestHash = requestHashOf(person, decisionKey);
-  for (let reading = 1; reading <= maxReadings; reading += 1) {
+  return retrying([isOutdatedGrant, isDecidedAlready], async () => {
     const [client, kept] = await Promise.all([
       grantingClient(db, clientId),
       "persona" in by
         ? { fields: personaFields(by.persona), revision: 0 }
-        : keptFields(services.homes.of(by.person.id) as Database, services.vault, by.person.id),
+        : keptFields(services.homes.of(by.person.id), services.vault, by.person.id),
     ]);
     if (client === null) return refuse("client_not_found");
     if (client.environment === "live" && person === null) return refuse("sandbox_only");
@@ -246,26 +239,14 @@ export const grantShare = async (
       rootSalt: services.random(32),
     });
     if (!decided.ok) return decided;
+    const { language, requestId } = request;
+    const making = { client, person, revision: kept.revision, language, requestId, written };
     try {
-      const granted = await commitGrant(
-        services,
-        db,
-        { person, revision: kept.revision, written },
-        client,
-        decided.value,
-        request,
-        requestHash,
-      );
-      services.scheduleEvents(client.business.id, client.environment);
-      services.scheduleFollowUp();
-      services.scheduleMail();
-      return ok(granted);
+      return ok(await commitGrant(services, db, making, decided.value, request, requestHash));
     } catch (error) {
-      if (isDecidedAlready(error)) {
-        const before = await decidedBefore(services, db, homeOfId(clientId), requestHash);
-        if (before !== null) return before;
-      } else if (!isOutdatedGrant(error)) throw error;
+      const before = isDecidedAlready(error) ? await decidedBefore(services, db, homeOfId(clientId), requestHash) : null;
+      if (before === null) throw error;
+      return before;
     }
-  }
-  return refuse("storage_unavailable");
+  });
 };

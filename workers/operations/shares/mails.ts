@@ -19,15 +19,15 @@ export const revokeToken = ({ vault }: Stores, id: ShareId): Promise<string> => 
 export const stopUrl = async (services: Runtime & Stores, id: ShareId): Promise<string> =>
   `${services.config.appUrl}/stop/${id}#t=${await revokeToken(services, id)}`;
 
-/** The rows of a mail to a person, wherever they have their account; none for one who is gone. */
+/** The rows of a mail to a person, wherever they have their account; none for one who is gone, and for a test person. */
 export const mailTo = async (
   services: Runtime & Stores,
   db: Database,
-  id: ConsumerId,
+  id: ConsumerId | null,
   mail: Omit<MailToSend, "to" | "now" | "consumerId">,
 ): Promise<readonly Statement[]> => {
-  const home = services.homes.of(id);
-  const to = home === null ? null : await consumerAddress(home, services.vault, id);
+  if (id === null) return [];
+  const to = await consumerAddress(services.homes.of(id), services.vault, id);
   return to === null ? [] : insertMail(db, services.vault, { ...mail, to, consumerId: id, now: services.clock() } as MailToSend);
 };
 
@@ -67,7 +67,6 @@ export const stoppedMails = async (
     ownerMails(db, vault, share.business.id, { template: "share_owner_notice", data, now }),
     businessIdentity(db, share.business.id),
   ]);
-  if (consumerId === null) return toOwners;
   const toPerson = await mailTo(services, db, consumerId, {
     template: "share_stopped",
     language: ended.language,
@@ -87,7 +86,7 @@ export const stoppedMails = async (
 export const ceasedMail = (
   services: Runtime & Stores,
   db: Database,
-  consumerId: ConsumerId,
+  consumerId: ConsumerId | null,
   share: Share,
   ceased: { readonly at: Instant; readonly note: string | null; readonly language: MailLanguage },
 ): Promise<readonly Statement[]> =>

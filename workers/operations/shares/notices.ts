@@ -4,11 +4,11 @@ import type { Mail } from "../../../core/mail/templates.ts";
 import { groupsOf } from "../../../core/shares/fields.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import { batch, type Database } from "../../../storage/database.ts";
-import { insertMails, sealMail, type SealedMail } from "../../../storage/outboxes/mail.ts";
+import { insertMails, sealMail } from "../../../storage/outboxes/mail.ts";
 import { consumerEmailContext } from "../../../storage/people-contexts.ts";
 import { sealedAddresses } from "../../../storage/people.ts";
 import { claimNotices, deleteNotices, noticedShares, type NoticedShare, type ShareNotice } from "../../../storage/share-notices.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Runtime, Stores } from "../../services.ts";
 import { stopUrl } from "./mails.ts";
 
@@ -46,19 +46,12 @@ type AddressOf = (id: ConsumerId) => Promise<string | undefined>;
 /** One query for each home in which people of the page have their accounts; one that does not answer fails for its own people. */
 const addressesOf = (services: Stores, ids: readonly ConsumerId[]): AddressOf => {
   const found = new Map(
-    [...Map.groupBy(new Set(ids), (id) => homeOfId(id))].map(([home, there]) => {
-      const db = services.homes.of(there[0] as ConsumerId);
-      return [home, db === null ? Promise.resolve(new Map<ConsumerId, string>()) : sealedAddresses(db, there)] as const;
-    }),
+    [...Map.groupBy(new Set(ids), (id) => homeOfId(id))].map(
+      ([home, there]) => [home, sealedAddresses(services.homes.of(`con_${home}`), there)] as const,
+    ),
   );
   return async (id) => (await found.get(homeOfId(id)))?.get(id);
 };
-
-/** What became of a notice: the mail to write, or none where nobody is to be written to. */
-interface Settled {
-  readonly notice: ShareNotice;
-  readonly mail: SealedMail | null;
-}
 
 /** The mails and the end of the notices are one batch. A notice that cannot be written stays for another minute, and alone. */
 const writePage = async (services: Runtime & Stores, db: Database, notices: readonly ShareNotice[]): Promise<void> => {
@@ -68,7 +61,8 @@ const writePage = async (services: Runtime & Stores, db: Database, notices: read
     services,
     [...byId.values()].flatMap(({ consumerId }) => consumerId ?? []),
   );
-  const settle = async (notice: ShareNotice): Promise<Settled> => {
+  // What became of a notice: the mail to write, or none where nobody is to be written to.
+  const settle = async (notice: ShareNotice) => {
     const share = byId.get(notice.shareId);
     const consumerId = share?.consumerId ?? null;
     const address = consumerId === null ? undefined : await addressOf(consumerId);
@@ -77,17 +71,8 @@ const writePage = async (services: Runtime & Stores, db: Database, notices: read
     const to = await services.vault.open(consumerEmailContext(consumerId), address);
     return { notice, mail: await sealMail(services.vault, { ...words, to, consumerId, language: share.language, now }) };
   };
-  const settled = await Promise.all(
-    notices.map(async (notice) => {
-      try {
-        return await settle(notice);
-      } catch (error) {
-        services.log.fault({ at: "share notice", error: kindOfError(error) });
-        return null;
-      }
-    }),
-  );
-  const done = settled.filter((one) => one !== null);
+  const settled = await Promise.all(notices.map((notice) => failingAlone(services, "share notice", () => settle(notice))));
+  const done = settled.filter((one) => one !== undefined);
   const mails = done.flatMap(({ mail }) => mail ?? []);
   await batch(db, [
     insertMails(db, mails),

@@ -9,9 +9,9 @@ import { keptFields } from "../../../storage/contact-fields.ts";
 import { insertFanOut } from "../../../storage/share-copies.ts";
 import { claimIntent, deleteIntent, insertIntent, noteHome } from "../../../storage/share-changes.ts";
 import { changeableShare } from "../../../storage/shares.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Phones, Runtime, Schedules, Stores } from "../../services.ts";
-import { afterAnswerAllowance, within } from "../allowance.ts";
+import { afterAnswerAllowance, claimed, within } from "../allowance.ts";
 import { continueFanOuts } from "../consumers/fan-out.ts";
 import { eraseInHome } from "../consumers/erase-account.ts";
 
@@ -26,7 +26,7 @@ export const writeIntent = async (
 ): Promise<readonly Statement[]> => {
   const home = homeOfId(shareId);
   if (homeOfId(person.id) === home) return [noteHome(db, person.id, home)];
-  const own = services.homes.of(person.id) as Database;
+  const own = services.homes.of(person.id);
   await batch(own, [noteHome(own, person.id, home), insertIntent(own, shareId, person.id, services.clock())]);
   return [];
 };
@@ -39,11 +39,11 @@ export const settleIntent = async (
   /** Of the fields that the share was made of; null when nobody knows any more. */
   revision: number | null,
 ): Promise<void> => {
-  const own = services.homes.of(consumerId) as Database;
+  const own = services.homes.of(consumerId);
   const there = services.homes.of(shareId);
   const kept = await keptFields(own, services.vault, consumerId);
-  const found = there === null ? null : await changeableShare(there, shareId, { consumerId }, services.clock());
-  if (found === null || there === null) {
+  const found = await changeableShare(there, shareId, { consumerId }, services.clock());
+  if (found === null) {
     await deleteIntent(own, shareId).run();
     return;
   }
@@ -58,18 +58,11 @@ export const settleIntent = async (
   await batch(own, [deleteIntent(own, shareId), ...(isCurrent ? [] : [insertFanOut(own, fanOut, services.clock())])]);
   if (isCurrent) return;
   const allowed = within(services, afterAnswerAllowance);
-  services.afterAnswer(() => continueFanOuts(allowed, allowed.homes.of(consumerId) as Database));
+  services.afterAnswer(() => continueFanOuts(allowed, allowed.homes.of(consumerId)));
 };
 
 /** Grants whose process died in between. */
 export const settleIntents = async (services: IntentServices, own: Database): Promise<void> => {
-  while (await services.goesOn()) {
-    const intent = await claimIntent(own, services.clock());
-    if (intent === null) return;
-    try {
-      await settleIntent(services, intent.consumerId, intent.shareId, null);
-    } catch (error) {
-      services.log.fault({ at: "share intent", error: kindOfError(error) });
-    }
-  }
+  for await (const { consumerId, shareId } of claimed(services, (now) => claimIntent(own, now)))
+    await failingAlone(services, "share intent", () => settleIntent(services, consumerId, shareId, null));
 };

@@ -1,21 +1,20 @@
 // Shares as a business reads them: its list, one of them, and the values of an active one. Every reading of values is in both audit
-// chains before it is answered.
-import type { Principal } from "../../../core/access/principal.ts";
+// chains before it is answered. And one share as its person reads it: in full, with what both sides wrote.
+import type { Person, Principal } from "../../../core/access/principal.ts";
 import type { AuditChain } from "../../../core/facts.ts";
-import type { PublishedAnchor } from "../../../core/certificates/published.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { ContactFields, ContactKey } from "../../../core/shares/fields.ts";
-import { statusAt, type Share, type ShareStatus } from "../../../core/shares/share.ts";
+import { statusAt, type ShareStatus } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
-import type { Database } from "../../../storage/database.ts";
-import { openReason } from "../../../storage/share-changes.ts";
+import type { Found } from "../../../storage/database.ts";
+import { openNote, openReason } from "../../../storage/share-changes.ts";
 import { openCopy, readCurrent } from "../../../storage/share-values.ts";
-import { detailedShare, ownShares, type SharePage } from "../../../storage/shares.ts";
+import { detailedShare, ownShares, shareOfPerson, type SharePage } from "../../../storage/shares.ts";
+import { failingAlone } from "../../log.ts";
+import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 
 export type { SharePage };
-import { kindOfError } from "../../log.ts";
-import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 
 export type ShareReader = Pick<Principal, "business" | "environment">;
 
@@ -32,7 +31,7 @@ export const listShares = async (
   { business, environment }: ShareReader,
   query: SharesQuery,
 ): Promise<Result<SharePage, "invalid_request">> => {
-  const db = services.homes.of(business.id) as Database;
+  const db = services.homes.of(business.id);
   const page = await ownShares(db, { businessId: business.id, environment }, query, services.clock());
   return page === null ? refuse("invalid_request", "starting_after: must be the id of a share of yours.") : ok(page);
 };
@@ -44,10 +43,7 @@ export interface ShareHistoryEntry {
   readonly auditSeq: string | null;
 }
 
-export interface ShareDetail {
-  readonly share: Share;
-  readonly disclosureText: string;
-  readonly anchor: PublishedAnchor | null;
+export interface ShareDetail extends Pick<Found<typeof detailedShare>, "share" | "disclosureText" | "anchor"> {
   readonly history: readonly ShareHistoryEntry[];
   /** Why the person stopped, in their words. */
   readonly reason: string | null;
@@ -55,13 +51,8 @@ export interface ShareDetail {
 
 const seqsOf = async (services: Runtime & Proofs, chain: AuditChain, entryIds: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   if (entryIds.length === 0) return new Map();
-  try {
-    const entries = await services.auditLog(chain.shard).entriesOf(chain.tag, [...entryIds]);
-    return new Map(entries.map(({ outbox_id, seq }) => [outbox_id, seq]));
-  } catch (error) {
-    services.log.fault({ at: "audit", error: kindOfError(error) });
-    return new Map();
-  }
+  const entries = await failingAlone(services, "audit", () => services.auditLog(chain.shard).entriesOf(chain.tag, [...entryIds]));
+  return new Map(entries?.map(({ outbox_id, seq }) => [outbox_id, seq]));
 };
 
 /** Refuses `not_found` for unknown and foreign shares alike. */
@@ -70,8 +61,8 @@ export const readShare = async (
   { business, environment }: ShareReader,
   id: ShareId | null,
 ): Promise<Result<ShareDetail, "not_found">> => {
-  const db = id === null ? null : services.homes.of(id);
-  const found = id === null || db === null ? null : await detailedShare(db, id, { businessId: business.id, environment }, services.clock());
+  if (id === null) return refuse("not_found");
+  const found = await detailedShare(services.homes.of(id), id, { businessId: business.id, environment }, services.clock());
   if (found === null) return refuse("not_found");
   const { history, chain, reasonSealed, ...rest } = found;
   const seqs = await seqsOf(
@@ -100,11 +91,10 @@ export const readCurrentValues = async (
   principal: Principal,
   id: ShareId | null,
 ): Promise<Result<CurrentValues, "not_found" | "share_inactive">> => {
-  const db = id === null ? null : services.homes.of(id);
-  if (id === null || db === null) return refuse("not_found");
+  if (id === null) return refuse("not_found");
   const { business, environment, keyId } = principal;
   const now = services.clock();
-  const row = await readCurrent(db, { id, businessId: business.id, environment, keyId, now });
+  const row = await readCurrent(services.homes.of(id), { id, businessId: business.id, environment, keyId, now });
   if (row === null) return refuse("not_found");
   const asOf = now + row.clockOffsetMs;
   const isActive = statusAt(row.state, row.expiresAt, asOf) === "active";
@@ -112,4 +102,26 @@ export const readCurrentValues = async (
   if (fields === null) return refuse("share_inactive");
   services.scheduleFollowUp();
   return ok({ shareId: id, scope: row.scope, fields, asOf });
+};
+
+export interface OwnShare extends Omit<Found<typeof shareOfPerson>, "reasonSealed" | "acknowledgementSealed"> {
+  readonly reason: string | null;
+  /** What the business wrote when it acknowledged. */
+  readonly note: string | null;
+}
+
+/** Refuses `not_found` for unknown shares and somebody else's alike. */
+export const readOwnShare = async (
+  { homes, vault, clock }: Runtime & Stores,
+  { id: consumerId }: Person,
+  id: ShareId | null,
+): Promise<Result<OwnShare, "not_found">> => {
+  const found = id === null ? null : await shareOfPerson(homes.of(id), id, consumerId, clock());
+  if (found === null) return refuse("not_found");
+  const { reasonSealed, acknowledgementSealed, ...rest } = found;
+  const [reason, note] = await Promise.all([
+    openReason(vault, rest.share, reasonSealed),
+    openNote(vault, rest.share, acknowledgementSealed),
+  ]);
+  return ok({ ...rest, reason, note });
 };

@@ -3,7 +3,7 @@
 import { mayRead, type BusinessStatus } from "../../../core/access/entitlement.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape, type BusinessId, type ClientId, type ShareId } from "../../../core/ids.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
+import { ok, refuse, type Refusal, type Result } from "../../../core/result.ts";
 import { valuesIn, type ContactKey, type ScopedValues } from "../../../core/shares/fields.ts";
 import { challengeOf } from "../../../core/shares/pkce.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -33,17 +33,6 @@ export interface Redeemed {
   readonly isReplayed: boolean;
 }
 
-export type RedeemRefusal =
-  | "code_invalid"
-  | "origin_mismatch"
-  | "pkce_mismatch"
-  | "business_inactive"
-  | "business_suspended"
-  | "subscription_past_due"
-  | "code_used"
-  | "code_expired"
-  | "share_inactive";
-
 interface Asked {
   readonly clientId: ClientId;
   readonly challenge: string;
@@ -54,7 +43,7 @@ interface Asked {
 }
 
 /** Why nothing was redeemed: who is asking is judged before the state of the code is told. Null: the code had been redeemed by this very caller. */
-const refusalOf = (code: RedeemedCode | null, asked: Asked): Result<never, RedeemRefusal> | null => {
+const refusalOf = (code: RedeemedCode | null, asked: Asked): Refusal | null => {
   if (code === null || code.clientId !== asked.clientId) return refuse("code_invalid");
   const isOrigin = asked.origin === null ? code.mayLackOrigin : code.origin === asked.origin;
   if (!isOrigin) return refuse("origin_mismatch");
@@ -76,13 +65,9 @@ const refusalOf = (code: RedeemedCode | null, asked: Asked): Result<never, Redee
 const normalOrigin = (origin: string): string => (URL.canParse(origin) ? new URL(origin).origin : origin);
 
 /** Refuses in the order of CONTRACT 1. Only success changes a code. */
-export const redeemCode = async (
-  services: Runtime & Stores & Schedules,
-  request: RedeemRequest,
-): Promise<Result<Redeemed, RedeemRefusal>> => {
+export const redeemCode = async (services: Runtime & Stores & Schedules, request: RedeemRequest): Promise<Result<Redeemed>> => {
   const { vault } = services;
-  const db = hasSecretShape(request.code, "ac_") ? services.homes.of(request.code) : null;
-  if (db === null) return refuse("code_invalid");
+  if (!hasSecretShape(request.code, "ac_")) return refuse("code_invalid");
   const codeHash = sha256Hex(request.code);
   const { idempotencyKey, requestId } = request;
   const asked: Asked = {
@@ -93,7 +78,7 @@ export const redeemCode = async (
     retryHash: idempotencyKey === null ? null : await vault.sentHash(`redeem ${codeHash}`, idempotencyKey),
     now: services.clock(),
   };
-  const code = await attemptRedemption(db, { ...asked, codeHash });
+  const code = await attemptRedemption(services.homes.of(request.code), { ...asked, codeHash });
   const isWon = code?.usedBy === requestId;
   const refused = isWon ? null : refusalOf(code, asked);
   if (code === null || refused !== null) return refused ?? refuse("code_invalid");

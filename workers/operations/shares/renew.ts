@@ -6,17 +6,14 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { ContactKey } from "../../../core/shares/fields.ts";
 import { decideRenewal, type GrantRefusal } from "../../../core/shares/grant.ts";
 import type { Share } from "../../../core/shares/share.ts";
-import { commit } from "../../../storage/commit.ts";
+import { retrying } from "../../../storage/commit.ts";
 import { keptFields } from "../../../storage/contact-fields.ts";
-import type { Database } from "../../../storage/database.ts";
 import { grantingClient } from "../../../storage/accounts.ts";
-import { insertShare, isOutdatedGrant, isOutdatedShare, updateSuperseded } from "../../../storage/share-changes.ts";
+import { isOutdatedGrant, isOutdatedShare, updateSuperseded } from "../../../storage/share-changes.ts";
 import { changeableShare } from "../../../storage/shares.ts";
 import type { Phones, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
 import type { Keeping } from "../access/idempotency.ts";
-import { contactIndexes } from "./contact-indexes.ts";
-import { receiptMail } from "./mails.ts";
-import { settleIntent, writeIntent } from "./other-home.ts";
+import { commitShare } from "./grant.ts";
 
 export interface RenewalRequest {
   /** Null: as before. */
@@ -33,8 +30,6 @@ export interface Renewed {
 
 export type RenewRefusal = GrantRefusal | "not_found" | "unauthorized" | "share_inactive" | "storage_unavailable";
 
-const maxReadings = 3;
-
 /** Refuses, in this order: somebody else's share, one that is not active, the business's account, a missing value. */
 export const renewShare = async (
   services: Runtime & Stores & Proofs & Phones & Schedules,
@@ -43,14 +38,12 @@ export const renewShare = async (
   request: RenewalRequest,
   keep?: Keeping<Renewed>,
 ): Promise<Result<Renewed, RenewRefusal>> => {
-  const { vault, signer, config } = services;
-  const db = id === null ? null : services.homes.of(id);
-  if (id === null || db === null) return refuse("not_found");
-  const isSameHome = homeOfId(person.id) === homeOfId(id);
-  for (let reading = 1; reading <= maxReadings; reading += 1) {
+  if (id === null) return refuse("not_found");
+  const db = services.homes.of(id);
+  return retrying([isOutdatedGrant, isOutdatedShare], async () => {
     const [found, kept] = await Promise.all([
       changeableShare(db, id, { consumerId: person.id }, services.clock()),
-      keptFields(services.homes.of(person.id) as Database, vault, person.id),
+      keptFields(services.homes.of(person.id), services.vault, person.id),
     ]);
     if (found === null) return refuse("not_found");
     if (kept === null) return refuse("unauthorized");
@@ -58,7 +51,6 @@ export const renewShare = async (
     if (client === null) throw new Error("shares: a share belongs to no client");
     const now = services.clock();
     const shareId = newId("shr_", homeOfId(id), services.random) as ShareId;
-    const rootSalt = services.random(32);
     const decided = decideRenewal({
       ...request,
       old: found.share,
@@ -68,40 +60,15 @@ export const renewShare = async (
       fields: kept.fields,
       now,
       shareId,
-      rootSalt,
+      rootSalt: services.random(32),
     });
     if (!decided.ok) return decided;
-    const { share } = decided.value;
-    const [signature, indexes, mail, homes] = await Promise.all([
-      signer.sign(decided.value.canonical),
-      contactIndexes(services, decided.value.fields),
-      receiptMail(services, db, person, share, request.language),
-      writeIntent(services, db, person, shareId),
-    ]);
-    const rows = await insertShare(db, vault, {
-      prepared: decided.value,
-      client,
-      person,
-      fields: { revision: kept.revision, isSameHome },
-      indexes,
-      signature: { kid: signer.kid, alg: "Ed25519", value: signature },
-      language: request.language,
-      requestId: request.requestId,
-    });
-    const old = updateSuperseded(db, id, shareId, now, request.requestId);
-    const renewed = { share, superseded: id };
-    const answer = (await keep?.(renewed)) ?? [];
-    try {
-      await commit({ db, vault, ledgerId: config.ledger.id }, [...homes, old, ...rows, ...mail, ...answer], [decided.value.fact]);
-    } catch (error) {
-      if (!isOutdatedGrant(error) && !isOutdatedShare(error)) throw error;
-      continue;
-    }
-    if (!isSameHome) await settleIntent(services, person.id, shareId, kept.revision);
-    services.scheduleEvents(share.business.id, share.environment);
-    services.scheduleFollowUp();
-    services.scheduleMail();
+    const { language, requestId } = request;
+    const before = [updateSuperseded(db, id, shareId, now, requestId)];
+    const renewed = { share: decided.value.share, superseded: id };
+    const after = (await keep?.(renewed)) ?? [];
+    const making = { client, person, revision: kept.revision, language, requestId, written: now };
+    await commitShare(services, db, decided.value, making, { before, after });
     return ok(renewed);
-  }
-  return refuse("storage_unavailable");
+  });
 };

@@ -4,12 +4,12 @@ import type { Actor } from "../../../core/actor.ts";
 import { writtenAt } from "../../../core/facts.ts";
 import { isSameSecret } from "../../../core/hash.ts";
 import type { ShareId } from "../../../core/ids.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
+import { ok, refuse, refusedWhere, type Result } from "../../../core/result.ts";
 import { revokeShare } from "../../../core/shares/end.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
-import { lineFault, trimmed } from "../../../core/text.ts";
-import { commit } from "../../../storage/commit.ts";
+import { chosenLine } from "../../../core/text.ts";
+import { commit, retrying } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import { isOutdatedShare, updateRevoked } from "../../../storage/share-changes.ts";
 import { insertOverdueNotice } from "../../../storage/share-notices.ts";
@@ -33,14 +33,6 @@ export type RevokeRefusal = "invalid_request" | "unauthorized" | "not_found" | "
 
 const maxReasonLength = 200;
 
-/** A reason in one line; null for none. */
-const readReason = (reason: string | null): Result<string | null, "invalid_request"> => {
-  const line = trimmed(reason ?? "");
-  if (line.length > maxReasonLength) return refuse("invalid_request", "reason: must be at most 200 characters.");
-  const fault = lineFault(line);
-  return fault === null ? ok(line || null) : refuse("invalid_request", `reason: ${fault}.`);
-};
-
 /** What a share answers that is over already: the same again where somebody stopped it. */
 const repeated = (share: Share): Result<Revoked, "share_inactive"> =>
   share.status === "revoked" || share.status === "ceased"
@@ -54,7 +46,7 @@ const commitRevocation = async (
   by: { readonly actor: Actor; readonly reason: string | null; readonly requestId: string },
   keep?: Keeping<Revoked>,
 ): Promise<Revoked> => {
-  const { vault, config } = services;
+  const { vault } = services;
   const written = services.clock();
   const revocation = revokeShare(share, chains, by.actor, written + share.clockOffsetMs);
   const { revokedAt, ceaseBy } = revocation;
@@ -62,12 +54,11 @@ const commitRevocation = async (
   const mails = await stoppedMails(services, db, consumerId, share, { at: revokedAt, ceaseBy, language });
   const revoked: Revoked = { share: { ...share, status: "revoked", revokedAt, ceaseBy }, ceaseBy, isRepeated: false };
   await commit(
-    { db, vault, ledgerId: config.ledger.id },
+    db,
+    services,
     [...rows, insertOverdueNotice(db, share.id, ceaseBy), ...mails, ...((await keep?.(revoked)) ?? [])],
     [writtenAt(revocation.fact, written)],
   );
-  services.scheduleEvents(share.business.id, share.environment);
-  services.scheduleFollowUp();
   services.scheduleMail();
   return revoked;
 };
@@ -80,13 +71,11 @@ export const revokeAsTestPerson = async (
   requestId: string,
 ): Promise<Result<Revoked, "share_inactive">> => {
   if (found.share.status !== "active") return refuse("share_inactive");
-  try {
-    const actor: Actor = { kind: "client", id: found.share.clientId };
-    return ok(await commitRevocation(services, db, found, { actor, reason: null, requestId }));
-  } catch (error) {
-    if (!isOutdatedShare(error)) throw error;
-    return refuse("share_inactive"); // it ended meanwhile
-  }
+  const actor: Actor = { kind: "client", id: found.share.clientId };
+  return commitRevocation(services, db, found, { actor, reason: null, requestId }).then(
+    (revoked) => ok(revoked),
+    refusedWhere(isOutdatedShare, "share_inactive"), // it ended meanwhile
+  );
 };
 
 /**
@@ -100,23 +89,19 @@ export const revokeByPerson = async (
   asked: { readonly reason: string | null; readonly requestId: string },
   keep?: Keeping<Revoked>,
 ): Promise<Result<Revoked, RevokeRefusal>> => {
-  const reason = readReason(asked.reason);
+  const reason = chosenLine("reason", asked.reason, maxReasonLength);
   if (!reason.ok) return reason;
   const isLink = "token" in by;
   if (isLink && (id === null || !isSameSecret(by.token, await revokeToken(services, id)))) return refuse("unauthorized");
-  const db = id === null ? null : services.homes.of(id);
-  if (id === null || db === null) return refuse("not_found");
+  if (id === null) return refuse("not_found");
+  const db = services.homes.of(id);
   const whose = isLink ? "link" : { consumerId: by.person.id };
   const actor: Actor = isLink ? { kind: "subject", provenBy: "revoke_link" } : by.person.actor;
-  for (let reading = 1; reading <= 2; reading += 1) {
+  // Where it ended meanwhile, the second reading says how.
+  return retrying([isOutdatedShare], async () => {
     const found = await changeableShare(db, id, whose, services.clock());
     if (found === null) return refuse("not_found");
     if (found.share.status !== "active") return repeated(found.share);
-    try {
-      return ok(await commitRevocation(services, db, found, { actor, reason: reason.value, requestId: asked.requestId }, keep));
-    } catch (error) {
-      if (!isOutdatedShare(error)) throw error; // it ended meanwhile: the second reading says how
-    }
-  }
-  return refuse("storage_unavailable");
+    return ok(await commitRevocation(services, db, found, { actor, reason: reason.value, requestId: asked.requestId }, keep));
+  });
 };

@@ -4,10 +4,9 @@ import { base64UrlOf, bytesOfBase64Url, utf8 } from "../../../core/bytes.ts";
 import { canonicalJson } from "../../../core/canonical-json.ts";
 import { isSameSecret, sha256Hex } from "../../../core/hash.ts";
 import { homeOfId } from "../../../core/ids.ts";
-import { verifyOrigin } from "../../../core/access/origins.ts";
+import { rulesFor, verifyOrigin } from "../../../core/access/origins.ts";
 import type { Runtime, Stores } from "../../services.ts";
-import { bindingOf, type AuthorizedRequest } from "./authorize.ts";
-import { isExpired, makeToken, readToken, type TokenBinding } from "./authorize-token.ts";
+import { bindingOf, isExpired, makeToken, readToken, type AuthorizedRequest, type TokenBinding } from "./authorize.ts";
 
 /** A browser, and the requests that it was seen to bring from the page they name. */
 export interface SheetBrowser {
@@ -48,11 +47,7 @@ const returnUrlOf = (services: Runtime, { client, origin }: AuthorizedRequest, r
   if (returnUrl === undefined || !URL.canParse(returnUrl)) return null;
   const url = new URL(returnUrl);
   if (url.origin !== origin || url.username !== "" || url.password !== "" || url.hash !== "") return null;
-  const rules = {
-    allowsLocalHttp: services.config.environment === "development",
-    allowsSandboxLocalhost: client.environment === "sandbox",
-  };
-  return verifyOrigin(url.origin, client.domains, rules).ok ? url.href : null;
+  return verifyOrigin(url.origin, client.domains, rulesFor(services.config, client)).ok ? url.href : null;
 };
 
 export const sheetRequestOf = (services: Runtime, request: AuthorizedRequest, returnUrl: string | undefined): SheetRequest => {

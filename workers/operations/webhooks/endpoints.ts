@@ -1,13 +1,14 @@
 // Webhook endpoints as the people of a business manage them: list, change and remove.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
+import { sha256Hex } from "../../../core/hash.ts";
 import type { WebhookId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Endpoint, EndpointChange, EndpointHealth, EndpointStatus } from "../../../core/webhooks/endpoint.ts";
-import { chosenDescription, chosenEvents } from "../../../core/webhooks/management.ts";
+import { chosenLine } from "../../../core/text.ts";
+import { chosenEvents, maxDescriptionLength } from "../../../core/webhooks/management.ts";
 import type { Events, Runtime, Schedules, Stores } from "../../services.ts";
-import { enter } from "./audit-entry.ts";
-import { environments, logHolding } from "./logs.ts";
+import { enter, environments, logHolding } from "./logs.ts";
 
 export interface EndpointState {
   readonly endpoint: Endpoint;
@@ -42,7 +43,8 @@ const readChange = async (
 ): Promise<Result<EndpointChange, "invalid_request" | "invalid_webhook_url">> => {
   const events = asked.events === undefined ? ok(undefined) : chosenEvents(asked.events);
   if (!events.ok) return events;
-  const description = asked.description === undefined ? ok(undefined) : chosenDescription(asked.description);
+  const { description: text } = asked;
+  const description = text === undefined ? ok(undefined) : chosenLine("description", text, maxDescriptionLength);
   if (!description.ok) return description;
   if (asked.url !== undefined && !(await services.mayBeWebhook(asked.url))) return refuse("invalid_webhook_url");
   return ok({
@@ -65,12 +67,10 @@ export const changeWebhook = async (
   const change = await readChange(services, asked);
   if (!change.ok) return change;
   const changed = Object.keys(change.value).sort();
-  if (changed.length === 0) {
-    const unchanged = await log.endpoint(id);
-    return unchanged === null ? refuse("not_found") : ok({ ...unchanged, environment });
-  }
-  await enter(services, member, { type: "webhook.changed", id, url: change.value.url, changed });
-  const after = await log.changeEndpoint(id, change.value);
+  const { url } = change.value;
+  const entered = { changed, ...(url !== undefined && { url_hash: sha256Hex(url) }) };
+  if (changed.length > 0) await enter(services, member, "webhook.changed", id, entered);
+  const after = await (changed.length > 0 ? log.changeEndpoint(id, change.value) : log.endpoint(id));
   return after === null ? refuse("not_found") : ok({ ...after, environment });
 };
 
@@ -81,6 +81,6 @@ export const deleteWebhook = async (
 ): Promise<Result<WebhookId, "not_found">> => {
   const held = await logHolding(services, member.business.id, id);
   if (held === null) return refuse("not_found");
-  await enter(services, member, { type: "webhook.deleted", id });
+  await enter(services, member, "webhook.deleted", id);
   return (await held.log.removeEndpoint(id)) ? ok(id) : refuse("not_found");
 };

@@ -8,14 +8,15 @@ import { sha256Hex } from "../../../core/hash.ts";
 import { homeOfId, newId, type WebhookId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { RegisteredEndpoint } from "../../../core/webhooks/endpoint.ts";
-import { chosenDescription, chosenEvents } from "../../../core/webhooks/management.ts";
+import { chosenLine } from "../../../core/text.ts";
+import { chosenEvents, maxDescriptionLength } from "../../../core/webhooks/management.ts";
 import { secretBytes, secretHint, webhookSecret } from "../../../core/webhooks/signature.ts";
 import { isEntered } from "../../../storage/outboxes/audit.ts";
 import { idempotencyKeyHash, insertAnswer, isTakenKey, keptAnswer } from "../../../storage/idempotency.ts";
 import { keptRegistration, openedRegistration } from "../../../storage/webhook-answers.ts";
 import { sealSecret } from "../../../storage/webhook-secrets.ts";
 import type { Events, Runtime, Schedules, Stores } from "../../services.ts";
-import { databaseOf, enter } from "./audit-entry.ts";
+import { enter } from "./logs.ts";
 
 export interface WebhookRequest {
   readonly url: string;
@@ -44,11 +45,11 @@ export const createWebhook = async (
   const { url, environment } = request;
   const events = chosenEvents(request.events);
   if (!events.ok) return events;
-  const description = chosenDescription(request.description);
+  const description = chosenLine("description", request.description, maxDescriptionLength);
   if (!description.ok) return description;
   if (!(await services.mayBeWebhook(url))) return refuse("invalid_webhook_url");
 
-  const db = databaseOf(services, member);
+  const db = services.homes.of(member.business.id);
   const { vault } = services;
   const wanted = { url, events: events.value, description: description.value };
   const keyHash = request.idempotencyKey === null ? null : idempotencyKeyHash(member.userId, "POST /v1/webhooks", request.idempotencyKey);
@@ -83,7 +84,7 @@ export const createWebhook = async (
   try {
     const response = keptRegistration(endpoint);
     const rows = keyHash === null ? [] : await insertAnswer(db, vault, { keyHash, bodyHash, status: 201, response, now });
-    await enter(services, member, { type: "webhook.created", id, url }, rows);
+    await enter(services, member, "webhook.created", id, { url_hash: sha256Hex(url) }, rows);
   } catch (error) {
     // Only the answer of the commit may have been lost. While nobody can tell, this throws and the endpoint stays: it can be seen
     // and removed, and an answer that may be kept names no endpoint that is gone.

@@ -6,8 +6,7 @@ import type { Instant } from "../../../core/time.ts";
 import { secretBytes, secretHint, webhookSecret } from "../../../core/webhooks/signature.ts";
 import { openSecret, sealSecret } from "../../../storage/webhook-secrets.ts";
 import type { Events, Runtime, Schedules, Stores } from "../../services.ts";
-import { enter } from "./audit-entry.ts";
-import { logHolding } from "./logs.ts";
+import { enter, logHolding } from "./logs.ts";
 
 export interface ShownSecret {
   readonly id: WebhookId;
@@ -24,7 +23,7 @@ export const revealSecret = async (
   if (held === null) return refuse("not_found");
   const owner = { endpointId: id, businessId: member.business.id };
   const secret = await openSecret(services.vault, owner, held.settings.secretSealed);
-  await enter(services, member, { type: "webhook.secret_revealed", id });
+  await enter(services, member, "webhook.secret_revealed", id);
   return ok({ id, secret });
 };
 
@@ -48,7 +47,7 @@ export const rotateSecret = async (
   const owner = { endpointId: id, businessId: member.business.id };
   const sealed = await draft(await sealSecret(services.vault, owner, webhookSecret(services.random(secretBytes))));
   const secret = await openSecret(services.vault, owner, sealed);
-  await enter(services, member, { type: "webhook.secret_rotated", id });
+  await enter(services, member, "webhook.secret_rotated", id);
   const previousUntil = await held.log.rotateSecret(id, { sealed, hint: secretHint(secret) }, services.clock());
   return previousUntil === null ? refuse("not_found") : ok({ id, secret, previousUntil });
 };

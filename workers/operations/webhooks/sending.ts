@@ -6,7 +6,7 @@ import { homeOfId, type ShareId } from "../../../core/ids.ts";
 import { deliveryHeaders } from "../../../core/webhooks/signature.ts";
 import { activeKeys, payloadContext } from "../../../storage/share-copies.ts";
 import { openSecret } from "../../../storage/webhook-secrets.ts";
-import { kindOfError } from "../../log.ts";
+import { failingAlone } from "../../log.ts";
 import type { Events, Memories, Runtime, Stores } from "../../services.ts";
 
 /** The payloads, by event id, of those events whose share is active now; what is missing may no longer be read. */
@@ -14,10 +14,9 @@ export const openPayloads = async (services: Runtime & Stores, events: readonly 
   const { vault } = services;
   const byHome = Map.groupBy(events, ({ shareId }) => homeOfId(shareId ?? ""));
   const keys = await Promise.all(
-    [...byHome].map(async ([home, of]) => {
-      const db = services.homes.of(`shr_${home}`);
-      return db === null ? [] : activeKeys(db, [...new Set(of.map(({ shareId }) => shareId as ShareId))], services.clock());
-    }),
+    [...byHome].map(([home, of]) =>
+      activeKeys(services.homes.of(`shr_${home}`), [...new Set(of.map(({ shareId }) => shareId as ShareId))], services.clock()),
+    ),
   );
   const sealers = new Map(
     await Promise.all(keys.flat().map(async ({ id, keySealed }) => [id as string, await vault.under(keySealed)] as const)),
@@ -46,20 +45,18 @@ const secretsInForce = (platform: Runtime & Stores & Memories, settings: Endpoin
   return Promise.all(sealed.map((one) => secretOf(platform, settings, one)));
 };
 
-/** Never throws: a fault of ours before anything was sent is `deferred`, and not the receiver's failure. */
-export const sendEvent = async (
+const signAndPost = async (
   platform: Runtime & Stores & Memories & Events,
   { settings, event, deliveryId, attempt }: Sending,
 ): Promise<Sent> => {
-  try {
-    const payload = event.dataSealed === null ? null : (await openPayloads(platform, [event])).get(event.id);
-    if (payload === undefined) return { kind: "cancelled" };
-    const body = JSON.stringify(eventBody(event, payload));
-    const secrets = await secretsInForce(platform, settings);
-    const headers = deliveryHeaders({ event, deliveryId, attempt, body, secrets, now: platform.clock() });
-    return await platform.postWebhook({ url: settings.url, body, headers });
-  } catch (error) {
-    platform.log.fault({ at: "webhook", error: kindOfError(error) });
-    return { kind: "deferred", error: "connection" };
-  }
+  const payload = event.dataSealed === null ? null : (await openPayloads(platform, [event])).get(event.id);
+  if (payload === undefined) return { kind: "cancelled" };
+  const body = JSON.stringify(eventBody(event, payload));
+  const secrets = await secretsInForce(platform, settings);
+  const headers = deliveryHeaders({ event, deliveryId, attempt, body, secrets, now: platform.clock() });
+  return platform.postWebhook({ url: settings.url, body, headers });
 };
+
+/** Never throws: a fault of ours before anything was sent is `deferred`, and not the receiver's failure. */
+export const sendEvent = async (platform: Runtime & Stores & Memories & Events, sending: Sending): Promise<Sent> =>
+  (await failingAlone(platform, "webhook", () => signAndPost(platform, sending))) ?? { kind: "deferred", error: "connection" };

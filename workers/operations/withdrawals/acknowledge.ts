@@ -64,18 +64,15 @@ export const acknowledgeWithdrawal = async (
   const now = services.clock();
   const fact = acknowledgeCease({ certificate, ceaseBy: withdrawal.ceaseBy, actor, now });
   const ceased: Ceased = { certId, withdrawal: { ...withdrawal, acknowledgedAt: now }, isRepeated: false };
-  const store = { db, vault: services.vault, ledgerId: services.config.ledger.id };
   try {
     const of = { certId, businessId: certificate.businessId };
     const rows = await insertAcknowledgement(db, services.vault, of, details, now);
-    await commit(store, [...rows, ...((await keep?.(ceased)) ?? [])], [fact]);
+    await commit(db, services, [...rows, ...((await keep?.(ceased)) ?? [])], [fact]);
   } catch (error) {
     if (!isAcknowledgedAlready(error)) throw error;
     const again = (await locateOwnRecord(services, reader, certId))?.record.withdrawal ?? null;
     return again !== null && hasAcknowledged(again) ? ok({ certId, withdrawal: again, isRepeated: true }) : refuse("cease_not_open");
   }
-  services.scheduleEvents(certificate.businessId, certificate.environment);
-  services.scheduleFollowUp();
   return ok(ceased);
 };
 
@@ -105,15 +102,13 @@ export const acknowledgeSingle = async (
     const fact = acknowledgeEntities({ certificate, ceased: open, actor, now });
     const number = Math.max(0, ...entitiesWithdrawn.map(({ acknowledgement }) => acknowledgement ?? 0)) + 1;
     const said = { number, entities: open.map(({ entity }) => entity), details, now };
-    const { vault, config } = services;
     try {
-      const rows = await insertEntityAcknowledgement(db, vault, { certId, businessId: certificate.businessId }, said);
-      await commit({ db, vault, ledgerId: config.ledger.id }, rows, [fact]);
+      const rows = await insertEntityAcknowledgement(db, services.vault, { certId, businessId: certificate.businessId }, said);
+      await commit(db, services, rows, [fact]);
     } catch (error) {
       if (!isOutdatedAcknowledgement(error)) throw error;
       continue; // somebody else acknowledged in the meantime: what is left is decided anew
     }
-    services.scheduleFollowUp();
     const ceased = named.map((one) => ({ ...one, acknowledgedAt: one.acknowledgedAt ?? now }));
     return ok({ certId, withdrawal, ceased, isRepeated: false });
   }

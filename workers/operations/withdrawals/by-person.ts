@@ -1,7 +1,7 @@
 // The person withdraws: by the code that was mailed, or by a link, from the receipt of the form or from a mail. The state of the business's
 // account is never asked: withdrawing is the person's.
 import { mailedCodeLimits } from "../../../core/access/mailed-code.ts";
-import { verifyOrigin } from "../../../core/access/origins.ts";
+import { rulesFor, verifyOrigin } from "../../../core/access/origins.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { comparableMailbox } from "../../../core/mailbox.ts";
@@ -89,10 +89,9 @@ export const rightAnswer = ({ db, record: { certificate, emailIndex } }: Located
  * name no site. The code is the proof either way.
  */
 const isForeign = (services: Runtime, record: WithdrawableRecord, origin: string | null): boolean => {
-  const { baseUrl, verifyUrl, appUrl, environment } = services.config;
+  const { baseUrl, verifyUrl, appUrl } = services.config;
   if (origin === null || [baseUrl, verifyUrl, appUrl].some((url) => new URL(url).origin === origin)) return false;
-  const rules = { allowsLocalHttp: environment === "development", allowsSandboxLocalhost: record.certificate.environment === "sandbox" };
-  return !verifyOrigin(origin, record.domains, rules).ok;
+  return !verifyOrigin(origin, record.domains, rulesFor(services.config, record.certificate)).ok;
 };
 
 /** The certificate, where the act can be about it: its names are public, so no try is spent on wrong ones. */

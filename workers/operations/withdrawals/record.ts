@@ -38,25 +38,6 @@ const earlierOf = ({ record }: LocatedRecord, act: number | null): RecordedWithd
   return { withdrawal: { ...withdrawal, acknowledgedAt: null }, withdrawnAt, ceaseBy, fromEntities: [], isReplayed: true };
 };
 
-/** One try to record it; fails whole where the key was used in the meantime. */
-const recordOnce = async (
-  services: Runtime & Stores & Proofs & Schedules,
-  principal: Principal,
-  located: LocatedRecord,
-  { scope, entities, ...recorded }: Omit<Recording, "idempotencyKey">,
-  more: Keeping<Withdrawn>,
-): Promise<Result<RecordedWithdrawal, "already_revoked" | "invalid_request">> => {
-  const { record } = located;
-  const act = { change: byBusiness(recorded, principal.keyId), language: "en", more } as const; // nobody knows the person's language here
-  const address = withdrawalAddress(record);
-  const reach = address === null ? "certificate" : (scope ?? record.recordedScope);
-  const done =
-    entities === null
-      ? await withdrawCertificate(services, located, { ...act, scope: reach, address })
-      : await withdrawFromEntities(services, located, { ...act, entities });
-  return done.ok ? ok({ ...done.value, isReplayed: false }) : done;
-};
-
 /**
  * The certificate is revoked now, or withdrawn from the recipients that are named; the deadline counts from when the business was
  * told. Refuses cert_not_found, invalid_request (told in the future, somebody who is no recipient), idempotency_conflict, already_revoked.
@@ -102,10 +83,18 @@ export const recordWithdrawal = async (
     const response = JSON.stringify({ act: fromEntities[0]?.number ?? null });
     return keyHash === null ? [] : insertAnswer(db, vault, { keyHash, bodyHash, status: 201, response, certId, now });
   };
+  const change = byBusiness({ channel, note, receivedAt: at.value }, principal.keyId);
+  const act = { change, language: "en", more: answer } as const; // nobody knows the person's language here
+  const address = withdrawalAddress(located.record);
+  const reach = address === null ? "certificate" : (scope ?? located.record.recordedScope);
   try {
-    const recorded = await recordOnce(services, principal, located, { ...told, receivedAt: at.value }, answer);
+    const done =
+      entities === null
+        ? await withdrawCertificate(services, located, { ...act, scope: reach, address })
+        : await withdrawFromEntities(services, located, { ...act, entities });
+    if (done.ok) return ok({ ...done.value, isReplayed: false });
     // The same request, twice at once: the other one recorded it.
-    return recorded.ok || recorded.code !== "already_revoked" ? recorded : ((await earlierAnswer()) ?? recorded);
+    return done.code === "already_revoked" ? ((await earlierAnswer()) ?? done) : done;
   } catch (error) {
     if (!isTakenKey(error)) throw error;
     return (await earlierAnswer()) ?? refuse("already_revoked");

@@ -1,7 +1,7 @@
 // The person asks for a code that is mailed to the address on the certificate.
 import { mailedCodeLimits } from "../../../core/access/mailed-code.ts";
 import { verifyUrlOf } from "../../../core/certificates/views.ts";
-import type { Fact } from "../../../core/facts.ts";
+import { factOf } from "../../../core/facts.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -54,18 +54,11 @@ export const requestWithdrawalCode = async (
     language: asked.language,
     now,
   });
-  const fact: Fact = {
-    type: "optout.code_requested",
-    entityType: "certificate",
-    entityId: certificate.id,
-    at: now,
-    chains: [certificate.chain],
-    payload: {},
-    actor: { kind: "visitor" }, // the chain is the business's: it learns of every mail that left
-  };
+  const act = { type: "optout.code_requested", entityType: "certificate", entityId: certificate.id } as const;
+  // The chain is the business's: it learns of every mail that left.
+  const fact = factOf({ chain: certificate.chain, actor: { kind: "visitor" } }, act, now);
   // An entry for each mail, so at most ten a day a certificate: none for what a stranger asks past the limits or about others.
-  await commit({ db, vault, ledgerId: config.ledger.id }, rows, [fact], ifMailed(id, isOnCertificate));
+  await commit(db, services, rows, [fact], ifMailed(id, isOnCertificate));
   services.scheduleMail();
-  services.scheduleFollowUp();
   return ok(true);
 };

@@ -8,7 +8,7 @@ import { StorageFault } from "../../../storage/faults.ts";
 import { ownerMails } from "../../../storage/owners.ts";
 import { withdrawableById } from "../../../storage/withdrawals.ts";
 import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
-import { afterWithdrawal, confirmationMail, withdrawCertificate, type Act, type LocatedRecord, type Withdrawn } from "./withdraw.ts";
+import { confirmationMail, withdrawCertificate, type Act, type LocatedRecord, type Withdrawn } from "./withdraw.ts";
 
 /** One try, on the record as it was read. */
 const commitEntities = async (
@@ -17,7 +17,7 @@ const commitEntities = async (
   { change, language, more }: Act,
   entities: readonly string[],
 ): Promise<Withdrawn> => {
-  const { vault, signer, config } = services;
+  const { vault, signer } = services;
   const { certificate, entitiesWithdrawn } = record;
   const { id: certId, businessId } = certificate;
   const now = services.clock();
@@ -43,8 +43,8 @@ const commitEntities = async (
     ...((await more?.(withdrawn)) ?? []),
     ...mails,
   ];
-  await commit({ db, vault, ledgerId: config.ledger.id }, rows, [fact]);
-  afterWithdrawal(services, certificate);
+  await commit(db, services, rows, [fact]);
+  services.scheduleMail();
   return withdrawn;
 };
 

@@ -20,7 +20,7 @@ import {
   type WithdrawalScope,
 } from "../../../core/withdrawals/withdrawal.ts";
 import { sealedMailbox } from "../../../storage/certificates.ts";
-import { commit } from "../../../storage/commit.ts";
+import { commitQuietly } from "../../../storage/commit.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { StorageFault } from "../../../storage/faults.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
@@ -51,8 +51,8 @@ export interface LocatedRecord {
 /** The certificate with what proves who may withdraw it, and the database that holds it; null for an unknown id. */
 export const locateRecord = async (services: Stores, certId: CertId): Promise<LocatedRecord | null> => {
   const db = services.homes.of(certId);
-  const record = db === null ? null : await withdrawableById(db, certId);
-  return db === null || record === null ? null : { db, record };
+  const record = await withdrawableById(db, certId);
+  return record === null ? null : { db, record };
 };
 
 /** The same for a business's key; null also for a certificate that is not its own. */
@@ -139,13 +139,14 @@ export const maxPerBatch = 20;
 
 /** How, by whom and when is the same for every certificate of the batch. */
 export const commitWithdrawals = async (
-  { vault, signer, config, clock }: Runtime & Stores & Proofs,
+  services: Runtime & Stores & Proofs,
   db: Database,
   certificates: readonly WithdrawableCertificate[],
   change: Omit<Parameters<typeof withdraw>[0], "certificate">,
   /** Rows that belong to the same change. */
   { before = [], after = [] }: { readonly before?: readonly Statement[]; readonly after?: readonly Statement[] },
 ): Promise<void> => {
+  const { vault, signer, clock } = services;
   const prepared = await Promise.all(
     certificates.map(async (certificate) => {
       const { withdrawal, fact } = withdraw({ certificate, ...change });
@@ -159,8 +160,9 @@ export const commitWithdrawals = async (
   if (first === undefined) throw new Error("withdrawals: nothing to withdraw");
   const data = { cert_ids: certificates.map(({ id }) => id), cease_by: first.withdrawal.ceaseBy };
   const mails = await ownerMails(db, vault, first.businessId, { template: "withdrawal_owner_notice", data, now: clock() });
-  await commit(
-    { db, vault, ledgerId: config.ledger.id },
+  await commitQuietly(
+    db,
+    services,
     [...before, ...prepared.flatMap(({ rows }) => rows), ...after, ...mails],
     prepared.map(({ fact }) => fact),
   );

@@ -20,7 +20,7 @@ import type { Api } from "../../http/context.ts";
 import { cookieOptions, cookieOf } from "../../http/cookies.ts";
 import { changeContactFields, previewFields, type FieldsPreview } from "../../operations/consumers/fields.ts";
 import { listOwnShares, readDetails } from "../../operations/consumers/profile.ts";
-import { openNote, sealNote, type NotePlace, type OpenedNote } from "../../operations/consumers/sealed-notes.ts";
+import { openNote, sealNote, type NotePlace, type OpenedNote } from "../../operations/access/sealed-notes.ts";
 import { Choices, contactInput, Submit, TextField } from "../shared/forms.tsx";
 import type { Page } from "../shared/layout.tsx";
 import { outagePage } from "../shared/notices.tsx";

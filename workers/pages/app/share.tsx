@@ -19,7 +19,7 @@ import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import type { Api } from "../../http/context.ts";
 import { readFields } from "../../operations/consumers/fields.ts";
-import { readOwnShare, type OwnShare } from "../../operations/shares/own.ts";
+import { readOwnShare, type OwnShare } from "../../operations/shares/read.ts";
 import { renewShare } from "../../operations/shares/renew.ts";
 import { revokeByPerson } from "../../operations/shares/revoke.ts";
 import { shorterDays } from "../authorize/views.tsx";

@@ -14,7 +14,7 @@ import { statuses } from "../../http/statuses.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { LimitName } from "../../limits.ts";
 import { sessionOf, userOf } from "../../operations/access/sign-in.ts";
-import { openNote, sealNote } from "../../operations/consumers/sealed-notes.ts";
+import { openNote, sealNote } from "../../operations/access/sealed-notes.ts";
 import type { Services } from "../../services.ts";
 import { appWords } from "../shared/i18n/app.ts";
 import { keepLanguage, languageOf, pageAnswer, type Page } from "../shared/layout.tsx";

@@ -6,7 +6,7 @@ import { shareIdOf } from "../../../core/ids.ts";
 import { hourMs, secondMs, type Instant } from "../../../core/time.ts";
 import type { Api } from "../../http/context.ts";
 import { cookieOf, cookieOptions } from "../../http/cookies.ts";
-import { openNote, sealNote, type NotePlace } from "../../operations/consumers/sealed-notes.ts";
+import { openNote, sealNote, type NotePlace } from "../../operations/access/sealed-notes.ts";
 import { revokeByPerson } from "../../operations/shares/revoke.ts";
 import { ButtonLink, Submit, TextField } from "../shared/forms.tsx";
 import { appWords } from "../shared/i18n/app.ts";

@@ -12,9 +12,14 @@ import type { Api } from "../../http/context.ts";
 import { gatherEvidence } from "../../operations/certificates/evidence.ts";
 import { listCertificates, type CertificateList, type ListQuery } from "../../operations/certificates/list.ts";
 import type { CertificateDetail } from "../../operations/certificates/read.ts";
-import { openAskedPerson, sealAskedPerson } from "../../operations/portal/asked-person.ts";
 import { enterExport } from "../../operations/portal/export.ts";
-import { ownCertificate, revealCertificate, viewsOfCertificate } from "../../operations/portal/certificates.ts";
+import {
+  openAskedPerson,
+  ownCertificate,
+  revealCertificate,
+  sealAskedPerson,
+  viewsOfCertificate,
+} from "../../operations/portal/certificates.ts";
 import { listViews, removeView, saveView, type SavedView } from "../../operations/portal/saved-views.ts";
 import { Exact, filled, Foreign, Hash, Moment } from "../shared/parts.tsx";
 import { verifierSource } from "../verifier.gen.ts";

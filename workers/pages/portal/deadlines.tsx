@@ -6,7 +6,7 @@ import type { Instant } from "../../../core/time.ts";
 import { isOverdue } from "../../../core/withdrawals/acknowledge.ts";
 import type { Api } from "../../http/context.ts";
 import { ownCertificate } from "../../operations/portal/certificates.ts";
-import { listDeadlines, type Deadline } from "../../operations/portal/deadlines.ts";
+import { listDeadlines, type Deadline } from "../../operations/portal/overview.ts";
 import { acknowledgeStop } from "../../operations/shares/acknowledge.ts";
 import { readShare } from "../../operations/shares/read.ts";
 import { acknowledgeSingle, acknowledgeWithdrawal } from "../../operations/withdrawals/acknowledge.ts";

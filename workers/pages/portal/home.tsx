@@ -3,7 +3,7 @@
 import type { Hono } from "hono";
 import type { Child } from "hono/jsx";
 import type { Api } from "../../http/context.ts";
-import { isLive, readSteps } from "../../operations/portal/steps.ts";
+import { isLive, readSteps } from "../../operations/portal/overview.ts";
 import { filled, Moment } from "../shared/parts.tsx";
 import { Link, LinkLine, Status, words, type Tone } from "./parts.tsx";
 import { DueLink, showOverview } from "./overview.tsx";

@@ -2,7 +2,7 @@
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import type { Api } from "../../http/context.ts";
-import type { DeadlinePage } from "../../operations/portal/deadlines.ts";
+import type { DeadlinePage } from "../../operations/portal/overview.ts";
 import { listEvents } from "../../operations/portal/events.ts";
 import { comparedCounts, readActivity, readOverview, type Activity } from "../../operations/portal/overview.ts";
 import { listWebhooks, type EndpointState } from "../../operations/webhooks/endpoints.ts";

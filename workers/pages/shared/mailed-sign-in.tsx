@@ -8,7 +8,7 @@ import type { Realm } from "../../../core/access/session.ts";
 import type { Api } from "../../http/context.ts";
 import { cookieOf, cookieOptions } from "../../http/cookies.ts";
 import { sessionToken, setSessionCookie } from "../../http/session-guards.ts";
-import { askedSignInSeconds, openAskedSignIn, sealAskedSignIn } from "../../operations/access/asked-sign-in.ts";
+import { askedSignInSeconds, openAskedSignIn, sealAskedSignIn } from "../../operations/access/sealed-notes.ts";
 import { requestCode, verifyCode } from "../../operations/access/sign-in.ts";
 import { CodeField, Submit } from "./forms.tsx";
 import { sheetWords } from "./i18n/sheet.ts";

@@ -5,7 +5,7 @@ import { certIdOf, typedCertIdOf } from "../../../core/ids.ts";
 import { trustDocument } from "../../../core/ledger/trust-document.ts";
 import type { Api } from "../../http/context.ts";
 import { openCertificatePage } from "../../operations/certificates/page.ts";
-import { viewContext } from "../../operations/certificates/view-context.ts";
+import { viewContext } from "../../operations/certificates/verify.ts";
 import { trustedKeys } from "../../operations/service/trust.ts";
 import { certificatePage } from "./certificate-page.tsx";
 import { formatPage } from "./format-page.tsx";

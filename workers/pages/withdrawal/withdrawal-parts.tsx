@@ -5,12 +5,11 @@ import type { PublishedCertificate, PublishedWithdrawal } from "../../../core/ce
 import { entityReceiptUrlOf, receiptUrlOf } from "../../../core/certificates/views.ts";
 import { standingEntities } from "../../../core/withdrawals/entities.ts";
 import type { OtherCertificates } from "../../operations/withdrawals/others.ts";
-import type { Reach } from "../../operations/withdrawals/reach.ts";
+import type { Reach } from "../../operations/certificates/verify.ts";
 import { AddressField, Box, CodeField, Submit } from "../shared/forms.tsx";
 import type { Page } from "../shared/layout.tsx";
 import {
   Exact,
-  FieldFault,
   Hash,
   inLanguage,
   Moment,
