@@ -257,6 +257,7 @@ describe("the consent sheet", () => {
     const { visitor, decision } = await upToOptional(search);
     const nothing = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), days: "90" });
     expect([nothing.status, /id="days-90" checked=""/.test(nothing.text)]).toEqual([400, true]);
+    expect(nothing.text).toMatch(/<title>Error: /);
   });
 
   test("gives a late code again for what was decided, where every detail was optional", async () => {

@@ -50,6 +50,16 @@ describe("the forms", () => {
     expect(await statusOf(mine.certId)).toBe("active");
   });
 
+  test("speak and mail in the language that was chosen earlier, whatever the browser asks for", async () => {
+    const mine = await held();
+    const chosen = { cookie: "svc_lang=es", "accept-language": "fr" };
+    expect(to(await ask(mine, chosen))).toBe(`303 /c/${mine.certId}/withdraw`);
+    expect((await call(`/c/${mine.certId}/withdraw`, { headers: chosen })).text).toContain('lang="es"');
+    await settled();
+    const [mail] = (await call(`/dev/mail?to=${encodeURIComponent(mine.email)}`)).body.messages;
+    expect(mail.text).toContain("código");
+  });
+
   test("keep the address in a cookie that shows it to nobody, for this certificate and ten minutes", async () => {
     const email = freshAddress();
     const [mine, second] = [await held({ fields: { email } }), await held({ fields: { email } })];

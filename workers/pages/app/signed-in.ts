@@ -9,7 +9,7 @@ import { secondMs } from "../../../core/time.ts";
 import type { Json } from "../../../core/canonical-json.ts";
 import type { Api } from "../../http/context.ts";
 import { cookieOf, cookieOptions } from "../../http/cookies.ts";
-import { sessionToken } from "../../http/session-guards.ts";
+import { sessionCaller, sessionToken } from "../../http/session-guards.ts";
 import { statuses } from "../../http/statuses.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { LimitName } from "../../limits.ts";
@@ -63,7 +63,7 @@ const visitOf = async (c: Context<Api>, isReading: boolean): Promise<Visit | Res
   const { services } = c.var;
   const session = await sessionOf(services, sessionToken(c));
   if (session?.realm !== "consumer") return null;
-  c.set("caller", { kind: "session", id: session.userId, businessId: null });
+  c.set("caller", sessionCaller(session));
   const refused = await tooOften(c, "SESSION", session.userId);
   if (refused !== null) return refused;
   const language = languageOf(c);

@@ -74,14 +74,21 @@ const Purpose: FC<{ view: SheetView; lead: string }> = ({ view: { request, words
   </>
 );
 
-/** What the script needs: the window that asked, and the other way back. */
-const sheet = ({ request, back, words }: SheetView, content: Child, more: Readonly<Record<string, string>> = {}): Page => ({
+interface SheetOptions {
+  /** What is wrong with what was sent. */
+  readonly fault?: string | undefined;
+  readonly code?: string;
+}
+
+/** What the script needs: the window that asked, the other way back, and the code once there is one. */
+const sheet = ({ request, back, words }: SheetView, content: Child, { fault, code }: SheetOptions = {}): Page => ({
+  isFaulty: fault !== undefined,
   title: `${filled(words.title, { business: request.client.business.name })} · svc`,
   script: "authorize.js",
   formsTo: request.origin,
   keepsQuery: true,
   content: (
-    <article class="sheet" data-origin={request.origin} data-state={request.state ?? ""} data-back={back ?? ""} {...more}>
+    <article class="sheet" data-origin={request.origin} data-state={request.state ?? ""} data-back={back ?? ""} data-code={code}>
       {content}
     </article>
   ),
@@ -134,6 +141,7 @@ export const emailStep = (view: SheetView, fault?: string, typed = ""): Page => 
         <button type="submit">{appWords[language].usePasskey}</button>
       </form>
     </>,
+    { fault },
   );
 };
 
@@ -156,7 +164,7 @@ export const passkeyStep = (view: SheetView, options: object): Page => {
 };
 
 export const codeStep = (view: SheetView, email: string, fault?: string): Page =>
-  sheet(view, <CodeStep name="sheet" path="/authorize" search={view.search} email={email} fault={fault} />);
+  sheet(view, <CodeStep name="sheet" path="/authorize" search={view.search} email={email} fault={fault} />, { fault });
 
 const SignedIn: FC<{ view: SheetView; email: string }> = ({ view: { search, words }, email }) => (
   <form method="post" action={`/authorize/sign-out${search}`} class="signed-in">
@@ -192,6 +200,7 @@ export const detailsStep = (
         <NotNow view={view} />
       </form>
     </>,
+    { fault },
   );
 };
 
@@ -299,6 +308,7 @@ export const decideStep = (view: SheetView, { token, email, fields, now, already
         </div>
       </form>
     </>,
+    { fault },
   );
 };
 
@@ -332,7 +342,7 @@ export const doneStep = (view: SheetView, share: Share, code: string, email: str
       </section>
       {email !== null && <p class="quiet">{filled(words.receipt, { address: email })}</p>}
     </>,
-    { "data-code": code },
+    { code },
   );
 };
 

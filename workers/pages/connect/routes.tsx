@@ -19,8 +19,7 @@ import { keepClient, oauthClientOf } from "../../operations/agents/oauth-clients
 import { endToken, listTokens } from "../../operations/agents/tokens.ts";
 import { maxMailbox } from "../shared/forms.tsx";
 import { connectWords, type ConnectWords } from "../shared/i18n/connect.ts";
-import { pageLanguage, type Language } from "../shared/language.ts";
-import { keepsOpener, pageAnswer, type Page } from "../shared/layout.tsx";
+import { keepsOpener, languageOf, pageAnswer, type Page } from "../shared/layout.tsx";
 import { askedAddress, forgetAsked, mailCode, takeCode } from "../shared/mailed-sign-in.tsx";
 import { foreignFormPage, noticePage, onPageFault } from "../shared/notices.tsx";
 import { postedForm, posting, tooOften, uncrowded, type Sent } from "../shared/own-form.ts";
@@ -28,7 +27,6 @@ import { BackLink, codeStep, decideStep, emailStep, endStep, formTarget, returni
 
 const askedCookie = "svc_connect";
 
-const languageOf = (c: Context<Api>): Language => pageLanguage(c.req.query("lang"), c.req.header("accept-language"));
 const wordsOf = (c: Context<Api>): ConnectWords => connectWords[languageOf(c)];
 
 const answer = (c: Context<Api>, status: 200 | 400 | 402 | 404 | 409, said: Page): Promise<Response> =>

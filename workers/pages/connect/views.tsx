@@ -31,9 +31,10 @@ export const formTarget = (redirectUri: string): string | undefined => {
   return new URL(redirectUri).origin;
 };
 
-const page = ({ request, words }: ConnectView, content: Child): Page => {
+const page = ({ request, words }: ConnectView, content: Child, fault?: string): Page => {
   const formsTo = formTarget(request.redirectUri);
   return {
+    isFaulty: fault !== undefined,
     title: `${words.title} · svc`,
     ...(formsTo !== undefined && { formsTo }),
     keepsQuery: true,
@@ -84,11 +85,12 @@ export const emailStep = (view: ConnectView, fault?: string, typed = ""): Page =
         </button>
       </form>
     </>,
+    fault,
   );
 };
 
 export const codeStep = (view: ConnectView, email: string, fault?: string): Page =>
-  page(view, <CodeStep name="connect" path="/oauth/authorize" search={view.search} email={email} fault={fault} />);
+  page(view, <CodeStep name="connect" path="/oauth/authorize" search={view.search} email={email} fault={fault} />, fault);
 
 const Listed: FC<{ lead: string; lines: readonly string[] }> = ({ lead, lines }) => (
   <>

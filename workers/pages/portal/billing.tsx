@@ -11,7 +11,8 @@ import { filled } from "../shared/parts.tsx";
 import { Chart, exportChart, totalOf, type ChartFile } from "./chart.tsx";
 import { language, LinkLine, number, Properties, Status, useVisit, words, Wrong, type Tone } from "./parts.tsx";
 import { closed, showPage } from "./page.tsx";
-import { acting, crowded, reading, type Fault, type Posted, type Visit } from "./visit.ts";
+import { tooOften } from "../shared/own-form.ts";
+import { acting, reading, type Fault, type Posted, type Visit } from "./visit.ts";
 
 const said = words.billing;
 
@@ -83,7 +84,7 @@ const show = async (visit: Visit, fault?: Fault): Promise<Response> => {
 const checkout = async (visit: Visit): Promise<Response> => {
   const { c, services, member } = visit;
   if (c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site") return foreignFormPage(c);
-  const full = await crowded(c, "CHECKOUT", member.business.id);
+  const full = await tooOften(c, "CHECKOUT", member.business.id);
   if (full !== null) return full;
   const opened = await openPayment(services, member, "business");
   if (opened.ok) return c.redirect(opened.value, 303);

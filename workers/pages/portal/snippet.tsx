@@ -7,7 +7,8 @@ import { mapPage, planIntegration, type MappedPage } from "../../operations/inte
 import { Exact, filled } from "../shared/parts.tsx";
 import { Choice, Copy, Field, List, PostForm, Section, Status, Submit, Table, useVisit, words, Wrong } from "./parts.tsx";
 import { showPage } from "./page.tsx";
-import { acting, crowded, faultOf, reading, type Fault, type Posted, type Visit } from "./visit.ts";
+import { tooOften } from "../shared/own-form.ts";
+import { acting, faultOf, reading, type Fault, type Posted, type Visit } from "./visit.ts";
 
 const said = words.snippet;
 
@@ -111,7 +112,7 @@ const build = async (visit: Posted): Promise<Response> => {
   } as const;
   const plan = await planIntegration(services, member, input, environment);
   if (!plan.ok) return refused(plan);
-  const full = plan.value.isFetchable ? await crowded(c, "INTEGRATE", member.business.id) : null;
+  const full = plan.value.isFetchable ? await tooOften(c, "INTEGRATE", member.business.id) : null;
   if (full !== null) return full;
   const mapped = await mapPage(services, plan.value);
   return mapped.ok ? show(visit, undefined, mapped.value) : refused(mapped);

@@ -8,14 +8,13 @@ import { refusals, type RefusalCode } from "../../../core/refusals.ts";
 import type { Refusal } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { Api } from "../../http/context.ts";
-import { limited } from "../../http/guards.ts";
-import { sessionToken } from "../../http/session-guards.ts";
+import { sessionCaller, sessionToken } from "../../http/session-guards.ts";
 import type { LimitName } from "../../limits.ts";
 import { listSeats, type Seat } from "../../operations/access/seats.ts";
 import { sessionOf, userOf } from "../../operations/access/sign-in.ts";
 import type { Services } from "../../services.ts";
-import { busyPage, foreignFormPage } from "../shared/notices.tsx";
-import { ownForm, type PageForm } from "../shared/own-form.ts";
+import { foreignFormPage } from "../shared/notices.tsx";
+import { ownForm, tooOften, type PageForm } from "../shared/own-form.ts";
 import { words } from "./parts.tsx";
 import { closed, forbidden, nothing } from "./page.tsx";
 import { addressIn, addressOf, modeOf } from "./paths.ts";
@@ -46,18 +45,12 @@ export interface Posted extends Visit {
 
 type Handler<Of extends Visit> = (visit: Of) => Promise<Response> | Response;
 
-/** Counts against a limit; the page that says to wait when there were too many. */
-export const crowded = async (c: Context<Api>, name: LimitName, of: string): Promise<Response | null> => {
-  const refused = limited(c, name, await c.var.services.takeExactly(name, of));
-  return refused === null ? null : busyPage(c, refused.headers.get("retry-after") ?? "60");
-};
-
 const visitOf = async (c: Context<Api>): Promise<Visit | Response | null> => {
   const { services } = c.var;
   const member = await sessionOf(services, sessionToken(c));
   if (member?.realm !== "business") return null;
-  c.set("caller", { kind: "session", id: member.userId, businessId: member.business.id });
-  const refused = await crowded(c, "SESSION", member.userId);
+  c.set("caller", sessionCaller(member));
+  const refused = await tooOften(c, "SESSION", member.userId);
   if (refused !== null) return refused;
   const [{ email }, seats] = await Promise.all([userOf(services, member), member.mayHaveMore ? listSeats(services, member) : []]);
   const environment = modeOf(c.req.path);
@@ -134,8 +127,8 @@ export const acting =
     if (!writable.ok && needs.reads !== true) return forbidden(visit, writable.code, words.pastDue);
     if (needs.owner && member.role !== "owner") return forbidden(visit, "owner_required", words.ownersOnly);
     const full =
-      (needs.memberLimit && (await crowded(c, needs.memberLimit, member.userId))) ??
-      (needs.businessLimit && (await crowded(c, needs.businessLimit, member.business.id)));
+      (needs.memberLimit && (await tooOften(c, needs.memberLimit, member.userId))) ??
+      (needs.businessLimit && (await tooOften(c, needs.businessLimit, member.business.id)));
     return full ?? act({ ...visit, form });
   };
 

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { addressKey } from "../../../core/access/address.ts";
 import type { Api, RequestContext } from "../../http/context.ts";
-import { limited } from "../../http/guards.ts";
+import { countedExactly, limited } from "../../http/guards.ts";
 import type { LimitName } from "../../limits.ts";
 import { readForm } from "./form-body.ts";
 import { busyPage, crowdedFormPage, foreignFormPage } from "./notices.tsx";
@@ -18,7 +18,7 @@ const crowded = async (c: Context<Api>, name: LimitName, page = crowdedFormPage)
 
 /** Counts what one person does, or is done for one business; the page that says to wait when it was too often. */
 export const tooOften = async (c: Context<Api>, name: LimitName, of: string): Promise<Response | null> => {
-  const refused = limited(c, name, await c.var.services.takeExactly(name, of));
+  const refused = await countedExactly(c, name, of);
   return refused === null ? null : busyPage(c, refused.headers.get("retry-after") ?? "60");
 };
 

@@ -16,16 +16,14 @@ import { withdrawByLink } from "../../operations/withdrawals/by-person.ts";
 import { answerOnPage, othersByLink } from "../../operations/withdrawals/others.ts";
 import { requestWithdrawalCode } from "../../operations/withdrawals/request-code.ts";
 import { maxMailbox } from "../shared/forms.tsx";
-import { chosenLanguage, pageLanguage, type Language } from "../shared/language.ts";
-import { pageAnswer } from "../shared/layout.tsx";
+import { chosenLanguage, type Language } from "../shared/language.ts";
+import { languageOf, pageAnswer } from "../shared/layout.tsx";
 import { noSuchPage } from "../shared/notices.tsx";
 import { posting, uncrowded, type PageForm, type Sent } from "../shared/own-form.ts";
 import { inLanguage } from "../shared/parts.tsx";
 import { codePage, emailPage, linkScopePage, partlyWithdrawnPage, unlessErased, withdrawnPage } from "./withdrawal-parts.tsx";
 
 const choiceOf = (c: Context<Api>): Language | null => chosenLanguage(c.req.query("lang"));
-
-const languageOf = (c: Context<Api>) => pageLanguage(c.req.query("lang"), c.req.header("accept-language"));
 
 /** Holds the address that was typed, and what proves it, sealed. */
 const askedCookie = "svc_asked";

@@ -1,6 +1,7 @@
 // Every sentence of the business portal. English only so far: another language is one more catalogue here, and one that lacks a sentence
 // does not compile.
 import type { Language } from "../language.ts";
+import type { Translated } from "./words.ts";
 
 const en = {
   error: "Error:",
@@ -578,7 +579,6 @@ const en = {
   },
 } as const;
 
-type Translated<T> = { readonly [K in keyof T]: T[K] extends string ? string : Translated<T[K]> };
 type PortalWords = Translated<typeof en>;
 
 export const portalWords = { en } as const satisfies Partial<Readonly<Record<Language, PortalWords>>>;
