@@ -2,7 +2,6 @@
 // there. `npm run cross` runs a third, with programs of others that are too large to install with every clone.
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
-import { unstable_readConfig } from "wrangler";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { keyKinds } from "./core/ledger/note.ts";
 import { finalSchema } from "./test/support/final-schema.ts";
@@ -31,7 +30,6 @@ export default defineConfig({
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
               bindings: {
-                ...unstable_readConfig({ config: "wrangler.toml" }).vars, // and not those of a .dev.vars that happens to be there
                 ENVIRONMENT: "development",
                 BASE_URL: "http://svc.test/v1",
                 VERIFY_URL: "http://svc.test",
