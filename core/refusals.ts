@@ -1,6 +1,6 @@
 // The closed list of refusal codes and the one sentence each shows to the outside. Sentences are constants: nothing a
 // caller sent is ever repeated in an error, so errors can carry neither personal data nor markup nor a guessing oracle.
-// HTTP statuses live in workers/api/statuses.ts.
+// HTTP statuses live in workers/http/statuses.ts.
 
 export const refusals = {
   invalid_request: "The request is not valid.",

@@ -1,15 +1,18 @@
 // The routes of certificates: issue, verify, list, read, export.
 import { z } from "@hono/zod-openapi";
 import { etag, RETAINED_304_HEADERS } from "hono/etag";
+import { isKnownIp } from "../../../core/access/address.ts";
 import { keyActor, type Principal, type Reader } from "../../../core/access/principal.ts";
+import type { CaptureCircumstances } from "../../../core/certificates/certificate.ts";
 import { evidenceBundle } from "../../../core/certificates/evidence-bundle.ts";
 import { evidenceHtml, evidenceZip } from "../../../core/certificates/evidence-pack.ts";
 import { verifyView } from "../../../core/certificates/views.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { clientIdOf } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
 import { secondsUntilTomorrow } from "../../../core/time.ts";
 import { jsonBody, jsonOrTextBody } from "../../http/body.ts";
-import type { Api } from "../../http/context.ts";
+import type { Api, RequestContext } from "../../http/context.ts";
 import { answer, refusal, success } from "../../http/envelope.ts";
 import { guard, inTurn } from "../../http/guard.ts";
 import {
@@ -35,15 +38,7 @@ import type { Services } from "../../services.ts";
 import { verifierSource } from "../../pages/verifier.gen.ts";
 import * as example from "./examples.ts";
 import * as wire from "./schema.ts";
-import {
-  circumstancesOf,
-  detailToWire,
-  erasedToWire,
-  listQueryFromWire,
-  listToWire,
-  receiptToWire,
-  submissionFromWire,
-} from "./to-wire.ts";
+import { detailToWire, erasedToWire, listQueryFromWire, listToWire, receiptToWire, submissionFromWire } from "./to-wire.ts";
 
 const createRoute = routesOf("certificates");
 
@@ -129,6 +124,33 @@ const consentRoute = createRoute({
       "Send the same request again. With the same Idempotency-Key or submission_id it is one certificate, also where the first was written after all.",
   },
 });
+
+const maxUserAgentLength = 512;
+const printable = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, "").slice(0, maxUserAgentLength);
+
+interface Geo {
+  readonly country?: unknown;
+  readonly region?: unknown;
+  readonly city?: unknown;
+}
+const textOrNull = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value.slice(0, 100) : null);
+
+/** A server that holds the business's key may speak for the visitor's address and browser; nobody else may. */
+const circumstancesOf = (c: RequestContext, byServer: boolean): Result<CaptureCircumstances, "invalid_request"> => {
+  const subjectIp = byServer ? c.req.header("x-subject-ip") : undefined;
+  if (subjectIp !== undefined && !isKnownIp(subjectIp)) return refuse("invalid_request", "X-Subject-IP: must be an IP address.");
+  const subjectAgent = byServer ? c.req.header("x-subject-user-agent") : undefined;
+  // Only Cloudflare's edge knows where an address is; a local runtime invents a place, and evidence must not.
+  const located = !byServer && c.var.services.config.environment === "production";
+  const geo: Geo = located ? ((c.req.raw as { cf?: Geo }).cf ?? {}) : {};
+  return ok({
+    ip: subjectIp ?? c.var.ip,
+    userAgent: printable(subjectAgent ?? c.req.header("user-agent") ?? ""),
+    gpc: c.req.header("sec-gpc") === "1",
+    capturedVia: !byServer && c.req.header("sec-fetch-mode") !== undefined ? "browser" : "server",
+    geo: { country: textOrNull(geo.country), region: textOrNull(geo.region), city: textOrNull(geo.city) },
+  });
+};
 
 /** A 304 is readable from any page and counted like the answer that it stands for. */
 const tagged = etag({

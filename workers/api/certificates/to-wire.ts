@@ -1,9 +1,8 @@
 // Between the wire of certificates and the types of the operations, both ways.
 import type { z } from "@hono/zod-openapi";
 import type { Json } from "../../../core/canonical-json.ts";
-import { isKnownIp } from "../../../core/access/address.ts";
 import type { CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
-import type { CaptureCircumstances, Submission } from "../../../core/certificates/certificate.ts";
+import type { Submission } from "../../../core/certificates/certificate.ts";
 import type { ListedCertificate, OpenedWithdrawal, View } from "../../../core/certificates/published.ts";
 import { subjectSalts } from "../../../core/certificates/subject.ts";
 import {
@@ -15,9 +14,7 @@ import {
   withdrawalView,
   type ViewContext,
 } from "../../../core/certificates/views.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
 import { isoOf, isoOrNull } from "../../../core/time.ts";
-import type { RequestContext } from "../../http/context.ts";
 import type { ErasedSubject } from "../../operations/certificates/erase.ts";
 import type { CertificateList, ListQuery } from "../../operations/certificates/list.ts";
 import type { CertificateDetail } from "../../operations/certificates/read.ts";
@@ -42,33 +39,6 @@ export const submissionFromWire = (body: z.output<typeof consentRequestSchema>):
   pageUrl: body.page_url,
   extras: Object.fromEntries(extraNames.flatMap((name) => (body[name] == null ? [] : [[name, body[name] as Json]]))),
 });
-
-const maxUserAgentLength = 512;
-const printable = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, "").slice(0, maxUserAgentLength);
-
-interface Geo {
-  readonly country?: unknown;
-  readonly region?: unknown;
-  readonly city?: unknown;
-}
-const textOrNull = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value.slice(0, 100) : null);
-
-/** A server that holds the business's key may speak for the visitor's address and browser; nobody else may. */
-export const circumstancesOf = (c: RequestContext, byServer: boolean): Result<CaptureCircumstances, "invalid_request"> => {
-  const subjectIp = byServer ? c.req.header("x-subject-ip") : undefined;
-  if (subjectIp !== undefined && !isKnownIp(subjectIp)) return refuse("invalid_request", "X-Subject-IP: must be an IP address.");
-  const subjectAgent = byServer ? c.req.header("x-subject-user-agent") : undefined;
-  // Only Cloudflare's edge knows where an address is; a local runtime invents a place, and evidence must not.
-  const located = !byServer && c.var.services.config.environment === "production";
-  const geo: Geo = located ? ((c.req.raw as { cf?: Geo }).cf ?? {}) : {};
-  return ok({
-    ip: subjectIp ?? c.var.ip,
-    userAgent: printable(subjectAgent ?? c.req.header("user-agent") ?? ""),
-    gpc: c.req.header("sec-gpc") === "1",
-    capturedVia: !byServer && c.req.header("sec-fetch-mode") !== undefined ? "browser" : "server",
-    geo: { country: textOrNull(geo.country), region: textOrNull(geo.region), city: textOrNull(geo.city) },
-  });
-};
 
 export const receiptToWire = (receipt: CaptureReceipt): z.input<typeof consentReceiptSchema> => ({
   cert_id: receipt.certId,
