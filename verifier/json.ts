@@ -46,7 +46,11 @@ const sameJson = (a: Json | undefined, b: Json | undefined): boolean =>
 /** Names of the members of `b` in which `a` differs. */
 export const differing = (a: JsonObject, b: Partial<JsonObject>): string[] => Object.keys(b).filter((name) => !sameJson(a[name], b[name]));
 
-export const isIso = (text: unknown): text is string =>
-  typeof text === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) && Number.isFinite(Date.parse(text));
+/** An instant as this service writes it. `Date` would take the 30th of February for a day in March. */
+export const isIso = (text: unknown): text is string => {
+  if (typeof text !== "string" || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text)) return false;
+  const at = Date.parse(text);
+  return Number.isFinite(at) && new Date(at).toISOString() === text;
+};
 
 export const isHash = (text: unknown): text is string => typeof text === "string" && /^[0-9a-f]{64}$/.test(text);

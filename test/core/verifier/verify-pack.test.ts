@@ -383,6 +383,7 @@ describe("a trust document", () => {
     ["a log whose key id is wrong", { ...trustDocument, logs: [{ ...logs[0], vkey: vkeyOf({ ...ledgerSigner.key, keyId: "00000000" }) }] }],
     ["a witness that is a log", { ...trustDocument, witnesses: [logs[0]!.vkey] }],
     ["a time that is none", { ...trustDocument, logs: [{ ...logs[0], valid_from: "yesterday" }] }],
+    ["a day that no month has", { ...trustDocument, logs: [{ ...logs[0], valid_from: "2026-02-30T00:00:00.000Z" }] }],
     ["a negative number of witnesses", { ...trustDocument, policy: { witness_min: -1 } }],
     ["an authority without a key", { ...trustDocument, tsa: [{ name: "x" }] }],
     [
