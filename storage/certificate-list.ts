@@ -1,7 +1,7 @@
 // The list of a business's certificates: one page and the exact total, at a cost that does not grow with the number of
 // certificates. What can be searched by is few combinations of purpose, recipients and origin. A search first finds these groups,
 // then takes the newest certificates of each from its index; totals come from the groups' counters.
-import { and, count, desc, eq, gte, inArray, lte, sql, type SQL } from "drizzle-orm";
+import { and, count, desc, eq, gte, inArray, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { CertificateStatus } from "../core/certificates/certificate.ts";
@@ -14,7 +14,7 @@ import type { Database } from "./database.ts";
 import { entitiesField, inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
 import { lookup, type Lookup } from "./lookups.ts";
 import { certificateGroups, certificates, certificateTallies, entityLists, purposes } from "./schema.ts";
-import { listHolds, query } from "./query.ts";
+import { eachOf, listHolds, query } from "./query.ts";
 import { withdrawalField } from "./withdrawals.ts";
 
 export interface ListFilter {
@@ -144,22 +144,24 @@ const byGroups = (db: Database, asked: Asked) => {
     db.select({ total }).from(purposes).innerJoin(certificateGroups, purposeOfGroup).innerJoin(entityLists, listOfGroup);
   if (filter.from === null && filter.to === null) return { rows, totals: [ofGroups(totalOf(certificateGroups, filter)).where(matching)] };
   // A cross join is done last: SQLite would else walk a group's counters and certificates before it knows the period.
-  const { whole, rest } = talliedPeriods(filter.from, filter.to);
+  const periods = talliedPeriods(filter.from, filter.to);
+  const whole = eachOf(periods.whole);
+  const rest = eachOf(periods.rest);
   const start = certificateTallies.start;
   const tallies = ofGroups(totalOf(certificateTallies, filter))
-    .innerJoin(sql`json_each(${JSON.stringify(whole)}) p`, sql`true`)
+    .innerJoin(whole.each, sql`true`)
     .crossJoin(certificateTallies)
     .where(
       and(
         matching,
         eq(certificateTallies.groupId, certificateGroups.id),
-        sql`${certificateTallies.span} = p.value ->> 'span'`,
-        sql`${start} >= p.value ->> 'from'`,
-        sql`${start} < p.value ->> 'to'`,
+        eq(certificateTallies.span, whole.cell("span")),
+        gte(start, whole.cell("from")),
+        lt(start, whole.cell("to")),
       ),
     );
   const edges = ofGroups(count())
-    .innerJoin(sql`json_each(${JSON.stringify(rest)}) p`, sql`true`)
+    .innerJoin(rest.each, sql`true`)
     .innerJoin(statuses, sql`true`)
     .crossJoin(certificates)
     .where(
@@ -167,8 +169,8 @@ const byGroups = (db: Database, asked: Asked) => {
         matching,
         eq(certificates.groupId, certificateGroups.id),
         sql`${certificates.status} = s.value`,
-        sql`${certificates.issuedAt} >= p.value ->> 'from'`,
-        sql`${certificates.issuedAt} < p.value ->> 'to'`,
+        gte(certificates.issuedAt, rest.cell("from")),
+        lt(certificates.issuedAt, rest.cell("to")),
       ),
     );
   return { rows, totals: [tallies, edges] };

@@ -29,6 +29,13 @@ export const changedBefore = (): SQL => sql`changes() > 0`;
 /** The values of a list as one bound value, for `inArray`: D1 binds at most a hundred to a statement. */
 export const listed = (values: readonly (string | number)[]): SQL => sql`(select value from json_each(${JSON.stringify(values)}))`;
 
+/** Likewise rows, to read from: `each` is their table, `cell` one of their members, and `order` is theirs. */
+export const eachOf = <Row extends object>(rows: readonly Row[]) => ({
+  each: sql`json_each(${JSON.stringify(rows)}) j`,
+  cell: <Key extends keyof Row & string>(key: Key) => sql<Row[Key]>`j.value ->> ${sql.raw(`'${key}'`)}`,
+  order: sql`j.key`,
+});
+
 /** Whether a column or field that is a list of words holds one of them. */
 export const listHolds = (list: SQLWrapper, word: string): SQL => sql`exists (select 1 from json_each(${list}) where value = ${word})`;
 

@@ -8,7 +8,7 @@ import { contactKeys, scopeBits, type ContactKey } from "../core/shares/fields.t
 import { minuteMs, type Instant } from "../core/time.ts";
 import type { Database, Found, Statement } from "./database.ts";
 import { excluded } from "./inserts.ts";
-import { allOf, listed, noneIn, query } from "./query.ts";
+import { allOf, eachOf, listed, noneIn, query } from "./query.ts";
 import { claimDue } from "./outboxes/claim.ts";
 import { outboxOf } from "./outboxes/events.ts";
 import { timeOfShare } from "./sandbox-clocks.ts";
@@ -73,28 +73,27 @@ export const updateShares = (
   updates: readonly ShareUpdate[],
   { environment, revision, now }: { readonly environment: Environment; readonly revision: number; readonly now: Instant },
 ): readonly [Statement, Statement, Statement] => {
-  const events = updates.flatMap(({ shareId, events: of }) => of.map((event) => ({ shareId, ...event })));
-  const copies = updates.map(({ shareId, sealed }) => ({ shareId, sealed }));
-  const cell = (name: string): SQL => sql.raw(`j.value ->> '${name}'`);
+  const events = eachOf(updates.flatMap(({ shareId, events: of }) => of.map((event) => ({ shareId, ...event }))));
+  const copies = eachOf(updates.map(({ shareId, sealed }) => ({ shareId, sealed })));
   const isOlder = sql`${shareValues.revision} < ${revision}`;
   return [
     db
       .insert(outboxOf(environment), "eventId", "businessId", "type", "shareId", "dataSealed", "createdAt")
       .select(
-        sql`select ${cell("id")}, ${shares.businessId}, ${cell("type")}, ${shares.id}, ${cell("dataSealed")}, ${now} from json_each(${JSON.stringify(events)}) j inner join ${shares} on ${shares.id} = ${cell("shareId")} inner join ${shareValues} on ${shareValues.shareId} = ${shares.id} where ${shares.environment} = ${environment} and ${shares.state} = 'active' and ${shares.expiresAt} > ${now} and ${isOlder} order by j.key`,
+        sql`select ${events.cell("id")}, ${shares.businessId}, ${events.cell("type")}, ${shares.id}, ${events.cell("dataSealed")}, ${now} from ${events.each} inner join ${shares} on ${shares.id} = ${events.cell("shareId")} inner join ${shareValues} on ${shareValues.shareId} = ${shares.id} where ${shares.environment} = ${environment} and ${shares.state} = 'active' and ${shares.expiresAt} > ${now} and ${isOlder} order by ${events.order}`,
       ),
     db
       .update(shares)
       .set({ updateSentAt: now })
-      .from(sql`json_each(${JSON.stringify(copies.map(({ shareId }) => shareId))}) j`)
+      .from(copies.each)
       .where(
-        sql`${shares.id} = j.value and ${shares.state} = 'active' and ${shares.expiresAt} > ${now} and exists (select 1 from ${shareValues} where ${shareValues.shareId} = ${shares.id} and ${isOlder})`,
+        sql`${shares.id} = ${copies.cell("shareId")} and ${shares.state} = 'active' and ${shares.expiresAt} > ${now} and exists (select 1 from ${shareValues} where ${shareValues.shareId} = ${shares.id} and ${isOlder})`,
       ),
     db
       .update(shareValues)
-      .set({ valuesSealed: cell("sealed") as SQL<string>, revision })
-      .from(sql`json_each(${JSON.stringify(copies)}) j`)
-      .where(and(sql`${shareValues.shareId} = ${cell("shareId")}`, isOlder)),
+      .set({ valuesSealed: copies.cell("sealed"), revision })
+      .from(copies.each)
+      .where(and(eq(shareValues.shareId, copies.cell("shareId")), isOlder)),
   ];
 };
 

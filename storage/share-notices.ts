@@ -5,7 +5,7 @@ import { statusAt } from "../core/shares/share.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import type { Database, Found } from "./database.ts";
 import { claimDue } from "./outboxes/claim.ts";
-import { listed } from "./query.ts";
+import { eachOf, listed } from "./query.ts";
 import { businesses, shareNotices, shares } from "./schema.ts";
 
 export type ShareNotice = Pick<typeof shareNotices.$inferSelect, "shareId" | "kind">;
@@ -33,9 +33,9 @@ export const noticedShares = async (db: Database, notices: readonly ShareNotice[
 
 export type NoticedShare = Found<typeof noticedShares>[number];
 
-export const deleteNotices = (db: Database, notices: readonly ShareNotice[]) =>
-  db
+export const deleteNotices = (db: Database, notices: readonly ShareNotice[]) => {
+  const { each, cell } = eachOf(notices);
+  return db
     .delete(shareNotices)
-    .where(
-      sql`(${shareNotices.shareId}, ${shareNotices.kind}) in (select value ->> 'shareId', value ->> 'kind' from json_each(${JSON.stringify(notices)}))`,
-    );
+    .where(sql`(${shareNotices.shareId}, ${shareNotices.kind}) in (select ${cell("shareId")}, ${cell("kind")} from ${each})`);
+};

@@ -8,7 +8,7 @@ import { isoOf, type Instant } from "../core/time.ts";
 import { batch, type Database, type Found } from "./database.ts";
 import { insertShareEntries, openEntry, type OpenFact } from "./outboxes/audit.ts";
 import { outboxOf } from "./outboxes/events.ts";
-import { allOf } from "./query.ts";
+import { allOf, eachOf } from "./query.ts";
 import { shareClockOffset, timeOfOwner } from "./sandbox-clocks.ts";
 import { sandboxClocks, shareNotices, shares } from "./schema.ts";
 
@@ -95,13 +95,10 @@ const marked = (share: DueShare, written: Instant) => {
   };
 };
 
-const cell = (name: keyof ReturnType<typeof marked>): SQL => sql.raw(`j.value ->> '${name}'`);
-
 /** One batch, of shares of one environment. What somebody else changed since it was read stays as they left it. */
 export const sweepShares = async (db: Database, environment: Environment, due: readonly DueShare[], now: Instant): Promise<void> => {
   const run = `sweep ${crypto.randomUUID()}`;
-  const rows = JSON.stringify(due.map((share) => marked(share, now)));
-  const each = sql`json_each(${rows}) j`;
+  const { each, cell, order } = eachOf(due.map((share) => marked(share, now)));
   const isOver = sql`${cell("next")} is null`;
   const swept = sql`${each} inner join ${shares} on ${shares.id} = ${cell("id")} and ${shares.changedBy} = ${run}`;
   await batch(db, [
@@ -110,15 +107,15 @@ export const sweepShares = async (db: Database, environment: Environment, due: r
       .set({
         state: sql`iif(${isOver}, 'expired', 'active')`,
         keySealed: sql`iif(${isOver}, null, ${shares.keySealed})`,
-        nextDueAt: sql`${cell("next")}`,
+        nextDueAt: cell("next"),
         changedBy: run,
       })
       .from(each)
-      .where(and(sql`${shares.id} = ${cell("id")}`, eq(shares.state, "active"), sql`${shares.nextDueAt} = ${cell("due")}`)),
+      .where(and(eq(shares.id, cell("id")), eq(shares.state, "active"), eq(shares.nextDueAt, cell("due")))),
     db
       .insert(outboxOf(environment), "eventId", "businessId", "type", "shareId", "createdAt")
       .select(
-        sql`select ${cell("event")}, ${shares.businessId}, ${cell("fact")}, ${shares.id}, ${cell("at")} from ${swept} where ${shares.environment} = ${environment} order by j.key`,
+        sql`select ${cell("event")}, ${shares.businessId}, ${cell("fact")}, ${shares.id}, ${cell("at")} from ${swept} where ${shares.environment} = ${environment} order by ${order}`,
       ),
     insertShareEntries(db, {
       from: swept,

@@ -8,7 +8,7 @@ import { nextTryOf, type Tried } from "../../core/ledger/retries.ts";
 import { minuteMs, type Instant } from "../../core/time.ts";
 import type { Database, Found, Statement } from "../database.ts";
 import { lookup, type Lookup } from "../lookups.ts";
-import { allOf, query } from "../query.ts";
+import { allOf, eachOf, query } from "../query.ts";
 import { anchors } from "../schema.ts";
 
 const leaseMs = minuteMs; // longer than a call to the slowest ledger (30 s) and asking ten times for a checkpoint
@@ -40,19 +40,20 @@ export const claimAnchors = async (db: Database, ledgerId: string, holder: strin
 
 export type ClaimedAnchor = Found<typeof claimAnchors>[number];
 
-/** Values of many rows as one bound value: each is an array, and `cell` is one of its places. */
-const listOf = (rows: readonly (readonly (string | number)[])[]): SQL => sql`json_each(${JSON.stringify(rows)}) j`;
-const cell = (at: number): SQL => sql`j.value ->> ${sql.raw(String(at))}`;
-const isListed = sql`${id} = ${cell(0)}`;
+export interface Prepared {
+  readonly anchorId: string;
+  readonly prepared: string;
+}
 
 /** Keeps what will be sent, before it is sent. */
-export const keepPrepared = async (db: Database, holder: string, kept: readonly (readonly [string, string])[]): Promise<void> => {
+export const keepPrepared = async (db: Database, holder: string, kept: readonly Prepared[]): Promise<void> => {
   if (kept.length === 0) return;
+  const { each, cell } = eachOf(kept);
   await db
     .update(anchors)
-    .set({ prepared: cell(1), status: "prepared" })
-    .from(listOf(kept))
-    .where(allOf(isListed, eq(lease, holder), isNull(prepared)));
+    .set({ prepared: cell("prepared"), status: "prepared" })
+    .from(each)
+    .where(allOf(eq(id, cell("anchorId")), eq(lease, holder), isNull(prepared)));
 };
 
 const rowsPerStatement = 100; // receipts are about 3 KB: 300 KB of JSON a statement, far from the 2 MB a value may have
@@ -68,38 +69,39 @@ export const outcomeRows = (
   now: Instant,
   random: () => number,
 ): readonly Statement[] => {
-  const anchored: [string, string, string][] = [];
-  const waiting: [string, string, number, string][] = [];
-  for (const { anchor, outcome } of settled) {
-    if (outcome.ok) anchored.push([anchor.anchorId, outcome.receipt.tx_ref, receiptText(outcome.receipt)]);
-    else {
-      const { isParked, at, error } = nextTryOf(anchor, outcome, now, random());
-      waiting.push([anchor.anchorId, isParked ? "parked" : "", at, error]);
-    }
-  }
-  const ofHolder = allOf(isListed, eq(lease, holder), isUnanchored);
+  const anchored = settled.flatMap(({ anchor: { anchorId }, outcome }) =>
+    outcome.ok ? [{ anchorId, txRef: outcome.receipt.tx_ref, receipt: receiptText(outcome.receipt) }] : [],
+  );
+  const waiting = settled.flatMap(({ anchor, outcome }) =>
+    outcome.ok ? [] : [{ anchorId: anchor.anchorId, ...nextTryOf(anchor, outcome, now, random()) }],
+  );
+  const isHeld = (anchorId: SQL<string>): SQL => allOf(eq(id, anchorId), eq(lease, holder), isUnanchored);
   return [
-    ...chunks(anchored, rowsPerStatement).map((part) =>
-      db
-        .update(anchors)
-        .set({ status: "anchored", txRef: cell(1), receipt: cell(2), anchoredAt: now, lease: null, lastError: null })
-        .from(listOf(part))
-        .where(ofHolder),
-    ),
-    ...chunks(waiting, rowsPerStatement).map((part) =>
-      db
-        .update(anchors)
-        .set({
-          status: sql`case ${cell(1)} when 'parked' then 'parked' else ${status} end`,
-          attempts: sql`${attempts} + 1`,
-          nextAt: cell(2),
-          lastError: cell(3),
-          lease: null,
-          leaseUntil: 0,
-        })
-        .from(listOf(part))
-        .where(ofHolder),
-    ),
+    ...chunks(anchored, rowsPerStatement)
+      .map(eachOf)
+      .map(({ each, cell }) =>
+        db
+          .update(anchors)
+          .set({ status: "anchored", txRef: cell("txRef"), receipt: cell("receipt"), anchoredAt: now, lease: null, lastError: null })
+          .from(each)
+          .where(isHeld(cell("anchorId"))),
+      ),
+    ...chunks(waiting, rowsPerStatement)
+      .map(eachOf)
+      .map(({ each, cell }) =>
+        db
+          .update(anchors)
+          .set({
+            status: sql`iif(${cell("isParked")}, 'parked', ${status})`,
+            attempts: sql`${attempts} + 1`,
+            nextAt: cell("at"),
+            lastError: cell("error"),
+            lease: null,
+            leaseUntil: 0,
+          })
+          .from(each)
+          .where(isHeld(cell("anchorId"))),
+      ),
   ];
 };
 

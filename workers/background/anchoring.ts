@@ -13,6 +13,7 @@ import {
   unparkAnchors,
   wakeWaiting,
   type ClaimedAnchor,
+  type Prepared,
 } from "../../storage/outboxes/anchors.ts";
 import { countFailure, ledgerState, rememberFork, rememberTree } from "../../storage/ledger.ts";
 import type { Platform } from "../services.ts";
@@ -33,11 +34,11 @@ const prepareAll = async (
   adapter: LedgerAdapter,
   claimed: readonly ClaimedAnchor[],
 ): Promise<ClaimedAnchor[]> => {
-  const fresh: [string, string][] = [];
+  const fresh: Prepared[] = [];
   const prepared: ClaimedAnchor[] = [];
   for (const anchor of claimed) {
     const text = anchor.prepared ?? (await adapter.prepare(anchor));
-    if (anchor.prepared === null && text !== anchor.statement) fresh.push([anchor.anchorId, text]);
+    if (anchor.prepared === null && text !== anchor.statement) fresh.push({ anchorId: anchor.anchorId, prepared: text });
     prepared.push({ ...anchor, prepared: text });
   }
   await keepPrepared(db, lease, fresh);
