@@ -6,6 +6,7 @@ import { onPageFault } from "../shared/notices.tsx";
 import { mountAudit } from "./audit.tsx";
 import { mountBilling } from "./billing.tsx";
 import { mountBusinesses } from "./businesses.tsx";
+import { mountCertificate } from "./certificate.tsx";
 import { mountCertificates } from "./certificates.tsx";
 import { mountDeadlines } from "./deadlines.tsx";
 import { mountDomains } from "./domains.tsx";
@@ -30,6 +31,7 @@ const parts = [
   mountHome,
   mountOverview,
   mountCertificates,
+  mountCertificate,
   mountDeadlines,
   mountShares,
   mountDomains,
@@ -38,11 +40,15 @@ const parts = [
   mountEvents,
   mountKeys,
   mountRequests,
+  mountTeam,
+  mountAudit,
+  mountBilling,
+  mountSettings,
 ];
 
 export const mountPortal = (app: Hono<Api>): void => {
   const pages = new Hono<Api>();
-  for (const mount of [...parts, mountTeam, mountAudit, mountBilling, mountSettings]) mount(pages);
+  for (const mount of parts) mount(pages);
   pages.onError(onPageFault);
   // The same pages twice: the address says which records they are of. What is there in one mode alone comes first.
   const testMode = new Hono<Api>();
