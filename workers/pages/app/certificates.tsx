@@ -24,7 +24,7 @@ import { ownCertificateWords, type OwnCertificateWords } from "../shared/i18n/ow
 import type { Page } from "../shared/layout.tsx";
 import { dayIn, Exact, FieldFault, filled, Foreign, Moment, Naming, numberText, Points, Status, type Standing } from "../shared/parts.tsx";
 import { chosenEntities } from "../withdrawal/routes.tsx";
-import { actsOf, EntityReceipt, isDivisible, RecipientBoxes, ScopeBoxes, WithdrawnSummary } from "../withdrawal/withdrawal-parts.tsx";
+import { actsOf, EntityReceipt, isDivisible, RecipientBoxes, ScopeBoxes, WithdrawnSummary } from "../withdrawal/parts.tsx";
 import { appPage, PostForm, useView, type AppView } from "./parts.tsx";
 import { acting, answer, flash, formOf, nothingHere, reading, refused, type Posted, type Visit } from "./signed-in.ts";
 

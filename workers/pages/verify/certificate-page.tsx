@@ -32,7 +32,7 @@ import {
   useSetting,
   type Setting,
 } from "../shared/parts.tsx";
-import { actsOf, unlessErased, WithdrawalForms, WithdrawnSummary } from "../withdrawal/withdrawal-parts.tsx";
+import { actsOf, unlessErased, WithdrawalForms, WithdrawnSummary } from "../withdrawal/parts.tsx";
 import { Check } from "./certificate-check.tsx";
 import { Timeline } from "./certificate-timeline.tsx";
 import { QrCode } from "./qr.tsx";

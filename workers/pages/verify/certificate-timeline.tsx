@@ -6,7 +6,7 @@ import type { Instant } from "../../../core/time.ts";
 import { isOverdue } from "../../../core/withdrawals/acknowledge.ts";
 import type { CertificatePage } from "../../operations/certificates/page.ts";
 import { Event, Exact, filled, Joined, numberText, Section, Sentence, useSetting, type EventKind, type Setting } from "../shared/parts.tsx";
-import { actsOf, EntityReceipt } from "../withdrawal/withdrawal-parts.tsx";
+import { actsOf, EntityReceipt } from "../withdrawal/parts.tsx";
 
 /** One line of the timeline; `at` null is still to come. */
 interface Happened {

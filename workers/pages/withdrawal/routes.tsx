@@ -21,7 +21,8 @@ import { languageOf, pageAnswer } from "../shared/layout.tsx";
 import { noSuchPage } from "../shared/notices.tsx";
 import { posting, uncrowded, type PageForm, type Sent } from "../shared/own-form.ts";
 import { inLanguage } from "../shared/parts.tsx";
-import { codePage, emailPage, linkScopePage, partlyWithdrawnPage, unlessErased, withdrawnPage } from "./withdrawal-parts.tsx";
+import { unlessErased } from "./parts.tsx";
+import { codePage, emailPage, linkScopePage, partlyWithdrawnPage, withdrawnPage } from "./views.tsx";
 
 const choiceOf = (c: Context<Api>): Language | null => chosenLanguage(c.req.query("lang"));
 
