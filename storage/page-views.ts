@@ -1,30 +1,26 @@
-// The view trail: every open of a certificate's public page. The count rises with each counted open; the trail keeps one
-// row for the same viewer within ten seconds and at most 10,000 rows a certificate. Who looked is sealed.
-import { desc, eq, gt, isNull, lt, sql } from "drizzle-orm";
+// The view trail: one row for each open of a certificate's public page, at most 10,000 a certificate. The count rises with each counted
+// open, also past that. Who looked is sealed.
+import { desc, eq, isNull, lt, sql } from "drizzle-orm";
 import type { View } from "../core/certificates/published.ts";
 import type { CertId } from "../core/ids.ts";
-import { secondMs, type Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
 import { lookup, type Lookup } from "./lookups.ts";
 import { prepared } from "./prepared.ts";
 import { certificates, certificateViews } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
-import { allOf, existsIn, noneIn } from "./query.ts";
+import { existsIn } from "./query.ts";
 import { ownContextIn, type Vault } from "./vault.ts";
 
-const sameViewerMs = 10 * secondMs; // a reload is not another reader; a page fetched ahead and then read is two
 const maxRows = 10_000;
 
 const viewerContext = ownContextIn("certificate_views", "viewer");
 
-const { certId: seenOf, viewerIndex: seenBy, at: seenAt, bot: seenAs } = certificateViews;
 const { viewCount, viewRows } = certificates;
 
-const insertOpen = prepared<Omit<typeof certificateViews.$inferSelect, "ord"> & { readonly since: Instant }>()((db, view) => {
-  const { certId, at, viewerSealed, viewerIndex, bot, since } = view;
+const insertOpen = prepared<Omit<typeof certificateViews.$inferSelect, "ord" | "viewerIndex">>()((db, view) => {
+  const { certId, at, viewerSealed, bot } = view;
   const hasRoom = existsIn(certificates, eq(certificates.id, certId), lt(viewRows, maxRows), isNull(certificates.subjectErasedAt));
-  const isNew = noneIn(certificateViews, eq(seenOf, certId), eq(seenBy, viewerIndex), gt(seenAt, since), eq(seenAs, bot));
-  return insertIf(db, certificateViews, { certId, at, viewerSealed, viewerIndex, bot }, allOf(hasRoom, isNew)).prepare();
+  return insertIf(db, certificateViews, { certId, at, viewerSealed, viewerIndex: "", bot }, hasRoom).prepare();
 });
 
 // changes() counts the row of the insert just before, in the same batch
@@ -39,12 +35,8 @@ const countOpen = prepared<{ certId: CertId; counted: number }>()((db, { certId,
 /** Rows of one open. Nothing is written for an unknown certificate; once its person was erased, opens are counted and not kept. */
 export const insertView = async (db: Database, vault: Vault, certId: CertId, view: View): Promise<readonly Statement[]> => {
   const { at, bot } = view;
-  const viewerIndex = await vault.viewerIndex(certId, view.ip, view.userAgent);
   const viewerSealed = await vault.seal(viewerContext(certId), JSON.stringify({ ip: view.ip, user_agent: view.userAgent, os: view.os }));
-  return [
-    insertOpen(db, { certId, at, viewerSealed, viewerIndex, bot, since: at - sameViewerMs }),
-    countOpen(db, { certId, counted: bot ? 0 : 1 }),
-  ];
+  return [insertOpen(db, { certId, at, viewerSealed, bot }), countOpen(db, { certId, counted: bot ? 0 : 1 })];
 };
 
 /** One page of the opens, newest first. */

@@ -267,10 +267,11 @@ export const certificateViews = table(
     certId: ofCertificate().notNull(),
     at: instant().notNull(),
     viewerSealed: text().notNull(),
+    /** Empty since each open is kept. */
     viewerIndex: text().notNull(),
     bot: flag().notNull(),
   },
-  (t) => [index("certificate_views_cert").on(t.certId, t.ord), index("certificate_views_viewer").on(t.certId, t.viewerIndex, t.at)],
+  (t) => [index("certificate_views_cert").on(t.certId, t.ord)],
 );
 
 export const idempotency = table(

@@ -44,7 +44,6 @@ export interface Vault extends Sealer {
   readonly sentHash: (record: string, text: string) => Promise<string>;
   /** The blind index of a value known by the lower-case hex SHA-256 of its comparable form only. */
   readonly blindIndexOfHash: (kind: "email" | "phone", hash: string) => Promise<string>;
-  readonly viewerIndex: (certId: string, ip: string, userAgent: string) => Promise<string>;
 }
 
 export interface VaultKeys {
@@ -149,6 +148,5 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
     linkToken: async (purpose) => base64UrlOf(await keyed(`link:${purpose}`)),
     sentHash: (record, text) => keyed128(`sent:${record}\n${text}`),
     blindIndexOfHash: (kind, hash) => keyed128(`${kind}:${hash}`),
-    viewerIndex: (certId, ip, userAgent) => keyed128(`viewer:${certId}\n${ip}\n${userAgent}`),
   };
 };

@@ -138,15 +138,4 @@ describe("the blind index", () => {
     expect(await one.blindIndex("phone", "pat@example.com")).not.toBe(index);
     expect(await one.blindIndex("email", "pam@example.com")).not.toBe(index);
   });
-
-  test("of a viewer is bound to the certificate, the address and the browser", async () => {
-    const vault = await vaultOf("1");
-    const indexes = await Promise.all([
-      vault.viewerIndex("cc_1", "203.0.113.7", "a"),
-      vault.viewerIndex("cc_2", "203.0.113.7", "a"),
-      vault.viewerIndex("cc_1", "203.0.113.8", "a"),
-      vault.viewerIndex("cc_1", "203.0.113.7", "b"),
-    ]);
-    expect(new Set(indexes).size).toBe(4);
-  });
 });
