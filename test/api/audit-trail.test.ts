@@ -165,6 +165,6 @@ describe("the audit trail", () => {
     };
     const answer = await call(path, { headers: await signIn(world.memberEmail) });
     holder.auditLog = auditLog;
-    expect([answer.status, answer.body.error.code]).toEqual([503, "storage_unavailable"]);
+    expect([answer.status, answer.body.error.code, answer.headers.get("retry-after")]).toEqual([503, "storage_unavailable", "1"]);
   });
 });

@@ -309,8 +309,9 @@ describe("GET /v1/certs", () => {
   });
 
   test("larger pages than 100 are pages of 100, and any page past the end is empty", async () => {
-    for (const perPage of ["101", "1000", "999999999999999"])
+    for (const perPage of ["101", "1000", "999999999999999", "9".repeat(40)])
       expect((await list(`?per_page=${perPage}`)).body.data.per_page, perPage).toBe(100);
+    expect((await list(`?page=${"9".repeat(40)}`)).body.data.certs).toEqual([]);
     for (const page of ["5", "10001", "1000000000", "999999999999999"]) {
       const { status, body } = await list(`?page=${page}&per_page=100`);
       expect([status, body.data?.certs, body.data?.page, body.data?.total], page).toEqual([
@@ -329,25 +330,9 @@ describe("GET /v1/certs", () => {
   });
 
   test.each([
-    ...[
-      "0",
-      "-1",
-      "1.5",
-      "",
-      "abc",
-      "1e1",
-      "+1",
-      "%201",
-      "0x1",
-      "01",
-      "%D9%A1",
-      "NaN",
-      "Infinity",
-      "1%00",
-      "9".repeat(16),
-      "1;2",
-      "null",
-    ].flatMap((value) => [`page=${value}`, `per_page=${value}`]),
+    ...["0", "-1", "1.5", "", "abc", "1e1", "+1", "%201", "0x1", "01", "%D9%A1", "NaN", "Infinity", "1%00", "1;2", "null"].flatMap(
+      (value) => [`page=${value}`, `per_page=${value}`],
+    ),
     ...["Active", "ACTIVE", "", "expired", "active,revoked", "active%20", "*", "__proto__"].map((value) => `status=${value}`),
     ...[
       "yesterday",

@@ -121,6 +121,17 @@ describe("what is live", () => {
     expect((await read(`/v1/consumers/${live.id}/current`)).body.data.fields.email).toBe(values.email);
   });
 
+  test("says in a contact check how a test share stands by the sandbox's clock, before the clock's sweep as well", async () => {
+    const { share: made } = await tryOut({ duration_days: 5, scope: ["email"], purpose: "a check by its own clock" });
+    const asked = { subjects: [{ email: "sandbox@example.com" }], purpose: made.purpose };
+    const reason = async () => (await write("/v1/contact-check", asked, testKey)).body.data.results[0].reason;
+    expect(await reason()).toBe("active_consent");
+    await env.DB.prepare("INSERT INTO sandbox_clocks (business_id, offset_ms, moved_at) VALUES (?, ?, ?)")
+      .bind(world.acme.id, 6 * dayMs, Date.now())
+      .run();
+    expect(await reason()).toBe("expired");
+  });
+
   test("is nothing a live key may do here", async () => {
     const live = world.acme.keys.live;
     for (const answer of [
@@ -314,7 +325,7 @@ test("a sandbox has no more active shares than it may, until a reset", async () 
     .bind(JSON.stringify(Array.from({ length: 9_999 }, (_, at) => at)), made.id)
     .run();
   const full = await call("/v1/share/sandbox-consent", json(decision(freshVerifier(), { client_id: clientId })));
-  expect(outcome(full)).toBe("429 rate_limited");
+  expect([outcome(full), full.headers.get("retry-after")]).toEqual(["429 rate_limited", "60"]);
   expect((await reset()).body.data).toEqual({ environment: "sandbox", ended: 2_000, more: true });
   expect((await call("/v1/share/sandbox-consent", json(decision(freshVerifier(), { client_id: clientId })))).status).toBe(201);
   await env.DB.prepare(

@@ -13,9 +13,14 @@ export const success = <T extends object, S extends ContentfulStatusCode>(c: Req
 /** Any route may refuse: its failures are described from the catalogue, and their body is always this one. */
 export type Failure = Response & TypedResponse<never, never, never>;
 
+/** Seconds until the same request may be sent again, where nobody who refused it has said how many. */
+const retryAfter: Partial<Record<RefusalCode, string>> = { storage_unavailable: "1", rate_limited: "60" };
+
 /** `detail` names an input and a rule in constant words; it never repeats what was sent. */
 export const failure = (c: RequestContext, code: RefusalCode, detail?: string): Failure => {
   c.set("refused", code);
+  const seconds = retryAfter[code];
+  if (seconds !== undefined && !c.res.headers.has("Retry-After")) c.header("Retry-After", seconds);
   const error = { code, message: detail ?? refusals[code] };
   return c.json({ ok: false, error, request_id: c.var.requestId }, statuses[code]) as Response as Failure;
 };

@@ -16,6 +16,5 @@ export const onFault: ErrorHandler<Api> = (error, c) => {
   if (error instanceof HTTPException && error.res !== undefined) return error.getResponse(); // a refusal of bearerAuth, made by us
   const outage = isOutage(error);
   c.var.services.log.fault({ request_id: c.var.requestId, at: "request", error: kindOfError(error) });
-  if (outage) c.header("Retry-After", "1");
   return failure(c, outage ? "storage_unavailable" : "internal_error");
 };

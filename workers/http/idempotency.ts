@@ -68,6 +68,7 @@ export const idempotent = inTurn<Api>(
     const key = sentKey(c);
     if (key === null) return next();
     const body = await c.req.json<Json>();
+    if (body === null) return next(); // no schema takes it
     const { services, requestId } = c.var;
     const route = `${c.req.method} ${c.req.path}`;
     const begun = await beginKeyed(services, { ...(await ownerOf(c, body)), route, key, body, requestId });

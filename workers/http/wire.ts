@@ -44,8 +44,8 @@ const wholeNumber = "must be a whole number from 1";
 
 export const positive = z
   .string()
-  .regex(/^[1-9]\d{0,14}$/, wholeNumber) // 15 digits are exact in a double
-  .transform(Number);
+  .regex(/^[1-9]\d{0,39}$/, wholeNumber)
+  .transform((text) => Math.min(Number(text), 999_999_999_999_999)); // 15 digits are exact in a double, and past the end of everything
 
 /** How many rows a page may have: `limit` of lists that are read in pages. More than `max` is answered as `max`. */
 export const limitParam = (preset: number, max: number) =>
