@@ -68,6 +68,7 @@ export const grantingClient = async (db: Database, clientId: ClientId): Promise<
       requireOrigin: clients.requireOrigin,
       returnUrls: clients.returnUrls,
       business: acting,
+      logoUrl: businesses.logoUrl,
       revision: businesses.revision,
       domains: verifiedDomains,
       chain: chainOfBusiness,

@@ -8,6 +8,7 @@ import { statusAt } from "../core/shares/share.ts";
 import type { Instant } from "../core/time.ts";
 import { entitiesField, inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
 import { batch, type Database } from "./database.ts";
+import { timeOfOwner } from "./sandbox-clocks.ts";
 import { certificates, entityWithdrawals, matchMisses, purposes, shares, withdrawals, withdrawnEntities } from "./schema.ts";
 import { allOf, listHolds, query } from "./query.ts";
 
@@ -22,6 +23,13 @@ const agreedToNobody = sql`${certificates.entitiesAccepted} is '[]'`;
 /** The person declined the recipient that is asked about, or each they were asked about. */
 const isRejected = (entity: string | null): SQL =>
   entity === null ? agreedToNobody : sql`(${agreedToNobody} or ${listHolds(certificates.entitiesRejected, entity)})`;
+
+/** It names the recipient; where each was asked about, the person was asked about this one. */
+const isAbout = (entity: string): SQL => {
+  const { entitiesAccepted, entitiesRejected } = certificates;
+  const isAnswered = sql`(${listHolds(entitiesAccepted, entity)} or ${listHolds(entitiesRejected, entity)})`;
+  return sql`(${listHolds(entitiesField, entity)} and (${entitiesAccepted} is null or ${agreedToNobody} or ${isAnswered}))`;
+};
 
 /** When the contact of that recipient must have ceased, where the person withdrew from it; null otherwise. */
 const ceaseByOf = (entity: string | null): SQL<number | null> => {
@@ -61,7 +69,7 @@ const certificatesBy = (db: Database, asked: AskedRecords, index: IndexName, val
         sql`${certificates[index]} = j.value`,
         eq(certificates.businessId, businessId),
         eq(certificates.environment, environment),
-        entity === null ? undefined : listHolds(entitiesField, entity),
+        entity === null ? undefined : isAbout(entity),
         purpose === null ? undefined : eq(purposes.purpose, purpose),
       ),
     )
@@ -101,10 +109,10 @@ const sharesBy = (db: Database, asked: AskedRecords, index: IndexName, values: r
         purpose === null ? undefined : eq(shares.purpose, purpose),
       ),
     )
-    .orderBy(desc(allOf(eq(state, "active"), gt(expiresAt, now))), desc(createdAt))
+    .orderBy(desc(allOf(eq(state, "active"), gt(expiresAt, timeOfOwner(asked, now)))), desc(createdAt))
     .limit(maxBasis);
   return db
-    .select({ subject, id, state, expiresAt, ceaseBy, at: createdAt })
+    .select({ subject, id, state, expiresAt, ceaseBy, at: createdAt, asOf: timeOfOwner(asked, now).as("as_of") })
     .from(eachSubject(values))
     .innerJoin(shares, inArray(ord, foremost));
 };
@@ -125,8 +133,8 @@ export const contactBasis = async (db: Database, asked: AskedRecords, now: Insta
     const basis: ContactBasis = { type: "cert", id, status, ceaseBy: entityCeaseBy ?? ceaseBy, isRejected: rejected, isWithdrawn };
     found[of]?.set(id, { at, basis });
   }
-  for (const { subject: of, at, id, state, expiresAt, ceaseBy } of [...sharesByEmail, ...sharesByPhone]) {
-    found[of]?.set(id, { at, basis: { type: "share", id, status: statusAt(state, expiresAt, now), ceaseBy } });
+  for (const { subject: of, at, id, state, expiresAt, ceaseBy, asOf } of [...sharesByEmail, ...sharesByPhone]) {
+    found[of]?.set(id, { at, basis: { type: "share", id, status: statusAt(state, expiresAt, asOf), ceaseBy } });
   }
   const grants = ({ basis }: { readonly basis: ContactBasis }): number => (reasonOf(basis) === "active_consent" ? 1 : 0);
   return found.map((records) => [...records.values()].sort((a, b) => grants(b) - grants(a) || b.at - a.at).map(({ basis }) => basis));

@@ -24,6 +24,8 @@ export interface GrantingClient {
   /** Addresses that need no other evidence for an answer by redirect. */
   readonly returnUrls: readonly string[];
   readonly business: ActingBusiness;
+  /** For programs that show a request themselves; no page of ours shows it. */
+  readonly logoUrl: string | null;
   readonly domains: readonly VerifiedDomain[];
   readonly revision: number;
   /** How far the clock of its shares is ahead of the time. None for a live client. */

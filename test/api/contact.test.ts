@@ -89,6 +89,18 @@ describe("a contact check", () => {
     expect(await reason({ purpose: "another purpose" })).toBe("none");
   });
 
+  test("has no consent to the recipient that the person was never asked about", async () => {
+    const email = freshAddress();
+    await held({
+      fields: { email },
+      entities: ["Acme Solar LLC", "Bright Homes Inc"],
+      entities_accepted: ["Acme Solar LLC"],
+      entities_rejected: [],
+    });
+    expect((await check([{ email }], { entity: "Acme Solar LLC" }))[0].reason).toBe("active_consent");
+    expect((await check([{ email }], { entity: "Bright Homes Inc" }))[0]).toMatchObject({ contactable: false, reason: "none", basis: [] });
+  });
+
   test("lets one active consent outweigh a withdrawn one, and shows both", async () => {
     const email = freshAddress();
     const [first, second] = [await held({ fields: { email } }), await held({ fields: { email } })];

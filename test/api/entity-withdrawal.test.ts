@@ -98,6 +98,7 @@ test("the receipt of a withdrawal from recipients names them, and is bound by th
     "receipt.signature",
   );
   expect(code(await unlimited(`/v1/certs/${mine.certId}/receipt?withdrawal=2`))).toBe("404 not_found");
+  expect(code(await unlimited(`/v1/certs/cc_00${"0".repeat(24)}/receipt?withdrawal=1`))).toBe("404 cert_not_found");
 });
 
 test("with the last recipient the certificate is revoked, and only then certificate.revoked is sent", async () => {

@@ -244,6 +244,10 @@ describe("a share", () => {
     });
     const authorized = await call(`/v1/authorize?${query}`, { headers: { origin } });
     expect(authorized.body.data).toMatchObject({ scope: ["email", "phone"], needed: ["email"], expires_in: 600, state: "s", origin });
+    expect(authorized.body.data.client.logo_url).toBeNull();
+    await env.DB.prepare("UPDATE businesses SET logo_url = 'https://example.com/logo.png' WHERE id = ?").bind(world.acme.id).run();
+    expect((await call(`/v1/authorize?${query}`, { headers: { origin } })).body.data.client.logo_url).toBe("https://example.com/logo.png");
+    await env.DB.prepare("UPDATE businesses SET logo_url = NULL WHERE id = ?").bind(world.acme.id).run();
     const token = authorized.body.data.authorize_token;
     const decide = (change: object) => pat.post("/v1/share/consent", { ...asked, authorize_token: token, ...change });
     expect(outcome(await decide({ scope: ["email", "name"] }))).toBe("400 invalid_request");

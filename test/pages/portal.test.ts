@@ -258,6 +258,15 @@ describe("certificates", () => {
     expect(pack.text).not.toContain(email);
     expect((await entriesOf(world.acme.id)).slice(before)).toContain("evidence_pack.exported");
   });
+
+  test("say of each recipient what the person answered, and of one they were not asked about no more than that", async () => {
+    const entities = ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"];
+    const { certId } = await held({ entities, entities_accepted: entities.slice(0, 1), entities_rejected: entities.slice(1, 2) });
+    const rows = named((await open(acme, `/portal/certificates/${certId}`)).document, "tr").map(words);
+    expect(rows).toEqual(
+      expect.arrayContaining(["Acme Solar LLC Agreed to", "Bright Homes Inc Declined", "Zenith Roofing Not asked about"]),
+    );
+  });
 });
 
 describe("deadlines", () => {

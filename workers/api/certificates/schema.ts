@@ -546,7 +546,7 @@ export const packQuerySchema = z.object({
 });
 
 export const eraseSchema = z
-  .strictObject({
+  .object({
     confirm: z.literal("ERASE", "must be ERASE").openapi({ description: "That you know it cannot be undone." }),
     reason: z.enum(erasureReasons).nullish().openapi({ description: "Why. Entered in your audit chain." }),
   })

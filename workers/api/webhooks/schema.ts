@@ -171,7 +171,7 @@ export const callSchema = z.object({
   duration_ms: z.int(),
 });
 export const recoverSchema = z
-  .strictObject({
+  .object({
     since: instant.openapi({
       format: "date-time",
       description: "From this moment on, ISO 8601, not in the future.",

@@ -73,12 +73,14 @@ export const withdrawalReceipt = async (
   return withdrawal === null ? refuse("not_found") : ok(withdrawal);
 };
 
-/** Of one act by which single recipients were withdrawn from. Refuses `not_found`. */
+/** Of one act by which single recipients were withdrawn from. Refuses `cert_not_found`, and `not_found` where there was no such act. */
 export const entityWithdrawalReceipt = async (
   services: Runtime & Stores & Memories & Proofs,
   certId: CertId,
   act: number,
-): Promise<Result<WithdrawalProof, "not_found">> => {
+): Promise<Result<WithdrawalProof, "cert_not_found" | "not_found">> => {
   const [proof] = await provenEntityWithdrawals(services.homes.of(certId), certId, { from: act, to: act });
-  return proof === undefined ? refuse("not_found") : ok({ ...proof, anchor: await withAttested(services, proof.anchor) });
+  if (proof !== undefined) return ok({ ...proof, anchor: await withAttested(services, proof.anchor) });
+  const found = await verifyCertificate(services, certId);
+  return found.ok ? refuse("not_found") : found;
 };

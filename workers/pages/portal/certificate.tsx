@@ -28,6 +28,7 @@ const RecipientState: FC<{ certificate: PublishedCertificate; name: string }> = 
   const { now } = useVisit();
   const one = certificate.entitiesWithdrawn.find(({ entity }) => entity === name);
   if (certificate.answered?.rejected.includes(name)) return <Status tone="plain" text={said.declined} />;
+  if (certificate.answered?.accepted.includes(name) === false) return <Status tone="plain" text={said.notAsked} />;
   if (certificate.withdrawal !== null) return <Status tone="plain" text={said.states.revoked} />;
   if (one === undefined) return <Status tone="good" text={said.agreed} />;
   if (one.acknowledgedAt !== null) return <Status tone="plain" text={words.deadlines.acknowledged} />;

@@ -236,6 +236,7 @@ const en = {
     withdrawal: "Withdrawal",
     agreed: "Agreed to",
     declined: "Declined",
+    notAsked: "Not asked about",
     reveal: "Show the person’s details",
     revealHint: "Masked. Showing the details is entered in the audit chain, with who asked.",
     circumstances: "How it was captured",
