@@ -10,6 +10,7 @@ import { homesOf } from "../../storage/homes.ts";
 import { backgroundMs } from "../../storage/database.ts";
 import { forgetPlacedEvents, waitingEvents } from "../../storage/outboxes/events.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
+import { homeOfId } from "../../core/ids.ts";
 import { mayHold, maxEndpoints, receives } from "../../core/webhooks/endpoint.ts";
 import type {
   Delivery,
@@ -119,7 +120,7 @@ export class BusinessLog<E extends BusinessLogEnv = BusinessLogEnv> extends Dura
   }
 
   #db(): Database {
-    return homesOf(this.env, backgroundMs).of(this.#owner().businessId);
+    return homesOf(this.env, backgroundMs).at(homeOfId(this.#owner().businessId));
   }
 
   #lane(endpointId: string): DurableObjectStub<EndpointLane> {

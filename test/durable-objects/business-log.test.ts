@@ -23,6 +23,7 @@ import {
   type LogStub,
   type Registered,
 } from "../support/events.ts";
+import { worldInSecondHome } from "../support/world.ts";
 import { batch, databaseOf } from "../../storage/database.ts";
 
 const waiting = (businessId: string): Promise<number | null> =>
@@ -167,6 +168,16 @@ describe("the sequence", () => {
       await log.alarm();
       expect(await state.storage.getAlarm()).toBeNull();
       expect(places((await log.page(0, 500, null)).events)).toEqual([1, 2, 3]);
+    });
+  });
+
+  test("W6: takes the outbox of a home without a database for away, not for empty", async () => {
+    const { DB_01: _, ...withoutHome } = env;
+    await runInDurableObject(logs.getByName(worldInSecondHome.other.id), async (__, state) => {
+      await new BusinessLog(state, withoutHome as unknown as BusinessLogEnv).alarm();
+      expect(Math.round((((await state.storage.getAlarm()) ?? 0) - Date.now()) / 1_000)).toBe(5);
+      await new BusinessLog(state, env as unknown as BusinessLogEnv).alarm();
+      expect(await state.storage.getAlarm()).toBeNull();
     });
   });
 
