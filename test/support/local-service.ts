@@ -14,7 +14,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildAssets } from "../../scripts/build.ts";
@@ -124,15 +124,28 @@ export const builtWorker = async (): Promise<string> => {
   return built;
 };
 
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
     const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
+
+const portsOfProcess = 100;
+const firstPort = 20_000 + (process.pid % 120) * portsOfProcess;
+let portsGiven = 0;
+
+/**
+ * A port for something that has to be told one. It stays free until that listens: it is below those that the system gives to outgoing
+ * connections (from 32,768 on), among which any could be taken meanwhile, and each process gives others.
+ */
+export const freePort = async (): Promise<number> => {
+  for (;;) {
+    const port = firstPort + (portsGiven % portsOfProcess);
+    portsGiven += 1;
+    if (await isFree(port)) return port;
+  }
+};
 
 /** `vars` override settings of the Worker, e.g. `LIMIT_VERIFY_PER_IP`. */
 export const startLocalService = async (vars: Readonly<Record<string, string>> = {}): Promise<LocalService> => {
