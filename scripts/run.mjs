@@ -1,5 +1,5 @@
-// The door of every npm script: installs what a fresh clone lacks, then hands over to the Node that package.json pins.
-// Plain JavaScript for the machine's own Node (20 or later); everything behind it is TypeScript on Node 24.
+// Entry point of every npm script: installs the dependencies if they are missing, then runs the command with the Node version that
+// package.json pins. Plain JavaScript, because it runs on the machine's own Node (20 or later); every command is TypeScript on Node 24.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -14,10 +14,8 @@ const isInstalled = () => existsSync(node) && existsSync(installed) && statSync(
 
 if (!isInstalled()) {
   process.stderr.write("Installing dependencies (once) ...\n");
-  // stdout stays free for the command's own output
-  // `install` and not `ci`: the lockfile pins every version, but a registry that does not carry the binaries of other
-  // platforms leaves those out of it, and `ci` then refuses the whole tree. Nothing is written back.
-  const install = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
+  // npm's own output goes to stderr: stdout belongs to the command.
+  const install = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
   const { status } = spawnSync("npm", install, { cwd: root, stdio: ["ignore", 2, 2] });
   if (status !== 0) process.exit(status ?? 1);
 }

@@ -13,11 +13,20 @@ interface Locked {
   readonly dev?: boolean;
   readonly devOptional?: boolean;
   readonly peerDependencies?: Record<string, string>;
+  readonly optionalDependencies?: Record<string, string>;
   readonly hasInstallScript?: boolean;
 }
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Manifest;
 const lock = JSON.parse(readFileSync("package-lock.json", "utf8")) as { readonly packages: Record<string, Locked> };
+
+/** Whether a package that requires `name` finds it in the lock file, by Node's resolution: its own node_modules, then each parent's. */
+const isLocked = (path: string, name: string): boolean => {
+  for (let folder = path; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/node_modules/")))) {
+    if (lock.packages[`${folder === "" ? "" : `${folder}/`}node_modules/${name}`] !== undefined) return true;
+    if (folder === "") return false;
+  }
+};
 
 const described = (heading: string): { name: string; version: string; licence: string; why: string; instead: string }[] => {
   const section =
@@ -101,5 +110,16 @@ describe("dependencies", () => {
     const runtimes = Object.keys(lock.packages).filter((path) => /(?:^|\/)node_modules\/workerd$/.test(path));
     expect(runtimes).toEqual(["node_modules/workerd"]);
     expect(existsSync("node_modules/workerd")).toBe(true);
+  });
+});
+
+describe("package-lock.json", () => {
+  test("contains every optional dependency of every locked package, so that npm ci works on every platform", () => {
+    const missing = Object.entries(lock.packages).flatMap(([path, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies)
+        .filter((name) => !isLocked(path, name))
+        .map((name) => `${path} -> ${name}`),
+    );
+    expect(missing).toEqual([]);
   });
 });
