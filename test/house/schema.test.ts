@@ -34,7 +34,7 @@ describe("the migrations", () => {
   test("are numbered from 0001 without a gap", () => {
     const numbers = migrations().map((name) => Number(/^(\d{4})_[a-z0-9_]+\.sql$/.exec(name)?.[1]));
     expect(numbers).toEqual(numbers.map((_, at) => at + 1));
-    expect(numbers.length).toBeGreaterThan(3);
+    expect(numbers.length).toBeGreaterThan(0);
   });
 
   test("each open with a comment that says why", () => {

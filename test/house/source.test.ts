@@ -11,7 +11,7 @@ const texts = textFiles();
 describe("a source file", () => {
   test("is among those looked at", () => {
     expect(sources).toContain("core/result.ts");
-    expect(sources).toContain("d1-migrations/0001_accounts.sql");
+    expect(sources).toContain("d1-migrations/0001_schema.sql");
     expect(texts).toContain("wrangler.toml");
   });
 

@@ -1,0 +1,1156 @@
+-- The schema of a shard: every table, index and trigger. Later migrations only add to it.
+--
+-- storage/schema.ts declares the same tables for drizzle, and a test compares the two. This file is written by hand because drizzle-kit
+-- cannot express STRICT tables or triggers. Times are milliseconds since 1970 (UTC) unless a comment says otherwise.
+
+CREATE TABLE businesses (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  legal_name TEXT,
+  status TEXT NOT NULL CHECK (status IN ('pending', 'active', 'past_due', 'suspended', 'closed')),
+  plan TEXT NOT NULL CHECK (plan IN ('free', 'business', 'enterprise')),
+  country TEXT NOT NULL DEFAULT 'US',
+  mailing_address TEXT,
+  contact_email TEXT,
+  emit_certificate_issued INTEGER NOT NULL DEFAULT 0,
+  retention_years INTEGER NOT NULL DEFAULT 5 CHECK (retention_years BETWEEN 1 AND 10),
+  audit_chain TEXT NOT NULL UNIQUE,
+  audit_shard INTEGER NOT NULL DEFAULT 0,
+  -- Rises with every change of the account, its domains or its clients: who decided on an older reading finds out at commit.
+  revision INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL,
+  revocation_scope_default TEXT NOT NULL DEFAULT 'business' CHECK (revocation_scope_default IN ('certificate', 'business')),
+  contact_phone TEXT,
+  logo_url TEXT
+) STRICT;
+
+CREATE TABLE domains (
+  id TEXT PRIMARY KEY,
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  domain TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('pending', 'verified', 'lapsed')),
+  method TEXT CHECK (method IN ('dns', 'meta', 'well_known')),
+  verified_at INTEGER,
+  created_at INTEGER NOT NULL,
+  token TEXT,
+  expires_at INTEGER,
+  checked_at INTEGER,
+  next_check_at INTEGER,
+  misses INTEGER NOT NULL DEFAULT 0,
+  lapses_at INTEGER,
+  UNIQUE (business_id, domain),
+  CHECK (status <> 'verified' OR method IS NOT NULL)
+) STRICT;
+CREATE INDEX domains_checks ON domains (next_check_at) WHERE status = 'verified' AND next_check_at IS NOT NULL;
+CREATE INDEX domains_expiry ON domains (expires_at) WHERE status = 'pending' AND expires_at IS NOT NULL;
+
+CREATE TABLE clients (
+  id TEXT PRIMARY KEY,
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
+  name TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  day_submissions INTEGER,
+  day_bytes INTEGER,
+  require_origin INTEGER NOT NULL DEFAULT 0 CHECK (require_origin IN (0, 1)),
+  return_urls TEXT NOT NULL DEFAULT '[]'
+) STRICT;
+CREATE INDEX clients_business ON clients (business_id);
+
+CREATE TABLE client_days (
+  client_id TEXT NOT NULL REFERENCES clients (id),
+  day INTEGER NOT NULL,
+  -- Computed inside the insert; NULL beyond the limit of the day, which undoes the whole batch.
+  submissions INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  -- When the owners were told that the limit is near.
+  warned_at INTEGER,
+  PRIMARY KEY (client_id, day)
+) STRICT;
+CREATE INDEX client_days_age ON client_days (day);
+
+CREATE TABLE api_keys (
+  id TEXT PRIMARY KEY,
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
+  key_hash TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  last4 TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  revoked_at INTEGER,
+  last_used_at INTEGER
+) STRICT;
+CREATE INDEX api_keys_business ON api_keys (business_id);
+
+CREATE TABLE purposes (
+  id INTEGER PRIMARY KEY,
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
+  purpose TEXT NOT NULL,
+  purpose_folded TEXT NOT NULL,
+  active INTEGER NOT NULL DEFAULT 0 CHECK (active >= 0),
+  revoked INTEGER NOT NULL DEFAULT 0 CHECK (revoked >= 0),
+  UNIQUE (business_id, environment, purpose)
+) STRICT;
+
+CREATE TABLE disclosures (
+  hash TEXT PRIMARY KEY,
+  text TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE entity_lists (
+  id INTEGER PRIMARY KEY,
+  hash TEXT NOT NULL UNIQUE,
+  entities TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE certificate_groups (
+  id INTEGER PRIMARY KEY,
+  purpose_id INTEGER NOT NULL REFERENCES purposes (id),
+  entity_list_id INTEGER NOT NULL REFERENCES entity_lists (id),
+  origin_domain TEXT NOT NULL,
+  active INTEGER NOT NULL DEFAULT 0 CHECK (active >= 0),
+  revoked INTEGER NOT NULL DEFAULT 0 CHECK (revoked >= 0),
+  UNIQUE (purpose_id, entity_list_id, origin_domain)
+) STRICT;
+
+CREATE TABLE certificate_tallies (
+  group_id INTEGER NOT NULL REFERENCES certificate_groups (id),
+  span INTEGER NOT NULL,
+  start INTEGER NOT NULL,
+  active INTEGER NOT NULL DEFAULT 0 CHECK (active >= 0),
+  revoked INTEGER NOT NULL DEFAULT 0 CHECK (revoked >= 0),
+  PRIMARY KEY (group_id, span, start)
+) STRICT;
+
+CREATE TABLE activity_days (
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
+  -- Midnight, UTC, in milliseconds.
+  day INTEGER NOT NULL,
+  withdrawn INTEGER NOT NULL DEFAULT 0,
+  -- Acknowledgements: of whole certificates, of single recipients, of shares.
+  on_time INTEGER NOT NULL DEFAULT 0,
+  late INTEGER NOT NULL DEFAULT 0,
+  issued INTEGER NOT NULL DEFAULT 0,
+  opened INTEGER NOT NULL DEFAULT 0,
+  granted INTEGER NOT NULL DEFAULT 0,
+  stopped INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (business_id, environment, day)
+) STRICT;
+
+CREATE TABLE saved_views (
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  name TEXT NOT NULL,
+  query TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (business_id, name)
+) STRICT;
+
+CREATE TABLE certificates (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  -- Computed inside the insert from the account as it stands at that moment; NULL aborts the whole batch.
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  business_name TEXT NOT NULL,
+  client_id TEXT NOT NULL REFERENCES clients (id),
+  environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
+  status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'revoked')),
+  purpose_id INTEGER NOT NULL REFERENCES purposes (id),
+  disclosure_hash TEXT NOT NULL REFERENCES disclosures (hash),
+  entities_accepted TEXT,
+  entities_rejected TEXT,
+  origin_domain TEXT NOT NULL,
+  issued_at INTEGER NOT NULL,
+  fingerprint TEXT NOT NULL,
+  subject_hash TEXT NOT NULL,
+  subject_masked TEXT NOT NULL,
+  subject_sealed TEXT,
+  subject_erased_at INTEGER,
+  email_index TEXT,
+  phone_index TEXT,
+  evidence_sealed TEXT NOT NULL,
+  evidence_hash TEXT NOT NULL,
+  gpc INTEGER NOT NULL DEFAULT 0 CHECK (gpc IN (0, 1)),
+  captured_via TEXT NOT NULL CHECK (captured_via IN ('browser', 'server')),
+  signature TEXT NOT NULL,
+  signature_kid TEXT NOT NULL,
+  manage_token_hash TEXT NOT NULL,
+  policy_capture_id TEXT,
+  view_count INTEGER NOT NULL DEFAULT 0,
+  view_rows INTEGER NOT NULL DEFAULT 0,
+  retention_until INTEGER NOT NULL,
+  group_id INTEGER REFERENCES certificate_groups (id),
+  CHECK ((entities_accepted IS NULL) = (entities_rejected IS NULL)),
+  CHECK ((subject_sealed IS NULL) = (subject_erased_at IS NOT NULL))
+) STRICT;
+CREATE INDEX certificates_listed ON certificates (business_id, environment, issued_at);
+CREATE INDEX certificates_revoked ON certificates (business_id, environment, issued_at) WHERE status = 'revoked';
+CREATE INDEX certificates_email ON certificates (email_index, business_id, environment, issued_at) WHERE email_index IS NOT NULL;
+CREATE INDEX certificates_phone ON certificates (phone_index, business_id, environment, issued_at) WHERE phone_index IS NOT NULL;
+CREATE INDEX certificates_retention ON certificates (retention_until) WHERE subject_erased_at IS NULL;
+CREATE INDEX certificates_group ON certificates (group_id, status, issued_at);
+
+CREATE TABLE certificate_views (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  cert_id TEXT NOT NULL REFERENCES certificates (id),
+  at INTEGER NOT NULL,
+  viewer_sealed TEXT NOT NULL,
+  viewer_index TEXT NOT NULL,
+  bot INTEGER NOT NULL CHECK (bot IN (0, 1))
+) STRICT;
+CREATE INDEX certificate_views_cert ON certificate_views (cert_id, ord);
+
+CREATE TABLE idempotency (
+  key_hash TEXT PRIMARY KEY,
+  body_hash TEXT NOT NULL,
+  status INTEGER NOT NULL,
+  response_sealed TEXT NOT NULL,
+  expires_at INTEGER NOT NULL,
+  cert_id TEXT
+) STRICT;
+CREATE INDEX idempotency_expiry ON idempotency (expires_at);
+CREATE INDEX idempotency_certificate ON idempotency (cert_id) WHERE cert_id IS NOT NULL;
+
+CREATE TABLE audit_outbox (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL,
+  shard INTEGER NOT NULL,
+  chain TEXT NOT NULL,
+  type TEXT NOT NULL,
+  entity_type TEXT NOT NULL,
+  entity_id TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  payload_hash TEXT NOT NULL,
+  payload_sealed TEXT,
+  drained_at INTEGER,
+  UNIQUE (id, chain)
+) STRICT;
+CREATE INDEX audit_outbox_undrained ON audit_outbox (shard, ord) WHERE drained_at IS NULL;
+CREATE INDEX audit_outbox_entity ON audit_outbox (entity_id);
+CREATE INDEX audit_outbox_chain ON audit_outbox (chain) WHERE entity_type <> 'certificate';
+
+CREATE TABLE anchors (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  ledger_id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  entity_id TEXT NOT NULL,
+  event TEXT NOT NULL,
+  statement TEXT NOT NULL,
+  entry_hash TEXT NOT NULL,
+  status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'prepared', 'anchored', 'parked')),
+  attempts INTEGER NOT NULL DEFAULT 0,
+  next_at INTEGER NOT NULL,
+  lease_until INTEGER NOT NULL DEFAULT 0,
+  lease TEXT,
+  prepared TEXT,
+  tx_ref TEXT,
+  receipt TEXT,
+  anchored_at INTEGER,
+  last_error TEXT,
+  created_at INTEGER NOT NULL,
+  UNIQUE (ledger_id, entry_hash)
+) STRICT;
+CREATE INDEX anchors_due ON anchors (ledger_id, next_at, ord) WHERE status IN ('pending', 'prepared');
+CREATE INDEX anchors_entity ON anchors (entity_id, event);
+
+CREATE TABLE outbox (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  kind TEXT NOT NULL,
+  entity_id TEXT NOT NULL,
+  -- What rows of one kind are grouped by: for policies the domain, so that one capture serves every certificate waiting for it.
+  topic TEXT NOT NULL,
+  payload TEXT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  next_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  business_id TEXT NOT NULL DEFAULT '',
+  UNIQUE (kind, entity_id)
+) STRICT;
+CREATE INDEX outbox_due ON outbox (kind, next_at, ord);
+CREATE INDEX outbox_topic ON outbox (kind, business_id, topic);
+
+CREATE TABLE policy_turns (
+  business_id TEXT PRIMARY KEY,
+  taken_at INTEGER NOT NULL,
+  until INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE policy_snapshots (
+  id TEXT PRIMARY KEY,
+  domain TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('privacy', 'terms')),
+  source_url TEXT NOT NULL,
+  content_hash TEXT NOT NULL,
+  captured_at INTEGER NOT NULL,
+  UNIQUE (domain, kind, content_hash)
+) STRICT;
+
+CREATE TABLE policy_captures (
+  id TEXT PRIMARY KEY,
+  domain TEXT NOT NULL,
+  captured_at INTEGER NOT NULL,
+  privacy_id TEXT REFERENCES policy_snapshots (id),
+  terms_id TEXT REFERENCES policy_snapshots (id),
+  origin TEXT NOT NULL DEFAULT '',
+  page TEXT
+) STRICT;
+CREATE INDEX policy_captures_origin ON policy_captures (origin, captured_at);
+
+CREATE TABLE ledger_state (
+  ledger_id TEXT PRIMARY KEY,
+  size TEXT NOT NULL DEFAULT '0',
+  root TEXT,
+  note TEXT,
+  failures INTEGER NOT NULL DEFAULT 0,
+  blocked_until INTEGER NOT NULL DEFAULT 0,
+  -- Two signed trees that cannot both be true, as JSON; while it is set the ledger is asked nothing.
+  fork TEXT,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE checkpoints (
+  origin TEXT NOT NULL,
+  window INTEGER NOT NULL,
+  size TEXT NOT NULL,
+  root TEXT NOT NULL,
+  note TEXT NOT NULL,
+  -- The largest heads record it covers, for audit logs.
+  heads_root TEXT,
+  heads_size TEXT,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (origin, window)
+) STRICT;
+
+CREATE TABLE log_highwater (
+  shard INTEGER PRIMARY KEY,
+  size TEXT NOT NULL,
+  root TEXT NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE attestations (
+  origin TEXT NOT NULL,
+  window INTEGER NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('rfc3161', 'cosignature')),
+  attestor TEXT NOT NULL,
+  status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'attested', 'unverified', 'given_up')),
+  attempts INTEGER NOT NULL DEFAULT 0,
+  next_at INTEGER NOT NULL,
+  data TEXT,
+  time TEXT,
+  PRIMARY KEY (origin, window, kind, attestor),
+  FOREIGN KEY (origin, window) REFERENCES checkpoints (origin, window)
+) STRICT;
+CREATE INDEX attestations_due ON attestations (next_at) WHERE status = 'pending';
+
+CREATE TABLE event_outbox (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  event_id TEXT NOT NULL UNIQUE,
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  type TEXT NOT NULL,
+  share_id TEXT,
+  cert_id TEXT,
+  data_sealed TEXT,
+  created_at INTEGER NOT NULL,
+  CHECK (share_id IS NULL OR cert_id IS NULL)
+) STRICT;
+CREATE INDEX event_outbox_business ON event_outbox (business_id, ord);
+
+CREATE TABLE sandbox_event_outbox (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  event_id TEXT NOT NULL UNIQUE,
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  type TEXT NOT NULL,
+  share_id TEXT,
+  cert_id TEXT,
+  data_sealed TEXT,
+  -- By the clock of the sandbox.
+  created_at INTEGER NOT NULL,
+  CHECK (share_id IS NULL OR cert_id IS NULL)
+) STRICT;
+CREATE INDEX sandbox_event_outbox_business ON sandbox_event_outbox (business_id, ord);
+
+CREATE TABLE sandbox_clocks (
+  business_id TEXT PRIMARY KEY REFERENCES businesses (id),
+  offset_ms INTEGER NOT NULL CHECK (offset_ms >= 0),
+  moved_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE members (
+  id TEXT PRIMARY KEY,
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  email_sealed TEXT NOT NULL,
+  email_index TEXT NOT NULL,
+  role TEXT NOT NULL CHECK (role IN ('owner', 'member')),
+  created_at INTEGER NOT NULL,
+  -- When a session of the seat last began.
+  used_at INTEGER,
+  UNIQUE (business_id, email_index)
+) STRICT;
+CREATE INDEX members_address ON members (email_index);
+
+CREATE TABLE signups (
+  id TEXT PRIMARY KEY,
+  email_index TEXT NOT NULL,
+  email_sealed TEXT NOT NULL,
+  request_sealed TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX signups_address ON signups (email_index, created_at);
+CREATE INDEX signups_expiry ON signups (expires_at);
+
+CREATE TABLE invitations (
+  id TEXT PRIMARY KEY,
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  email_index TEXT NOT NULL,
+  email_sealed TEXT NOT NULL,
+  role TEXT NOT NULL CHECK (role IN ('owner', 'member')),
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  UNIQUE (business_id, email_index)
+) STRICT;
+CREATE INDEX invitations_address ON invitations (email_index, created_at);
+CREATE INDEX invitations_expiry ON invitations (expires_at);
+
+CREATE TABLE consumers (
+  id TEXT PRIMARY KEY,
+  email_sealed TEXT NOT NULL,
+  email_index TEXT NOT NULL UNIQUE,
+  -- As given at the first sign-in; NULL when none was.
+  name_sealed TEXT,
+  audit_chain TEXT NOT NULL UNIQUE,
+  audit_shard INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL,
+  fields_sealed TEXT,
+  fields_revision INTEGER NOT NULL DEFAULT 0,
+  erased_at INTEGER,
+  plan TEXT NOT NULL DEFAULT 'free' CHECK (plan IN ('free', 'white_glove'))
+) STRICT;
+
+CREATE TABLE consumer_homes (
+  consumer_id TEXT NOT NULL REFERENCES consumers (id),
+  home TEXT NOT NULL,
+  PRIMARY KEY (consumer_id, home)
+) STRICT;
+
+CREATE TABLE billing_customers (
+  customer_id TEXT PRIMARY KEY,
+  account_id TEXT UNIQUE,
+  linked_at INTEGER,
+  subscription_id TEXT,
+  plan TEXT CHECK (plan IN ('free', 'business', 'enterprise', 'white_glove')),
+  plan_at INTEGER NOT NULL DEFAULT 0,
+  paid_at INTEGER NOT NULL DEFAULT 0,
+  failed_at INTEGER NOT NULL DEFAULT 0,
+  past_due_since INTEGER,
+  suspended_at INTEGER,
+  ended_at INTEGER,
+  revision INTEGER NOT NULL DEFAULT 0,
+  updated_at INTEGER NOT NULL,
+  CHECK ((account_id IS NULL) = (linked_at IS NULL))
+) STRICT;
+CREATE INDEX billing_customers_unpaid ON billing_customers (past_due_since) WHERE past_due_since IS NOT NULL AND suspended_at IS NULL;
+CREATE INDEX billing_customers_unlinked ON billing_customers (updated_at) WHERE account_id IS NULL;
+
+CREATE TABLE billing_events (
+  id TEXT PRIMARY KEY,
+  customer_id TEXT NOT NULL,
+  type TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  received_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX billing_events_age ON billing_events (received_at);
+
+CREATE TABLE sessions (
+  token_hash TEXT PRIMARY KEY,
+  realm TEXT NOT NULL CHECK (realm IN ('consumer', 'business')),
+  user_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  id TEXT NOT NULL DEFAULT '',
+  agent_sealed TEXT,
+  seen_day INTEGER,
+  proved_at INTEGER,
+  elsewhere INTEGER NOT NULL DEFAULT 0 CHECK (elsewhere IN (0, 1))
+) STRICT;
+CREATE INDEX sessions_user ON sessions (user_id);
+CREATE INDEX sessions_expiry ON sessions (expires_at);
+
+CREATE TABLE passkeys (
+  id TEXT PRIMARY KEY,
+  consumer_id TEXT NOT NULL REFERENCES consumers (id),
+  -- As the authenticator calls it.
+  credential_id TEXT NOT NULL UNIQUE,
+  -- What the authenticator calls the account: the home and 30 random bytes, the same for all passkeys of an account.
+  user_handle TEXT NOT NULL,
+  -- COSE, base64url.
+  public_key TEXT NOT NULL,
+  counter INTEGER NOT NULL,
+  transports TEXT NOT NULL,
+  backed_up INTEGER NOT NULL,
+  name_sealed TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  used_day INTEGER
+) STRICT;
+CREATE INDEX passkeys_consumer ON passkeys (consumer_id);
+
+CREATE TABLE webauthn_challenges (
+  challenge_hash TEXT PRIMARY KEY,
+  purpose TEXT NOT NULL CHECK (purpose IN ('add', 'sign_in')),
+  -- The session that adds a passkey, and the user handle it is offered; NULL for signing in.
+  session_hash TEXT,
+  user_handle TEXT,
+  expires_at INTEGER NOT NULL,
+  used_at INTEGER
+) STRICT;
+CREATE INDEX webauthn_challenges_expiry ON webauthn_challenges (expires_at);
+
+CREATE TABLE mail_outbox (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  template TEXT NOT NULL,
+  message_sealed TEXT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  next_at INTEGER NOT NULL,
+  give_up_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  cert_id TEXT,
+  consumer_id TEXT
+) STRICT;
+CREATE INDEX mail_outbox_due ON mail_outbox (next_at, ord);
+CREATE INDEX mail_outbox_certificate ON mail_outbox (cert_id) WHERE cert_id IS NOT NULL;
+CREATE INDEX mail_outbox_consumer ON mail_outbox (consumer_id) WHERE consumer_id IS NOT NULL;
+CREATE INDEX mail_outbox_urgent ON mail_outbox (give_up_at, ord, next_at);
+
+CREATE TABLE captured_mail (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  recipient_index TEXT NOT NULL,
+  message_sealed TEXT NOT NULL,
+  sent_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX captured_mail_recipient ON captured_mail (recipient_index, ord);
+
+CREATE TABLE mailed_codes (
+  id TEXT PRIMARY KEY,
+  purpose TEXT NOT NULL,
+  -- What a code opens within its purpose: business and environment, or a realm.
+  topic TEXT NOT NULL,
+  -- Of an address that is mailed; of one that is on none of the certificates it was asked for, a value that is nobody's.
+  address_index TEXT NOT NULL,
+  -- The certificate it was asked for, with whose person it ends.
+  cert_id TEXT REFERENCES certificates (id),
+  code_hash TEXT NOT NULL,
+  -- The browser that asked, by the hash of its cookie; NULL where none is told from another.
+  context_hash TEXT,
+  own_tries INTEGER NOT NULL DEFAULT 0,
+  other_tries INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL,
+  -- Computed inside the insert; equal to created_at where a limit was reached.
+  expires_at INTEGER NOT NULL,
+  -- The session it was spent on.
+  session_hash TEXT,
+  opens TEXT
+) STRICT;
+CREATE INDEX mailed_codes_address ON mailed_codes (purpose, address_index, topic, created_at);
+CREATE INDEX mailed_codes_age ON mailed_codes (created_at);
+CREATE INDEX mailed_codes_cert ON mailed_codes (cert_id) WHERE cert_id IS NOT NULL;
+
+CREATE TABLE mailed_code_failures (
+  purpose TEXT NOT NULL,
+  topic TEXT NOT NULL,
+  address_index TEXT NOT NULL,
+  -- The certificate of the last of them, likewise.
+  cert_id TEXT REFERENCES certificates (id),
+  failures INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (purpose, topic, address_index)
+) STRICT;
+CREATE INDEX mailed_code_failures_age ON mailed_code_failures (updated_at);
+CREATE INDEX mailed_code_failures_cert ON mailed_code_failures (cert_id) WHERE cert_id IS NOT NULL;
+
+CREATE TABLE withdrawals (
+  cert_id TEXT PRIMARY KEY REFERENCES certificates (id),
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
+  withdrawn_at INTEGER NOT NULL,
+  cease_by INTEGER NOT NULL,
+  method TEXT NOT NULL CHECK (method IN ('email_code', 'manage_link', 'business_recorded')),
+  scope TEXT NOT NULL CHECK (scope IN ('certificate', 'business')),
+  -- Of a revocation that reached the business by other means.
+  channel TEXT CHECK (channel IN ('sms_stop', 'phone', 'mail', 'email', 'in_person', 'other')),
+  received_at INTEGER,
+  note_sealed TEXT,
+  -- The text that was signed, exactly.
+  receipt TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  signature_kid TEXT NOT NULL,
+  CHECK ((method = 'business_recorded') = (channel IS NOT NULL)),
+  CHECK ((channel IS NULL) = (received_at IS NULL)),
+  CHECK (channel IS NOT NULL OR note_sealed IS NULL)
+) STRICT;
+CREATE INDEX withdrawals_deadline ON withdrawals (business_id, environment, cease_by);
+
+CREATE TABLE entity_withdrawals (
+  cert_id TEXT NOT NULL REFERENCES certificates (id),
+  -- 1, 2, 3 ... on its certificate. Of two acts at once the second finds its number taken, and is decided anew: so the one that
+  -- names the last recipient always knows that it does.
+  number INTEGER NOT NULL CHECK (number > 0),
+  withdrawn_at INTEGER NOT NULL,
+  cease_by INTEGER NOT NULL,
+  method TEXT NOT NULL CHECK (method IN ('email_code', 'manage_link', 'business_recorded')),
+  channel TEXT CHECK (channel IN ('sms_stop', 'phone', 'mail', 'email', 'in_person', 'other')),
+  received_at INTEGER,
+  note_sealed TEXT,
+  -- The text that was signed, exactly.
+  receipt TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  signature_kid TEXT NOT NULL,
+  PRIMARY KEY (cert_id, number),
+  CHECK ((method = 'business_recorded') = (channel IS NOT NULL)),
+  CHECK ((channel IS NULL) = (received_at IS NULL)),
+  CHECK (channel IS NOT NULL OR note_sealed IS NULL)
+) STRICT;
+
+CREATE TABLE withdrawn_entities (
+  cert_id TEXT NOT NULL REFERENCES certificates (id),
+  entity TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  PRIMARY KEY (cert_id, entity),
+  FOREIGN KEY (cert_id, number) REFERENCES "entity_withdrawals" (cert_id, number)
+) STRICT;
+
+CREATE TABLE entity_acknowledgements (
+  cert_id TEXT NOT NULL REFERENCES certificates (id),
+  number INTEGER NOT NULL CHECK (number > 0),
+  acknowledged_at INTEGER NOT NULL,
+  details_sealed TEXT NOT NULL,
+  PRIMARY KEY (cert_id, number)
+) STRICT;
+
+CREATE TABLE acknowledged_entities (
+  cert_id TEXT NOT NULL,
+  entity TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  PRIMARY KEY (cert_id, entity),
+  FOREIGN KEY (cert_id, entity) REFERENCES withdrawn_entities (cert_id, entity),
+  FOREIGN KEY (cert_id, number) REFERENCES entity_acknowledgements (cert_id, number)
+) STRICT;
+
+CREATE TABLE entity_duties (
+  cert_id TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
+  cease_by INTEGER NOT NULL,
+  PRIMARY KEY (cert_id, number),
+  FOREIGN KEY (cert_id, number) REFERENCES entity_withdrawals (cert_id, number)
+) STRICT;
+CREATE INDEX entity_duties_board ON entity_duties (business_id, environment, cease_by);
+
+CREATE TABLE cease_acknowledgements (
+  cert_id TEXT PRIMARY KEY REFERENCES withdrawals (cert_id),
+  acknowledged_at INTEGER NOT NULL,
+  details_sealed TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE withdrawal_work (
+  cert_id TEXT PRIMARY KEY REFERENCES withdrawals (cert_id),
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
+  address_kind TEXT NOT NULL DEFAULT 'email' CHECK (address_kind IN ('email', 'phone')),
+  address_index TEXT NOT NULL,
+  withdrawn_at INTEGER NOT NULL,
+  method TEXT NOT NULL CHECK (method IN ('email_code', 'manage_link', 'business_recorded')),
+  api_key_id TEXT REFERENCES api_keys (id),
+  next_at INTEGER NOT NULL,
+  CHECK ((method = 'business_recorded') = (api_key_id IS NOT NULL))
+) STRICT;
+CREATE INDEX withdrawal_work_due ON withdrawal_work (next_at);
+
+CREATE TABLE match_misses (
+  cert_id TEXT NOT NULL REFERENCES certificates (id),
+  day INTEGER NOT NULL,
+  misses INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (cert_id, day)
+) STRICT;
+CREATE INDEX match_misses_age ON match_misses (day);
+
+CREATE TABLE idempotency_claims (
+  key_hash TEXT PRIMARY KEY,
+  body_hash TEXT NOT NULL,
+  -- The request that does the work; only it may end the claim.
+  holder TEXT NOT NULL,
+  -- A holder that is not done by then has died, and the same request may take over.
+  leased_until INTEGER NOT NULL,
+  -- What the work drew at random and must not draw again when another request goes on with it.
+  draft_sealed TEXT,
+  expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX idempotency_claims_expiry ON idempotency_claims (expires_at);
+
+CREATE TABLE agent_tokens (
+  id TEXT PRIMARY KEY,
+  token_hash TEXT NOT NULL UNIQUE,
+  realm TEXT NOT NULL CHECK (realm IN ('consumer', 'business')),
+  -- The consumer or the member whose token it is. Not a reference: a person may go, and the token is then worth nothing.
+  principal_id TEXT NOT NULL,
+  -- NULL for a consumer's.
+  business_id TEXT REFERENCES businesses (id),
+  name_sealed TEXT,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  -- Whole days since 1970; NULL until a tool was called with it.
+  last_used_day INTEGER,
+  -- When its person was last mailed that it changed something; NULL before.
+  told_at INTEGER,
+  revoked_at INTEGER,
+  source TEXT NOT NULL DEFAULT 'minted' CHECK (source IN ('minted', 'oauth')),
+  client_id TEXT,
+  client_host TEXT,
+  redirect_host TEXT,
+  language TEXT CHECK (language IN ('en', 'es', 'fr-CA')),
+  end_told_at INTEGER,
+  CHECK ((realm = 'business') = (business_id IS NOT NULL))
+) STRICT;
+CREATE INDEX agent_tokens_principal ON agent_tokens (principal_id);
+CREATE INDEX agent_tokens_business ON agent_tokens (business_id) WHERE business_id IS NOT NULL;
+CREATE INDEX agent_tokens_expiry ON agent_tokens (expires_at);
+CREATE INDEX agent_tokens_ending ON agent_tokens (expires_at) WHERE source = 'oauth' AND revoked_at IS NULL AND end_told_at IS NULL;
+
+CREATE TABLE oauth_codes (
+  code_hash TEXT PRIMARY KEY,
+  -- Of the page that asked: allowing twice makes one code.
+  nonce_hash TEXT NOT NULL UNIQUE,
+  realm TEXT NOT NULL CHECK (realm IN ('consumer', 'business')),
+  principal_id TEXT NOT NULL,
+  business_id TEXT REFERENCES businesses (id),
+  client_id TEXT NOT NULL,
+  client_name TEXT,
+  client_host TEXT,
+  redirect_uri TEXT NOT NULL,
+  challenge TEXT NOT NULL,
+  -- Whether earlier tokens of the same program end when this one is made.
+  replaces INTEGER NOT NULL CHECK (replaces IN (0, 1)),
+  language TEXT NOT NULL CHECK (language IN ('en', 'es', 'fr-CA')),
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  used_at INTEGER,
+  -- Of the token it became.
+  token_id TEXT,
+  CHECK ((realm = 'business') = (business_id IS NOT NULL)),
+  CHECK ((used_at IS NULL) = (token_id IS NULL))
+) STRICT;
+CREATE INDEX oauth_codes_age ON oauth_codes (expires_at);
+
+CREATE TABLE oauth_clients (
+  url TEXT PRIMARY KEY,
+  -- Of the document, only what is used: name and redirects, as JSON.
+  document TEXT NOT NULL,
+  -- When it was read from there; it serves for seven days.
+  fetched_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX oauth_clients_age ON oauth_clients (fetched_at);
+
+CREATE TABLE shares (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  -- As shown when it was granted.
+  business_name TEXT NOT NULL,
+  client_id TEXT NOT NULL REFERENCES clients (id),
+  environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
+  -- The person, in whatever home; NULL for a test person, and once the account is erased.
+  consumer_id TEXT,
+  consumer_chain TEXT,
+  consumer_shard INTEGER,
+  -- What somebody did or the sweep noted. An active share whose time is over has expired, noted or not.
+  state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'revoked', 'ceased', 'expired', 'superseded')),
+  -- One bit a field, in the order of core/shares/fields.ts.
+  scope INTEGER NOT NULL CHECK (scope BETWEEN 1 AND 1023),
+  origin TEXT NOT NULL,
+  purpose TEXT NOT NULL,
+  disclosure_hash TEXT NOT NULL REFERENCES disclosures (hash),
+  duration_days INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  -- Exclusive: at this instant it has expired.
+  expires_at INTEGER NOT NULL,
+  -- The next warning or the end.
+  next_due_at INTEGER,
+  revoked_at INTEGER,
+  cease_by INTEGER,
+  -- Why the person stopped, in their words, sealed.
+  reason_sealed TEXT,
+  supersedes TEXT,
+  superseded_by TEXT,
+  -- Of the person's fields, at the moment of the grant.
+  fields_revision INTEGER NOT NULL,
+  fingerprint TEXT NOT NULL,
+  subject_hash TEXT NOT NULL,
+  -- Root salt and values of that moment, sealed for the person; NULL for a test person, and once the account is erased.
+  subject_sealed TEXT,
+  signature TEXT NOT NULL,
+  signature_kid TEXT NOT NULL,
+  -- The key of the copy and of the payloads of updates; it ends with the share.
+  key_sealed TEXT,
+  email_index TEXT,
+  phone_index TEXT,
+  -- Of the mails to the person.
+  language TEXT NOT NULL DEFAULT 'en' CHECK (language IN ('en', 'es', 'fr-CA')),
+  -- The request that made the last change of state; joins the rows that follow from it.
+  changed_by TEXT NOT NULL,
+  update_sent_at INTEGER,
+  CHECK ((state IN ('revoked', 'ceased')) = (revoked_at IS NOT NULL)),
+  CHECK ((revoked_at IS NULL) = (cease_by IS NULL)),
+  CHECK ((state = 'superseded') = (superseded_by IS NOT NULL)),
+  CHECK ((state = 'active') = (key_sealed IS NOT NULL)),
+  CHECK (state = 'active' OR next_due_at IS NULL),
+  CHECK (environment = 'sandbox' OR state <> 'active' OR consumer_id IS NOT NULL)
+) STRICT;
+CREATE INDEX shares_listed ON shares (business_id, environment, ord);
+CREATE INDEX shares_state ON shares (business_id, environment, state, ord);
+CREATE INDEX shares_consumer ON shares (consumer_id, state, ord) WHERE consumer_id IS NOT NULL;
+CREATE INDEX shares_due ON shares (environment, next_due_at) WHERE next_due_at IS NOT NULL;
+CREATE INDEX shares_deadline ON shares (business_id, environment, cease_by) WHERE state = 'revoked';
+CREATE INDEX shares_email ON shares (email_index, business_id) WHERE email_index IS NOT NULL;
+CREATE INDEX shares_phone ON shares (phone_index, business_id) WHERE phone_index IS NOT NULL;
+CREATE INDEX shares_sandbox_due ON shares (business_id, next_due_at) WHERE environment = 'sandbox' AND next_due_at IS NOT NULL;
+
+CREATE TABLE share_values (
+  share_id TEXT PRIMARY KEY REFERENCES shares (id),
+  values_sealed TEXT NOT NULL,
+  revision INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE auth_codes (
+  share_id TEXT PRIMARY KEY REFERENCES shares (id),
+  code_hash TEXT NOT NULL UNIQUE,
+  -- One decision for a request: a second press meets this row.
+  request_hash TEXT NOT NULL UNIQUE,
+  -- How often the code was given anew to the same request, because it had expired unused.
+  generation INTEGER NOT NULL DEFAULT 1,
+  client_id TEXT NOT NULL,
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  origin TEXT NOT NULL,
+  challenge TEXT NOT NULL,
+  require_origin INTEGER NOT NULL CHECK (require_origin IN (0, 1)),
+  -- The verified domain of the origin; NULL for a test client on http://localhost.
+  domain_id TEXT,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  used_at INTEGER,
+  -- The request that redeemed it, and the keyed hash of its idempotency key.
+  used_by TEXT,
+  retry_hash TEXT
+) STRICT;
+CREATE INDEX auth_codes_age ON auth_codes (created_at);
+
+CREATE TABLE share_acknowledgements (
+  share_id TEXT PRIMARY KEY REFERENCES shares (id),
+  acknowledged_at INTEGER NOT NULL,
+  -- What the business says with it can name people.
+  details_sealed TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE share_intents (
+  share_id TEXT PRIMARY KEY,
+  consumer_id TEXT NOT NULL REFERENCES consumers (id),
+  next_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX share_intents_due ON share_intents (next_at);
+
+CREATE TABLE field_fanouts (
+  consumer_id TEXT NOT NULL REFERENCES consumers (id),
+  home TEXT NOT NULL,
+  -- JSON list of the keys that changed.
+  changed TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  next_at INTEGER NOT NULL,
+  PRIMARY KEY (consumer_id, home)
+) STRICT;
+CREATE INDEX field_fanouts_due ON field_fanouts (next_at);
+
+CREATE TABLE share_notices (
+  share_id TEXT NOT NULL REFERENCES shares (id),
+  kind TEXT NOT NULL CHECK (kind IN ('expiring', 'overdue')),
+  next_at INTEGER NOT NULL,
+  PRIMARY KEY (share_id, kind)
+) STRICT;
+CREATE INDEX share_notices_due ON share_notices (next_at);
+
+CREATE TABLE account_erasures (
+  consumer_id TEXT PRIMARY KEY REFERENCES consumers (id),
+  -- Of the last mail to the person.
+  language TEXT NOT NULL CHECK (language IN ('en', 'es', 'fr-CA')),
+  next_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX account_erasures_due ON account_erasures (next_at);
+
+CREATE TABLE account_withdrawals (
+  address_index TEXT NOT NULL,
+  -- Empty: every business.
+  business_id TEXT NOT NULL,
+  withdrawn_at INTEGER NOT NULL,
+  next_at INTEGER NOT NULL,
+  PRIMARY KEY (address_index, business_id)
+) STRICT;
+CREATE INDEX account_withdrawals_due ON account_withdrawals (next_at);
+
+CREATE TABLE removals (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  consumer_id TEXT NOT NULL REFERENCES consumers (id),
+  status TEXT NOT NULL DEFAULT 'requested' CHECK (status IN ('requested', 'in_progress', 'completed', 'rejected')),
+  notes_sealed TEXT,
+  language TEXT NOT NULL CHECK (language IN ('en', 'es', 'fr-CA')),
+  requested_at INTEGER NOT NULL,
+  completed_at INTEGER,
+  recheck_at INTEGER,
+  -- The file itself; its hash is in the person's chain and signed.
+  affidavit_sealed TEXT,
+  affidavit_sha256 TEXT,
+  signature TEXT,
+  signature_kid TEXT,
+  -- The act of the operator that made the last change; NULL breaks the batch of one decided on an older state.
+  changed_by TEXT NOT NULL,
+  CHECK ((status = 'completed') = (affidavit_sha256 IS NOT NULL)),
+  CHECK ((completed_at IS NULL) = (recheck_at IS NULL)),
+  CHECK ((affidavit_sha256 IS NULL) = (signature IS NULL) AND (signature IS NULL) = (signature_kid IS NULL))
+) STRICT;
+CREATE INDEX removals_consumer ON removals (consumer_id, ord);
+
+CREATE TABLE removal_targets (
+  removal_id TEXT NOT NULL REFERENCES removals (id),
+  name TEXT NOT NULL,
+  status TEXT NOT NULL DEFAULT 'requested' CHECK (status IN ('requested', 'in_progress', 'completed', 'rejected')),
+  completed_at INTEGER,
+  PRIMARY KEY (removal_id, name)
+) STRICT;
+
+-- Triggers
+
+CREATE TRIGGER businesses_revised AFTER UPDATE ON businesses WHEN NEW.revision = OLD.revision BEGIN
+  UPDATE businesses SET revision = revision + 1 WHERE id = NEW.id;
+END;
+
+CREATE TRIGGER domains_added AFTER INSERT ON domains BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id; END;
+
+CREATE TRIGGER domains_changed AFTER UPDATE ON domains BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id; END;
+
+CREATE TRIGGER domains_removed AFTER DELETE ON domains BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = OLD.business_id; END;
+
+CREATE TRIGGER clients_changed AFTER UPDATE ON clients BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id; END;
+
+CREATE TRIGGER clients_removed AFTER DELETE ON clients BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = OLD.business_id; END;
+
+CREATE TRIGGER disclosures_sealed BEFORE UPDATE ON disclosures BEGIN SELECT RAISE(ABORT, 'a disclosure is immutable'); END;
+
+CREATE TRIGGER entity_lists_sealed BEFORE UPDATE ON entity_lists BEGIN SELECT RAISE(ABORT, 'a list of recipients is immutable'); END;
+
+CREATE TRIGGER certificate_groups_sealed BEFORE UPDATE OF id, purpose_id, entity_list_id, origin_domain ON certificate_groups
+BEGIN SELECT RAISE(ABORT, 'what a group is of is immutable'); END;
+
+CREATE TRIGGER certificates_kept BEFORE DELETE ON certificates BEGIN SELECT RAISE(ABORT, 'a certificate is never deleted'); END;
+
+CREATE TRIGGER certificates_policies_linked BEFORE UPDATE OF policy_capture_id ON certificates WHEN OLD.policy_capture_id IS NOT NULL
+BEGIN SELECT RAISE(ABORT, 'policies are linked once'); END;
+
+CREATE TRIGGER certificates_withdrawn BEFORE UPDATE OF status ON certificates
+WHEN OLD.status = 'revoked' OR NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.cert_id = NEW.id)
+BEGIN SELECT RAISE(ABORT, 'a certificate is revoked once, by a withdrawal'); END;
+
+CREATE TRIGGER certificates_person BEFORE UPDATE OF
+  subject_masked, subject_sealed, subject_erased_at, email_index, phone_index, evidence_sealed, manage_token_hash
+ON certificates
+WHEN OLD.subject_erased_at IS NOT NULL OR NEW.subject_erased_at IS NULL OR NEW.subject_masked <> '{}'
+  OR NEW.email_index IS NOT NULL OR NEW.phone_index IS NOT NULL OR NEW.evidence_sealed <> '' OR NEW.manage_token_hash <> ''
+BEGIN SELECT RAISE(ABORT, 'the person of a certificate is erased once, as a whole'); END;
+
+CREATE TRIGGER certificates_sealed BEFORE UPDATE OF
+  id, business_id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, entities_accepted,
+  entities_rejected, origin_domain, issued_at, fingerprint, subject_hash, evidence_hash, signature, signature_kid
+ON certificates BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
+
+CREATE TRIGGER certificates_counted AFTER INSERT ON certificates BEGIN
+  UPDATE certificate_groups SET active = active + (NEW.status = 'active'), revoked = revoked + (NEW.status = 'revoked') WHERE id = NEW.group_id;
+  INSERT INTO certificate_tallies (group_id, span, start, active, revoked)
+    SELECT NEW.group_id, s.value, NEW.issued_at - NEW.issued_at % s.value, NEW.status = 'active', NEW.status = 'revoked'
+    FROM json_each('[3600000, 86400000]') s WHERE true
+    ON CONFLICT (group_id, span, start) DO UPDATE SET active = active + excluded.active, revoked = revoked + excluded.revoked;
+END;
+
+CREATE TRIGGER certificates_recounted AFTER UPDATE OF status ON certificates WHEN OLD.status = 'active' AND NEW.status = 'revoked' BEGIN
+  UPDATE certificate_groups SET active = active - 1, revoked = revoked + 1 WHERE id = NEW.group_id;
+  UPDATE certificate_tallies SET active = active - 1, revoked = revoked + 1
+    WHERE group_id = NEW.group_id AND span IN (3600000, 86400000) AND start = NEW.issued_at - NEW.issued_at % span;
+END;
+
+CREATE TRIGGER certificates_dated AFTER INSERT ON certificates BEGIN
+  INSERT INTO activity_days (business_id, environment, day, issued)
+    VALUES (NEW.business_id, NEW.environment, NEW.issued_at - NEW.issued_at % 86400000, 1)
+    ON CONFLICT (business_id, environment, day) DO UPDATE SET issued = issued + 1;
+END;
+
+CREATE TRIGGER certificate_views_dated AFTER INSERT ON certificate_views WHEN NEW.bot = 0 BEGIN
+  INSERT INTO activity_days (business_id, environment, day, opened)
+    SELECT business_id, environment, NEW.at - NEW.at % 86400000, 1 FROM certificates WHERE id = NEW.cert_id
+    ON CONFLICT (business_id, environment, day) DO UPDATE SET opened = opened + 1;
+END;
+
+CREATE TRIGGER policy_snapshots_sealed BEFORE UPDATE ON policy_snapshots BEGIN SELECT RAISE(ABORT, 'a snapshot is immutable'); END;
+
+CREATE TRIGGER members_owner_demoted BEFORE UPDATE OF role ON members WHEN OLD.role = 'owner' AND NEW.role <> 'owner'
+  AND NOT EXISTS (SELECT 1 FROM members WHERE business_id = OLD.business_id AND role = 'owner' AND id <> OLD.id)
+BEGIN SELECT RAISE(ABORT, 'a business keeps an owner'); END;
+
+CREATE TRIGGER members_owner_removed BEFORE DELETE ON members WHEN OLD.role = 'owner'
+  AND NOT EXISTS (SELECT 1 FROM members WHERE business_id = OLD.business_id AND role = 'owner' AND id <> OLD.id)
+BEGIN SELECT RAISE(ABORT, 'a business keeps an owner'); END;
+
+CREATE TRIGGER sessions_named AFTER INSERT ON sessions WHEN NEW.id = '' BEGIN
+  UPDATE sessions SET id = 'ssn_' || substr(user_id, 5, 2) || lower(hex(randomblob(12))) WHERE token_hash = NEW.token_hash;
+END;
+
+CREATE TRIGGER members_used AFTER INSERT ON sessions WHEN NEW.realm = 'business' BEGIN
+  UPDATE members SET used_at = NEW.created_at WHERE id = NEW.user_id;
+END;
+
+CREATE TRIGGER withdrawals_revoke AFTER INSERT ON withdrawals BEGIN
+  UPDATE certificates SET status = 'revoked' WHERE id = NEW.cert_id;
+  UPDATE purposes SET active = active - 1, revoked = revoked + 1 WHERE id = (SELECT c.purpose_id FROM certificates c WHERE c.id = NEW.cert_id);
+END;
+
+CREATE TRIGGER withdrawals_kept BEFORE DELETE ON withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is never deleted'); END;
+
+CREATE TRIGGER withdrawals_sealed BEFORE UPDATE OF
+  cert_id, business_id, environment, withdrawn_at, cease_by, method, scope, channel, received_at, receipt, signature, signature_kid
+ON withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
+
+CREATE TRIGGER withdrawals_note BEFORE UPDATE OF note_sealed ON withdrawals
+WHEN NEW.note_sealed IS NOT NULL
+  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
+BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
+
+CREATE TRIGGER withdrawals_counted AFTER INSERT ON withdrawals BEGIN
+  INSERT INTO activity_days (business_id, environment, day, withdrawn)
+    VALUES (NEW.business_id, NEW.environment, NEW.withdrawn_at - NEW.withdrawn_at % 86400000, 1)
+    ON CONFLICT (business_id, environment, day) DO UPDATE SET withdrawn = withdrawn + 1;
+END;
+
+CREATE TRIGGER entity_withdrawals_active BEFORE INSERT ON entity_withdrawals
+WHEN (SELECT c.status FROM certificates c WHERE c.id = NEW.cert_id) <> 'active'
+BEGIN SELECT RAISE(ABORT, 'a certificate is revoked once, by a withdrawal'); END;
+
+CREATE TRIGGER entity_withdrawals_sealed BEFORE UPDATE OF
+  cert_id, number, withdrawn_at, cease_by, method, channel, received_at, receipt, signature, signature_kid
+ON entity_withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
+
+CREATE TRIGGER entity_withdrawals_note BEFORE UPDATE OF note_sealed ON entity_withdrawals
+WHEN NEW.note_sealed IS NOT NULL
+  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
+BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
+
+CREATE TRIGGER entity_withdrawals_kept BEFORE DELETE ON entity_withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is never deleted'); END;
+
+CREATE TRIGGER entity_duties_opened AFTER INSERT ON entity_withdrawals BEGIN
+  INSERT INTO entity_duties (cert_id, number, business_id, environment, cease_by)
+  SELECT NEW.cert_id, NEW.number, c.business_id, c.environment, NEW.cease_by FROM certificates c WHERE c.id = NEW.cert_id;
+END;
+
+CREATE TRIGGER withdrawn_entities_sealed BEFORE UPDATE ON withdrawn_entities BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
+
+CREATE TRIGGER withdrawn_entities_kept BEFORE DELETE ON withdrawn_entities BEGIN SELECT RAISE(ABORT, 'a withdrawal is never deleted'); END;
+
+CREATE TRIGGER entity_acknowledgements_sealed BEFORE UPDATE ON entity_acknowledgements
+WHEN NEW.cert_id <> OLD.cert_id OR NEW.number <> OLD.number OR NEW.acknowledged_at <> OLD.acknowledged_at OR NEW.details_sealed <> ''
+  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
+BEGIN SELECT RAISE(ABORT, 'an acknowledgement is immutable'); END;
+
+CREATE TRIGGER entity_acknowledgements_kept BEFORE DELETE ON entity_acknowledgements
+BEGIN SELECT RAISE(ABORT, 'an acknowledgement is never deleted'); END;
+
+CREATE TRIGGER acknowledged_entities_sealed BEFORE UPDATE ON acknowledged_entities
+BEGIN SELECT RAISE(ABORT, 'an acknowledgement is immutable'); END;
+
+CREATE TRIGGER acknowledged_entities_kept BEFORE DELETE ON acknowledged_entities
+BEGIN SELECT RAISE(ABORT, 'an acknowledgement is never deleted'); END;
+
+CREATE TRIGGER entity_duties_done AFTER INSERT ON acknowledged_entities BEGIN
+  DELETE FROM entity_duties WHERE cert_id = NEW.cert_id AND NOT EXISTS (
+    SELECT 1 FROM withdrawn_entities w WHERE w.cert_id = entity_duties.cert_id AND w.number = entity_duties.number
+      AND NOT EXISTS (SELECT 1 FROM acknowledged_entities a WHERE a.cert_id = w.cert_id AND a.entity = w.entity));
+END;
+
+CREATE TRIGGER acknowledged_entities_counted AFTER INSERT ON acknowledged_entities BEGIN
+  INSERT INTO activity_days (business_id, environment, day, on_time, late)
+    SELECT c.business_id, c.environment, a.acknowledged_at - a.acknowledged_at % 86400000, a.acknowledged_at <= d.cease_by, a.acknowledged_at > d.cease_by
+    FROM entity_acknowledgements a JOIN withdrawn_entities w ON w.cert_id = NEW.cert_id AND w.entity = NEW.entity
+      JOIN entity_withdrawals d ON d.cert_id = w.cert_id AND d.number = w.number
+      JOIN certificates c ON c.id = NEW.cert_id
+    WHERE a.cert_id = NEW.cert_id AND a.number = NEW.number
+    ON CONFLICT (business_id, environment, day) DO UPDATE SET on_time = on_time + excluded.on_time, late = late + excluded.late;
+END;
+
+CREATE TRIGGER cease_acknowledgements_kept BEFORE DELETE ON cease_acknowledgements
+BEGIN SELECT RAISE(ABORT, 'an acknowledgement is never deleted'); END;
+
+CREATE TRIGGER cease_acknowledgements_sealed BEFORE UPDATE ON cease_acknowledgements
+WHEN NEW.cert_id <> OLD.cert_id OR NEW.acknowledged_at <> OLD.acknowledged_at OR NEW.details_sealed <> ''
+  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
+BEGIN SELECT RAISE(ABORT, 'an acknowledgement is immutable'); END;
+
+CREATE TRIGGER entity_duties_ended AFTER INSERT ON cease_acknowledgements BEGIN
+  DELETE FROM entity_duties WHERE cert_id = NEW.cert_id;
+END;
+
+CREATE TRIGGER cease_acknowledgements_counted AFTER INSERT ON cease_acknowledgements BEGIN
+  INSERT INTO activity_days (business_id, environment, day, on_time, late)
+    SELECT business_id, environment, NEW.acknowledged_at - NEW.acknowledged_at % 86400000, NEW.acknowledged_at <= cease_by, NEW.acknowledged_at > cease_by
+    FROM withdrawals WHERE cert_id = NEW.cert_id
+    ON CONFLICT (business_id, environment, day) DO UPDATE SET on_time = on_time + excluded.on_time, late = late + excluded.late;
+END;
+
+CREATE TRIGGER shares_kept BEFORE DELETE ON shares BEGIN SELECT RAISE(ABORT, 'a share is kept'); END;
+
+CREATE TRIGGER shares_granted BEFORE UPDATE OF
+  id, business_id, business_name, client_id, environment, scope, origin, purpose, disclosure_hash, duration_days, created_at, expires_at,
+  supersedes, fields_revision, fingerprint, subject_hash, signature, signature_kid
+ON shares BEGIN SELECT RAISE(ABORT, 'what was granted is immutable'); END;
+
+CREATE TRIGGER shares_states BEFORE UPDATE OF state ON shares
+WHEN NOT (OLD.state = NEW.state
+  OR (OLD.state = 'active' AND NEW.state IN ('revoked', 'expired', 'superseded'))
+  OR (OLD.state = 'revoked' AND NEW.state = 'ceased'))
+BEGIN SELECT RAISE(ABORT, 'a share does not go back'); END;
+
+CREATE TRIGGER shares_person BEFORE UPDATE OF consumer_id, consumer_chain, consumer_shard, subject_sealed ON shares
+WHEN NEW.consumer_id IS NOT NULL OR NEW.subject_sealed IS NOT NULL
+BEGIN SELECT RAISE(ABORT, 'the person of a share is only ever erased'); END;
+
+CREATE TRIGGER shares_end AFTER UPDATE OF state ON shares WHEN NEW.state <> 'active'
+BEGIN DELETE FROM share_values WHERE share_id = NEW.id; END;
+
+CREATE TRIGGER shares_dated AFTER INSERT ON shares BEGIN
+  INSERT INTO activity_days (business_id, environment, day, granted)
+    VALUES (NEW.business_id, NEW.environment, NEW.created_at - NEW.created_at % 86400000, 1)
+    ON CONFLICT (business_id, environment, day) DO UPDATE SET granted = granted + 1;
+END;
+
+CREATE TRIGGER shares_stop_dated AFTER UPDATE OF revoked_at ON shares WHEN OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL BEGIN
+  INSERT INTO activity_days (business_id, environment, day, stopped)
+    VALUES (NEW.business_id, NEW.environment, NEW.revoked_at - NEW.revoked_at % 86400000, 1)
+    ON CONFLICT (business_id, environment, day) DO UPDATE SET stopped = stopped + 1;
+END;
+
+CREATE TRIGGER share_acknowledgements_kept BEFORE DELETE ON share_acknowledgements BEGIN SELECT RAISE(ABORT, 'an acknowledgement is kept'); END;
+
+CREATE TRIGGER share_acknowledgements_counted AFTER INSERT ON share_acknowledgements BEGIN
+  INSERT INTO activity_days (business_id, environment, day, on_time, late)
+    SELECT business_id, environment, NEW.acknowledged_at - NEW.acknowledged_at % 86400000, NEW.acknowledged_at <= cease_by, NEW.acknowledged_at > cease_by
+    FROM shares WHERE id = NEW.share_id AND cease_by IS NOT NULL
+    ON CONFLICT (business_id, environment, day) DO UPDATE SET on_time = on_time + excluded.on_time, late = late + excluded.late;
+END;
+
