@@ -1,14 +1,14 @@
 // `npm test` runs two projects: `node` for rules, house rules, browsers and whole-runtime flows; `workerd` for everything that runs
-// there. `npm run cross` runs a third, with programs of others that are too large to install with every clone.
+// there. `npm run interop` runs a third, with programs of others that are too large to install with every clone.
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { keyKinds } from "./core/ledger/note.ts";
-import { finalSchema } from "./test/support/final-schema.ts";
-import { randomKey, secretOf, vkeyOfSecret } from "./test/support/note-keys.ts";
+import { buildFinalSchema } from "./test/support/final-schema.ts";
+import { createRandomKey, createSecret, deriveVkey } from "./test/support/note-keys.ts";
 
 /** Thirty shards of the audit log, so that a test can have one to itself. */
-const auditKeys = await Promise.all(Array.from({ length: 30 }, (_, shard) => secretOf(`svc.test/audit/${shard}`, 40 + shard)));
+const auditKeys = await Promise.all(Array.from({ length: 30 }, (_, shard) => createSecret(`svc.test/audit/${shard}`, 40 + shard)));
 
 /** Large files first, as always; but what starts a browser or a service takes long however short it is written. */
 class LongFirst extends BaseSequencer {
@@ -37,22 +37,22 @@ export default defineConfig({
                 MCP_URL: "http://svc.test/mcp",
                 APP_URL: "http://svc.test",
                 LEDGER_ORIGIN: "ledger.svc.test/ledger/test",
-                MASTER_KEYS: `1:${randomKey(1)}`,
-                INDEX_KEY: randomKey(2),
-                ISSUER_KEY: randomKey(3),
-                LEDGER_KEY: await secretOf("ledger.svc.test/ledger/test", 21),
-                LEDGER_WITNESS_KEY: await secretOf("ledger.svc.test/witness", 22, keyKinds.witness),
+                MASTER_KEYS: `1:${createRandomKey(1)}`,
+                INDEX_KEY: createRandomKey(2),
+                ISSUER_KEY: createRandomKey(3),
+                LEDGER_KEY: await createSecret("ledger.svc.test/ledger/test", 21),
+                LEDGER_WITNESS_KEY: await createSecret("ledger.svc.test/witness", 22, keyKinds.witness),
                 LEDGER_WRITE_TOKEN: "write-token-of-the-tests-not-a-secret",
                 LEDGER_AUDITOR_TOKEN: "auditor-token-of-the-tests-not-a-secret",
                 AUDIT_KEY: auditKeys.join(" "),
-                AUDIT_VKEY: (await Promise.all(auditKeys.map(vkeyOfSecret))).join(" "),
+                AUDIT_VKEY: (await Promise.all(auditKeys.map(deriveVkey))).join(" "),
                 STRIPE_SECRET_KEY: "sk_test_of_the_tests",
                 STRIPE_WEBHOOK_SECRET: "whsec_of_the_tests_not_a_secret",
                 STRIPE_PRICE_BUSINESS: "price_business",
                 STRIPE_PRICE_WHITE_GLOVE: "price_white_glove",
                 DEV_RATE_SCALE: "1000",
-                DEV_GATHER_MS: "200",
-                // How long the storms are: short here, in full by `npm run torture`.
+                DEV_BATCH_WINDOW_MS: "200",
+                // How long the storms are: short here, in full by `npm run stress`.
                 SOAK_ALARMS: process.env.SOAK_ALARMS ?? "100",
                 AT_ONCE: process.env.AT_ONCE ?? "150",
                 HISTORIES: process.env.HISTORIES ?? "3",
@@ -60,10 +60,10 @@ export default defineConfig({
                 STORM_AGENTS: process.env.STORM_AGENTS ?? "6",
                 REDEEMED_CODES: process.env.REDEEMED_CODES ?? "1",
                 ANCHORS_A_SECOND: process.env.ANCHORS_A_SECOND ?? "0.2",
-                // Moved by `npm run torture -- chance` (test/support/chance.ts).
+                // Moved by `npm run stress -- flakiness` (test/support/flakiness.ts).
                 TEST_CLOCK_OFFSET_MS: process.env.TEST_CLOCK_OFFSET_MS ?? "0",
                 TEST_SEED: process.env.TEST_SEED ?? "0",
-                TEST_SCHEMA: [...finalSchema((await readD1Migrations("./d1-migrations")).flatMap(({ queries }) => queries))],
+                TEST_SCHEMA: [...buildFinalSchema((await readD1Migrations("./d1-migrations")).flatMap(({ queries }) => queries))],
               },
               d1Databases: { DB_01: "svc-test-home-01" },
               // No test reaches a network: a fetch that nobody stubbed says so.
@@ -74,7 +74,7 @@ export default defineConfig({
         test: {
           name: "workerd",
           include: ["test/{storage,api,durable-objects,jobs,pages,mcp}/**/*.test.{ts,tsx}"],
-          setupFiles: ["./test/support/chance.ts", "./test/support/worker-setup.ts"],
+          setupFiles: ["./test/support/flakiness.ts", "./test/support/worker-setup.ts"],
           isolate: false,
           testTimeout: 30_000,
           hookTimeout: 30_000,
@@ -87,16 +87,20 @@ export default defineConfig({
           name: "node",
           environment: "node",
           isolate: false, // no file leaves anything behind; loading each module again for each file took longer than most of them
-          setupFiles: ["./test/support/chance.ts"],
-          // WebKit's rows of the matrix of browsers are run by `npm run browsers` alone (docs/sharing.md).
-          include: [`test/${process.env.TEST_BROWSER === "webkit" ? "webkit" : "{core,house,widget,browser,flows,cross}"}/**/*.test.ts`],
+          setupFiles: ["./test/support/flakiness.ts"],
+          // WebKit's rows of the matrix of browsers are run by `npm run browsers` alone (docs/guides/sharing.md).
+          include: [
+            `test/${process.env.TEST_BROWSER === "webkit" ? "webkit" : "{core,architecture,widget,browser,flows,interop}"}/**/*.test.ts`,
+          ],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           maxWorkers: 2,
           sequence: { groupOrder: 0 }, // before the other project where one command runs both
         },
       },
-      { test: { name: "cross", environment: "node", include: ["test/inspector/*.test.ts"], testTimeout: 60_000, hookTimeout: 120_000 } },
+      {
+        test: { name: "inspector", environment: "node", include: ["test/inspector/*.test.ts"], testTimeout: 60_000, hookTimeout: 120_000 },
+      },
     ],
   },
 });

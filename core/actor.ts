@@ -3,7 +3,7 @@
 export type Actor =
   | { readonly kind: "client" | "api_key" | "member" | "consumer" | "agent"; readonly id: string }
   /** The person of a certificate or share, as a business may know them: by what they proved it with. */
-  | { readonly kind: "subject"; readonly provenBy: "email_code" | "manage_link" | "account" | "revoke_link" }
+  | { readonly kind: "subject"; readonly verifiedBy: "email_code" | "manage_link" | "account" | "revoke_link" }
   /** Somebody who proved nothing. */
   | { readonly kind: "visitor" }
   /** Whoever runs the service, by hand. */
@@ -12,10 +12,10 @@ export type Actor =
   | { readonly kind: "system" };
 
 /** The one text of an actor. Chains commit to it, so it never changes. */
-export const actorText = (actor: Actor): string => {
+export const formatActor = (actor: Actor): string => {
   switch (actor.kind) {
     case "subject":
-      return `subject:${actor.provenBy}`;
+      return `subject:${actor.verifiedBy}`;
     case "visitor":
       return "visitor";
     case "operator":

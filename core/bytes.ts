@@ -2,19 +2,19 @@
 // ways could also be changed without anyone noticing. The engine's own encoders where it has them (workerd, browsers);
 // Node 24 has none yet.
 
-const encoder = new TextEncoder();
-export const utf8 = (text: string): Uint8Array<ArrayBuffer> => encoder.encode(text) as Uint8Array<ArrayBuffer>;
+const utf8Encoder = new TextEncoder();
+export const encodeUtf8 = (text: string): Uint8Array<ArrayBuffer> => utf8Encoder.encode(text) as Uint8Array<ArrayBuffer>;
 
 interface NativeEncoders {
   toHex?(): string;
   toBase64?(options?: { alphabet: "base64url"; omitPadding: true }): string;
 }
-const native = Uint8Array.prototype as NativeEncoders;
+const nativeEncoders = Uint8Array.prototype as NativeEncoders;
 
 const hexPairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
-export const hexOf = (bytes: Uint8Array): string => {
-  if (native.toHex !== undefined) return native.toHex.call(bytes);
+export const toHex = (bytes: Uint8Array): string => {
+  if (nativeEncoders.toHex !== undefined) return nativeEncoders.toHex.call(bytes);
   let hex = "";
   for (const byte of bytes) hex += hexPairs[byte];
   return hex;
@@ -22,29 +22,29 @@ export const hexOf = (bytes: Uint8Array): string => {
 
 const chunkBytes = 8_192; // arguments of one call; engines cap them at some ten thousand
 
-export const base64Of = (bytes: Uint8Array): string => {
-  if (native.toBase64 !== undefined) return native.toBase64.call(bytes);
+export const toBase64 = (bytes: Uint8Array): string => {
+  if (nativeEncoders.toBase64 !== undefined) return nativeEncoders.toBase64.call(bytes);
   let binary = "";
   for (let at = 0; at < bytes.length; at += chunkBytes) binary += String.fromCharCode(...bytes.subarray(at, at + chunkBytes));
   return btoa(binary);
 };
 
-export const base64UrlOf = (bytes: Uint8Array): string => {
-  if (native.toBase64 !== undefined) return native.toBase64.call(bytes, { alphabet: "base64url", omitPadding: true });
-  return base64Of(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+export const toBase64Url = (bytes: Uint8Array): string => {
+  if (nativeEncoders.toBase64 !== undefined) return nativeEncoders.toBase64.call(bytes, { alphabet: "base64url", omitPadding: true });
+  return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 };
 
 interface NativeDecoder {
   /** Throws where padding is missing or spare bits are set. */
   fromBase64?(text: string, options: { alphabet: "base64" | "base64url"; lastChunkHandling: "strict" }): Uint8Array<ArrayBuffer>;
 }
-const decoder = Uint8Array as NativeDecoder;
+const nativeDecoder = Uint8Array as NativeDecoder;
 
 /** Of text that holds nothing but the alphabet, padded; null where its last characters say more than whole bytes. */
-const decoded = (text: string, alphabet: "base64" | "base64url"): Uint8Array<ArrayBuffer> | null => {
-  if (decoder.fromBase64 !== undefined) {
+const decodeBase64 = (text: string, alphabet: "base64" | "base64url"): Uint8Array<ArrayBuffer> | null => {
+  if (nativeDecoder.fromBase64 !== undefined) {
     try {
-      return decoder.fromBase64(text, { alphabet, lastChunkHandling: "strict" });
+      return nativeDecoder.fromBase64(text, { alphabet, lastChunkHandling: "strict" });
     } catch {
       return null;
     }
@@ -53,19 +53,21 @@ const decoded = (text: string, alphabet: "base64" | "base64url"): Uint8Array<Arr
   const binary = atob(plain);
   const bytes = new Uint8Array(binary.length);
   for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at);
-  return base64Of(bytes) === plain ? bytes : null;
+  return toBase64(bytes) === plain ? bytes : null;
 };
 
 /** Null unless `text` is exactly what `base64Of` prints for the same bytes: no white space, full padding, zero spare bits. */
-export const bytesOfBase64 = (text: string): Uint8Array<ArrayBuffer> | null =>
-  text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text) ? decoded(text, "base64") : null;
+export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | null =>
+  text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text) ? decodeBase64(text, "base64") : null;
 
 /** Null unless `text` is exactly what `base64UrlOf` prints for the same bytes. */
-export const bytesOfBase64Url = (text: string): Uint8Array<ArrayBuffer> | null =>
-  text.length % 4 !== 1 && /^[A-Za-z0-9_-]*$/.test(text) ? decoded(`${text}${"=".repeat((4 - (text.length % 4)) % 4)}`, "base64url") : null;
+export const fromBase64Url = (text: string): Uint8Array<ArrayBuffer> | null =>
+  text.length % 4 !== 1 && /^[A-Za-z0-9_-]*$/.test(text)
+    ? decodeBase64(`${text}${"=".repeat((4 - (text.length % 4)) % 4)}`, "base64url")
+    : null;
 
 /** Null unless `text` is lower-case hex of whole bytes. */
-export const bytesOfHex = (text: string): Uint8Array<ArrayBuffer> | null => {
+export const fromHex = (text: string): Uint8Array<ArrayBuffer> | null => {
   if (!/^(?:[0-9a-f]{2})*$/.test(text)) return null;
   const bytes = new Uint8Array(text.length / 2);
   for (let at = 0; at < bytes.length; at += 1) bytes[at] = Number.parseInt(text.slice(2 * at, 2 * at + 2), 16);
@@ -83,7 +85,10 @@ export const concatBytes = (...parts: readonly Uint8Array[]): Uint8Array<ArrayBu
 };
 
 /** All that a stream brings, or null as soon as it brings more than `maxBytes`: nothing is read after that. */
-export const bytesUpTo = async (stream: AsyncIterable<Uint8Array> | null, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> => {
+export const readBytesUpTo = async (
+  stream: AsyncIterable<Uint8Array> | null,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | null> => {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of stream ?? []) {
@@ -94,4 +99,4 @@ export const bytesUpTo = async (stream: AsyncIterable<Uint8Array> | null, maxByt
   return concatBytes(...parts);
 };
 
-export const isSameBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);
+export const areBytesEqual = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);

@@ -6,37 +6,38 @@
 export type JsonObject = { readonly [key: string]: Json };
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 
-export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isJsonObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
 
-const textOf = (text: string): string => {
+const canonicalizeString = (text: string): string => {
   if (!text.isWellFormed()) throw new TypeError("canonical JSON: lone surrogate");
   return JSON.stringify(text); // ES2019 JSON.stringify escapes exactly what RFC 8785 asks for
 };
 
 /** Grown piece by piece: a list that is joined would be one more copy of the text at every level. */
-const arrayText = (items: readonly Json[]): string => {
+const canonicalizeArray = (items: readonly Json[]): string => {
   let text = "[";
   // by index, which visits holes too, so that a sparse array throws instead of shrinking
-  for (let at = 0; at < items.length; at += 1) text += `${at === 0 ? "" : ","}${canonicalJson(items[at] as Json)}`;
+  for (let at = 0; at < items.length; at += 1) text += `${at === 0 ? "" : ","}${toCanonicalJson(items[at] as Json)}`;
   return `${text}]`;
 };
 
-const objectText = (record: JsonObject): string => {
+const canonicalizeObject = (record: JsonObject): string => {
   const prototype = Object.getPrototypeOf(record);
   if (prototype !== Object.prototype && prototype !== null) throw new TypeError("canonical JSON: not a plain object");
   let text = "{";
-  for (const key of Object.keys(record).sort()) text += `${text === "{" ? "" : ","}${textOf(key)}:${canonicalJson(record[key] as Json)}`;
+  for (const key of Object.keys(record).sort())
+    text += `${text === "{" ? "" : ","}${canonicalizeString(key)}:${toCanonicalJson(record[key] as Json)}`;
   return `${text}}`;
 };
 
 /** Members sorted by UTF-16 code unit, no white space. Throws TypeError on anything that is not plain JSON. */
-export const canonicalJson = (value: Json): string => {
-  if (typeof value === "string") return textOf(value);
+export const toCanonicalJson = (value: Json): string => {
+  if (typeof value === "string") return canonicalizeString(value);
   if (value === null || typeof value === "boolean") return String(value);
   if (typeof value === "number") {
     if (!Number.isFinite(value)) throw new TypeError("canonical JSON: number is not finite");
     return JSON.stringify(value); // also prints -0 as 0
   }
   if (typeof value !== "object") throw new TypeError(`canonical JSON: ${typeof value} is not JSON`);
-  return Array.isArray(value) ? arrayText(value) : objectText(value as JsonObject);
+  return Array.isArray(value) ? canonicalizeArray(value) : canonicalizeObject(value as JsonObject);
 };

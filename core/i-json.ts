@@ -3,19 +3,19 @@
 import type { Json } from "./canonical-json.ts";
 import { ok, refuse, type Result } from "./result.ts";
 
-const deepestBody = 8; // CONTRACT 18: the deepest body the product takes has four levels; eight leaves room, not a stack
+const maxBodyDepth = 8; // CONTRACT 18: the deepest body the product takes has four levels; eight leaves room, not a stack
 
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // ignoreBOM keeps the mark in the text, where JSON.parse refuses it
+const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // ignoreBOM keeps the mark in the text, where JSON.parse refuses it
 
-const decode = (bytes: Uint8Array): string | null => {
+const decodeUtf8 = (bytes: Uint8Array): string | null => {
   try {
-    return decoder.decode(bytes);
+    return utf8Decoder.decode(bytes);
   } catch {
     return null;
   }
 };
 
-const parse = (text: string): Json | undefined => {
+const parseJson = (text: string): Json | undefined => {
   try {
     return JSON.parse(text) as Json;
   } catch {
@@ -24,14 +24,14 @@ const parse = (text: string): Json | undefined => {
 };
 
 /** Index just past the string that opens at `open`. The text is known to be valid JSON. */
-const endOfString = (text: string, open: number): number => {
+const findStringEnd = (text: string, open: number): number => {
   let at = open + 1;
   while (text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c ? 2 : 1;
   return at + 1;
 };
 
 /** What valid JSON may still hide: equal keys, deep nesting, half surrogates, numbers beyond a double. */
-const hiddenFault = (text: string, deepest: number): string | null => {
+const findIJsonFault = (text: string, deepest: number): string | null => {
   const open: (Set<string> | null)[] = []; // one entry a level: the keys seen in an object, null for an array
   let expectsKey = false;
   for (let at = 0; at < text.length; ) {
@@ -49,7 +49,7 @@ const hiddenFault = (text: string, deepest: number): string | null => {
       expectsKey = open.at(-1) !== null;
       at += 1;
     } else if (char === '"') {
-      const end = endOfString(text, at);
+      const end = findStringEnd(text, at);
       const raw = text.slice(at, end);
       const value = raw.includes("\\") ? (JSON.parse(raw) as string) : raw.slice(1, -1);
       if (!value.isWellFormed()) return "text holds half a surrogate pair";
@@ -73,12 +73,12 @@ const hiddenFault = (text: string, deepest: number): string | null => {
 };
 
 /** Refuses `invalid_request` for anything that is not one I-JSON value, saying which rule it breaks. */
-export const parseIJson = (bytes: Uint8Array, deepest = deepestBody): Result<Json, "invalid_request"> => {
-  const text = decode(bytes);
+export const parseIJson = (bytes: Uint8Array, deepest = maxBodyDepth): Result<Json, "invalid_request"> => {
+  const text = decodeUtf8(bytes);
   if (text === null) return refuse("invalid_request", "The body is not valid UTF-8.");
-  const value = parse(text);
+  const value = parseJson(text);
   if (value === undefined) return refuse("invalid_request", "The body is not valid JSON.");
-  const fault = hiddenFault(text, deepest);
+  const fault = findIJsonFault(text, deepest);
   if (fault !== null) return refuse("invalid_request", `The body is not I-JSON: ${fault}.`);
   return ok(value);
 };

@@ -1,7 +1,7 @@
 // Identifiers and secrets: how they are spelt, made from given random bytes, and which database ("home") they name.
 // CONTRACT 0: prefix + 2 characters of home + 24 characters of 120 random bits in lower-case Crockford base32.
 // Ids are random, never counted: the verify page is public, and a guessable next id would let anyone list certificates.
-import { base64UrlOf } from "./bytes.ts";
+import { toBase64Url } from "./bytes.ts";
 
 declare const brand: unique symbol;
 type Branded<B extends string> = string & { readonly [brand]: B };
@@ -15,13 +15,13 @@ export type RemovalId = Branded<"removal">;
 export type WebhookId = Branded<"webhook">;
 export type DeliveryId = Branded<"delivery">;
 /** Two Crockford characters naming the D1 database that holds the record; `00` while there is only one. */
-export type Home = Branded<"home">;
+export type ShardId = Branded<"home">;
 
 export type RandomBytes = (count: number) => Uint8Array;
 
-export const firstHome = "00" as Home;
+export const firstShard = "00" as ShardId;
 
-const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+const crockfordAlphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const idPrefixes = [
   "cc_",
   "shr_",
@@ -43,11 +43,11 @@ const idPrefixes = [
   "pc_test_",
 ] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
-const idPattern = new RegExp(`^(?:${idPrefixes.join("|")})[${alphabet}]{26}$`);
+const idPattern = new RegExp(`^(?:${idPrefixes.join("|")})[${crockfordAlphabet}]{26}$`);
 const randomBytesPerId = 15; // 120 bits = exactly 24 characters of 5 bits
 
 /** Whole groups of five bits only: 15 bytes give 24 characters, with nothing left over. */
-const crockford = (bytes: Uint8Array): string => {
+const encodeCrockford = (bytes: Uint8Array): string => {
   let text = "";
   let buffer = 0;
   let bits = 0;
@@ -56,55 +56,56 @@ const crockford = (bytes: Uint8Array): string => {
     bits += 8;
     while (bits >= 5) {
       bits -= 5;
-      text += alphabet[(buffer >> bits) & 31];
+      text += crockfordAlphabet[(buffer >> bits) & 31];
     }
   }
   return text;
 };
 
 /** `cc_` + home + 24 random characters. */
-export const newId = (prefix: IdPrefix, home: Home, random: RandomBytes): string =>
-  `${prefix}${home}${crockford(random(randomBytesPerId))}`;
+export const generateId = (prefix: IdPrefix, home: ShardId, random: RandomBytes): string =>
+  `${prefix}${home}${encodeCrockford(random(randomBytesPerId))}`;
 
 const hasIdShape = (text: string, prefix: IdPrefix): boolean => text.startsWith(prefix) && idPattern.test(text);
 
 /** Null for anything that is not spelt as such an id: nothing can be stored under it, so nobody needs to look. */
-export const certIdOf = (text: string): CertId | null => (hasIdShape(text, "cc_") ? (text as CertId) : null);
+export const parseCertId = (text: string): CertId | null => (hasIdShape(text, "cc_") ? (text as CertId) : null);
 /**
  * The same as somebody types it off paper, or copies it with the address around it: capitals, spaces anywhere, and the letters
  * that Crockford's alphabet leaves out because they are read as digits.
  */
-export const typedCertIdOf = (text: string): CertId | null => {
+export const parseTypedCertId = (text: string): CertId | null => {
   const [, written] = /(?:^|\/)cc_([0-9a-z]{26})\/?(?:[?#]|$)/.exec(text.replaceAll(/\s/g, "").toLowerCase()) ?? [];
-  return written === undefined ? null : certIdOf(`cc_${written.replaceAll("o", "0").replaceAll(/[il]/g, "1")}`);
+  return written === undefined ? null : parseCertId(`cc_${written.replaceAll("o", "0").replaceAll(/[il]/g, "1")}`);
 };
-export const clientIdOf = (text: string): ClientId | null =>
+export const parseClientId = (text: string): ClientId | null =>
   hasIdShape(text, "pc_live_") || hasIdShape(text, "pc_test_") ? (text as ClientId) : null;
-export const shareIdOf = (text: string): ShareId | null => (hasIdShape(text, "shr_") ? (text as ShareId) : null);
-export const removalIdOf = (text: string): RemovalId | null => (hasIdShape(text, "rmv_") ? (text as RemovalId) : null);
-export const businessIdOf = (text: string): BusinessId | null => (hasIdShape(text, "biz_") ? (text as BusinessId) : null);
-export const webhookIdOf = (text: string): WebhookId | null => (hasIdShape(text, "whk_") ? (text as WebhookId) : null);
-export const requestIdOf = (text: string): string | null => (hasIdShape(text, "req_") ? text : null);
-export const sessionIdOf = (text: string): string | null => (hasIdShape(text, "ssn_") ? text : null);
-export const passkeyIdOf = (text: string): string | null => (hasIdShape(text, "psk_") ? text : null);
-export const domainIdOf = (text: string): string | null => (hasIdShape(text, "dom_") ? text : null);
-export const keyIdOf = (text: string): string | null => (hasIdShape(text, "key_") ? text : null);
-export const memberIdOf = (text: string): string | null => (hasIdShape(text, "mem_") ? text : null);
-export const deliveryIdOf = (text: string): DeliveryId | null => (hasIdShape(text, "dlv_") ? (text as DeliveryId) : null);
+export const parseShareId = (text: string): ShareId | null => (hasIdShape(text, "shr_") ? (text as ShareId) : null);
+export const parseRemovalId = (text: string): RemovalId | null => (hasIdShape(text, "rmv_") ? (text as RemovalId) : null);
+export const parseBusinessId = (text: string): BusinessId | null => (hasIdShape(text, "biz_") ? (text as BusinessId) : null);
+export const parseWebhookId = (text: string): WebhookId | null => (hasIdShape(text, "whk_") ? (text as WebhookId) : null);
+export const parseRequestId = (text: string): string | null => (hasIdShape(text, "req_") ? text : null);
+export const parseSessionId = (text: string): string | null => (hasIdShape(text, "ssn_") ? text : null);
+export const parsePasskeyId = (text: string): string | null => (hasIdShape(text, "psk_") ? text : null);
+export const parseDomainId = (text: string): string | null => (hasIdShape(text, "dom_") ? text : null);
+export const parseApiKeyId = (text: string): string | null => (hasIdShape(text, "key_") ? text : null);
+export const parseMemberId = (text: string): string | null => (hasIdShape(text, "mem_") ? text : null);
+export const parseDeliveryId = (text: string): DeliveryId | null => (hasIdShape(text, "dlv_") ? (text as DeliveryId) : null);
 
 /** The home is the two characters after the prefix, in ids and secrets alike. */
-export const homeOfId = (id: CertId | BusinessId | ClientId | string): Home => {
+export const shardOfId = (id: CertId | BusinessId | ClientId | string): ShardId => {
   const secret = secretPrefixes.find((prefix) => id.startsWith(prefix));
   const start = secret?.length ?? idPrefixes.find((prefix) => id.startsWith(prefix))?.length ?? 0;
-  return id.slice(start, start + 2) as Home;
+  return id.slice(start, start + 2) as ShardId;
 };
 
 const secretPrefixes = ["sk_live_", "sk_test_", "pat_", "ac_", "oac_", "ses_"] as const;
 export type SecretPrefix = (typeof secretPrefixes)[number];
-const secretPattern = new RegExp(`^(?:${secretPrefixes.join("|")})[${alphabet}]{2}[A-Za-z0-9_-]{43}$`);
+const secretPattern = new RegExp(`^(?:${secretPrefixes.join("|")})[${crockfordAlphabet}]{2}[A-Za-z0-9_-]{43}$`);
 
 /** Prefix + home + 256 random bits in base64url. */
-export const newSecret = (prefix: SecretPrefix, home: Home, random: RandomBytes): string => `${prefix}${home}${base64UrlOf(random(32))}`;
+export const generateSecret = (prefix: SecretPrefix, home: ShardId, random: RandomBytes): string =>
+  `${prefix}${home}${toBase64Url(random(32))}`;
 
 export const hasSecretShape = (text: string, ...prefixes: readonly SecretPrefix[]): boolean =>
   secretPattern.test(text) && prefixes.some((prefix) => text.startsWith(prefix));

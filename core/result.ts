@@ -25,7 +25,7 @@ export const refuse = <C extends RefusalCode>(code: C, detail?: string): Refusal
   detail === undefined ? { ok: false, code } : { ok: false, code, detail };
 
 /** For the fault of a change that means a refusal, such as a limit that the database keeps; any other stays a fault. */
-export const refusedWhere =
+export const refuseWhen =
   <C extends RefusalCode>(isThat: (error: unknown) => boolean, code: C, detail?: string) =>
   (error: unknown): Refusal<C> => {
     if (isThat(error)) return refuse(code, detail);

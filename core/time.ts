@@ -10,9 +10,9 @@ export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
 /** `2026-11-20T10:05:00.000Z` */
-export const isoOf = (instant: Instant): string => new Date(instant).toISOString();
+export const toIso = (instant: Instant): string => new Date(instant).toISOString();
 
-export const isoOrNull = (instant: Instant | null): string | null => (instant === null ? null : isoOf(instant));
+export const toIsoOrNull = (instant: Instant | null): string | null => (instant === null ? null : toIso(instant));
 
 /** Until the day ends, UTC: for Retry-After of what is counted by the day. */
-export const secondsUntilTomorrow = (now: Instant): number => dayMs / secondMs - (Math.floor(now / secondMs) % (dayMs / secondMs));
+export const getSecondsUntilTomorrow = (now: Instant): number => dayMs / secondMs - (Math.floor(now / secondMs) % (dayMs / secondMs));

@@ -15,7 +15,7 @@ CREATE TABLE businesses (
   emit_certificate_issued INTEGER NOT NULL DEFAULT 0,
   retention_years INTEGER NOT NULL DEFAULT 5 CHECK (retention_years BETWEEN 1 AND 10),
   audit_chain TEXT NOT NULL UNIQUE,
-  audit_shard INTEGER NOT NULL DEFAULT 0,
+  audit_log INTEGER NOT NULL DEFAULT 0,
   -- Rises with every change of the account, its domains or its clients: who decided on an older reading finds out at commit.
   revision INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
@@ -50,14 +50,14 @@ CREATE TABLE clients (
   environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
   name TEXT NOT NULL,
   created_at INTEGER NOT NULL,
-  day_submissions INTEGER,
-  day_bytes INTEGER,
+  daily_submission_limit INTEGER,
+  daily_byte_limit INTEGER,
   require_origin INTEGER NOT NULL DEFAULT 0 CHECK (require_origin IN (0, 1)),
   return_urls TEXT NOT NULL DEFAULT '[]'
 ) STRICT;
 CREATE INDEX clients_business ON clients (business_id);
 
-CREATE TABLE client_days (
+CREATE TABLE client_daily_usage (
   client_id TEXT NOT NULL REFERENCES clients (id),
   day INTEGER NOT NULL,
   -- Computed inside the insert; NULL beyond the limit of the day, which undoes the whole batch.
@@ -67,7 +67,7 @@ CREATE TABLE client_days (
   warned_at INTEGER,
   PRIMARY KEY (client_id, day)
 ) STRICT;
-CREATE INDEX client_days_age ON client_days (day);
+CREATE INDEX client_daily_usage_age ON client_daily_usage (day);
 
 CREATE TABLE api_keys (
   id TEXT PRIMARY KEY,
@@ -123,7 +123,7 @@ CREATE TABLE certificate_tallies (
   PRIMARY KEY (group_id, span, start)
 ) STRICT;
 
-CREATE TABLE activity_days (
+CREATE TABLE daily_activity (
   business_id TEXT NOT NULL REFERENCES businesses (id),
   environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
   -- Midnight, UTC, in milliseconds.
@@ -135,7 +135,7 @@ CREATE TABLE activity_days (
   issued INTEGER NOT NULL DEFAULT 0,
   opened INTEGER NOT NULL DEFAULT 0,
   granted INTEGER NOT NULL DEFAULT 0,
-  stopped INTEGER NOT NULL DEFAULT 0,
+  revoked INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (business_id, environment, day)
 ) STRICT;
 
@@ -201,7 +201,7 @@ CREATE TABLE certificate_views (
 ) STRICT;
 CREATE INDEX certificate_views_cert ON certificate_views (cert_id, ord);
 
-CREATE TABLE idempotency (
+CREATE TABLE idempotent_responses (
   key_hash TEXT PRIMARY KEY,
   body_hash TEXT NOT NULL,
   status INTEGER NOT NULL,
@@ -209,13 +209,13 @@ CREATE TABLE idempotency (
   expires_at INTEGER NOT NULL,
   cert_id TEXT
 ) STRICT;
-CREATE INDEX idempotency_expiry ON idempotency (expires_at);
-CREATE INDEX idempotency_certificate ON idempotency (cert_id) WHERE cert_id IS NOT NULL;
+CREATE INDEX idempotent_responses_expiry ON idempotent_responses (expires_at);
+CREATE INDEX idempotent_responses_certificate ON idempotent_responses (cert_id) WHERE cert_id IS NOT NULL;
 
 CREATE TABLE audit_outbox (
   ord INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL,
-  shard INTEGER NOT NULL,
+  audit_log INTEGER NOT NULL,
   chain TEXT NOT NULL,
   type TEXT NOT NULL,
   entity_type TEXT NOT NULL,
@@ -226,7 +226,7 @@ CREATE TABLE audit_outbox (
   drained_at INTEGER,
   UNIQUE (id, chain)
 ) STRICT;
-CREATE INDEX audit_outbox_undrained ON audit_outbox (shard, ord) WHERE drained_at IS NULL;
+CREATE INDEX audit_outbox_undrained ON audit_outbox (audit_log, ord) WHERE drained_at IS NULL;
 CREATE INDEX audit_outbox_entity ON audit_outbox (entity_id);
 CREATE INDEX audit_outbox_chain ON audit_outbox (chain) WHERE entity_type <> 'certificate';
 
@@ -323,8 +323,8 @@ CREATE TABLE checkpoints (
   PRIMARY KEY (origin, window)
 ) STRICT;
 
-CREATE TABLE log_highwater (
-  shard INTEGER PRIMARY KEY,
+CREATE TABLE audit_log_high_water (
+  audit_log INTEGER PRIMARY KEY,
   size TEXT NOT NULL,
   root TEXT NOT NULL,
   updated_at INTEGER NOT NULL
@@ -386,7 +386,7 @@ CREATE TABLE members (
   role TEXT NOT NULL CHECK (role IN ('owner', 'member')),
   created_at INTEGER NOT NULL,
   -- When a session of the seat last began.
-  used_at INTEGER,
+  last_used_at INTEGER,
   UNIQUE (business_id, email_index)
 ) STRICT;
 CREATE INDEX members_address ON members (email_index);
@@ -422,7 +422,7 @@ CREATE TABLE consumers (
   -- As given at the first sign-in; NULL when none was.
   name_sealed TEXT,
   audit_chain TEXT NOT NULL UNIQUE,
-  audit_shard INTEGER NOT NULL DEFAULT 0,
+  audit_log INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
   fields_sealed TEXT,
   fields_revision INTEGER NOT NULL DEFAULT 0,
@@ -430,10 +430,10 @@ CREATE TABLE consumers (
   plan TEXT NOT NULL DEFAULT 'free' CHECK (plan IN ('free', 'white_glove'))
 ) STRICT;
 
-CREATE TABLE consumer_homes (
+CREATE TABLE consumer_shards (
   consumer_id TEXT NOT NULL REFERENCES consumers (id),
-  home TEXT NOT NULL,
-  PRIMARY KEY (consumer_id, home)
+  shard TEXT NOT NULL,
+  PRIMARY KEY (consumer_id, shard)
 ) STRICT;
 
 CREATE TABLE billing_customers (
@@ -471,10 +471,10 @@ CREATE TABLE sessions (
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
   id TEXT NOT NULL DEFAULT '',
-  agent_sealed TEXT,
+  device_sealed TEXT,
   seen_day INTEGER,
-  proved_at INTEGER,
-  elsewhere INTEGER NOT NULL DEFAULT 0 CHECK (elsewhere IN (0, 1))
+  verified_at INTEGER,
+  has_other_shards INTEGER NOT NULL DEFAULT 0 CHECK (has_other_shards IN (0, 1))
 ) STRICT;
 CREATE INDEX sessions_user ON sessions (user_id);
 CREATE INDEX sessions_expiry ON sessions (expires_at);
@@ -534,10 +534,10 @@ CREATE TABLE captured_mail (
 ) STRICT;
 CREATE INDEX captured_mail_recipient ON captured_mail (recipient_index, ord);
 
-CREATE TABLE mailed_codes (
+CREATE TABLE email_codes (
   id TEXT PRIMARY KEY,
   purpose TEXT NOT NULL,
-  -- What a code opens within its purpose: business and environment, or a realm.
+  -- What a code signup_id within its purpose: business and environment, or a realm.
   topic TEXT NOT NULL,
   -- Of an address that is mailed; of one that is on none of the certificates it was asked for, a value that is nobody's.
   address_index TEXT NOT NULL,
@@ -546,20 +546,20 @@ CREATE TABLE mailed_codes (
   code_hash TEXT NOT NULL,
   -- The browser that asked, by the hash of its cookie; NULL where none is told from another.
   context_hash TEXT,
-  own_tries INTEGER NOT NULL DEFAULT 0,
-  other_tries INTEGER NOT NULL DEFAULT 0,
+  same_context_attempts INTEGER NOT NULL DEFAULT 0,
+  other_context_attempts INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
   -- Computed inside the insert; equal to created_at where a limit was reached.
   expires_at INTEGER NOT NULL,
   -- The session it was spent on.
   session_hash TEXT,
-  opens TEXT
+  signup_id TEXT
 ) STRICT;
-CREATE INDEX mailed_codes_address ON mailed_codes (purpose, address_index, topic, created_at);
-CREATE INDEX mailed_codes_age ON mailed_codes (created_at);
-CREATE INDEX mailed_codes_cert ON mailed_codes (cert_id) WHERE cert_id IS NOT NULL;
+CREATE INDEX email_codes_address ON email_codes (purpose, address_index, topic, created_at);
+CREATE INDEX email_codes_age ON email_codes (created_at);
+CREATE INDEX email_codes_cert ON email_codes (cert_id) WHERE cert_id IS NOT NULL;
 
-CREATE TABLE mailed_code_failures (
+CREATE TABLE email_code_failures (
   purpose TEXT NOT NULL,
   topic TEXT NOT NULL,
   address_index TEXT NOT NULL,
@@ -569,8 +569,8 @@ CREATE TABLE mailed_code_failures (
   updated_at INTEGER NOT NULL,
   PRIMARY KEY (purpose, topic, address_index)
 ) STRICT;
-CREATE INDEX mailed_code_failures_age ON mailed_code_failures (updated_at);
-CREATE INDEX mailed_code_failures_cert ON mailed_code_failures (cert_id) WHERE cert_id IS NOT NULL;
+CREATE INDEX email_code_failures_age ON email_code_failures (updated_at);
+CREATE INDEX email_code_failures_cert ON email_code_failures (cert_id) WHERE cert_id IS NOT NULL;
 
 CREATE TABLE withdrawals (
   cert_id TEXT PRIMARY KEY REFERENCES certificates (id),
@@ -640,7 +640,7 @@ CREATE TABLE acknowledged_entities (
   FOREIGN KEY (cert_id, number) REFERENCES entity_acknowledgements (cert_id, number)
 ) STRICT;
 
-CREATE TABLE entity_duties (
+CREATE TABLE entity_cease_deadlines (
   cert_id TEXT NOT NULL,
   number INTEGER NOT NULL,
   business_id TEXT NOT NULL REFERENCES businesses (id),
@@ -649,7 +649,7 @@ CREATE TABLE entity_duties (
   PRIMARY KEY (cert_id, number),
   FOREIGN KEY (cert_id, number) REFERENCES entity_withdrawals (cert_id, number)
 ) STRICT;
-CREATE INDEX entity_duties_board ON entity_duties (business_id, environment, cease_by);
+CREATE INDEX entity_cease_deadlines_board ON entity_cease_deadlines (business_id, environment, cease_by);
 
 CREATE TABLE cease_acknowledgements (
   cert_id TEXT PRIMARY KEY REFERENCES withdrawals (cert_id),
@@ -706,20 +706,20 @@ CREATE TABLE agent_tokens (
   -- Whole days since 1970; NULL until a tool was called with it.
   last_used_day INTEGER,
   -- When its person was last mailed that it changed something; NULL before.
-  told_at INTEGER,
+  notified_at INTEGER,
   revoked_at INTEGER,
   source TEXT NOT NULL DEFAULT 'minted' CHECK (source IN ('minted', 'oauth')),
   client_id TEXT,
   client_host TEXT,
   redirect_host TEXT,
   language TEXT CHECK (language IN ('en', 'es', 'fr-CA')),
-  end_told_at INTEGER,
+  expiry_notified_at INTEGER,
   CHECK ((realm = 'business') = (business_id IS NOT NULL))
 ) STRICT;
 CREATE INDEX agent_tokens_principal ON agent_tokens (principal_id);
 CREATE INDEX agent_tokens_business ON agent_tokens (business_id) WHERE business_id IS NOT NULL;
 CREATE INDEX agent_tokens_expiry ON agent_tokens (expires_at);
-CREATE INDEX agent_tokens_ending ON agent_tokens (expires_at) WHERE source = 'oauth' AND revoked_at IS NULL AND end_told_at IS NULL;
+CREATE INDEX agent_tokens_ending ON agent_tokens (expires_at) WHERE source = 'oauth' AND revoked_at IS NULL AND expiry_notified_at IS NULL;
 
 CREATE TABLE oauth_codes (
   code_hash TEXT PRIMARY KEY,
@@ -766,7 +766,7 @@ CREATE TABLE shares (
   -- The person, in whatever home; NULL for a test person, and once the account is erased.
   consumer_id TEXT,
   consumer_chain TEXT,
-  consumer_shard INTEGER,
+  consumer_audit_log INTEGER,
   -- What somebody did or the sweep noted. An active share whose time is over has expired, noted or not.
   state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'revoked', 'ceased', 'expired', 'superseded')),
   -- One bit a field, in the order of core/shares/fields.ts.
@@ -782,7 +782,7 @@ CREATE TABLE shares (
   next_due_at INTEGER,
   revoked_at INTEGER,
   cease_by INTEGER,
-  -- Why the person stopped, in their words, sealed.
+  -- Why the person revoked the share, in their words, sealed.
   reason_sealed TEXT,
   supersedes TEXT,
   superseded_by TEXT,
@@ -825,7 +825,7 @@ CREATE TABLE share_values (
   revision INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE auth_codes (
+CREATE TABLE share_codes (
   share_id TEXT PRIMARY KEY REFERENCES shares (id),
   code_hash TEXT NOT NULL UNIQUE,
   -- One decision for a request: a second press meets this row.
@@ -846,7 +846,7 @@ CREATE TABLE auth_codes (
   used_by TEXT,
   retry_hash TEXT
 ) STRICT;
-CREATE INDEX auth_codes_age ON auth_codes (created_at);
+CREATE INDEX share_codes_age ON share_codes (created_at);
 
 CREATE TABLE share_acknowledgements (
   share_id TEXT PRIMARY KEY REFERENCES shares (id),
@@ -864,12 +864,12 @@ CREATE INDEX share_intents_due ON share_intents (next_at);
 
 CREATE TABLE field_fanouts (
   consumer_id TEXT NOT NULL REFERENCES consumers (id),
-  home TEXT NOT NULL,
+  shard TEXT NOT NULL,
   -- JSON list of the keys that changed.
   changed TEXT NOT NULL,
   revision INTEGER NOT NULL,
   next_at INTEGER NOT NULL,
-  PRIMARY KEY (consumer_id, home)
+  PRIMARY KEY (consumer_id, shard)
 ) STRICT;
 CREATE INDEX field_fanouts_due ON field_fanouts (next_at);
 
@@ -989,13 +989,13 @@ CREATE TRIGGER certificates_recounted AFTER UPDATE OF status ON certificates WHE
 END;
 
 CREATE TRIGGER certificates_dated AFTER INSERT ON certificates BEGIN
-  INSERT INTO activity_days (business_id, environment, day, issued)
+  INSERT INTO daily_activity (business_id, environment, day, issued)
     VALUES (NEW.business_id, NEW.environment, NEW.issued_at - NEW.issued_at % 86400000, 1)
     ON CONFLICT (business_id, environment, day) DO UPDATE SET issued = issued + 1;
 END;
 
 CREATE TRIGGER certificate_views_dated AFTER INSERT ON certificate_views WHEN NEW.bot = 0 BEGIN
-  INSERT INTO activity_days (business_id, environment, day, opened)
+  INSERT INTO daily_activity (business_id, environment, day, opened)
     SELECT business_id, environment, NEW.at - NEW.at % 86400000, 1 FROM certificates WHERE id = NEW.cert_id
     ON CONFLICT (business_id, environment, day) DO UPDATE SET opened = opened + 1;
 END;
@@ -1015,7 +1015,7 @@ CREATE TRIGGER sessions_named AFTER INSERT ON sessions WHEN NEW.id = '' BEGIN
 END;
 
 CREATE TRIGGER members_used AFTER INSERT ON sessions WHEN NEW.realm = 'business' BEGIN
-  UPDATE members SET used_at = NEW.created_at WHERE id = NEW.user_id;
+  UPDATE members SET last_used_at = NEW.created_at WHERE id = NEW.user_id;
 END;
 
 CREATE TRIGGER withdrawals_revoke AFTER INSERT ON withdrawals BEGIN
@@ -1035,7 +1035,7 @@ WHEN NEW.note_sealed IS NOT NULL
 BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
 
 CREATE TRIGGER withdrawals_counted AFTER INSERT ON withdrawals BEGIN
-  INSERT INTO activity_days (business_id, environment, day, withdrawn)
+  INSERT INTO daily_activity (business_id, environment, day, withdrawn)
     VALUES (NEW.business_id, NEW.environment, NEW.withdrawn_at - NEW.withdrawn_at % 86400000, 1)
     ON CONFLICT (business_id, environment, day) DO UPDATE SET withdrawn = withdrawn + 1;
 END;
@@ -1055,8 +1055,8 @@ BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
 
 CREATE TRIGGER entity_withdrawals_kept BEFORE DELETE ON entity_withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is never deleted'); END;
 
-CREATE TRIGGER entity_duties_opened AFTER INSERT ON entity_withdrawals BEGIN
-  INSERT INTO entity_duties (cert_id, number, business_id, environment, cease_by)
+CREATE TRIGGER entity_cease_deadlines_opened AFTER INSERT ON entity_withdrawals BEGIN
+  INSERT INTO entity_cease_deadlines (cert_id, number, business_id, environment, cease_by)
   SELECT NEW.cert_id, NEW.number, c.business_id, c.environment, NEW.cease_by FROM certificates c WHERE c.id = NEW.cert_id;
 END;
 
@@ -1078,14 +1078,14 @@ BEGIN SELECT RAISE(ABORT, 'an acknowledgement is immutable'); END;
 CREATE TRIGGER acknowledged_entities_kept BEFORE DELETE ON acknowledged_entities
 BEGIN SELECT RAISE(ABORT, 'an acknowledgement is never deleted'); END;
 
-CREATE TRIGGER entity_duties_done AFTER INSERT ON acknowledged_entities BEGIN
-  DELETE FROM entity_duties WHERE cert_id = NEW.cert_id AND NOT EXISTS (
-    SELECT 1 FROM withdrawn_entities w WHERE w.cert_id = entity_duties.cert_id AND w.number = entity_duties.number
+CREATE TRIGGER entity_cease_deadlines_done AFTER INSERT ON acknowledged_entities BEGIN
+  DELETE FROM entity_cease_deadlines WHERE cert_id = NEW.cert_id AND NOT EXISTS (
+    SELECT 1 FROM withdrawn_entities w WHERE w.cert_id = entity_cease_deadlines.cert_id AND w.number = entity_cease_deadlines.number
       AND NOT EXISTS (SELECT 1 FROM acknowledged_entities a WHERE a.cert_id = w.cert_id AND a.entity = w.entity));
 END;
 
 CREATE TRIGGER acknowledged_entities_counted AFTER INSERT ON acknowledged_entities BEGIN
-  INSERT INTO activity_days (business_id, environment, day, on_time, late)
+  INSERT INTO daily_activity (business_id, environment, day, on_time, late)
     SELECT c.business_id, c.environment, a.acknowledged_at - a.acknowledged_at % 86400000, a.acknowledged_at <= d.cease_by, a.acknowledged_at > d.cease_by
     FROM entity_acknowledgements a JOIN withdrawn_entities w ON w.cert_id = NEW.cert_id AND w.entity = NEW.entity
       JOIN entity_withdrawals d ON d.cert_id = w.cert_id AND d.number = w.number
@@ -1102,12 +1102,12 @@ WHEN NEW.cert_id <> OLD.cert_id OR NEW.acknowledged_at <> OLD.acknowledged_at OR
   OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
 BEGIN SELECT RAISE(ABORT, 'an acknowledgement is immutable'); END;
 
-CREATE TRIGGER entity_duties_ended AFTER INSERT ON cease_acknowledgements BEGIN
-  DELETE FROM entity_duties WHERE cert_id = NEW.cert_id;
+CREATE TRIGGER entity_cease_deadlines_ended AFTER INSERT ON cease_acknowledgements BEGIN
+  DELETE FROM entity_cease_deadlines WHERE cert_id = NEW.cert_id;
 END;
 
 CREATE TRIGGER cease_acknowledgements_counted AFTER INSERT ON cease_acknowledgements BEGIN
-  INSERT INTO activity_days (business_id, environment, day, on_time, late)
+  INSERT INTO daily_activity (business_id, environment, day, on_time, late)
     SELECT business_id, environment, NEW.acknowledged_at - NEW.acknowledged_at % 86400000, NEW.acknowledged_at <= cease_by, NEW.acknowledged_at > cease_by
     FROM withdrawals WHERE cert_id = NEW.cert_id
     ON CONFLICT (business_id, environment, day) DO UPDATE SET on_time = on_time + excluded.on_time, late = late + excluded.late;
@@ -1126,7 +1126,7 @@ WHEN NOT (OLD.state = NEW.state
   OR (OLD.state = 'revoked' AND NEW.state = 'ceased'))
 BEGIN SELECT RAISE(ABORT, 'a share does not go back'); END;
 
-CREATE TRIGGER shares_person BEFORE UPDATE OF consumer_id, consumer_chain, consumer_shard, subject_sealed ON shares
+CREATE TRIGGER shares_person BEFORE UPDATE OF consumer_id, consumer_chain, consumer_audit_log, subject_sealed ON shares
 WHEN NEW.consumer_id IS NOT NULL OR NEW.subject_sealed IS NOT NULL
 BEGIN SELECT RAISE(ABORT, 'the person of a share is only ever erased'); END;
 
@@ -1134,21 +1134,21 @@ CREATE TRIGGER shares_end AFTER UPDATE OF state ON shares WHEN NEW.state <> 'act
 BEGIN DELETE FROM share_values WHERE share_id = NEW.id; END;
 
 CREATE TRIGGER shares_dated AFTER INSERT ON shares BEGIN
-  INSERT INTO activity_days (business_id, environment, day, granted)
+  INSERT INTO daily_activity (business_id, environment, day, granted)
     VALUES (NEW.business_id, NEW.environment, NEW.created_at - NEW.created_at % 86400000, 1)
     ON CONFLICT (business_id, environment, day) DO UPDATE SET granted = granted + 1;
 END;
 
 CREATE TRIGGER shares_stop_dated AFTER UPDATE OF revoked_at ON shares WHEN OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL BEGIN
-  INSERT INTO activity_days (business_id, environment, day, stopped)
+  INSERT INTO daily_activity (business_id, environment, day, revoked)
     VALUES (NEW.business_id, NEW.environment, NEW.revoked_at - NEW.revoked_at % 86400000, 1)
-    ON CONFLICT (business_id, environment, day) DO UPDATE SET stopped = stopped + 1;
+    ON CONFLICT (business_id, environment, day) DO UPDATE SET revoked = revoked + 1;
 END;
 
 CREATE TRIGGER share_acknowledgements_kept BEFORE DELETE ON share_acknowledgements BEGIN SELECT RAISE(ABORT, 'an acknowledgement is kept'); END;
 
 CREATE TRIGGER share_acknowledgements_counted AFTER INSERT ON share_acknowledgements BEGIN
-  INSERT INTO activity_days (business_id, environment, day, on_time, late)
+  INSERT INTO daily_activity (business_id, environment, day, on_time, late)
     SELECT business_id, environment, NEW.acknowledged_at - NEW.acknowledged_at % 86400000, NEW.acknowledged_at <= cease_by, NEW.acknowledged_at > cease_by
     FROM shares WHERE id = NEW.share_id AND cease_by IS NOT NULL
     ON CONFLICT (business_id, environment, day) DO UPDATE SET on_time = on_time + excluded.on_time, late = late + excluded.late;

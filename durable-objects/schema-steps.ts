@@ -11,7 +11,7 @@ const versionTable = "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER
  * Runs the steps that this store has not had, all or none. To be called where the object is constructed: nothing awaits, so no
  * request comes in between. A store that a later deployment has written is left as it is.
  */
-export const bringUpToDate = (storage: DurableObjectStorage, steps: SchemaSteps): void => {
+export const migrateSchema = (storage: DurableObjectStorage, steps: SchemaSteps): void => {
   const { sql } = storage;
   storage.transactionSync(() => {
     sql.exec(versionTable);

@@ -33,21 +33,21 @@ export interface SvcOptions {
 export type Svc = { readonly [Name in keyof Ops]: Client<Ops>[Name] };
 
 /** Codes of this client's own, beside the closed list of the service. */
-const unreachable: Failure = { code: "unreachable", message: "The service did not answer." };
-const unexpected: Failure = { code: "unexpected_answer", message: "The answer was not the service's." };
+const unreachableFailure: Failure = { code: "unreachable", message: "The service did not answer." };
+const unexpectedResponseFailure: Failure = { code: "unexpected_answer", message: "The answer was not the service's." };
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
 
 /** In the place of what a network on the way said, or of half an answer. */
-const notTheService = (): Response => new Response(null, { status: 502 });
+const createBadGatewayResponse = (): Response => new Response(null, { status: 502 });
 
 /** A file, where the caller asked for one. */
-const answersFiles: ReadonlySet<string> = new Set(["exportEvidencePack"]);
+const fileOperations: ReadonlySet<string> = new Set(["exportEvidencePack"]);
 
 /** `data` of what went well, `error` of what was refused; JSON without an envelope as it is. */
-const withoutEnvelope = async (response: Response, { operation }: RequestContext): Promise<Response> => {
+const unwrapEnvelope = async (response: Response, { operation }: RequestContext): Promise<Response> => {
   if (!(response.headers.get("content-type") ?? "").includes("json")) {
-    return !response.ok || answersFiles.has(operation.id) ? response : notTheService();
+    return !response.ok || fileOperations.has(operation.id) ? response : createBadGatewayResponse();
   }
   const text = await response.text();
   const { status, statusText, headers } = response;
@@ -57,41 +57,41 @@ const withoutEnvelope = async (response: Response, { operation }: RequestContext
     const bare = isEnvelope ? (body.ok === true ? body.data : body.error) : body;
     return new Response(JSON.stringify(bare), { status, statusText, headers });
   } catch {
-    return response.ok ? notTheService() : new Response(null, { status, statusText });
+    return response.ok ? createBadGatewayResponse() : new Response(null, { status, statusText });
   }
 };
 
 const operations: Readonly<Record<string, OperationDescriptor>> = OPERATIONS;
 
 /** A POST that takes no key of its own might happen twice. */
-const mayHappenTwice = ({ request }: RetryContext): boolean =>
+const isUnsafeToRetry = ({ request }: RetryContext): boolean =>
   request.method === "POST" && !(operations[request.operation.id]?.params ?? []).some(({ name }) => name === "Idempotency-Key");
 
 /** The first try is still being answered: its answer is had by asking again. */
-const isStillAnswered = async ({ attempt, response }: RetryContext): Promise<boolean> => {
+const isStillInProgress = async ({ attempt, response }: RetryContext): Promise<boolean> => {
   if (attempt < 2 || response?.status !== 409) return false;
   const error: unknown = await response.clone().json();
   return isObject(error) && error.code === "idempotency_conflict";
 };
 
-const refusalOf = (error: unknown): Failure =>
+const toFailure = (error: unknown): Failure =>
   isObject(error) && typeof error.code === "string" && typeof error.message === "string"
     ? { code: error.code, message: error.message }
-    : unexpected;
+    : unexpectedResponseFailure;
 
-type Call = (args?: object, init?: object) => Promise<{ readonly error: unknown; readonly response: Response }>;
+type ClientCall = (args?: object, init?: object) => Promise<{ readonly error: unknown; readonly response: Response }>;
 
 /** What finds nobody is a value too; only a call that the caller ended throws. */
-const asValue =
-  (call: Call): Call =>
+const withErrorsAsValues =
+  (call: ClientCall): ClientCall =>
   async (args, init) => {
     try {
       const answer = await call(args, init);
-      return answer.response.ok ? answer : { ...answer, error: refusalOf(answer.error) };
+      return answer.response.ok ? answer : { ...answer, error: toFailure(answer.error) };
     } catch (error) {
       const isLate = error instanceof TimeoutError || (error instanceof DOMException && error.name === "TimeoutError");
       if (!isLate && !(error instanceof TypeError)) throw error;
-      return { data: undefined, error: unreachable, response: Response.error() };
+      return { data: undefined, error: unreachableFailure, response: Response.error() };
     }
   };
 
@@ -108,36 +108,36 @@ export const createSvc = ({ baseUrl, apiKey, retries = 2, patienceSeconds = 30, 
       retryOn: async (tried) => {
         if (Number(tried.response?.headers.get("retry-after") ?? 0) > patienceSeconds) return false;
         if (tried.response?.status === 429) return true; // nothing has happened
-        if (mayHappenTwice(tried)) return false;
-        return defaultRetryOn(tried) || isStillAnswered(tried);
+        if (isUnsafeToRetry(tried)) return false;
+        return defaultRetryOn(tried) || isStillInProgress(tried);
       },
     },
-    onResponse: withoutEnvelope,
+    onResponse: unwrapEnvelope,
     ...(send !== undefined && { fetch: send }),
     ...(apiKey !== undefined && { auth: { bearer: apiKey } }),
   });
-  const calls = client as unknown as Readonly<Record<string, Call>>;
-  return Object.fromEntries(Object.keys(OPERATIONS).map((name) => [name, asValue(calls[name] as Call)])) as unknown as Svc;
+  const calls = client as unknown as Readonly<Record<string, ClientCall>>;
+  return Object.fromEntries(Object.keys(OPERATIONS).map((name) => [name, withErrorsAsValues(calls[name] as ClientCall)])) as unknown as Svc;
 };
 
 type QueryOf<Name extends keyof Ops> = Ops[Name]["args"] extends { query?: infer Query } ? NonNullable<Query> : never;
 type PageOf<Name extends keyof Ops> = NonNullable<Ops[Name]["result"]["data"]>;
 
 /** What asks for the page after this one; null after the last. */
-const following = {
+const nextPageQueries = {
   listEvents: (page: PageOf<"listEvents">) => (page.has_more ? { cursor: page.next_cursor } : null),
   listShares: (page: PageOf<"listShares">) => (page.has_more ? { starting_after: page.shares.at(-1)?.id } : null),
   listCertificates: (page: PageOf<"listCertificates">) => (page.page * page.per_page < page.total ? { page: page.page + 1 } : null),
 };
 
 /** Every page of a list, one after the other, as the list itself answers it. A refusal is the last. */
-export async function* pagesOf<Name extends keyof typeof following>(
+export async function* pagesOf<Name extends keyof typeof nextPageQueries>(
   svc: Svc,
   name: Name,
   query?: QueryOf<Name>,
 ): AsyncGenerator<Ops[Name]["result"]> {
   const list = svc[name] as (args: { readonly query: object }) => Promise<Ops[Name]["result"]>;
-  const next = following[name] as (page: unknown) => object | null;
+  const next = nextPageQueries[name] as (page: unknown) => object | null;
   for (let more: object | null = {}; more !== null; ) {
     const answer = await list({ query: { ...query, ...more } });
     yield answer;

@@ -1,7 +1,7 @@
 // `svc events`: prints the feed, an event a line, as it is sent to endpoints.
-import { apiOf, keyOf, Misused, readArguments } from "./arguments.ts";
+import { getApiUrl, requireApiKey, UsageError, parseArguments } from "./arguments.ts";
 import { createSvc } from "./client.ts";
-import { endOf, follow, fromOf, headOf } from "./feed.ts";
+import { toExitCode, followFeed, parseStartPosition, fetchHead } from "./feed.ts";
 
 export const eventsHelp = `Usage: svc events [options]
 
@@ -19,22 +19,25 @@ Exit code: 0 ended by you, or after the last event; 1 the service refused; 2 wro
 `;
 
 /** Runs the command and answers with its exit code. */
-export const events = async (words: readonly string[], signal: AbortSignal): Promise<number> => {
-  const given = readArguments(words, ["--types", "--from", "--api"], ["--follow", "--live"]);
-  if (given.words.length > 0) throw new Misused("svc events takes options only.");
-  const [from, api, { key, isLive }] = [fromOf(given), apiOf(given), keyOf(given)];
+export const runEvents = async (words: readonly string[], signal: AbortSignal): Promise<number> => {
+  const given = parseArguments(words, ["--types", "--from", "--api"], ["--follow", "--live"]);
+  if (given.positionals.length > 0) throw new UsageError("svc events takes options only.");
+  const [from, api, { key, isLive }] = [parseStartPosition(given), getApiUrl(given), requireApiKey(given)];
   const isFollowing = given.flags.has("--follow");
   // this command waits by itself, and says so
   const svc = createSvc({ baseUrl: api, apiKey: key, retries: 0 });
   process.stdout.once("error", () => process.exit(0)); // whoever read it has read enough, as `head` does
   const reading = async (): Promise<void> => {
     const place = from ?? (isFollowing ? "now" : 0);
-    const start = place === "now" ? await headOf(svc, signal) : place;
+    const start = place === "now" ? await fetchHead(svc, signal) : place;
     if (isFollowing) process.stderr.write(`Following ${isLive ? "live" : "test"} events after seq ${start}\n`);
     const take = async (event: object): Promise<void> => {
       process.stdout.write(`${JSON.stringify(event)}\n`);
     };
-    await follow({ svc, types: given.values.get("--types"), isOnce: !isFollowing, signal, take, advance: () => undefined }, start);
+    await followFeed(
+      { svc, types: given.values.get("--types"), isOnce: !isFollowing, signal, handleEvent: take, advance: () => undefined },
+      start,
+    );
   };
-  return endOf(reading(), signal);
+  return toExitCode(reading(), signal);
 };

@@ -1,11 +1,11 @@
 // `svc listen`: reads the feed and hands each event to an address of this machine, in order, with the body and the headers of a real
 // delivery. The place is kept after each answer of the receiver, so an event may come twice and is never left out.
 import { setTimeout as after } from "node:timers/promises";
-import { webhookSecret, deliveryHeaders, secretBytes } from "../core/webhooks/signature.ts";
-import { apiOf, keyOf, Misused, readArguments, type Given } from "./arguments.ts";
+import { formatWebhookSecret, buildDeliveryHeaders, secretLength } from "../core/webhooks/signature.ts";
+import { getApiUrl, requireApiKey, UsageError, parseArguments, type ParsedArguments } from "./arguments.ts";
 import { createSvc, type Event } from "./client.ts";
-import { clockTime, endOf, follow, fromOf, headOf } from "./feed.ts";
-import { keep, readKept, type Kept } from "./kept.ts";
+import { formatClockTime, toExitCode, followFeed, parseStartPosition, fetchHead } from "./feed.ts";
+import { saveListenState, loadListenState, type ListenState } from "./listen-state.ts";
 
 export const listenHelp = `Usage: svc listen --forward-to <address> [options]
 
@@ -25,28 +25,28 @@ The API key is read from SVC_API_KEY. The signing secret is generated once and k
 Exit code: 0 ended by you or by --once; 1 the service refused; 2 wrong usage.
 `;
 
-const valued = ["--forward-to", "--types", "--from", "--allow-host", "--api"];
-const flagged = ["--retry", "--once", "--live"];
+const valueOptions = ["--forward-to", "--types", "--from", "--allow-host", "--api"];
+const flagOptions = ["--retry", "--once", "--live"];
 
-const receiverMs = 10_000; // as long as a real delivery waits
+const receiverTimeoutMs = 10_000; // as long as a real delivery waits
 const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
 
 const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(host);
 
-const targetOf = ({ values }: Given): string => {
+const parseForwardTarget = ({ values }: ParsedArguments): string => {
   const text = values.get("--forward-to");
-  if (text === undefined) throw new Misused("--forward-to says where the events go.");
+  if (text === undefined) throw new UsageError("--forward-to says where the events go.");
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new Misused("--forward-to takes an address, such as http://localhost:3000/hook.");
+    throw new UsageError("--forward-to takes an address, such as http://localhost:3000/hook.");
   if (!isLoopback(url.hostname) && url.hostname !== values.get("--allow-host")) {
-    throw new Misused("--forward-to leads to another machine. Say --allow-host with its name if that is meant.");
+    throw new UsageError("--forward-to leads to another machine. Say --allow-host with its name if that is meant.");
   }
   return url.href;
 };
 
-const say = (text: string): void => {
+const printLine = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
 interface Receiver {
@@ -57,11 +57,11 @@ interface Receiver {
 }
 
 /** Status of the receiver's answer; null where there was none. */
-const post = async ({ target, secret, signal }: Receiver, event: Event, attempt: number): Promise<number | null> => {
+const postEvent = async ({ target, secret, signal }: Receiver, event: Event, attempt: number): Promise<number | null> => {
   const body = JSON.stringify(event);
   const deliveryId = `dlv_local_${event.seq}`;
-  const headers = deliveryHeaders({ event, deliveryId, attempt, body, secrets: [secret], now: Date.now() });
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(receiverMs)]);
+  const headers = buildDeliveryHeaders({ event, deliveryId, attempt, body, secrets: [secret], now: Date.now() });
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(receiverTimeoutMs)]);
   try {
     const answer = await fetch(target, { method: "POST", headers, body, redirect: "manual", signal: patience });
     await answer.body?.cancel();
@@ -73,14 +73,14 @@ const post = async ({ target, secret, signal }: Receiver, event: Event, attempt:
 };
 
 /** Until the receiver has answered; with `repeats` until it has answered 2xx. */
-const forward = async (receiver: Receiver, event: Event): Promise<void> => {
+const forwardEvent = async (receiver: Receiver, event: Event): Promise<void> => {
   let waitMs = firstRetryMs;
   for (let attempt = 1; ; ) {
     const began = performance.now();
-    const status = await post(receiver, event, attempt);
+    const status = await postEvent(receiver, event, attempt);
     const took = `${Math.round(performance.now() - began)} ms`;
-    const line = `${clockTime()}  ${event.type.padEnd(24)} seq ${event.seq}`;
-    say(`${line}  ${status === null ? "nobody answers, trying again" : `-> ${status}  ${took}`}`);
+    const line = `${formatClockTime()}  ${event.type.padEnd(24)} seq ${event.seq}`;
+    printLine(`${line}  ${status === null ? "nobody answers, trying again" : `-> ${status}  ${took}`}`);
     if (status !== null && (!receiver.repeats || (status >= 200 && status < 300))) return;
     if (status !== null) attempt += 1;
     await after(waitMs, undefined, { signal: receiver.signal });
@@ -88,34 +88,39 @@ const forward = async (receiver: Receiver, event: Event): Promise<void> => {
   }
 };
 
-const generateSecret = (): string => webhookSecret(crypto.getRandomValues(new Uint8Array(secretBytes)));
+const generateSecret = (): string => formatWebhookSecret(crypto.getRandomValues(new Uint8Array(secretLength)));
 
 /** Runs the command and answers with its exit code. */
-export const listen = async (words: readonly string[], signal: AbortSignal): Promise<number> => {
-  const given = readArguments(words, valued, flagged);
-  if (given.words.length > 0) throw new Misused("svc listen takes options only.");
-  const [target, from, api, { key, isLive }] = [targetOf(given), fromOf(given), apiOf(given), keyOf(given)];
+export const runListen = async (words: readonly string[], signal: AbortSignal): Promise<number> => {
+  const given = parseArguments(words, valueOptions, flagOptions);
+  if (given.positionals.length > 0) throw new UsageError("svc listen takes options only.");
+  const [target, from, api, { key, isLive }] = [
+    parseForwardTarget(given),
+    parseStartPosition(given),
+    getApiUrl(given),
+    requireApiKey(given),
+  ];
   const environment = isLive ? "live" : "sandbox";
   // this command waits by itself, and says so
   const svc = createSvc({ baseUrl: api, apiKey: key, retries: 0 });
   const reading = async (): Promise<void> => {
-    const head = await headOf(svc, signal);
-    const earlier = readKept(environment);
+    const head = await fetchHead(svc, signal);
+    const earlier = loadListenState(environment);
     const secret = earlier?.secret ?? generateSecret();
     const place = from ?? (earlier?.api === api ? earlier.cursor : null) ?? "now";
     // another feed than the one the place is of: past its end nothing would ever come
     const start = place === "now" || place > head ? head : place;
-    let kept: Kept = { api, secret, cursor: start };
-    keep(environment, kept);
-    say(`Forwarding ${environment === "live" ? "live" : "test"} events after seq ${start} to ${target}`);
-    say(`Signing secret: ${secret} (the same the next time)`);
+    let kept: ListenState = { api, secret, cursor: start };
+    saveListenState(environment, kept);
+    printLine(`Forwarding ${environment === "live" ? "live" : "test"} events after seq ${start} to ${target}`);
+    printLine(`Signing secret: ${secret} (the same the next time)`);
     const advance = (cursor: number): void => {
       kept = { ...kept, cursor };
-      keep(environment, kept);
+      saveListenState(environment, kept);
     };
     const receiver = { target, secret, repeats: given.flags.has("--retry"), signal };
     const course = { svc, types: given.values.get("--types"), isOnce: given.flags.has("--once"), signal, advance };
-    await follow({ ...course, take: (event) => forward(receiver, event) }, start);
+    await followFeed({ ...course, handleEvent: (event) => forwardEvent(receiver, event) }, start);
   };
-  return endOf(reading(), signal);
+  return toExitCode(reading(), signal);
 };

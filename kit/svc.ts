@@ -1,13 +1,13 @@
 // The command `svc`: what a developer runs beside their own code. Each command says in its help what it does and how it ends.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { Misused } from "./arguments.ts";
-import { clock, clockHelp } from "./clock.ts";
-import { events, eventsHelp } from "./events.ts";
-import { listen, listenHelp } from "./listen.ts";
-import { trigger, triggerHelp } from "./trigger.ts";
+import { UsageError } from "./arguments.ts";
+import { runClock, clockHelp } from "./clock.ts";
+import { runEvents, eventsHelp } from "./events.ts";
+import { runListen, listenHelp } from "./listen.ts";
+import { runTrigger, triggerHelp } from "./trigger.ts";
 
-const help = `Usage: svc <command>
+const helpText = `Usage: svc <command>
 
   svc listen --forward-to <address>  posts your events to an address on this machine, signed as webhooks are
   svc trigger <event>                has something happen in test mode that makes this event
@@ -20,32 +20,32 @@ const help = `Usage: svc <command>
 The API key is read from SVC_API_KEY and from nowhere else.
 `;
 
-const misusedCode = 2;
+const usageErrorExitCode = 2;
 
 interface Command {
   readonly help: string;
   readonly run: (words: readonly string[], signal: AbortSignal) => Promise<number>;
 }
 const commands: ReadonlyMap<string, Command> = new Map([
-  ["listen", { help: listenHelp, run: listen }],
-  ["trigger", { help: triggerHelp, run: trigger }],
-  ["clock", { help: clockHelp, run: clock }],
-  ["events", { help: eventsHelp, run: events }],
+  ["listen", { help: listenHelp, run: runListen }],
+  ["trigger", { help: triggerHelp, run: runTrigger }],
+  ["clock", { help: clockHelp, run: runClock }],
+  ["events", { help: eventsHelp, run: runEvents }],
 ]);
 
 /** The verifier is a program of its own, which whoever has a pack can read and run alone. */
-const verify = (words: readonly string[]): number => {
+const runVerify = (words: readonly string[]): number => {
   const path = fileURLToPath(new URL("./svc-verify.mjs", import.meta.url));
   return spawnSync(process.execPath, [path, ...words], { stdio: "inherit" }).status ?? 1;
 };
 
-const main = async ([name, ...words]: readonly string[]): Promise<number> => {
-  if (name === "verify") return verify(words);
+const runCommand = async ([name, ...words]: readonly string[]): Promise<number> => {
+  if (name === "verify") return runVerify(words);
   const command = commands.get(name ?? "");
   if (command === undefined) {
     const isAsked = name === "--help" || name === "-h" || name === "help";
-    (isAsked ? process.stdout : process.stderr).write(help);
-    return isAsked ? 0 : misusedCode;
+    (isAsked ? process.stdout : process.stderr).write(helpText);
+    return isAsked ? 0 : usageErrorExitCode;
   }
   if (words.includes("--help") || words.includes("-h")) {
     process.stdout.write(command.help);
@@ -56,10 +56,10 @@ const main = async ([name, ...words]: readonly string[]): Promise<number> => {
   try {
     return await command.run(words, ending.signal);
   } catch (error) {
-    if (!(error instanceof Misused)) throw error;
+    if (!(error instanceof UsageError)) throw error;
     process.stderr.write(`svc ${name}: ${error.message}\n\n${command.help}`);
-    return misusedCode;
+    return usageErrorExitCode;
   }
 };
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await runCommand(process.argv.slice(2));

@@ -1,7 +1,7 @@
 // `npm run admin`: what an operator does by hand, through the service's own routes, so that it is judged and audited like everything.
 import { randomBytes } from "node:crypto";
 import { sha256Hex } from "../core/hash.ts";
-import { localSettings } from "./settings.ts";
+import { loadLocalSettings } from "./settings.ts";
 
 const usage = `npm run admin -- token                       generates a token: the secret for you, its hash for the deployment
 npm run admin -- show <biz_...>              status and plan of a business
@@ -15,10 +15,10 @@ npm run admin -- stuck                       work that should have been done by 
 
 ADMIN_URL is the root of the API (https://api.example.com/v1), ADMIN_TOKEN the secret. Without them the local service is asked.`;
 
-const statuses: Readonly<Record<string, string>> = { approve: "active", unsuspend: "active", suspend: "suspended", close: "closed" };
+const statusByCommand: Readonly<Record<string, string>> = { approve: "active", unsuspend: "active", suspend: "suspended", close: "closed" };
 
-const ask = async (path: string, body?: object): Promise<void> => {
-  const local = process.env.ADMIN_URL === undefined ? localSettings() : null;
+const callAdminRoute = async (path: string, body?: object): Promise<void> => {
+  const local = process.env.ADMIN_URL === undefined ? loadLocalSettings() : null;
   const base = process.env.ADMIN_URL ?? `${local?.origin}/v1`;
   const token = process.env.ADMIN_TOKEN ?? local?.vars.ADMIN_TOKEN ?? "";
   const response = await fetch(`${base}/admin/${path}`, {
@@ -36,18 +36,18 @@ const ask = async (path: string, body?: object): Promise<void> => {
 
 const [command = "", business = "", plan = ""] = process.argv.slice(2);
 const path = `businesses/${encodeURIComponent(business)}`;
-const status = statuses[command];
+const status = statusByCommand[command];
 try {
   if (command === "token") {
     const token = randomBytes(32).toString("base64url");
     console.log(`ADMIN_TOKEN=${token}\nADMIN_TOKEN_SHA256=${sha256Hex(token)}`);
-  } else if (command === "stuck") await ask("stuck");
+  } else if (command === "stuck") await callAdminRoute("stuck");
   else if (command === "removal" && plan !== "") {
     const targets = Object.fromEntries(process.argv.slice(4).map((one) => one.split("=", 2)));
-    await ask(`removals/${encodeURIComponent(business)}`, { targets });
-  } else if (command === "show" && business !== "") await ask(path);
-  else if (command === "plan" && plan !== "") await ask(path, { plan });
-  else if (status !== undefined && business !== "") await ask(path, { status });
+    await callAdminRoute(`removals/${encodeURIComponent(business)}`, { targets });
+  } else if (command === "show" && business !== "") await callAdminRoute(path);
+  else if (command === "plan" && plan !== "") await callAdminRoute(path, { plan });
+  else if (status !== undefined && business !== "") await callAdminRoute(path, { status });
   else console.log(usage);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

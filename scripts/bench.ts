@@ -15,7 +15,7 @@
 //       withdrawal   what withdrawing gives away by its time (--samples 400), and how soon it shows
 //       credentials  what refusing an API key and asking for a sign-in code give away by their time (--samples 400)
 //   npm run bench -- --only requests --series verify   the requests whose name holds this, and their floors; of shares likewise
-//   npm run bench -- --plot           measures nothing: draws the figures of docs/benchmarks.md as graphs in docs/images
+//   npm run bench -- --plot           measures nothing: draws the figures of docs/reference/benchmarks.md as graphs in docs/images
 //   npm run bench -- --seconds 60     longer slices; --rounds, --connections and --memory (seconds) likewise
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -24,25 +24,25 @@ import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { measureCredentials } from "./bench/credentials.ts";
 import { measureEvents } from "./bench/events.ts";
-import { heapOf, type HeapWatch } from "./bench/heap.ts";
-import { load } from "./bench/load.ts";
+import { watchHeap, type HeapWatch } from "./bench/heap.ts";
+import { runLoad } from "./bench/load.ts";
 import { measurePages } from "./bench/pages.ts";
-import { plotsOf } from "./bench/plot.ts";
+import { drawPlots } from "./bench/plot.ts";
 import { measureProofs } from "./bench/proofs.ts";
-import { residentMiB } from "./bench/runtime-process.ts";
+import { getResidentMiB } from "./bench/runtime-process.ts";
 import { measureRetention } from "./bench/retention.ts";
-import { printRounds, runRounds, seriesOf } from "./bench/series.ts";
+import { printRounds, runRounds, createSeries } from "./bench/series.ts";
 import {
-  address,
-  apiKeys,
-  bearer,
+  clientAddressHeader,
+  insertApiKeys,
+  bearerHeader,
   capturePolicies,
-  floorIn,
+  startFloor,
   issueCertificate,
   origin,
   pick,
   send,
-  serviceIn,
+  startBenchService,
   type Bench,
 } from "./bench/measured-service.ts";
 import { measureShares, measureFieldChange } from "./bench/shares.ts";
@@ -50,9 +50,9 @@ import { measureShareGrowth } from "./bench/share-growth.ts";
 import { measureShareSweep } from "./bench/share-sweep.ts";
 import { consentRequest } from "./bench/submission.ts";
 import { buildAssets } from "./build.ts";
-import { demoWorld, type DemoBusiness } from "./demo-world.ts";
+import { createDemoWorld, type DemoBusiness } from "./demo-world.ts";
 import { bundleWorker } from "./local-runtime.ts";
-import { ensureDevVars, localSettings } from "./settings.ts";
+import { ensureDevVars, loadLocalSettings } from "./settings.ts";
 import { measureGrowth } from "./bench/seed.ts";
 import { measureWithdrawal } from "./bench/withdrawal.ts";
 
@@ -81,7 +81,7 @@ if (flags.help) {
   process.exit(0);
 }
 if (flags.plot) {
-  for (const { file, svg } of plotsOf(readFileSync("docs/benchmarks.md", "utf8"))) {
+  for (const { file, svg } of drawPlots(readFileSync("docs/reference/benchmarks.md", "utf8"))) {
     writeFileSync(join("docs/images", file), svg);
     console.log(`docs/images/${file}`);
   }
@@ -89,7 +89,7 @@ if (flags.plot) {
 }
 const slices = { seconds: Number(flags.seconds), rounds: Number(flags.rounds), connections: Number(flags.connections) };
 const sizes = (flags.seed ?? "1000,50000").split(",").map(Number);
-const due = Number(flags.due);
+const dueCount = Number(flags.due);
 const samples = Number(flags.samples);
 
 const sizeLine = (name: string, path: string): string => {
@@ -99,13 +99,13 @@ const sizeLine = (name: string, path: string): string => {
 
 /** The highest resident size seen, in MiB, while `work` ran. */
 const peakDuring = async (pid: string, work: () => Promise<unknown>): Promise<number> => {
-  let peak = residentMiB(pid);
+  let peak = getResidentMiB(pid);
   const sampling = setInterval(() => {
-    peak = Math.max(peak, residentMiB(pid));
+    peak = Math.max(peak, getResidentMiB(pid));
   }, 200);
   await work();
   clearInterval(sampling);
-  return Math.max(peak, residentMiB(pid));
+  return Math.max(peak, getResidentMiB(pid));
 };
 
 const memoryUnderLoad = async (
@@ -114,7 +114,7 @@ const memoryUnderLoad = async (
   forSeconds: number,
 ): Promise<{ consent: number; consentHeap: number; hostile: number; hostileHeap: number; refused: number }> => {
   const consent = await peakDuring(service.pid, () =>
-    load(service.url, (n) => consentRequest(business, origin, 3_000_000 + n), { ...slices, seconds: forSeconds }),
+    runLoad(service.url, (n) => consentRequest(business, origin, 3_000_000 + n), { ...slices, seconds: forSeconds }),
   );
   const consentHeap = service.heap.peakMiB();
   const huge = "x".repeat(10 * 1_024 * 1_024);
@@ -141,10 +141,10 @@ const memoryUnderLoad = async (
 /** The routes beside the floor. */
 const measureService = async (bench: Bench): Promise<void> => {
   const { acme } = bench.world;
-  const service = await serviceIn(bench, "svc");
-  const floor = await floorIn(bench, "floor-worker", { BUSINESS_ID: acme.id });
+  const service = await startBenchService(bench, "svc");
+  const floor = await startFloor(bench, "floor-worker", { BUSINESS_ID: acme.id });
   for (const { db } of [service, floor]) await capturePolicies(db);
-  const keys = await apiKeys(service.db, acme, 400);
+  const keys = await insertApiKeys(service.db, acme, 400);
 
   const issued = await Promise.all(Array.from({ length: 50 }, (_, n) => issueCertificate(service.url, acme, 1_000_000 + n)));
   const floorIds = await Promise.all(
@@ -155,24 +155,28 @@ const measureService = async (bench: Bench): Promise<void> => {
   );
 
   const all = [
-    seriesOf("floor: one D1 batch of the same rows", null, floor, (n) => ({ ...consentRequest(acme, origin, n), path: "/write" })),
-    seriesOf("POST /v1/consent", "floor: one D1 batch of the same rows", service, (n) => consentRequest(acme, origin, n)),
-    seriesOf("floor: one D1 read", null, floor, (n) => ({ method: "GET", path: `/read/${pick(floorIds, n)}`, headers: address(n) })),
-    seriesOf("GET verify (JSON)", "floor: one D1 read", service, (n) => ({
+    createSeries("floor: one D1 batch of the same rows", null, floor, (n) => ({ ...consentRequest(acme, origin, n), path: "/write" })),
+    createSeries("POST /v1/consent", "floor: one D1 batch of the same rows", service, (n) => consentRequest(acme, origin, n)),
+    createSeries("floor: one D1 read", null, floor, (n) => ({
+      method: "GET",
+      path: `/read/${pick(floorIds, n)}`,
+      headers: clientAddressHeader(n),
+    })),
+    createSeries("GET verify (JSON)", "floor: one D1 read", service, (n) => ({
       method: "GET",
       path: `/v1/certs/${pick(issued, n)}/verify`,
-      headers: address(n),
+      headers: clientAddressHeader(n),
     })),
-    seriesOf("GET /c/{id} (page)", "floor: one D1 read", service, (n) => ({
+    createSeries("GET /c/{id} (page)", "floor: one D1 read", service, (n) => ({
       method: "GET",
       path: `/c/${pick(issued, n)}`,
-      headers: { ...address(n), "user-agent": "Mozilla/5.0 Firefox/150.0" },
+      headers: { ...clientAddressHeader(n), "user-agent": "Mozilla/5.0 Firefox/150.0" },
     })),
-    seriesOf("GET list", "floor: one D1 read", service, (n) => ({ method: "GET", path: "/v1/certs", headers: bearer(keys, n) })),
-    seriesOf("GET detail", "floor: one D1 read", service, (n) => ({
+    createSeries("GET list", "floor: one D1 read", service, (n) => ({ method: "GET", path: "/v1/certs", headers: bearerHeader(keys, n) })),
+    createSeries("GET detail", "floor: one D1 read", service, (n) => ({
       method: "GET",
       path: `/v1/certs/${pick(issued, n)}`,
-      headers: bearer(keys, n),
+      headers: bearerHeader(keys, n),
     })),
   ].filter((series) => series.name.includes(flags.series) || series.name.startsWith("floor"));
 
@@ -190,8 +194,8 @@ const inspectorPort = 9_579; // nobody else listens there
 
 /** A runtime of its own: what other sections left behind would be counted otherwise. */
 const measureMemory = async (bench: Bench): Promise<void> => {
-  const { runtime, url, pid } = await serviceIn(bench, "memory", { inspectorPort });
-  const heap = await heapOf(inspectorPort);
+  const { runtime, url, pid } = await startBenchService(bench, "memory", { inspectorPort });
+  const heap = await watchHeap(inspectorPort);
   const memory = await memoryUnderLoad({ url, pid, heap }, bench.world.acme, Number(flags.memory));
   heap.end();
   await runtime.dispose();
@@ -210,27 +214,28 @@ const sections: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   "field-change": measureFieldChange,
   "share-growth": (bench) => measureShareGrowth({ ...bench, sizes, rounds: slices.rounds }),
   pages: (bench) => measurePages({ ...bench, size: Math.max(...sizes) }),
-  "share-sweep": (bench) => measureShareSweep({ ...bench, due }),
-  retention: (bench) => measureRetention({ ...bench, due }),
+  "share-sweep": (bench) => measureShareSweep({ ...bench, due: dueCount }),
+  retention: (bench) => measureRetention({ ...bench, due: dueCount }),
   withdrawal: (bench) => measureWithdrawal({ ...bench, samples }),
   credentials: (bench) => measureCredentials({ ...bench, samples }),
 };
 
 /** What is measured: what was asked for by name; else what every run shows, and growth where sizes are given. */
-const chosen = flags.only?.split(",") ?? ["requests", "memory", "events", ...(flags.seed === undefined ? [] : ["growth"])];
-const unknown = chosen.filter((name) => sections[name] === undefined);
-if (unknown.length > 0) {
-  console.error(`bench: --only ${unknown.join(",")}: not among ${Object.keys(sections).join(", ")}.`);
+const selectedSections = flags.only?.split(",") ?? ["requests", "memory", "events", ...(flags.seed === undefined ? [] : ["growth"])];
+const unknownSections = selectedSections.filter((name) => sections[name] === undefined);
+if (unknownSections.length > 0) {
+  console.error(`bench: --only ${unknownSections.join(",")}: not among ${Object.keys(sections).join(", ")}.`);
   process.exit(2);
 }
 ensureDevVars();
-const settings = localSettings();
+const settings = loadLocalSettings();
 await buildAssets();
 const state = mkdtempSync(join(tmpdir(), "svc-bench-"));
-const bundledIn = join(state, "bundle");
-bundleWorker(bundledIn);
+const bundleDir = join(state, "bundle");
+bundleWorker(bundleDir);
 const vars = { ...settings.vars, DEV_RATE_SCALE: "1000000" };
-const world = demoWorld(settings.vars.ISSUER_KEY as string);
+const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
 console.log(`${new Date().toISOString()}  ${cpus().length} x ${cpus()[0]?.model ?? "unknown CPU"}, Node ${process.version}`);
-for (const [name, measure] of Object.entries(sections)) if (chosen.includes(name)) await measure({ state, bundledIn, vars, world });
+for (const [name, measure] of Object.entries(sections))
+  if (selectedSections.includes(name)) await measure({ state, bundledIn: bundleDir, vars, world });
 rmSync(state, { recursive: true, force: true });

@@ -16,15 +16,15 @@ const wholeBrowsers = [
 ];
 const headlessShell = "/usr/bin/chromium-headless-shell";
 
-const wellKnown: Readonly<Record<BrowserKind, readonly string[]>> = {
+const knownPaths: Readonly<Record<BrowserKind, readonly string[]>> = {
   headless: [headlessShell, ...wholeBrowsers],
   whole: wholeBrowsers,
 };
 
 /** Path of a browser: the setting CHROMIUM, else the first well-known place. Throws, saying what to do, when there is none. */
-export const browserPath = (kind: BrowserKind = "headless"): string => {
+export const findBrowserPath = (kind: BrowserKind = "headless"): string => {
   const chosen = process.env.CHROMIUM;
-  const path = chosen === undefined ? wellKnown[kind].find((known) => existsSync(known)) : chosen;
+  const path = chosen === undefined ? knownPaths[kind].find((known) => existsSync(known)) : chosen;
   if (path === undefined)
     throw new Error(
       "The tests need Chromium, and it could not be installed here (that takes apt-get and root or sudo). Install it, or set CHROMIUM to the path of a Chromium or Chrome.",
@@ -66,6 +66,6 @@ export const ensureBrowsers = async (): Promise<void> => {
     if (!wholeBrowsers.some((path) => existsSync(path))) await aptInstall(["chromium"]);
     if (!existsSync(headlessShell)) await aptInstall(["chromium-headless-shell"]);
   }
-  browserPath("headless");
-  browserPath("whole");
+  findBrowserPath("headless");
+  findBrowserPath("whole");
 };

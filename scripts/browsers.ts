@@ -3,13 +3,13 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { buildAssets } from "./build.ts";
-import { aptInstall, browserPath, firefoxPath, webkit } from "./browser.ts";
+import { aptInstall, findBrowserPath, firefoxPath, webkit } from "./browser.ts";
 
 const resultsPath = "dist/browser-results.json";
-const matrix = ["test/browser/share-sheet.test.ts", "test/browser/share-ways-back.test.ts"];
+const matrixTests = ["test/browser/share-sheet.test.ts", "test/browser/share-ways-back.test.ts"];
 const rows = Array.from({ length: 32 }, (_, index) => index + 1);
 
-interface Tried {
+interface BrowserRun {
   readonly name: string;
   readonly packages: readonly string[];
   readonly isThere: () => boolean;
@@ -20,15 +20,15 @@ interface Tried {
 
 const isChromium = (): boolean => {
   try {
-    return browserPath("headless") !== "";
+    return findBrowserPath("headless") !== "";
   } catch {
     return false;
   }
 };
 
-const browsers: readonly Tried[] = [
-  { name: "chromium", packages: ["chromium"], isThere: isChromium, tests: matrix, without: [] },
-  { name: "firefox", packages: ["firefox-esr"], isThere: () => existsSync(firefoxPath), tests: matrix, without: [] },
+const browsers: readonly BrowserRun[] = [
+  { name: "chromium", packages: ["chromium"], isThere: isChromium, tests: matrixTests, without: [] },
+  { name: "firefox", packages: ["firefox-esr"], isThere: () => existsSync(firefoxPath), tests: matrixTests, without: [] },
   {
     name: "webkit",
     packages: ["webkit2gtk-driver", "xvfb"],
@@ -50,13 +50,13 @@ interface Results {
 }
 
 /** The rows that the name of a test speaks of: `B16, B18` or `B1-B12`. */
-const rowsOf = (name: string): readonly number[] =>
+const parseRows = (name: string): readonly number[] =>
   [...name.matchAll(/\bB(\d+)(?:-B(\d+))?/g)].flatMap(([, first, last]) =>
     rows.filter((row) => row >= Number(first) && row <= Number(last ?? first)),
   );
 
 /** Runs the matrix in one browser, says what it saw, and tells whether all of it was right. */
-const run = ({ name, tests, without }: Tried): boolean => {
+const run = ({ name, tests, without }: BrowserRun): boolean => {
   rmSync(resultsPath, { force: true });
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${resultsPath}`];
   const { status } = spawnSync("node_modules/.bin/vitest", ["run", "--project", "node", ...reporters, ...tests], {
@@ -68,7 +68,7 @@ const run = ({ name, tests, without }: Tried): boolean => {
   const seen = testResults.flatMap(({ assertionResults }) => assertionResults);
   console.log(`\n${name}`);
   for (const row of rows) {
-    const its = seen.filter(({ fullName }) => rowsOf(fullName).includes(row));
+    const its = seen.filter(({ fullName }) => parseRows(fullName).includes(row));
     const right = its.filter(({ status: how }) => how === "passed").length;
     const why = without.find(([numbers]) => numbers.includes(row))?.[1] ?? "no test";
     console.log(`  B${row}\t${its.length === 0 ? `not run: ${why}` : `${right} of ${its.length} passed`}`);
@@ -78,25 +78,25 @@ const run = ({ name, tests, without }: Tried): boolean => {
   return status === 0;
 };
 
-const chosen = process.argv.slice(2);
-const unknown = chosen.filter((name) => !browsers.some((known) => known.name === name));
-if (unknown.length > 0) {
+const selectedBrowsers = process.argv.slice(2);
+const unknownBrowsers = selectedBrowsers.filter((name) => !browsers.some((known) => known.name === name));
+if (unknownBrowsers.length > 0) {
   console.error(`The browsers are ${browsers.map(({ name }) => name).join(", ")}.`);
   process.exit(2);
 }
 
 await buildAssets();
-const ended: string[] = [];
+const failedBrowsers: string[] = [];
 let isRight = true;
-for (const browser of browsers.filter(({ name }) => chosen.length === 0 || chosen.includes(name))) {
+for (const browser of browsers.filter(({ name }) => selectedBrowsers.length === 0 || selectedBrowsers.includes(name))) {
   if (!browser.isThere()) await aptInstall(browser.packages);
   if (!browser.isThere()) {
-    ended.push(`${browser.name}: not run; it is not here and could not be installed (${browser.packages.join(", ")} of Debian)`);
+    failedBrowsers.push(`${browser.name}: not run; it is not here and could not be installed (${browser.packages.join(", ")} of Debian)`);
     continue;
   }
   const isFine = run(browser);
   isRight &&= isFine;
-  ended.push(`${browser.name}: ${isFine ? "everything that ran passed" : "not everything passed"}`);
+  failedBrowsers.push(`${browser.name}: ${isFine ? "everything that ran passed" : "not everything passed"}`);
 }
-console.log(`\n${ended.join("\n")}`);
+console.log(`\n${failedBrowsers.join("\n")}`);
 process.exit(isRight ? 0 : 1);

@@ -6,9 +6,9 @@ import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, wri
 import { basename, dirname, join, relative } from "node:path";
 import { build } from "esbuild";
 import { sha256Hex } from "../core/hash.ts";
-import { bundleSignatureVerifier, bundleVerifier, ownHash, type BuiltVerifier } from "../verifier/build.ts";
-import { generateOperations } from "../kit/build.ts";
-import { guideImages, guidesModule } from "./guides.ts";
+import { bundleSignatureVerifier, bundleVerifier, portableHashPlugin, type BuiltVerifier } from "../verifier/build.ts";
+import { writeOperations } from "../kit/build.ts";
+import { listGuideImages, renderGuidesModule } from "./guides.ts";
 import { buildWidget } from "../widget/build.mjs";
 
 const assetsDir = "dist/assets";
@@ -59,18 +59,18 @@ interface PageAsset {
 }
 
 /** Scripts, the stylesheet and images of pages, each under a name that changes with its bytes. */
-const pageAssets = async (): Promise<PageAsset[]> => {
+const buildPageAssets = async (): Promise<PageAsset[]> => {
   const { outputFiles, metafile } = await build({
     entryPoints: [
       ...globSync("workers/pages/client/*.ts", { exclude: ["**/*.d.ts"] }),
       "workers/pages/styles/app.css",
       "workers/pages/styles/mark.svg",
-      ...guideImages(),
+      ...listGuideImages(),
     ],
     outdir: join(assetsDir, "a"),
     entryNames: "[name]-[hash]",
     loader: { ".svg": "copy", ".png": "copy" },
-    plugins: [ownHash],
+    plugins: [portableHashPlugin],
     bundle: true,
     minify: true,
     format: "esm",
@@ -87,7 +87,7 @@ const pageAssets = async (): Promise<PageAsset[]> => {
   });
 };
 
-const namesModule = (assets: readonly PageAsset[]): string =>
+const renderAssetNames = (assets: readonly PageAsset[]): string =>
   [
     "// Written by scripts/build.ts: where the files of pages are served.",
     "export const assets = {",
@@ -99,7 +99,7 @@ const namesModule = (assets: readonly PageAsset[]): string =>
 /** The verifier for Node, as whoever has a pack fetches it: the trust document, packs and pages name its hash. */
 const servedVerifier = "/svc-verify.mjs";
 
-const verifierModule = ({ page, command }: BuiltVerifier): string =>
+const renderVerifierModule = ({ page, command }: BuiltVerifier): string =>
   [
     "// Written by scripts/build.ts: the script of an evidence page, and the hash of the verifier that is served, as verifier/build.ts",
     "// makes them.",
@@ -109,14 +109,14 @@ const verifierModule = ({ page, command }: BuiltVerifier): string =>
   ].join("\n");
 
 /** Unchanged files keep their time, so that whoever watches them sees changes only. */
-const writeChanged = (path: string, contents: string | Uint8Array): void => {
+const writeIfChanged = (path: string, contents: string | Uint8Array): void => {
   if (existsSync(path) && readFileSync(path).equals(Buffer.from(contents))) return;
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, contents);
 };
 
 /** Throws when a file is not what its name says: a page that pins it would refuse it. */
-const releasedCopies = (): readonly { readonly address: string; readonly contents: Buffer }[] =>
+const readReleasedScripts = (): readonly { readonly address: string; readonly contents: Buffer }[] =>
   readdirSync(releasedDir).map((name) => {
     const contents = readFileSync(join(releasedDir, name));
     const hash12 = sha256Hex(contents).slice(0, 12);
@@ -129,17 +129,17 @@ const releasedCopies = (): readonly { readonly address: string; readonly content
  * app in a deployment of several hosts.
  */
 export const buildAssets = async (appUrl?: string): ReturnType<typeof buildWidget> => {
-  generateOperations();
-  const assets = await pageAssets();
+  writeOperations();
+  const assets = await buildPageAssets();
   const widget = await buildWidget({ outDir: assetsDir, ...(appUrl !== undefined && { appUrl }) });
-  const released = releasedCopies();
-  for (const { address, contents } of [...assets, ...released]) writeChanged(join(assetsDir, address), contents);
-  writeChanged(join(assetsDir, "_headers"), headers);
-  writeChanged(namesPath, namesModule(assets));
-  writeChanged(guidesPath, guidesModule(Object.fromEntries(assets.map(({ name, address }) => [name, address]))));
+  const released = readReleasedScripts();
+  for (const { address, contents } of [...assets, ...released]) writeIfChanged(join(assetsDir, address), contents);
+  writeIfChanged(join(assetsDir, "_headers"), headers);
+  writeIfChanged(namesPath, renderAssetNames(assets));
+  writeIfChanged(guidesPath, renderGuidesModule(Object.fromEntries(assets.map(({ name, address }) => [name, address]))));
   const verifier = await bundleVerifier();
-  writeChanged(verifierPath, verifierModule(verifier));
-  writeChanged(join(assetsDir, servedVerifier), verifier.command);
+  writeIfChanged(verifierPath, renderVerifierModule(verifier));
+  writeIfChanged(join(assetsDir, servedVerifier), verifier.command);
   const served = new Set([
     "/_headers",
     servedVerifier,
@@ -149,7 +149,7 @@ export const buildAssets = async (appUrl?: string): ReturnType<typeof buildWidge
     `/v1/svc-share-${widget.share.hash12}.js`,
     ...[...assets, ...released].map(({ address }) => address),
   ]);
-  writeChanged(signatureVerifierPath, await bundleSignatureVerifier());
+  writeIfChanged(signatureVerifierPath, await bundleSignatureVerifier());
   for (const entry of readdirSync(assetsDir, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isFile() && !served.has(`/${relative(assetsDir, path)}`)) rmSync(path);

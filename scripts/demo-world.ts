@@ -2,10 +2,10 @@
 // state folder holds only hashes of keys: `npm run demo` recomputes what `npm start` stored.
 import type { BusinessStatus, Environment, Plan } from "../core/access/entitlement.ts";
 import type { VerificationMethod } from "../core/access/origins.ts";
-import { bytesOfBase64 } from "../core/bytes.ts";
-import { comparableMailbox } from "../core/mailbox.ts";
+import { fromBase64 } from "../core/bytes.ts";
+import { normalizeEmailAddress } from "../core/email-address.ts";
 import { hmacSha256, sha256Hex } from "../core/hash.ts";
-import { firstHome, newId, newSecret, type Home, type RandomBytes } from "../core/ids.ts";
+import { firstShard, generateId, generateSecret, type ShardId, type RandomBytes } from "../core/ids.ts";
 import { consumerEmailContext, memberEmailContext } from "../storage/people-contexts.ts";
 import { openVault, type Vault } from "../storage/vault.ts";
 import type { D1Like, D1Statement } from "./local-runtime.ts";
@@ -37,43 +37,43 @@ export interface DemoWorld {
   readonly otherOwnerEmail: string;
 }
 
-const verified = (domain: string, method: VerificationMethod): DemoDomain => ({ domain, status: "verified", method });
+const verifiedDomain = (domain: string, method: VerificationMethod): DemoDomain => ({ domain, status: "verified", method });
 
 /** `secret` is any development secret in base64; equal secrets give equal worlds. */
-export const demoWorld = (secret: string, home: Home = firstHome): DemoWorld => {
-  const key = bytesOfBase64(secret);
+export const createDemoWorld = (secret: string, home: ShardId = firstShard): DemoWorld => {
+  const key = fromBase64(secret);
   if (key === null) throw new Error("demo: the development secret is not base64");
   const derived =
     (label: string): RandomBytes =>
     (count) =>
       hmacSha256(key, `svc demo ${home} ${label}`).subarray(0, count);
   const business = (label: string, name: string, status: BusinessStatus, plan: Plan, domains: readonly DemoDomain[]): DemoBusiness => ({
-    id: newId("biz_", home, derived(`${label} business`)),
+    id: generateId("biz_", home, derived(`${label} business`)),
     name,
     status,
     plan,
     chain: sha256Hex(derived(`${label} chain`)(32)).slice(0, 32),
     domains,
     clients: {
-      live: newId("pc_live_", home, derived(`${label} live client`)),
-      sandbox: newId("pc_test_", home, derived(`${label} sandbox client`)),
+      live: generateId("pc_live_", home, derived(`${label} live client`)),
+      sandbox: generateId("pc_test_", home, derived(`${label} sandbox client`)),
     },
     keys: {
-      live: newSecret("sk_live_", home, derived(`${label} live key`)),
-      sandbox: newSecret("sk_test_", home, derived(`${label} test key`)),
+      live: generateSecret("sk_live_", home, derived(`${label} live key`)),
+      sandbox: generateSecret("sk_test_", home, derived(`${label} test key`)),
     },
   });
-  const exampleDomain = [verified("example.com", "dns")];
+  const exampleDomain = [verifiedDomain("example.com", "dns")];
   return {
     acme: business("acme", "Acme Solar LLC", "active", "enterprise", [
-      verified("localhost", "meta"),
-      verified("127.0.0.1", "meta"),
-      verified("example.com", "dns"),
-      verified("demo.example", "meta"),
+      verifiedDomain("localhost", "meta"),
+      verifiedDomain("127.0.0.1", "meta"),
+      verifiedDomain("example.com", "dns"),
+      verifiedDomain("demo.example", "meta"),
       { domain: "pending.example", status: "pending", method: null },
       { domain: "lapsed.example", status: "lapsed", method: "dns" },
     ]),
-    other: business("other", "Bright Homes Inc", "active", "enterprise", [verified("other.example", "dns")]),
+    other: business("other", "Bright Homes Inc", "active", "enterprise", [verifiedDomain("other.example", "dns")]),
     examples: {
       free: business("free", "Free Example Co", "active", "free", exampleDomain),
       past_due: business("past_due", "Past Due Example Co", "past_due", "enterprise", exampleDomain),
@@ -88,7 +88,7 @@ export const demoWorld = (secret: string, home: Home = firstHome): DemoWorld => 
 };
 
 /** What somebody who tries the demo needs, under the names that `npm run demo -- --json` and the first page give them. */
-export const demoCredentials = ({ acme, ownerEmail }: DemoWorld) => ({
+export const getDemoCredentials = ({ acme, ownerEmail }: DemoWorld) => ({
   client_id: acme.clients.live,
   sandbox_client_id: acme.clients.sandbox,
   api_key: acme.keys.live,
@@ -98,7 +98,7 @@ export const demoCredentials = ({ acme, ownerEmail }: DemoWorld) => ({
   owner_email: ownerEmail,
 });
 
-const seedRows = (db: D1Like, business: DemoBusiness, now: number): D1Statement[] => [
+const buildSeedRows = (db: D1Like, business: DemoBusiness, now: number): D1Statement[] => [
   db
     .prepare(
       `INSERT OR IGNORE INTO businesses (id, name, legal_name, status, plan, mailing_address, contact_email, audit_chain, created_at)
@@ -135,16 +135,16 @@ const seedRows = (db: D1Like, business: DemoBusiness, now: number): D1Statement[
   }),
 ];
 
-const businessesOf = (world: DemoWorld): readonly DemoBusiness[] => [world.acme, world.other, ...Object.values(world.examples)];
+const listBusinesses = (world: DemoWorld): readonly DemoBusiness[] => [world.acme, world.other, ...Object.values(world.examples)];
 
 /** Stores the world once; a second call changes nothing. */
 export const seedDemo = async (db: D1Like, world: DemoWorld, now: number): Promise<void> => {
-  await db.batch(businessesOf(world).flatMap((business) => seedRows(db, business, now)));
+  await db.batch(listBusinesses(world).flatMap((business) => buildSeedRows(db, business, now)));
 };
 
 /** The vault of a service with these settings (`MASTER_KEYS`, `INDEX_KEY`), for rows that only it can open. */
-export const vaultOf = (vars: Readonly<Record<string, unknown>>): Promise<Vault> => {
-  const keyOf = (text: string): Uint8Array<ArrayBuffer> => bytesOfBase64(text) ?? new Uint8Array();
+export const openVaultFromVars = (vars: Readonly<Record<string, unknown>>): Promise<Vault> => {
+  const keyOf = (text: string): Uint8Array<ArrayBuffer> => fromBase64(text) ?? new Uint8Array();
   const masterKeys = String(vars.MASTER_KEYS)
     .split(",")
     .map((part) => [part.slice(0, part.indexOf(":")), keyOf(part.slice(part.indexOf(":") + 1))] as const);
@@ -153,7 +153,7 @@ export const vaultOf = (vars: Readonly<Record<string, unknown>>): Promise<Vault>
 
 /** Who signs in to the demo's portals and to its consumer app, once; their addresses are sealed like everybody's. */
 export const seedPeople = async (db: D1Like, vault: Vault, world: DemoWorld, now: number): Promise<void> => {
-  const indexOf = (email: string): Promise<string> => vault.blindIndex("email", comparableMailbox(email) as string);
+  const indexOf = (email: string): Promise<string> => vault.blindIndex("email", normalizeEmailAddress(email) as string);
   const member = async (business: DemoBusiness, email: string, role: "owner" | "member"): Promise<D1Statement> => {
     const id = `mem_${business.id.slice(4, 6)}${sha256Hex(`${business.id} ${email}`).slice(0, 24)}`;
     return db
@@ -165,7 +165,7 @@ export const seedPeople = async (db: D1Like, vault: Vault, world: DemoWorld, now
     await member(world.acme, world.ownerEmail, "owner"),
     await member(world.acme, world.memberEmail, "member"),
     await member(world.other, world.otherOwnerEmail, "owner"),
-    ...(await Promise.all(Object.entries(world.examples).map(([name, business]) => member(business, exampleOwnerEmail(name), "owner")))),
+    ...(await Promise.all(Object.entries(world.examples).map(([name, business]) => member(business, getExampleOwnerEmail(name), "owner")))),
     db
       .prepare("INSERT OR IGNORE INTO consumers (id, email_sealed, email_index, audit_chain, created_at) VALUES (?, ?, ?, ?, ?)")
       .bind(
@@ -179,4 +179,4 @@ export const seedPeople = async (db: D1Like, vault: Vault, world: DemoWorld, now
 };
 
 /** `owner@past-due.example` owns the business that is past due, and so on. */
-export const exampleOwnerEmail = (name: string): string => `owner@${name.replaceAll("_", "-")}.example`;
+export const getExampleOwnerEmail = (name: string): string => `owner@${name.replaceAll("_", "-")}.example`;

@@ -1,6 +1,6 @@
 // `npm run demo`: issues a certificate through the public API of the running server, as the demo business.
-import { demoCredentials, demoWorld, exampleOwnerEmail, type DemoBusiness } from "./demo-world.ts";
-import { ensureDevVars, localSettings } from "./settings.ts";
+import { getDemoCredentials, createDemoWorld, getExampleOwnerEmail, type DemoBusiness } from "./demo-world.ts";
+import { ensureDevVars, loadLocalSettings } from "./settings.ts";
 
 interface Receipt {
   readonly ok: boolean;
@@ -21,8 +21,8 @@ PORT and SVC_STATE_DIR are taken from the environment, as by npm start.`);
 }
 
 ensureDevVars();
-const settings = localSettings();
-const world = demoWorld(settings.vars.ISSUER_KEY as string);
+const settings = loadLocalSettings();
+const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
 
 const response = await fetch(`${settings.origin}/v1/consent`, {
   method: "POST",
@@ -56,7 +56,7 @@ if (process.argv.includes("--json")) {
       mcp_url: `${settings.origin}/mcp`,
       app_base: settings.origin,
       site_base: settings.demoOrigin,
-      ...demoCredentials(world),
+      ...getDemoCredentials(world),
       member_email: world.memberEmail,
       consumer_email: world.consumerEmail,
       other_business: { ...credentials(world.other), business_id: world.other.id, owner_email: world.otherOwnerEmail },
@@ -65,7 +65,7 @@ if (process.argv.includes("--json")) {
       examples: Object.fromEntries(
         Object.entries(world.examples).map(([name, business]) => [
           name,
-          { ...credentials(business), owner_email: exampleOwnerEmail(name) },
+          { ...credentials(business), owner_email: getExampleOwnerEmail(name) },
         ]),
       ),
     }),

@@ -1,34 +1,46 @@
 // The guides of docs/ as the service serves them at /docs/<name>: rendered once, when the pages are built, so that the Worker carries
 // text and no renderer. A link between guides stays a link; what is only in the repository is named and not linked.
 import { readFileSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, posix } from "node:path";
 import { Marked, type Tokens } from "marked";
-import { escaped } from "../core/mail/message.ts";
+import { escapeHtml } from "../core/mail/message.ts";
 
-/** Served in this order. A guide more is one line. */
-export const served = [
-  "first-hour",
-  "widget",
-  "sharing",
-  "webhooks",
-  "sandbox",
-  "kit",
-  "withdrawal",
-  "evidence-pack",
-  "fingerprints",
-  "policies",
-  "agents",
-] as const;
+/** The pages of docs/ served at /docs/<name>, in this order, by their folder. */
+const servedFolders = {
+  "first-hour": "guides",
+  widget: "guides",
+  sharing: "guides",
+  webhooks: "guides",
+  sandbox: "guides",
+  kit: "guides",
+  withdrawal: "guides",
+  "evidence-pack": "reference",
+  fingerprints: "reference",
+  policies: "reference",
+  agents: "guides",
+} as const;
 
-const sourceOf = (name: string): string => readFileSync(`docs/${name}.md`, "utf8");
+type ServedGuide = keyof typeof servedFolders;
 
-/** The images that guides show, for the build to serve. */
-export const guideImages = (): string[] => [
-  ...new Set(served.flatMap((name) => [...sourceOf(name).matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map(([, path]) => `docs/${path}`))),
+export const servedGuides = Object.keys(servedFolders) as readonly ServedGuide[];
+
+export const guidePath = (name: ServedGuide): string => `docs/${servedFolders[name]}/${name}.md`;
+
+const readGuide = (name: ServedGuide): string => readFileSync(guidePath(name), "utf8");
+
+/** Images that the guides show; the build serves them. */
+export const listGuideImages = (): string[] => [
+  ...new Set(
+    servedGuides.flatMap((name) =>
+      [...readGuide(name).matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map(([, path]) =>
+        posix.join(posix.dirname(guidePath(name)), path as string),
+      ),
+    ),
+  ),
 ];
 
 /** As GitHub names a heading, so that a link to one works in both places. */
-const slugOf = (heading: string): string =>
+const toSlug = (heading: string): string =>
   heading
     .toLowerCase()
     .replaceAll(/[^\p{Letter}\p{Number} _-]/gu, "")
@@ -40,36 +52,36 @@ interface Guide {
   readonly html: string;
 }
 
-const addressOf = (target: string): string | null => {
+const resolveLink = (target: string): string | null => {
   if (/^https:|^#/.test(target)) return target;
-  const [, name, fragment = ""] = /^([a-z-]+)\.md(#.*)?$/.exec(target) ?? [];
-  return (served as readonly (string | undefined)[]).includes(name) ? `/docs/${name}${fragment}` : null;
+  const [, name, fragment = ""] = /^(?:\.\.\/(?:guides|reference)\/)?([a-z-]+)\.md(#.*)?$/.exec(target) ?? [];
+  return (servedGuides as readonly (string | undefined)[]).includes(name) ? `/docs/${name}${fragment}` : null;
 };
 
 /** `addresses`: where an image is served, by its file name. */
-const guideOf = (name: string, addresses: Readonly<Record<string, string>>): Guide => {
+const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, string>>): Guide => {
   const sections: { id: string; title: string }[] = [];
   let title = "";
   const marked = new Marked({
     renderer: {
       heading({ tokens, depth, text }: Tokens.Heading) {
-        const id = slugOf(text);
+        const id = toSlug(text);
         if (depth === 1) title = text;
         if (depth === 2) sections.push({ id, title: text.replaceAll("`", "") });
         return depth === 1 ? "" : `<h${depth} id="${id}" tabindex="-1">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
       link({ href, tokens }: Tokens.Link) {
-        const address = addressOf(href);
+        const address = resolveLink(href);
         const inner = this.parser.parseInline(tokens);
-        return address === null ? inner : `<a href="${escaped(address)}">${inner}</a>`;
+        return address === null ? inner : `<a href="${escapeHtml(address)}">${inner}</a>`;
       },
       image({ href, text }: Tokens.Image) {
         const address = addresses[basename(href)];
         if (address === undefined) throw new Error(`guides: ${name} shows ${href}, which is not served`);
-        return `<img src="${address}" alt="${escaped(text)}" loading="lazy">`;
+        return `<img src="${address}" alt="${escapeHtml(text)}" loading="lazy">`;
       },
       code({ text }: Tokens.Code) {
-        return `<pre translate="no"><code>${escaped(text)}</code></pre>\n`;
+        return `<pre translate="no"><code>${escapeHtml(text)}</code></pre>\n`;
       },
       // Each cell knows its column, for screens on which cells stand one under the other.
       table({ header, rows }: Tokens.Table) {
@@ -77,23 +89,23 @@ const guideOf = (name: string, addresses: Readonly<Record<string, string>>): Gui
         const head = header.map((cell) => (cell.text === "" ? "<td></td>" : `<th scope="col">${inline(cell)}</th>`)).join("");
         const body = rows.map(
           (row) =>
-            `<tr>${row.map((cell, at) => `<td data-column="${escaped(header[at]?.text ?? "")}">${inline(cell)}</td>`).join("")}</tr>`,
+            `<tr>${row.map((cell, at) => `<td data-column="${escapeHtml(header[at]?.text ?? "")}">${inline(cell)}</td>`).join("")}</tr>`,
         );
         return `<div class="rows"><table><thead><tr>${head}</tr></thead><tbody>${body.join("\n")}</tbody></table></div>\n`;
       },
       html({ text }: Tokens.HTML | Tokens.Tag) {
-        return escaped(text);
+        return escapeHtml(text);
       },
     },
   });
-  return { html: marked.parse(sourceOf(name), { async: false }), title, sections };
+  return { html: marked.parse(readGuide(name), { async: false }), title, sections };
 };
 
-export const guidesModule = (addresses: Readonly<Record<string, string>>): string =>
+export const renderGuidesModule = (addresses: Readonly<Record<string, string>>): string =>
   [
     "// Written by scripts/build.ts: the guides of docs/, rendered by scripts/guides.ts.",
     "export const guides: Readonly<",
     "  Record<string, { readonly title: string; readonly sections: readonly { readonly id: string; readonly title: string }[]; readonly html: string }>",
-    `> = ${JSON.stringify(Object.fromEntries(served.map((name) => [name, guideOf(name, addresses)])), null, 2)};`,
+    `> = ${JSON.stringify(Object.fromEntries(servedGuides.map((name) => [name, renderGuide(name, addresses)])), null, 2)};`,
     "",
   ].join("\n");

@@ -1,9 +1,9 @@
 // `npm run keys`: generates the secrets of a production deployment and says where they belong. They go to the terminal, or with
-// --out to a new file that only its owner can read, and nowhere else. What each protects is in docs/keys.md.
+// --out to a new file that only its owner can read, and nowhere else. What each protects is in docs/operate/keys.md.
 import { existsSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { isOrigin } from "../core/ledger/checkpoint.ts";
-import { freshSecrets, ledgerSecrets, secretNames, serviceSecrets, type SecretName } from "./fresh-secrets.ts";
+import { isTlogOrigin } from "../core/ledger/checkpoint.ts";
+import { generateSecrets, ledgerSecrets, secretNames, serviceSecrets, type SecretName } from "./generate-secrets.ts";
 
 const usage = `Usage: npm run --silent keys -- --ledger-origin <host/path> --audit-origin <host/audit/0> [options]
 
@@ -16,12 +16,12 @@ const usage = `Usage: npm run --silent keys -- --ledger-origin <host/path> --aud
   --ledger-out FILE  the ledger's secrets into a file of their own, for a ledger in another account
 `;
 
-const stop = (sentence: string): never => {
+const exitWithUsage = (sentence: string): never => {
   process.stderr.write(`${sentence}\n\n${usage}`);
   process.exit(2);
 };
 
-const argumentsGiven = () => {
+const parseArguments = () => {
   try {
     return parseArgs({
       options: {
@@ -36,68 +36,77 @@ const argumentsGiven = () => {
       },
     }).values;
   } catch (error) {
-    return stop((error as Error).message);
+    return exitWithUsage((error as Error).message);
   }
 };
 
-const given = argumentsGiven();
-if (given.help) {
+const options = parseArguments();
+if (options.help) {
   process.stdout.write(usage);
   process.exit(0);
 }
 
 const isSecretName = (name: string): name is SecretName => (secretNames as readonly string[]).includes(name);
-const asked = given.only?.split(",") ?? secretNames;
-const wanted = asked.filter(isSecretName);
-const unknown = asked.filter((name) => !isSecretName(name));
-if (unknown.length > 0) stop(`--only: ${unknown.join(", ")}: not one of ${secretNames.join(", ")}.`);
+const requestedNames = options.only?.split(",") ?? secretNames;
+const requestedSecrets = requestedNames.filter(isSecretName);
+const unknownNames = requestedNames.filter((name) => !isSecretName(name));
+if (unknownNames.length > 0) exitWithUsage(`--only: ${unknownNames.join(", ")}: not one of ${secretNames.join(", ")}.`);
 
-const ledgerOrigin = given["ledger-origin"] ?? "";
-const auditOrigins = given["audit-origin"] ?? [];
-const witnessName = given["witness-name"] ?? `${ledgerOrigin.split("/")[0]}/witness`;
-if (wanted.includes("LEDGER_KEY") && !isOrigin(ledgerOrigin)) stop("--ledger-origin: a host and a path, without a scheme.");
-if (wanted.includes("LEDGER_WITNESS_KEY") && !isOrigin(witnessName)) stop("--witness-name: a host and a path, without a scheme.");
-const shards = auditOrigins.map((origin) => (isOrigin(origin) ? /\/audit\/(\d{1,4})$/.exec(origin)?.[1] : undefined));
-const areShards = shards.length > 0 && !shards.includes(undefined) && new Set(shards).size === shards.length;
-if (wanted.includes("AUDIT_KEY") && !areShards) stop("--audit-origin: a host, a path and /audit/<shard>, no shard twice.");
+const ledgerOrigin = options["ledger-origin"] ?? "";
+const auditOrigins = options["audit-origin"] ?? [];
+const witnessName = options["witness-name"] ?? `${ledgerOrigin.split("/")[0]}/witness`;
+if (requestedSecrets.includes("LEDGER_KEY") && !isTlogOrigin(ledgerOrigin))
+  exitWithUsage("--ledger-origin: a host and a path, without a scheme.");
+if (requestedSecrets.includes("LEDGER_WITNESS_KEY") && !isTlogOrigin(witnessName))
+  exitWithUsage("--witness-name: a host and a path, without a scheme.");
+const logNumbers = auditOrigins.map((origin) => (isTlogOrigin(origin) ? /\/audit\/(\d{1,4})$/.exec(origin)?.[1] : undefined));
+const areLogNumbersValid = logNumbers.length > 0 && !logNumbers.includes(undefined) && new Set(logNumbers).size === logNumbers.length;
+if (requestedSecrets.includes("AUDIT_KEY") && !areLogNumbersValid)
+  exitWithUsage("--audit-origin: a host, a path and /audit/<shard>, no shard twice.");
 
-const outs = [given.out, given["ledger-out"]].filter((path) => path !== undefined);
-const taken = outs.filter((path) => existsSync(path));
-if (taken.length > 0) stop(`${taken.join(", ")}: there already. It may hold the only copy of other keys.`);
+const outputPaths = [options.out, options["ledger-out"]].filter((path) => path !== undefined);
+const existingPaths = outputPaths.filter((path) => existsSync(path));
+if (existingPaths.length > 0) exitWithUsage(`${existingPaths.join(", ")}: there already. It may hold the only copy of other keys.`);
 
-const { secrets, publicParts } = await freshSecrets(wanted, { ledgerOrigin, auditOrigins, witnessName }, new Date().toISOString());
+const { secrets, publicParts } = await generateSecrets(
+  requestedSecrets,
+  { ledgerOrigin, auditOrigins, witnessName },
+  new Date().toISOString(),
+);
 
-const jsonOf = (values: object): string => `${JSON.stringify(values, null, 2)}\n`;
-const those = (names: readonly SecretName[]): Record<string, string> =>
+const toJson = (values: object): string => `${JSON.stringify(values, null, 2)}\n`;
+const pickSecrets = (names: readonly SecretName[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (secrets[name] === undefined ? [] : [[name, secrets[name]]])));
-const keep = (path: string, values: object): void => writeFileSync(path, jsonOf(values), { mode: 0o600, flag: "wx" });
-const say = (text: string): void => {
-  (given.json ? process.stderr : process.stdout).write(`${text}\n`);
+const writeSecrets = (path: string, values: object): void => writeFileSync(path, toJson(values), { mode: 0o600, flag: "wx" });
+const print = (text: string): void => {
+  (options.json ? process.stderr : process.stdout).write(`${text}\n`);
 };
 
-const ledgerOut = given["ledger-out"];
-const service = those(ledgerOut === undefined ? secretNames : serviceSecrets);
-if (ledgerOut !== undefined) keep(ledgerOut, those(ledgerSecrets));
-if (given.out !== undefined) keep(given.out, service);
-else if (given.json) process.stdout.write(jsonOf(service));
+const ledgerOut = options["ledger-out"];
+const serviceValues = pickSecrets(ledgerOut === undefined ? secretNames : serviceSecrets);
+if (ledgerOut !== undefined) writeSecrets(ledgerOut, pickSecrets(ledgerSecrets));
+if (options.out !== undefined) writeSecrets(options.out, serviceValues);
+else if (options.json) process.stdout.write(toJson(serviceValues));
 else
-  say(
-    ["Secrets. They are shown once and kept nowhere.\n", ...Object.entries(service).map(([name, value]) => `${name}=${value}`)].join("\n"),
+  print(
+    ["Secrets. They are shown once and kept nowhere.\n", ...Object.entries(serviceValues).map(([name, value]) => `${name}=${value}`)].join(
+      "\n",
+    ),
   );
-if (given.out !== undefined) say(`${given.out} holds ${Object.keys(service).join(", ")}.`);
-if (ledgerOut !== undefined) say(`${ledgerOut} holds ${Object.keys(those(ledgerSecrets)).join(", ")}.`);
+if (options.out !== undefined) print(`${options.out} holds ${Object.keys(serviceValues).join(", ")}.`);
+if (ledgerOut !== undefined) print(`${ledgerOut} holds ${Object.keys(pickSecrets(ledgerSecrets)).join(", ")}.`);
 
-say(`
+print(`
 Public parts: to publish, and for others to pin.
 
-${jsonOf(publicParts)}`);
+${toJson(publicParts)}`);
 
-const elsewhere = ledgerOut === undefined ? "" : `\n     npx wrangler secret bulk ${ledgerOut}   (in the ledger's account)`;
+const ledgerInstructions = ledgerOut === undefined ? "" : `\n     npx wrangler secret bulk ${ledgerOut}   (in the ledger's account)`;
 const vars = ledgerOut === undefined ? "LEDGER_VKEYS stays empty: the ledger is embedded" : "LEDGER_VKEYS and LEDGER_URL too";
-if (given.only === undefined) {
-  say(`Next:
+if (options.only === undefined) {
+  print(`Next:
   1. [vars] in wrangler.toml: LEDGER_ORIGIN = "${ledgerOrigin}" and AUDIT_VKEY as above; ${vars}.
-  2. npx wrangler secret bulk ${given.out ?? "secrets.json"}   (the JSON that --json prints and --out writes)${elsewhere}
-  3. Keep a copy where only those get who may restore the service, then delete the file. docs/keys.md says what each protects,
+  2. npx wrangler secret bulk ${options.out ?? "secrets.json"}   (the JSON that --json prints and --out writes)${ledgerInstructions}
+  3. Keep a copy where only those get who may restore the service, then delete the file. docs/operate/keys.md says what each protects,
      what to do when it leaks, and how to change it later: npm run --silent keys -- --only NAME`);
-} else say("How each takes the place of the one before it: docs/keys.md, Rotation.");
+} else print("How each takes the place of the one before it: docs/operate/keys.md, Rotation.");

@@ -30,17 +30,17 @@ export interface RuntimeOptions {
   readonly stateDir: string;
   readonly vars: Readonly<Record<string, string>>;
   /** Codes of further homes besides `00`; each becomes a database of its own. */
-  readonly extraHomes?: readonly string[];
+  readonly extraShards?: readonly string[];
   /** Fills a migrated database before anybody is listened to. */
   readonly seed?: (db: D1Like, home: string) => Promise<void>;
   /** A module to run instead of the bundled Worker. */
   readonly script?: string;
   /** Where `bundleWorker` wrote, when not to the default place. */
-  readonly bundledIn?: string;
+  readonly bundleDir?: string;
   /** A copy of the files it serves, when not the default folder. */
-  readonly assetsIn?: string;
+  readonly assetsDir?: string;
   /** A module that runs beside the Worker, on its databases and objects, and answers what is sent to the host `beside.test`. */
-  readonly beside?: string;
+  readonly sidecarScript?: string;
   /** False prints faults only: whoever measures would otherwise measure its own terminal. */
   readonly printsLog?: boolean;
   /** Opens the debugger on this port; for profiles. */
@@ -71,7 +71,7 @@ export interface D1Statement {
  * Runs beside the databases, for whoever fills them. Through Miniflare's own proxy each statement would hold up this process for
  * some milliseconds, and a new database takes three hundred of them.
  */
-const fillerScript = `export default {
+const seedScript = `export default {
   async fetch(request, env) {
     const { binding, statements } = await request.json();
     const database = env[binding];
@@ -85,7 +85,7 @@ interface Prepared {
   readonly values: readonly unknown[];
 }
 
-const databaseOf = (filler: Miniflare, binding: string): D1Like => {
+const openDatabase = (filler: Miniflare, binding: string): D1Like => {
   const batch = async (statements: readonly Prepared[]): Promise<readonly { readonly results: readonly unknown[] }[]> => {
     const answer = await filler.dispatchFetch("http://filler.test/", { method: "POST", body: JSON.stringify({ binding, statements }) });
     if (!answer.ok) throw new Error(await answer.text());
@@ -105,10 +105,10 @@ const databaseOf = (filler: Miniflare, binding: string): D1Like => {
   return { prepare: (sql) => prepare(sql), batch: (statements) => batch(statements as readonly (D1Statement & Prepared)[]) };
 };
 
-const bindingOf = (home: string): string => (home === "00" ? "DB" : `DB_${home}`);
+const shardBinding = (home: string): string => (home === "00" ? "DB" : `DB_${home}`);
 
 /** Applies the migrations not yet applied, in wrangler's own table, so that both tools agree on what was done. */
-const migrate = async (db: D1Like): Promise<void> => {
+const applyMigrations = async (db: D1Like): Promise<void> => {
   await db
     .prepare(
       "CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)",
@@ -124,63 +124,63 @@ const migrate = async (db: D1Like): Promise<void> => {
 };
 
 /** The flags above fit no snapshot that the runtime was built with; it says so once an isolate, and compiles. */
-const isExpected = (message: string): boolean => message.startsWith("NOSENTRY per-isolate bootstrap compile cache");
+const isExpectedMessage = (message: string): boolean => message.startsWith("NOSENTRY per-isolate bootstrap compile cache");
 
 interface LogLine {
   readonly level: string;
   readonly message: string;
 }
 
-const isFault = ({ level }: LogLine): boolean => level === "warn" || level === "error";
+const isProblem = ({ level }: LogLine): boolean => level === "warn" || level === "error";
 
-const printLog =
+const createLogPrinter =
   (printsAll: boolean) =>
   (line: LogLine): void => {
-    if (isExpected(line.message) || !(printsAll || isFault(line))) return;
-    (isFault(line) ? process.stderr : process.stdout).write(`${line.message}\n`);
+    if (isExpectedMessage(line.message) || !(printsAll || isProblem(line))) return;
+    (isProblem(line) ? process.stderr : process.stdout).write(`${line.message}\n`);
   };
 
-const sharedOptions = ({ stateDir, printsLog }: Pick<RuntimeOptions, "stateDir" | "printsLog">) => ({
+const buildSharedOptions = ({ stateDir, printsLog }: Pick<RuntimeOptions, "stateDir" | "printsLog">) => ({
   host: "127.0.0.1",
   cf: false as const,
   log: new Log(LogLevel.WARN),
   logRequests: false,
-  handleStructuredLogs: printLog(printsLog !== false),
+  handleStructuredLogs: createLogPrinter(printsLog !== false),
   resourcePersistencePath: join(stateDir, "v3"),
   resourceTmpPath: join(stateDir, "tmp"),
 });
 
-const homesOf = ({ extraHomes = [] }: Pick<RuntimeOptions, "extraHomes">): readonly string[] => ["00", ...extraHomes];
+const listShards = ({ extraShards = [] }: Pick<RuntimeOptions, "extraShards">): readonly string[] => ["00", ...extraShards];
 
 /** Its settings are those of the file alone: what wrangler adds from .dev.vars is for whoever starts the runtime to give, or not. */
-export const workerOfConfiguration = (path = "wrangler.toml"): Record<string, unknown> => {
+export const loadWorkerConfiguration = (path = "wrangler.toml"): Record<string, unknown> => {
   const { modulesRules: _unused, ...worker } = unstable_getMiniflareWorkerOptions(path).workerOptions as Record<string, unknown>;
   return { ...worker, bindings: unstable_readConfig({ config: path }).vars };
 };
 
-const databasesOf = (worker: Record<string, unknown>, homes: readonly string[]): Record<string, unknown> =>
+const listDatabases = (worker: Record<string, unknown>, homes: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(
-    homes.map((home) => [bindingOf(home), home === "00" ? (worker.d1Databases as Record<string, unknown>).DB : `svc-home-${home}`]),
+    homes.map((home) => [shardBinding(home), home === "00" ? (worker.d1Databases as Record<string, unknown>).DB : `svc-home-${home}`]),
   );
 
 /** Migrates the databases of a state folder and fills them; nothing runs there afterwards. */
 export const prepareDatabases = async (
-  options: Pick<RuntimeOptions, "stateDir" | "extraHomes" | "seed" | "printsLog">,
-  worker = workerOfConfiguration(),
+  options: Pick<RuntimeOptions, "stateDir" | "extraShards" | "seed" | "printsLog">,
+  worker = loadWorkerConfiguration(),
 ): Promise<void> => {
   mkdirSync(options.stateDir, { recursive: true });
-  const homes = homesOf(options);
-  const d1Databases = databasesOf(worker, homes);
+  const homes = listShards(options);
+  const d1Databases = listDatabases(worker, homes);
   const filler = new Miniflare(
     convertV4MiniflareOptions({
-      ...sharedOptions(options),
+      ...buildSharedOptions(options),
       port: 0,
-      workers: [{ name: "filler", modules: true, script: fillerScript, compatibilityDate: "2026-08-01", d1Databases }],
+      workers: [{ name: "filler", modules: true, script: seedScript, compatibilityDate: "2026-08-01", d1Databases }],
     } as never),
   );
   for (const home of homes) {
-    const db = databaseOf(filler, bindingOf(home));
-    await migrate(db);
+    const db = openDatabase(filler, shardBinding(home));
+    await applyMigrations(db);
     await options.seed?.(db, home);
   }
   await filler.dispose();
@@ -188,20 +188,20 @@ export const prepareDatabases = async (
 
 /** Starts the runtime; databases are migrated before it listens to anybody. */
 export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> => {
-  const worker = workerOfConfiguration();
-  const databases = databasesOf(worker, homesOf(options));
+  const worker = loadWorkerConfiguration();
+  const databases = listDatabases(worker, listShards(options));
   await prepareDatabases(options, worker);
 
   const running = new Miniflare(
     convertV4MiniflareOptions({
-      ...sharedOptions(options),
+      ...buildSharedOptions(options),
       port: options.port,
       unsafeTriggerHandlers: true,
       ...(options.inspectorPort !== undefined && { inspectorPort: options.inspectorPort }),
       workers: [
         {
           ...worker,
-          ...(options.assetsIn !== undefined && { assets: { ...(worker.assets as object), directory: options.assetsIn } }),
+          ...(options.assetsDir !== undefined && { assets: { ...(worker.assets as object), directory: options.assetsDir } }),
           // a module of its own brings no objects and takes no messages
           ...(options.script !== undefined && { durableObjects: {}, queueProducers: {}, queueConsumers: {} }),
           // nothing asks for them here, and each would be an isolate or two of its own
@@ -214,17 +214,17 @@ export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> =>
             {
               type: "ESModule",
               path: "index.js",
-              contents: options.script ?? readFileSync(join(options.bundledIn ?? bundleDir, "index.js"), "utf8"),
+              contents: options.script ?? readFileSync(join(options.bundleDir ?? bundleDir, "index.js"), "utf8"),
             },
           ],
         },
-        ...(options.beside === undefined
+        ...(options.sidecarScript === undefined
           ? []
           : [
               {
                 name: "beside",
                 modules: true,
-                script: options.beside,
+                script: options.sidecarScript,
                 compatibilityDate: worker.compatibilityDate,
                 d1Databases: databases,
                 durableObjects: Object.fromEntries(
@@ -242,7 +242,7 @@ export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> =>
   const url = await running.ready;
   return {
     url: url.origin,
-    database: async (home = "00") => (await running.getD1Database(bindingOf(home))) as unknown as D1Like,
+    database: async (home = "00") => (await running.getD1Database(shardBinding(home))) as unknown as D1Like,
     scheduled: async (cron, at = new Date()) => {
       const handler = (await running.getWorker("svc")) as unknown as {
         scheduled: (event: { cron: string; scheduledTime: Date }) => Promise<unknown>;

@@ -1,14 +1,14 @@
 // Note-format secrets, as logs and witnesses read them: made from a seed, with the key id that its public key gives.
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
-import { bytesOfBase64Url } from "../core/bytes.ts";
+import { fromBase64Url } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
-import { keyKinds, skeyOf, verifierKey, vkeyOf, type KeyKind } from "../core/ledger/note.ts";
+import { keyKinds, formatSkey, createVerifierKey, formatVkey, type KeyKind } from "../core/ledger/note.ts";
 
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex"); // RFC 8410: PrivateKeyInfo of a 32-byte Ed25519 seed
 
 const publicKeyOf = (seed: Uint8Array): Uint8Array<ArrayBuffer> => {
   const secret: KeyObject = createPrivateKey({ key: Buffer.concat([pkcs8Prefix, seed]), format: "der", type: "pkcs8" });
-  const publicKey = bytesOfBase64Url(createPublicKey(secret).export({ format: "jwk" }).x ?? "");
+  const publicKey = fromBase64Url(createPublicKey(secret).export({ format: "jwk" }).x ?? "");
   if (publicKey === null) throw new Error("note secret: no public key");
   return publicKey;
 };
@@ -19,6 +19,6 @@ export const noteKeyPair = (
   seed: Uint8Array<ArrayBuffer>,
   kind: KeyKind = keyKinds.log,
 ): { readonly secret: string; readonly vkey: string } => {
-  const key = verifierKey(sha256, name, kind, publicKeyOf(seed));
-  return { secret: skeyOf({ name, keyId: key.keyId, kind, seed }), vkey: vkeyOf(key) };
+  const key = createVerifierKey(sha256, name, kind, publicKeyOf(seed));
+  return { secret: formatSkey({ name, keyId: key.keyId, kind, seed }), vkey: formatVkey(key) };
 };

@@ -1,19 +1,19 @@
-// `npm run openapi`: writes docs/openapi.json, the description that the running Worker serves. The committed copy is what
+// `npm run openapi`: writes docs/reference/openapi.json, the description that the running Worker serves. The committed copy is what
 // readers diff and tools lint; the tests fail when it is not what the Worker says.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildAssets } from "./build.ts";
 import { bundleWorker, startRuntime } from "./local-runtime.ts";
-import { ensureDevVars, localSettings } from "./settings.ts";
+import { ensureDevVars, loadLocalSettings } from "./settings.ts";
 
-const committedPath = "docs/openapi.json";
+const committedPath = "docs/reference/openapi.json";
 
 ensureDevVars();
 await buildAssets();
 bundleWorker();
 const stateDir = mkdtempSync(join(tmpdir(), "svc-openapi-"));
-const { vars } = localSettings();
+const { vars } = loadLocalSettings();
 // The address of wrangler.toml, so that the file does not depend on who wrote it.
 const runtime = await startRuntime({ port: 0, stateDir, vars: { ...vars, BASE_URL: "https://api.example.com/v1" } });
 try {

@@ -10,11 +10,11 @@ const appUrl = /^APP_URL = "([^"]+)"/m.exec(readFileSync("wrangler.toml", "utf8"
 if (appUrl === undefined) throw new Error("release: wrangler.toml has no APP_URL");
 
 const { hash12, integrity, share } = await buildAssets(appUrl);
-const keep = (name: string): string => {
+const saveRelease = (name: string): string => {
   const kept = join(releasedDir, name);
   if (existsSync(kept)) return "";
   copyFileSync(join("dist/assets/v1", name), kept);
   return `\nNew: commit ${kept}.`;
 };
 const name = `svc-${hash12}.js`;
-console.log(`/v1/${name}  integrity="${integrity}"${keep(name)}${keep(`svc-share-${share.hash12}.js`)}`);
+console.log(`/v1/${name}  integrity="${integrity}"${saveRelease(name)}${saveRelease(`svc-share-${share.hash12}.js`)}`);

@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { sha256Hex } from "../core/hash.ts";
 import { keyKinds } from "../core/ledger/note.ts";
-import { demoCredentials, demoWorld } from "./demo-world.ts";
-import type { PaymentStandIn } from "./demo-site/payment-provider.ts";
+import { getDemoCredentials, createDemoWorld } from "./demo-world.ts";
+import type { PaymentProviderMock } from "./demo-site/payment-provider-mock.ts";
 import { noteKeyPair } from "./note-secret.ts";
 
 const devVarsPath = ".dev.vars";
@@ -12,7 +12,7 @@ const devVarsPath = ".dev.vars";
 const localLedger = "localhost/ledger/2026h2";
 
 /** Every secret of a development machine; the audit log's public key too, which the ledger watches as a witness. */
-export const freshVars = (): Record<string, string> => {
+export const generateDevVars = (): Record<string, string> => {
   const key = (): string => randomBytes(32).toString("base64");
   const token = (): string => randomBytes(32).toString("base64url");
   const audit = noteKeyPair("localhost/audit/0", new Uint8Array(randomBytes(32)));
@@ -42,8 +42,8 @@ const heading = "# Development secrets of this machine, made at the first start.
 /** Writes .dev.vars when it is absent, and adds what a newer version needs; what is there stays. */
 export const ensureDevVars = (): void => {
   const kept = existsSync(devVarsPath) ? readFileSync(devVarsPath, "utf8") : heading;
-  const known = parse(kept);
-  const { AUDIT_KEY, AUDIT_VKEY, ADMIN_TOKEN, ADMIN_TOKEN_SHA256, ...others } = freshVars();
+  const known = parseDevVars(kept);
+  const { AUDIT_KEY, AUDIT_VKEY, ADMIN_TOKEN, ADMIN_TOKEN_SHA256, ...others } = generateDevVars();
   // two that belong together are added together
   const pairs = {
     ...(known.AUDIT_KEY === undefined && { AUDIT_KEY, AUDIT_VKEY }),
@@ -55,7 +55,7 @@ export const ensureDevVars = (): void => {
   writeFileSync(devVarsPath, `${kept.endsWith("\n") ? kept : `${kept}\n`}${added}`, { mode: 0o600 });
 };
 
-const parse = (text: string): Record<string, string> =>
+const parseDevVars = (text: string): Record<string, string> =>
   Object.fromEntries(
     text.split("\n").flatMap((line) => {
       const match = /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line.trim());
@@ -73,10 +73,10 @@ export interface LocalSettings {
   readonly vars: Readonly<Record<string, string>>;
 }
 
-const overridable = /^(?:DEV_|LIMIT_|LEDGER_|WITNESS|TIMESTAMP_|ANCHOR_|DOH_|MAIL|SECURITY_|STRIPE_|SIGNUP_|OAUTH_|MCP_MODERN)/;
+const overridablePattern = /^(?:DEV_|LIMIT_|LEDGER_|WITNESS|TIMESTAMP_|ANCHOR_|DOH_|MAIL|SECURITY_|STRIPE_|SIGNUP_|OAUTH_|MCP_MODERN)/;
 
 /** The settings of a service on these ports of this machine. */
-export const settingsOf = ({
+export const buildLocalSettings = ({
   port,
   demoPort,
   stateDir,
@@ -107,7 +107,7 @@ export const settingsOf = ({
       // What the first page shows of the demonstration.
       DEV_DEMO: JSON.stringify({
         site_base: `http://localhost:${demoPort}`,
-        ...demoCredentials(demoWorld(vars.ISSUER_KEY as string)),
+        ...getDemoCredentials(createDemoWorld(vars.ISSUER_KEY as string)),
       }),
       // The stand-in for the payment provider; DEV_STRIPE_API= (empty) speaks to the provider itself, with a test key of its own.
       DEV_STRIPE_API: vars.DEV_STRIPE_API ?? `http://localhost:${demoPort}`,
@@ -116,20 +116,20 @@ export const settingsOf = ({
 };
 
 /** Reads .dev.vars and the environment. Throws when there is no .dev.vars yet. */
-export const localSettings = (): LocalSettings => {
+export const loadLocalSettings = (): LocalSettings => {
   const overrides = Object.fromEntries(
-    Object.entries(process.env).filter(([name, value]) => overridable.test(name) && value !== undefined),
+    Object.entries(process.env).filter(([name, value]) => overridablePattern.test(name) && value !== undefined),
   ) as Record<string, string>;
-  return settingsOf({
+  return buildLocalSettings({
     port: Number(process.env.PORT ?? "8787"),
     demoPort: Number(process.env.DEMO_PORT ?? "8788"),
     stateDir: process.env.SVC_STATE_DIR ?? ".wrangler/state",
-    vars: { ...parse(readFileSync(devVarsPath, "utf8")), ...overrides },
+    vars: { ...parseDevVars(readFileSync(devVarsPath, "utf8")), ...overrides },
   });
 };
 
 /** What the stand-in for the payment provider shares with the service. */
-export const paymentStandInOf = ({ origin, demoOrigin, vars }: LocalSettings): PaymentStandIn => ({
+export const paymentProviderMockFrom = ({ origin, demoOrigin, vars }: LocalSettings): PaymentProviderMock => ({
   origin: demoOrigin,
   serviceOrigin: origin,
   secretKey: vars.STRIPE_SECRET_KEY as string,

@@ -20,7 +20,7 @@ export interface LedgerDeployment {
   readonly port?: number;
 }
 
-export const startLedger = async ({ origin, secret, token, folder, port = 0 }: LedgerDeployment): Promise<StandaloneLedger> => {
+export const startStandaloneLedger = async ({ origin, secret, token, folder, port = 0 }: LedgerDeployment): Promise<StandaloneLedger> => {
   const bundled = await build({
     entryPoints: ["workers/ledger/entry.ts"],
     bundle: true,

@@ -1,11 +1,11 @@
 // `npm start`: the whole service and a demo business site, on this machine, in the foreground.
 import { buildAssets } from "./build.ts";
 import { startDemoSite } from "./demo-site.ts";
-import { demoWorld, seedDemo, seedPeople, vaultOf } from "./demo-world.ts";
+import { createDemoWorld, seedDemo, seedPeople, openVaultFromVars } from "./demo-world.ts";
 import { bundleWorker, startRuntime, type D1Like, type Runtime } from "./local-runtime.ts";
-import { ensureDevVars, localSettings, paymentStandInOf } from "./settings.ts";
+import { ensureDevVars, loadLocalSettings, paymentProviderMockFrom } from "./settings.ts";
 
-const step = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
+const runStep = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
   const start = performance.now();
   process.stdout.write(`  ${name} ...`);
   const value = await work();
@@ -14,35 +14,35 @@ const step = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => 
 };
 
 /** Cron: the local runtime has none of its own. A tick that fails is reported and the next one comes anyway. */
-const tick = (runtime: Runtime, cron: string, at: Date): void => {
+const runCron = (runtime: Runtime, cron: string, at: Date): void => {
   runtime.scheduled(cron, at).catch((error: unknown) => console.error("cron:", error instanceof Error ? error.message : error));
 };
 
-const keepTicking = (runtime: Runtime): NodeJS.Timeout =>
+const startCron = (runtime: Runtime): NodeJS.Timeout =>
   setInterval(() => {
     const at = new Date();
-    tick(runtime, "* * * * *", at);
-    if (at.getMinutes() % 15 === 0) tick(runtime, "*/15 * * * *", at);
+    runCron(runtime, "* * * * *", at);
+    if (at.getMinutes() % 15 === 0) runCron(runtime, "*/15 * * * *", at);
   }, 60_000);
 
 const main = async (): Promise<void> => {
   console.log("svc is starting");
   ensureDevVars();
-  const settings = localSettings();
-  await step("page script, styles", buildAssets);
-  await step("bundle", bundleWorker);
-  const world = demoWorld(settings.vars.ISSUER_KEY as string);
-  const vault = await vaultOf(settings.vars);
+  const settings = loadLocalSettings();
+  await runStep("page script, styles", buildAssets);
+  await runStep("bundle", bundleWorker);
+  const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
+  const vault = await openVaultFromVars(settings.vars);
   const seed = async (db: D1Like): Promise<void> => {
     await seedDemo(db, world, Date.now());
     await seedPeople(db, vault, world, Date.now());
   };
-  const runtime = await step("databases, demo accounts, runtime", () => startRuntime({ ...settings, seed }));
+  const runtime = await runStep("databases, demo accounts, runtime", () => startRuntime({ ...settings, seed }));
   const site = await startDemoSite(
     { port: settings.demoPort, cdnOrigin: settings.origin, clientId: world.acme.clients.live },
-    paymentStandInOf(settings),
+    paymentProviderMockFrom(settings),
   );
-  const ticker = keepTicking(runtime);
+  const ticker = startCron(runtime);
 
   console.log(`
   First page           ${settings.origin}/        checks and withdraws; lists the demo's keys

@@ -6,23 +6,23 @@ import { setPriority } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { ensureBrowsers } from "./browser.ts";
-import { ensureForeignTools } from "./foreign-tools.ts";
+import { ensureThirdPartyTools } from "./third-party-tools.ts";
 import { buildAssets } from "./build.ts";
-import { report, runChecks } from "./checks.ts";
+import { printResult, runChecks } from "./checks.ts";
 import { bundleWorker } from "./local-runtime.ts";
-import { withFolderInMemory } from "./memory.ts";
+import { withMemoryFolder } from "./memory-folder.ts";
 
 const failed: string[] = [];
 
 /** Whether it went well; if not, says why. */
-const succeeds = async (name: string, work: () => unknown): Promise<boolean> => {
+const runStep = async (name: string, work: () => unknown): Promise<boolean> => {
   const start = performance.now();
   try {
     await work();
-    report(true, name, start);
+    printResult(true, name, start);
     return true;
   } catch (error) {
-    report(false, name, start);
+    printResult(false, name, start);
     console.error(error instanceof Error ? error.message : error);
     failed.push(name);
     return false;
@@ -32,11 +32,11 @@ const succeeds = async (name: string, work: () => unknown): Promise<boolean> => 
 const options = process.argv.slice(2);
 const isOfOneProject = options.some((option) => option.startsWith("--project"));
 const projects = isOfOneProject ? [null] : ["node", "workerd"];
-const resultsOf = (project: string | null): string => `dist/test-results${project === null ? "" : `-${project}`}.json`;
+const getResultsPath = (project: string | null): string => `dist/test-results${project === null ? "" : `-${project}`}.json`;
 
 const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promise<boolean> => {
   const only = project === null ? [] : [`--project=${project}`, "--passWithNoTests"]; // files that are named may all be the other's
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${resultsOf(project)}`];
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${getResultsPath(project)}`];
   const child = spawn("node_modules/.bin/vitest", ["run", ...only, ...reporters, ...options], { stdio: ["ignore", "pipe", "pipe"], env });
   // With equal shares the tests on the runtime end forty seconds after the others, at 10 (below normal) a minute before them.
   if (project === "node" && child.pid !== undefined) setPriority(child.pid, 4);
@@ -49,38 +49,38 @@ const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promi
 
 /** Side by side: installing waits for the network, and what waits for browsers and services leaves the processor to what computes. */
 const runAll = (): Promise<void> =>
-  withFolderInMemory(async (folder) => {
+  withMemoryFolder(async (folder) => {
     // The settings that keep a service small (local-runtime.ts) would have the tests collect garbage for a quarter of their time.
     // Many processes load the tools of the runtime: the first of them compiles those for all.
     const inMemory = folder !== null && { TMPDIR: folder, NODE_COMPILE_CACHE: join(folder, "compiled") };
     const env = { ...process.env, MINIFLARE_WORKERD_V8_FLAGS: undefined, ...inMemory };
     const checks = runChecks();
     const runs = isOfOneProject ? [] : [runProject("workerd", env)]; // needs nothing that has to be installed
-    if ((await succeeds("browsers", ensureBrowsers)) && (await succeeds("tools of others (Go, openssl, Python, PHP)", ensureForeignTools)))
+    if ((await runStep("browsers", ensureBrowsers)) && (await runStep("tools of others (Go, openssl, Python, PHP)", ensureThirdPartyTools)))
       runs.push(runProject(isOfOneProject ? null : "node", env));
     if ((await Promise.all(runs)).includes(false)) failed.push("tests");
     failed.push(...(await checks));
   });
 
 /** How many passed and failed, from what vitest wrote; nothing of one that found no tests or died before writing. */
-const counts = (): { readonly passed: number; readonly failed: number } => {
-  const written = projects.map(resultsOf).filter((path) => existsSync(path));
+const countResults = (): { readonly passed: number; readonly failed: number } => {
+  const written = projects.map(getResultsPath).filter((path) => existsSync(path));
   const results = written.map((path) => JSON.parse(readFileSync(path, "utf8")) as Record<"numPassedTests" | "numFailedTests", number>);
   const sum = (name: "numPassedTests" | "numFailedTests"): number => results.reduce((total, result) => total + result[name], 0);
   return { passed: sum("numPassedTests"), failed: sum("numFailedTests") };
 };
 
-const start = performance.now();
-for (const project of projects) rmSync(resultsOf(project), { force: true });
+const startedAt = performance.now();
+for (const project of projects) rmSync(getResultsPath(project), { force: true });
 console.log("svc: every check");
 // The type checks and the tests read what these generate.
-if ((await succeeds("page script, styles", buildAssets)) && (await succeeds("bundle of the Worker", bundleWorker))) await runAll();
+if ((await runStep("page script, styles", buildAssets)) && (await runStep("bundle of the Worker", bundleWorker))) await runAll();
 
-const counted = counts();
-console.log(`${counted.passed} passed, ${counted.failed} failed`);
-if (counted.passed + counted.failed === 0) failed.push("tests: none were found");
+const testCounts = countResults();
+console.log(`${testCounts.passed} passed, ${testCounts.failed} failed`);
+if (testCounts.passed + testCounts.failed === 0) failed.push("tests: none were found");
 if (failed.length > 0) console.error(`Failed: ${failed.join(", ")}.`);
 console.log(
-  `${failed.length === 0 ? "Everything passed" : "Not everything passed"} in ${Math.round((performance.now() - start) / 1_000)} s.`,
+  `${failed.length === 0 ? "Everything passed" : "Not everything passed"} in ${Math.round((performance.now() - startedAt) / 1_000)} s.`,
 );
 process.exit(failed.length === 0 ? 0 : 1);

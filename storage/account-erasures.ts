@@ -1,23 +1,23 @@
 // The end of a person's account. What is theirs lies sealed, each value under a key of its own beside it: setting it to NULL, or to
 // nothing where a column cannot be NULL, is the erasure. Hashes, times, statuses and fingerprints stay and go on to verify.
 import { eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
-import type { AuditChain } from "../core/facts.ts";
+import type { AuditChain } from "../core/domain-events.ts";
 import type { ConsumerId } from "../core/ids.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { excluded, insertIf } from "./inserts.ts";
-import { claimDue } from "./outboxes/claim.ts";
-import { requestEndOfAccount } from "./outboxes/subscription-ends.ts";
+import { claimDueRows } from "./outboxes/claim.ts";
+import { requestSubscriptionEndForAccount } from "./outboxes/subscription-ends.ts";
 import { allOf, existsIn, query } from "./query.ts";
 import {
   accountErasures,
   agentTokens,
   auditOutbox,
-  consumerHomes,
+  consumerShards,
   consumers,
   fieldFanouts,
-  mailedCodeFailures,
-  mailedCodes,
+  emailCodeFailures,
+  emailCodes,
   mailOutbox,
   passkeys,
   removals,
@@ -29,10 +29,10 @@ import {
 
 const leaseMs = minuteMs; // more than all homes take
 
-export type Erasure = Omit<typeof accountErasures.$inferSelect, "nextAt">;
+export type AccountErasure = Omit<typeof accountErasures.$inferSelect, "nextAt">;
 
 /** From here on nothing can be granted or changed in the account, and the erasure is finished whatever dies. False for one that is over. */
-export const beginErasure = async (db: Database, { consumerId, language }: Erasure, now: Instant): Promise<boolean> => {
+export const beginAccountErasure = async (db: Database, { consumerId, language }: AccountErasure, now: Instant): Promise<boolean> => {
   const isThere = existsIn(consumers, eq(consumers.id, consumerId), ne(consumers.emailSealed, ""));
   const [, begun] = await batch(db, [
     db
@@ -42,16 +42,16 @@ export const beginErasure = async (db: Database, { consumerId, language }: Erasu
     insertIf(db, accountErasures, { consumerId, language, nextAt: now + leaseMs }, isThere)
       .onConflictDoUpdate({ target: accountErasures.consumerId, set: { nextAt: excluded(accountErasures.nextAt) } })
       .returning({ consumerId: accountErasures.consumerId }),
-    requestEndOfAccount(db, consumerId, now),
+    requestSubscriptionEndForAccount(db, consumerId, now),
   ]);
   return begun.length > 0;
 };
 
-export const claimErasure = async (db: Database, now: Instant): Promise<Erasure | null> =>
-  (await claimDue(db, accountErasures, { now, leaseMs, max: 1 }))[0] ?? null;
+export const claimAccountErasure = async (db: Database, now: Instant): Promise<AccountErasure | null> =>
+  (await claimDueRows(db, accountErasures, { now, leaseMs, max: 1 }))[0] ?? null;
 
 /** What a home holds of a person besides shares that are still active; those have to be ended first. */
-export const forgetPerson = (db: Database, consumerId: ConsumerId, chain: AuditChain) => {
+export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain: AuditChain) => {
   const ended = allOf(eq(shares.consumerId, consumerId), ne(shares.state, "active"));
   const ids = query.select({ id: shares.id }).from(shares).where(ended);
   return [
@@ -62,7 +62,7 @@ export const forgetPerson = (db: Database, consumerId: ConsumerId, chain: AuditC
       .set({
         consumerId: null,
         consumerChain: null,
-        consumerShard: null,
+        consumerAuditLog: null,
         subjectSealed: null,
         reasonSealed: null,
         emailIndex: null,
@@ -80,13 +80,13 @@ export const forgetPerson = (db: Database, consumerId: ConsumerId, chain: AuditC
 };
 
 /** The account itself, last. Fails as `isOutdatedFields` says where somebody else has come to this point before. */
-export const eraseAccount = (db: Database, id: ConsumerId) => {
+export const eraseConsumer = (db: Database, id: ConsumerId) => {
   const address = query.select({ index: consumers.emailIndex }).from(consumers).where(eq(consumers.id, id));
-  const ofSignIn = (codes: typeof mailedCodes | typeof mailedCodeFailures) =>
+  const ofSignIn = (codes: typeof emailCodes | typeof emailCodeFailures) =>
     allOf(eq(codes.purpose, "login"), eq(codes.topic, "consumer"), inArray(codes.addressIndex, address));
   return [
-    db.delete(mailedCodes).where(ofSignIn(mailedCodes)),
-    db.delete(mailedCodeFailures).where(ofSignIn(mailedCodeFailures)),
+    db.delete(emailCodes).where(ofSignIn(emailCodes)),
+    db.delete(emailCodeFailures).where(ofSignIn(emailCodeFailures)),
     db
       .update(consumers)
       .set({
@@ -103,7 +103,7 @@ export const eraseAccount = (db: Database, id: ConsumerId) => {
     db.delete(agentTokens).where(allOf(eq(agentTokens.principalId, id), eq(agentTokens.realm, "consumer"))),
     db.update(removals).set({ notesSealed: null, affidavitSealed: null, changedBy: "erased" }).where(eq(removals.consumerId, id)),
     db.delete(fieldFanouts).where(eq(fieldFanouts.consumerId, id)),
-    db.delete(consumerHomes).where(eq(consumerHomes.consumerId, id)),
+    db.delete(consumerShards).where(eq(consumerShards.consumerId, id)),
     db.delete(accountErasures).where(eq(accountErasures.consumerId, id)),
   ] as const;
 };

@@ -5,24 +5,24 @@ import type { VerifiedDomain } from "../core/access/origins.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";
 import type { GrantingClient } from "../core/shares/grant.ts";
 import type { Database, Found } from "./database.ts";
-import { clientClockOffset } from "./sandbox-clocks.ts";
-import { prepared } from "./prepared.ts";
+import { clientClockOffsetField } from "./sandbox-clocks.ts";
+import { prepareOnce } from "./prepared.ts";
 import { apiKeys, businesses, clients, domains, shares } from "./schema.ts";
 import { jsonRows } from "./json-rows.ts";
 import { allOf, countIn, existsIn, query } from "./query.ts";
 
 /** For selections from businesses. */
-export const chainOfBusiness = { tag: businesses.auditChain, shard: businesses.auditShard };
+export const businessChainFields = { tag: businesses.auditChain, auditLog: businesses.auditLog };
 
-const isVerified = allOf(eq(domains.businessId, businesses.id), eq(domains.status, "verified"));
+const isVerifiedDomain = allOf(eq(domains.businessId, businesses.id), eq(domains.status, "verified"));
 
 /** Sub-select for a query over businesses. A CHECK gives every verified domain its method. */
-export const verifiedDomains = jsonRows({ id: domains.id, domain: domains.domain, method: domains.method }, (rows) =>
-  query.select({ rows }).from(domains).where(isVerified),
+export const verifiedDomainsField = jsonRows({ id: domains.id, domain: domains.domain, method: domains.method }, (rows) =>
+  query.select({ rows }).from(domains).where(isVerifiedDomain),
 ) as SQL<readonly VerifiedDomain[]>;
 
 /** Everything POST /v1/consent decides on, in one query. Null for an unknown client. */
-export const capturingClient = async (db: Database, clientId: ClientId) =>
+export const findIssuingClient = async (db: Database, clientId: ClientId) =>
   (await db
     .select({
       id: businesses.id,
@@ -31,8 +31,8 @@ export const capturingClient = async (db: Database, clientId: ClientId) =>
       plan: businesses.plan,
       country: businesses.country,
       environment: clients.environment,
-      domains: verifiedDomains,
-      chain: chainOfBusiness,
+      domains: verifiedDomainsField,
+      chain: businessChainFields,
       retentionYears: businesses.retentionYears,
       // whether it asked to hear of each issuance
       emitsIssued: businesses.emitCertificateIssued,
@@ -44,36 +44,36 @@ export const capturingClient = async (db: Database, clientId: ClientId) =>
     .get()) ?? null;
 
 /** An account as issuing needs it. Two readings with equal revision are equal in everything here. */
-export type CapturingClient = Found<typeof capturingClient>;
+export type IssuingClient = Found<typeof findIssuingClient>;
 
 /** Whoever acts for a business acts as this, with its chain. */
-const acting = { id: businesses.id, name: businesses.name, status: businesses.status, country: businesses.country };
+const actingBusinessFields = { id: businesses.id, name: businesses.name, status: businesses.status, country: businesses.country };
 
 /** Counted for test clients alone: nothing bounds what people share. */
-const isActiveTest = allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active"));
-const activeTestShares = sql<number>`${sql`iif(${clients.environment} = 'sandbox', ${countIn(shares, isActiveTest)}, 0)`}`;
+const isActiveTestShare = allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active"));
+const activeTestShareCountField = sql<number>`${sql`iif(${clients.environment} = 'sandbox', ${countIn(shares, isActiveTestShare)}, 0)`}`;
 
 /** Null for an unknown client. */
-export const businessOfClient = async (db: Database, clientId: ClientId): Promise<BusinessId | null> => {
+export const findBusinessIdByClient = async (db: Database, clientId: ClientId): Promise<BusinessId | null> => {
   const row = await db.select({ id: clients.businessId }).from(clients).where(eq(clients.id, clientId)).get();
   return row?.id ?? null;
 };
 
 /** A client and its business as the share protocol decides on them, in one query. Null for an unknown client. */
-export const grantingClient = async (db: Database, clientId: ClientId): Promise<GrantingClient | null> => {
+export const findGrantingClient = async (db: Database, clientId: ClientId): Promise<GrantingClient | null> => {
   const row = await db
     .select({
       clientId: clients.id,
       environment: clients.environment,
       requireOrigin: clients.requireOrigin,
       returnUrls: clients.returnUrls,
-      business: acting,
+      business: actingBusinessFields,
       logoUrl: businesses.logoUrl,
       revision: businesses.revision,
-      domains: verifiedDomains,
-      chain: chainOfBusiness,
-      clockOffsetMs: clientClockOffset.as("clock_offset_ms"),
-      activeTestShares: activeTestShares.as("active_test_shares"),
+      domains: verifiedDomainsField,
+      chain: businessChainFields,
+      clockOffsetMs: clientClockOffsetField.as("clock_offset_ms"),
+      activeTestShares: activeTestShareCountField.as("active_test_shares"),
     })
     .from(clients)
     .innerJoin(businesses, eq(businesses.id, clients.businessId))
@@ -85,21 +85,21 @@ export const grantingClient = async (db: Database, clientId: ClientId): Promise<
 };
 
 /** The business's id, to be read inside the change that depends on it: NULL where the account was changed since. */
-export const businessIfStill = ({ business, revision }: Pick<GrantingClient, "business" | "revision">): SQL<BusinessId> =>
+export const unchangedBusinessId = ({ business, revision }: Pick<GrantingClient, "business" | "revision">): SQL<BusinessId> =>
   sql`${query
     .select({ id: businesses.id })
     .from(businesses)
     .where(allOf(eq(businesses.id, business.id), eq(businesses.revision, revision)))}`;
 
-const holderByHash = prepared<{ keyHash: string }>()((db, { keyHash }) =>
+const selectKeyHolderByHash = prepareOnce<{ keyHash: string }>()((db, { keyHash }) =>
   db
     .select({
       keyId: apiKeys.id,
       environment: apiKeys.environment,
       // the day it was last used before
       lastUsedAt: apiKeys.lastUsedAt,
-      business: acting,
-      chain: chainOfBusiness,
+      business: actingBusinessFields,
+      chain: businessChainFields,
     })
     .from(apiKeys)
     .innerJoin(businesses, eq(businesses.id, apiKeys.businessId))
@@ -108,17 +108,17 @@ const holderByHash = prepared<{ keyHash: string }>()((db, { keyHash }) =>
 );
 
 /** The holder of a live API key, by the SHA-256 of the key. Unknown and revoked keys take the same path to null. */
-export const keyHolder = async (db: Database, keyHash: string) => {
-  const row = await holderByHash(db, { keyHash }).get();
+export const findApiKeyHolder = async (db: Database, keyHash: string) => {
+  const row = await selectKeyHolderByHash(db, { keyHash }).get();
   if (row === undefined) return null;
   const { business, chain, ...key } = row;
   return { ...key, business: { ...business, chain } };
 };
 
-export type KeyHolder = Found<typeof keyHolder>;
+export type ApiKeyHolder = Found<typeof findApiKeyHolder>;
 
 /** The first client of a business in an environment; null where it has none. */
-export const firstClientOf = async (db: Database, businessId: BusinessId, environment: Environment): Promise<ClientId | null> => {
+export const findFirstClientId = async (db: Database, businessId: BusinessId, environment: Environment): Promise<ClientId | null> => {
   const row = await db
     .select({ id: clients.id })
     .from(clients)
@@ -130,9 +130,9 @@ export const firstClientOf = async (db: Database, businessId: BusinessId, enviro
 };
 
 /** What a page of a business is looked at with: its domains, and the client its script tag names. */
-export const integratingBusiness = async (db: Database, businessId: BusinessId, environment: Environment) =>
+export const findIntegrationBusiness = async (db: Database, businessId: BusinessId, environment: Environment) =>
   (await db
-    .select({ domains: verifiedDomains, clientId: clients.id })
+    .select({ domains: verifiedDomainsField, clientId: clients.id })
     .from(businesses)
     .innerJoin(clients, allOf(eq(clients.businessId, businesses.id), eq(clients.environment, environment)))
     .where(eq(businesses.id, businessId))
@@ -140,7 +140,7 @@ export const integratingBusiness = async (db: Database, businessId: BusinessId, 
     .get()) ?? null;
 
 /** How a business names itself to courts and letters. */
-export const businessIdentity = async (db: Database, businessId: BusinessId) =>
+export const getBusinessIdentity = async (db: Database, businessId: BusinessId) =>
   (await db
     .select({ legalName: businesses.legalName, mailingAddress: businesses.mailingAddress, contact: businesses.contactEmail })
     .from(businesses)
@@ -148,18 +148,18 @@ export const businessIdentity = async (db: Database, businessId: BusinessId) =>
     .get()) ?? { legalName: null, mailingAddress: null, contact: null };
 
 /** ISO 3166-1 alpha-2; null for a business that is not here. */
-export const businessCountry = async (db: Database, businessId: BusinessId): Promise<string | null> => {
+export const findBusinessCountry = async (db: Database, businessId: BusinessId): Promise<string | null> => {
   const row = await db.select({ country: businesses.country }).from(businesses).where(eq(businesses.id, businessId)).get();
   return row?.country ?? null;
 };
 
 /** The names a certificate may call a business by, and whether it has proved any domain. */
-export const businessNames = async (db: Database, businessId: BusinessId) =>
+export const findBusinessNames = async (db: Database, businessId: BusinessId) =>
   (await db
     .select({
       name: businesses.name,
       legalName: businesses.legalName,
-      hasVerifiedDomain: existsIn(domains, isVerified).mapWith(Boolean),
+      hasVerifiedDomain: existsIn(domains, isVerifiedDomain).mapWith(Boolean),
     })
     .from(businesses)
     .where(eq(businesses.id, businessId))

@@ -3,8 +3,8 @@ import { desc, eq, getColumns, isNotNull, isNull, lt, or, type SQL } from "drizz
 import type { BusinessId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
-import { violates } from "./faults.ts";
-import { ownerBelow } from "./inserts.ts";
+import { isConstraintViolation } from "./faults.ts";
+import { ownerIfBelowLimit } from "./inserts.ts";
 import { allOf, existsIn } from "./query.ts";
 import { apiKeys } from "./schema.ts";
 
@@ -12,19 +12,20 @@ const { businessId: _, keyHash: __, ...shown } = getColumns(apiKeys);
 export type ApiKey = Pick<typeof apiKeys.$inferSelect, keyof typeof shown>;
 
 const maxKeys = 20;
-const shownRevoked = 100;
+const maxListedRevoked = 100;
 
 /** Fails, and takes its batch with it, when the business has as many as it may. */
-export const insertKey = (
+export const insertApiKey = (
   db: Database,
   businessId: BusinessId,
   key: Omit<typeof apiKeys.$inferSelect, "businessId" | "lastUsedAt" | "revokedAt">,
-) => db.insert(apiKeys).values({ ...key, businessId: ownerBelow(apiKeys.businessId, businessId, maxKeys, isNull(apiKeys.revokedAt)) });
+) =>
+  db.insert(apiKeys).values({ ...key, businessId: ownerIfBelowLimit(apiKeys.businessId, businessId, maxKeys, isNull(apiKeys.revokedAt)) });
 
-export const isTooManyKeys = (error: unknown): boolean => violates(error, "NOT NULL", apiKeys.businessId);
+export const isApiKeyLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", apiKeys.businessId);
 
 /** Keys that open something, oldest first; then those that were revoked, the latest first. */
-export const keysOf = async (db: Database, businessId: BusinessId): Promise<readonly ApiKey[]> => {
+export const listKeysByBusiness = async (db: Database, businessId: BusinessId): Promise<readonly ApiKey[]> => {
   const { createdAt, revokedAt, id } = apiKeys;
   const of = (state: SQL) =>
     db
@@ -33,34 +34,34 @@ export const keysOf = async (db: Database, businessId: BusinessId): Promise<read
       .where(allOf(eq(apiKeys.businessId, businessId), state));
   const [live, revoked] = await batch(db, [
     of(isNull(revokedAt)).orderBy(createdAt, id),
-    of(isNotNull(revokedAt)).orderBy(desc(revokedAt), id).limit(shownRevoked),
+    of(isNotNull(revokedAt)).orderBy(desc(revokedAt), id).limit(maxListedRevoked),
   ]);
   return [...live, ...revoked];
 };
 
-const ownKey = (businessId: BusinessId, id: string): SQL => allOf(eq(apiKeys.id, id), eq(apiKeys.businessId, businessId));
+const isOwnKey = (businessId: BusinessId, id: string): SQL => allOf(eq(apiKeys.id, id), eq(apiKeys.businessId, businessId));
 
 /** Null for a key that is not there, or not of this business. */
-export const keyById = async (db: Database, businessId: BusinessId, id: string): Promise<ApiKey | null> =>
-  (await db.select(shown).from(apiKeys).where(ownKey(businessId, id)).get()) ?? null;
+export const findApiKey = async (db: Database, businessId: BusinessId, id: string): Promise<ApiKey | null> =>
+  (await db.select(shown).from(apiKeys).where(isOwnKey(businessId, id)).get()) ?? null;
 
-export const revokeKey = (db: Database, businessId: BusinessId, id: string, now: Instant) =>
+export const markApiKeyRevoked = (db: Database, businessId: BusinessId, id: string, now: Instant) =>
   db
     .update(apiKeys)
     .set({ revokedAt: now })
-    .where(allOf(ownKey(businessId, id), isNull(apiKeys.revokedAt)));
+    .where(allOf(isOwnKey(businessId, id), isNull(apiKeys.revokedAt)));
 
 /** After `revokeKey` of the same moment: whether that was what ended it. */
-export const isRevokedAt = (id: string, now: Instant): SQL => existsIn(apiKeys, eq(apiKeys.id, id), eq(apiKeys.revokedAt, now));
+export const isApiKeyRevokedAt = (id: string, now: Instant): SQL => existsIn(apiKeys, eq(apiKeys.id, id), eq(apiKeys.revokedAt, now));
 
 /** As `lastUsedAt` tells when it was used. */
-const dayOf = (now: Instant): Instant => now - (now % dayMs);
+const startOfDay = (now: Instant): Instant => now - (now % dayMs);
 
 /** Whether its use of today is not noted yet. */
-export const isUseUnnoted = (lastUsedAt: Instant | null, now: Instant): boolean => lastUsedAt === null || lastUsedAt < dayOf(now);
+export const isFirstUseOfDay = (lastUsedAt: Instant | null, now: Instant): boolean => lastUsedAt === null || lastUsedAt < startOfDay(now);
 
-export const noteUse = (db: Database, id: string, now: Instant) => {
-  const today = dayOf(now);
+export const recordApiKeyUse = (db: Database, id: string, now: Instant) => {
+  const today = startOfDay(now);
   const { lastUsedAt } = apiKeys;
   return db
     .update(apiKeys)

@@ -1,57 +1,67 @@
 // What is known of the payment provider's customers, the events that were taken in, and the accounts they pay for.
 import { eq, isNotNull, isNull, lte, sql, type SQL } from "drizzle-orm";
-import { realmOf, type ConsumerPlan } from "../core/billing/plans.ts";
-import type { BillingEvent, Standing } from "../core/billing/standing.ts";
+import { realmOfAccountId, type ConsumerPlan } from "../core/billing/plans.ts";
+import type { BillingEvent, BillingStatus } from "../core/billing/billing-status.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
-import { chainOfBusiness } from "./accounts.ts";
+import { businessChainFields } from "./accounts.ts";
 import type { Database, Found, Statement } from "./database.ts";
-import { violates } from "./faults.ts";
-import { chainOfConsumer } from "./people.ts";
-import { lookup, type Lookup } from "./lookups.ts";
-import { allOf, existsIn, noneIn } from "./query.ts";
+import { isConstraintViolation } from "./faults.ts";
+import { consumerChainFields } from "./people.ts";
+import { createLookup, type Lookup } from "./lookups.ts";
+import { allOf, existsIn, notExistsIn } from "./query.ts";
 import { billingCustomers, billingEvents, businesses, consumers } from "./schema.ts";
 
 /** `revision` rises with every change, from 1. */
-export interface BillingCustomer extends Standing {
+export interface BillingCustomer extends BillingStatus {
   readonly revision: number;
 }
 
 const { customerId, accountId, revision, pastDueSince, suspendedAt } = billingCustomers;
 
-export const customerById = async (db: Database, id: string): Promise<BillingCustomer | null> =>
+export const findBillingCustomer = async (db: Database, id: string): Promise<BillingCustomer | null> =>
   (await db.select().from(billingCustomers).where(eq(customerId, id)).get()) ?? null;
 
 /** The customer that pays for an account now; null for one that never paid. */
-export const customerOfAccount = (db: Database, id: string): Lookup<BillingCustomer | null> =>
-  lookup(db, [db.select().from(billingCustomers).where(eq(accountId, id))], ([[row]]) => row ?? null);
+export const findCustomerByAccount = (db: Database, id: string): Lookup<BillingCustomer | null> =>
+  createLookup(db, [db.select().from(billingCustomers).where(eq(accountId, id))], ([[row]]) => row ?? null);
 
 /** It is over for good where an operator closed it: what is paid for it has to end. */
-const billedBusiness = async (db: Database, id: string) => {
+const findBilledBusiness = async (db: Database, id: string) => {
   const row = await db
-    .select({ id: businesses.id, status: businesses.status, plan: businesses.plan, chain: chainOfBusiness, revision: businesses.revision })
+    .select({
+      id: businesses.id,
+      status: businesses.status,
+      plan: businesses.plan,
+      chain: businessChainFields,
+      revision: businesses.revision,
+    })
     .from(businesses)
     .where(eq(businesses.id, id as BusinessId))
     .get();
   return row === undefined ? null : { kind: "business" as const, ...row, isOver: row.status === "closed" };
 };
-export type BilledBusiness = Found<typeof billedBusiness>;
+export type BilledBusiness = Found<typeof findBilledBusiness>;
 
 /** Likewise where its person had it deleted. */
-const billedConsumer = async (db: Database, id: string) => {
+const findBilledConsumer = async (db: Database, id: string) => {
   const { plan, erasedAt } = consumers;
   const isOver = sql`${erasedAt} is not null`.mapWith(Boolean);
-  const row = await db.select({ id: consumers.id, plan, isOver, chain: chainOfConsumer }).from(consumers).where(eq(consumers.id, id)).get();
+  const row = await db
+    .select({ id: consumers.id, plan, isOver, chain: consumerChainFields })
+    .from(consumers)
+    .where(eq(consumers.id, id))
+    .get();
   return row === undefined ? null : { kind: "consumer" as const, ...row };
 };
 
-export type BilledAccount = BilledBusiness | Found<typeof billedConsumer>;
+export type BilledAccount = BilledBusiness | Found<typeof findBilledConsumer>;
 
 /** Null for an account that is not here. */
-export const billedAccount = (db: Database, id: string): Promise<BilledAccount | null> =>
-  realmOf(id) === "business" ? billedBusiness(db, id) : billedConsumer(db, id);
+export const findBilledAccount = (db: Database, id: string): Promise<BilledAccount | null> =>
+  realmOfAccountId(id) === "business" ? findBilledBusiness(db, id) : findBilledConsumer(db, id);
 
-const isUnchanged = (account: BilledAccount): SQL =>
+const isAccountUnchanged = (account: BilledAccount): SQL =>
   account.kind === "business"
     ? existsIn(businesses, eq(businesses.id, account.id), eq(businesses.revision, account.revision))
     : existsIn(
@@ -63,7 +73,7 @@ const isUnchanged = (account: BilledAccount): SQL =>
 
 /** 0 says that there is no such customer yet. */
 const isAtRevision = (id: string, known: number): SQL =>
-  known === 0 ? noneIn(billingCustomers, eq(customerId, id)) : existsIn(billingCustomers, eq(customerId, id), eq(revision, known));
+  known === 0 ? notExistsIn(billingCustomers, eq(customerId, id)) : existsIn(billingCustomers, eq(customerId, id), eq(revision, known));
 
 /** The row of an event. Without its customer, and so the batch fails, where customer or account moved on since they were read. */
 export const insertBillingEvent = (
@@ -73,7 +83,7 @@ export const insertBillingEvent = (
   now: Instant,
 ): Statement => {
   const stands = isAtRevision(event.customerId, read.revision);
-  const condition = read.account === null ? stands : allOf(stands, isUnchanged(read.account));
+  const condition = read.account === null ? stands : allOf(stands, isAccountUnchanged(read.account));
   return db.insert(billingEvents).values({
     id: event.id,
     customerId: sql`(select ${event.customerId} where ${condition})`,
@@ -84,28 +94,28 @@ export const insertBillingEvent = (
 };
 
 /** Fails, and with it the batch, where customer or account moved on since they were read: the row keeps its customer only if they did not. */
-export const standsAsRead = (db: Database, customer: BillingCustomer, account: BilledAccount): Statement =>
+export const assertUnchanged = (db: Database, customer: BillingCustomer, account: BilledAccount): Statement =>
   db
     .update(billingCustomers)
     .set({
-      customerId: sql`(select ${customer.customerId} where ${allOf(isAtRevision(customer.customerId, customer.revision), isUnchanged(account))})`,
+      customerId: sql`(select ${customer.customerId} where ${allOf(isAtRevision(customer.customerId, customer.revision), isAccountUnchanged(account))})`,
     })
     .where(eq(customerId, customer.customerId));
 
 /** True when the event was taken in before: by its id. */
-export const isTakenIn = (error: unknown): boolean => violates(error, "UNIQUE", billingEvents.id);
+export const isDuplicateBillingEvent = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", billingEvents.id);
 
 /** True when customer or account changed between reading and writing, or another customer became the account's. */
 export const isOutdatedBilling = (error: unknown): boolean =>
-  violates(error, "NOT NULL", billingEvents.customerId) ||
-  violates(error, "NOT NULL", billingCustomers.customerId) ||
-  violates(error, "UNIQUE", billingCustomers.customerId) ||
-  violates(error, "UNIQUE", billingCustomers.accountId);
+  isConstraintViolation(error, "NOT NULL", billingEvents.customerId) ||
+  isConstraintViolation(error, "NOT NULL", billingCustomers.customerId) ||
+  isConstraintViolation(error, "UNIQUE", billingCustomers.customerId) ||
+  isConstraintViolation(error, "UNIQUE", billingCustomers.accountId);
 
-export const hasTakenIn = async (db: Database, eventId: string): Promise<boolean> =>
+export const hasBillingEvent = async (db: Database, eventId: string): Promise<boolean> =>
   (await db.select({ id: billingEvents.id }).from(billingEvents).where(eq(billingEvents.id, eventId)).get()) !== undefined;
 
-export const putCustomer = (db: Database, standing: Standing, now: Instant): Statement => {
+export const upsertBillingCustomer = (db: Database, standing: BillingStatus, now: Instant): Statement => {
   const said = { ...standing, updatedAt: now };
   return db
     .insert(billingCustomers)
@@ -115,11 +125,11 @@ export const putCustomer = (db: Database, standing: Standing, now: Instant): Sta
 
 type Entitlement = Pick<BilledBusiness, "status" | "plan">;
 
-export const setBusinessEntitlement = (db: Database, id: BusinessId, entitlement: Entitlement): Statement =>
+export const updateBusinessEntitlement = (db: Database, id: BusinessId, entitlement: Entitlement): Statement =>
   db.update(businesses).set(entitlement).where(eq(businesses.id, id));
 
 /** The same, where nothing about the account changed since that revision. */
-export const setEntitlementAt = (db: Database, { id, revision: known }: BilledBusiness, entitlement: Entitlement) =>
+export const updateEntitlementAtRevision = (db: Database, { id, revision: known }: BilledBusiness, entitlement: Entitlement) =>
   db
     .update(businesses)
     .set(entitlement)
@@ -135,11 +145,11 @@ export const hasEntitlement = ({ id, revision: known }: BilledBusiness, entitlem
     eq(businesses.plan, entitlement.plan),
   );
 
-export const setConsumerPlan = (db: Database, id: string, plan: ConsumerPlan): Statement =>
+export const updateConsumerPlan = (db: Database, id: string, plan: ConsumerPlan): Statement =>
   db.update(consumers).set({ plan }).where(eq(consumers.id, id));
 
 /** Accounts whose first failed payment lies before `since` and that are not suspended for it, the oldest first. */
-export const unpaidCustomers = (db: Database, since: Instant, max: number): Promise<readonly BillingCustomer[]> => {
+export const listUnpaidCustomers = (db: Database, since: Instant, max: number): Promise<readonly BillingCustomer[]> => {
   const isPastDue = existsIn(businesses, eq(sql`${businesses.id}`, accountId), eq(businesses.status, "past_due"));
   const isConsumer = existsIn(consumers, eq(sql`${consumers.id}`, accountId));
   return db

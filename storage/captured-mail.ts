@@ -1,48 +1,48 @@
 // Development's mailbox: what would have been sent, sealed like everything personal, readable at /dev/mail.
 import { desc, eq, lte, max, sql } from "drizzle-orm";
-import type { MailMessage } from "../core/mail/message.ts";
-import { comparableMailbox } from "../core/mailbox.ts";
+import type { OutgoingMail } from "../core/mail/message.ts";
+import { normalizeEmailAddress } from "../core/email-address.ts";
 import type { Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { capturedMail as mails } from "./schema.ts";
 import { query } from "./query.ts";
-import { ownContextIn, type Vault } from "./vault.ts";
+import { selfOwnedContext, type Vault } from "./vault.ts";
 
-const kept = 1_000; // the newest; more is nobody's debugging
-const shown = 100;
+const maxStored = 1_000; // the newest; more is nobody's debugging
+const maxListed = 100;
 
-export interface CapturedMail extends MailMessage {
+export interface CapturedMail extends OutgoingMail {
   readonly sentAt: Instant;
 }
 
-const messageContext = ownContextIn("captured_mail", "message");
+const messageContext = selfOwnedContext("captured_mail", "message");
 
-const indexOf = (vault: Vault, to: string): Promise<string> => vault.blindIndex("email", comparableMailbox(to) ?? to);
+const computeRecipientIndex = (vault: Vault, to: string): Promise<string> => vault.blindIndex("email", normalizeEmailAddress(to) ?? to);
 
 /** A mail sent twice is there once. */
-export const captureMail = async (db: Database, vault: Vault, message: MailMessage, now: Instant): Promise<void> => {
+export const insertCapturedMail = async (db: Database, vault: Vault, message: OutgoingMail, now: Instant): Promise<void> => {
   const { id, to } = message;
   const messageSealed = await vault.seal(messageContext(id), JSON.stringify(message));
-  const recipientIndex = await indexOf(vault, to);
+  const recipientIndex = await computeRecipientIndex(vault, to);
   const newest = query.select({ ord: max(mails.ord) }).from(mails);
   await batch(db, [
     db.insert(mails).values({ id, recipientIndex, messageSealed, sentAt: now }).onConflictDoNothing(),
-    db.delete(mails).where(lte(mails.ord, sql`${newest} - ${kept}`)),
+    db.delete(mails).where(lte(mails.ord, sql`${newest} - ${maxStored}`)),
   ]);
 };
 
 /** Newest first; all of them, or those to one address. */
-export const capturedMail = async (db: Database, vault: Vault, to: string | null): Promise<readonly CapturedMail[]> => {
+export const listCapturedMail = async (db: Database, vault: Vault, to: string | null): Promise<readonly CapturedMail[]> => {
   const { id, messageSealed, sentAt } = mails;
   const rows = await db
     .select({ id, messageSealed, sentAt })
     .from(mails)
-    .where(to === null ? undefined : eq(mails.recipientIndex, await indexOf(vault, to)))
+    .where(to === null ? undefined : eq(mails.recipientIndex, await computeRecipientIndex(vault, to)))
     .orderBy(desc(mails.ord))
-    .limit(shown);
+    .limit(maxListed);
   return Promise.all(
     rows.map(async (row) => ({
-      ...(JSON.parse(await vault.open(messageContext(row.id), row.messageSealed)) as MailMessage),
+      ...(JSON.parse(await vault.open(messageContext(row.id), row.messageSealed)) as OutgoingMail),
       sentAt: row.sentAt,
     })),
   );

@@ -5,19 +5,19 @@ import { and, count, desc, eq, gte, inArray, lt, lte, sql, type SQL } from "driz
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { CertificateStatus } from "../core/certificates/certificate.ts";
-import type { ListedCertificate } from "../core/certificates/published.ts";
-import { talliedPeriods } from "../core/certificates/tallies.ts";
+import type { CertificateSummary } from "../core/certificates/published-certificate.ts";
+import { planTallies } from "../core/certificates/tallies.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
-import { foldedPurpose } from "./certificates.ts";
+import { foldPurpose } from "./certificates.ts";
 import type { Database } from "./database.ts";
-import { entitiesField, inOrder, withdrawnEntitiesField } from "./entity-withdrawals.ts";
-import { lookup, type Lookup } from "./lookups.ts";
+import { entitiesField, sortWithdrawnEntities, withdrawnEntitiesField } from "./entity-withdrawals.ts";
+import { createLookup, type Lookup } from "./lookups.ts";
 import { certificateGroups, certificates, certificateTallies, entityLists, purposes } from "./schema.ts";
-import { eachOf, listHolds, query } from "./query.ts";
+import { jsonTable, listContains, query } from "./query.ts";
 import { withdrawalField } from "./withdrawals.ts";
 
-export interface ListFilter {
+export interface CertificateFilter {
   readonly status: CertificateStatus | null;
   readonly emailIndex: string | null;
   readonly phoneIndex: string | null;
@@ -29,17 +29,17 @@ export interface ListFilter {
   readonly to: Instant | null;
 }
 
-interface Asked {
+interface CertificateListQuery {
   readonly businessId: BusinessId;
   readonly environment: Environment;
-  readonly filter: ListFilter;
+  readonly filter: CertificateFilter;
   readonly page: number;
   readonly perPage: number;
 }
 
-const given = <T, R>(value: T | null, condition: (value: T) => R): R | undefined => (value === null ? undefined : condition(value));
+const whenSet = <T, R>(value: T | null, condition: (value: T) => R): R | undefined => (value === null ? undefined : condition(value));
 
-const fields = {
+const listFields = {
   id: certificates.id,
   status: certificates.status,
   fingerprint: certificates.fingerprint,
@@ -60,95 +60,96 @@ const fields = {
 const newestFirst = [desc(certificates.issuedAt), desc(certificates.ord)];
 
 // instr, not LIKE: LIKE refuses patterns over 50 bytes and would give % and _ a meaning
-const ownPurposes = ({ businessId, environment, filter }: Asked) =>
+const isOwnPurpose = ({ businessId, environment, filter }: CertificateListQuery) =>
   and(
     eq(purposes.businessId, businessId),
     eq(purposes.environment, environment),
-    given(filter.purposePart, (part) => sql`instr(${purposes.purposeFolded}, ${foldedPurpose(part)}) > 0`),
+    whenSet(filter.purposePart, (part) => sql`instr(${purposes.purposeFolded}, ${foldPurpose(part)}) > 0`),
   );
 
-const issuedBetween = ({ from, to }: ListFilter) =>
+const isIssuedBetween = ({ from, to }: CertificateFilter) =>
   and(
-    given(from, (at) => gte(certificates.issuedAt, at)),
-    given(to, (at) => lte(certificates.issuedAt, at)),
+    whenSet(from, (at) => gte(certificates.issuedAt, at)),
+    whenSet(to, (at) => lte(certificates.issuedAt, at)),
   );
 
-const own = ({ businessId, environment, filter }: Asked) =>
+const isOwnCertificate = ({ businessId, environment, filter }: CertificateListQuery) =>
   and(
     eq(certificates.businessId, businessId),
     eq(certificates.environment, environment),
-    given(filter.status, (status) => eq(certificates.status, status)),
+    whenSet(filter.status, (status) => eq(certificates.status, status)),
   );
 
-const withPurposes = <Fields extends SelectedFields>(db: Database, fields: Fields) =>
+const selectWithPurposes = <Fields extends SelectedFields>(db: Database, fields: Fields) =>
   db.select(fields).from(certificates).innerJoin(purposes, eq(purposes.id, certificates.purposeId));
 
 /** The certificates of an address are few, so the other filters are asked of each. */
-const byAddress = (db: Database, asked: Asked) => {
+const searchByAddress = (db: Database, asked: CertificateListQuery) => {
   const { filter } = asked;
   const matching = and(
-    own(asked),
-    given(filter.emailIndex, (index) => eq(certificates.emailIndex, index)),
-    given(filter.phoneIndex, (index) => eq(certificates.phoneIndex, index)),
-    given(filter.originDomain, (domain) => eq(certificates.originDomain, domain)),
-    given(filter.entity, (entity) => listHolds(entitiesField, entity)),
-    issuedBetween(filter),
-    ownPurposes(asked),
+    isOwnCertificate(asked),
+    whenSet(filter.emailIndex, (index) => eq(certificates.emailIndex, index)),
+    whenSet(filter.phoneIndex, (index) => eq(certificates.phoneIndex, index)),
+    whenSet(filter.originDomain, (domain) => eq(certificates.originDomain, domain)),
+    whenSet(filter.entity, (entity) => listContains(entitiesField, entity)),
+    isIssuedBetween(filter),
+    isOwnPurpose(asked),
   );
-  return { rows: withPurposes(db, fields).where(matching), totals: [withPurposes(db, { total: count() }).where(matching)] };
+  return { rows: selectWithPurposes(db, listFields).where(matching), totals: [selectWithPurposes(db, { total: count() }).where(matching)] };
 };
 
 /** Without a filter but the status the newest stand in an index of the business. */
-const ofBusiness = (db: Database, asked: Asked) => ({
-  rows: withPurposes(db, fields).where(own(asked)),
+const searchByBusiness = (db: Database, asked: CertificateListQuery) => ({
+  rows: selectWithPurposes(db, listFields).where(isOwnCertificate(asked)),
   totals: [
     db
-      .select({ total: totalOf(purposes, asked.filter) })
+      .select({ total: totalField(purposes, asked.filter) })
       .from(purposes)
-      .where(ownPurposes(asked)),
+      .where(isOwnPurpose(asked)),
   ],
 });
 
 /** Of rows with counters, the certificates with the status that is asked for. */
-const totalOf = (row: typeof purposes | typeof certificateGroups | typeof certificateTallies, { status }: ListFilter) =>
+const totalField = (row: typeof purposes | typeof certificateGroups | typeof certificateTallies, { status }: CertificateFilter) =>
   sql<number>`coalesce(sum(${status === null ? sql`${row.active} + ${row.revoked}` : row[status]}), 0)`;
 
-const purposeOfGroup = eq(purposes.id, certificateGroups.purposeId);
-const listOfGroup = eq(entityLists.id, certificateGroups.entityListId);
+const isPurposeOfGroup = eq(purposes.id, certificateGroups.purposeId);
+const isEntityListOfGroup = eq(entityLists.id, certificateGroups.entityListId);
 
-const byGroups = (db: Database, asked: Asked) => {
+const searchByGroups = (db: Database, asked: CertificateListQuery) => {
   const { filter } = asked;
   const matching = and(
-    ownPurposes(asked),
-    given(filter.originDomain, (domain) => eq(certificateGroups.originDomain, domain)),
-    given(filter.entity, (entity) => listHolds(entityLists.entities, entity)),
+    isOwnPurpose(asked),
+    whenSet(filter.originDomain, (domain) => eq(certificateGroups.originDomain, domain)),
+    whenSet(filter.entity, (entity) => listContains(entityLists.entities, entity)),
   );
   const statuses = sql`json_each(${JSON.stringify(filter.status === null ? ["active", "revoked"] : [filter.status])}) s`;
   // The newest page of every matching group and status, from its index; the answer is the newest page of all of these.
   const newestOfGroup = query
     .select({ ord: certificates.ord })
     .from(certificates)
-    .where(and(eq(certificates.groupId, certificateGroups.id), sql`${certificates.status} = s.value`, issuedBetween(filter)))
+    .where(and(eq(certificates.groupId, certificateGroups.id), sql`${certificates.status} = s.value`, isIssuedBetween(filter)))
     .orderBy(...newestFirst)
     .limit(asked.page * asked.perPage);
   const rows = db
-    .select(fields)
+    .select(listFields)
     .from(purposes)
-    .innerJoin(certificateGroups, purposeOfGroup)
-    .innerJoin(entityLists, listOfGroup)
+    .innerJoin(certificateGroups, isPurposeOfGroup)
+    .innerJoin(entityLists, isEntityListOfGroup)
     .innerJoin(statuses, sql`true`)
     .innerJoin(certificates, inArray(certificates.ord, newestOfGroup))
     .where(matching);
 
   const ofGroups = (total: SQL<number>) =>
-    db.select({ total }).from(purposes).innerJoin(certificateGroups, purposeOfGroup).innerJoin(entityLists, listOfGroup);
-  if (filter.from === null && filter.to === null) return { rows, totals: [ofGroups(totalOf(certificateGroups, filter)).where(matching)] };
+    db.select({ total }).from(purposes).innerJoin(certificateGroups, isPurposeOfGroup).innerJoin(entityLists, isEntityListOfGroup);
+  if (filter.from === null && filter.to === null)
+    return { rows, totals: [ofGroups(totalField(certificateGroups, filter)).where(matching)] };
   // A cross join is done last: SQLite would else walk a group's counters and certificates before it knows the period.
-  const periods = talliedPeriods(filter.from, filter.to);
-  const whole = eachOf(periods.whole);
-  const rest = eachOf(periods.rest);
+  const periods = planTallies(filter.from, filter.to);
+  const whole = jsonTable(periods.wholeSpans);
+  const rest = jsonTable(periods.remainders);
   const start = certificateTallies.start;
-  const tallies = ofGroups(totalOf(certificateTallies, filter))
+  const tallies = ofGroups(totalField(certificateTallies, filter))
     .innerJoin(whole.each, sql`true`)
     .crossJoin(certificateTallies)
     .where(
@@ -177,22 +178,22 @@ const byGroups = (db: Database, asked: Asked) => {
 };
 
 /** Newest first. */
-export const certificatePage = (
+export const listCertificatePage = (
   db: Database,
-  asked: Asked,
-): Lookup<{ readonly certificates: readonly ListedCertificate[]; readonly total: number }> => {
+  asked: CertificateListQuery,
+): Lookup<{ readonly certificates: readonly CertificateSummary[]; readonly total: number }> => {
   const { status: _, emailIndex, phoneIndex, ...searched } = asked.filter;
   const isSearched = Object.values(searched).some((value) => value !== null);
-  const walk = emailIndex !== null || phoneIndex !== null ? byAddress : isSearched ? byGroups : ofBusiness;
+  const walk = emailIndex !== null || phoneIndex !== null ? searchByAddress : isSearched ? searchByGroups : searchByBusiness;
   const { rows, totals } = walk(db, asked);
   const page = rows
     .orderBy(...newestFirst)
     .limit(asked.perPage)
     .offset((asked.page - 1) * asked.perPage);
-  return lookup(db, [page, ...totals], ([listed, ...sums]) => ({
+  return createLookup(db, [page, ...totals], ([listed, ...sums]) => ({
     certificates: listed.map(({ accepted, rejected, entitiesWithdrawn, ...row }) => ({
       ...row,
-      entitiesWithdrawn: inOrder(entitiesWithdrawn),
+      entitiesWithdrawn: sortWithdrawnEntities(entitiesWithdrawn),
       answered: accepted === null || rejected === null ? null : { accepted, rejected },
     })),
     total: sums.flat().reduce((sum, { total }) => sum + total, 0),

@@ -2,24 +2,24 @@
 import { desc, eq, isNotNull, or, sql } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
-import type { DayLimits } from "../core/access/window.ts";
-import type { Issued } from "../core/certificates/issue.ts";
-import type { IssuerSignature, OpenedCertificate, PublishedCertificate } from "../core/certificates/published.ts";
-import { maskedSubject } from "../core/certificates/subject.ts";
-import { base64UrlOf, bytesOfBase64Url } from "../core/bytes.ts";
-import { canonicalJson, type Json } from "../core/canonical-json.ts";
+import type { DailyLimits } from "../core/access/rate-limit.ts";
+import type { IssuedCertificate } from "../core/certificates/issue.ts";
+import type { IssuerSignature, OpenedCertificate, PublishedCertificate } from "../core/certificates/published-certificate.ts";
+import { maskSubject } from "../core/certificates/subject.ts";
+import { toBase64Url, fromBase64Url } from "../core/bytes.ts";
+import { toCanonicalJson, type Json } from "../core/canonical-json.ts";
 import { sha256Hex } from "../core/hash.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
-import type { AnchoredEvent } from "../core/ledger/statement.ts";
+import type { AnchoredEventType } from "../core/ledger/statement.ts";
 import { dayMs, type Instant } from "../core/time.ts";
-import { chainOfBusiness } from "./accounts.ts";
+import { businessChainFields } from "./accounts.ts";
 import { batch, type Database, type Statement } from "./database.ts";
-import { countSubmission } from "./client-days.ts";
-import { entitiesField, inOrder, openedEntityWords, withdrawnEntitiesField } from "./entity-withdrawals.ts";
-import { violates } from "./faults.ts";
+import { recordSubmissionUsage } from "./client-usage.ts";
+import { entitiesField, sortWithdrawnEntities, listOpenedEntityWithdrawals, withdrawnEntitiesField } from "./entity-withdrawals.ts";
+import { isConstraintViolation } from "./faults.ts";
 import { anchorFields } from "./outboxes/anchors.ts";
-import { policyTopic, requestPolicies } from "./outboxes/policies.ts";
-import { isShared } from "./policies.ts";
+import { toPolicyTopic, requestPolicyCapture } from "./outboxes/policies.ts";
+import { isSharedCapture } from "./policies.ts";
 import {
   anchors,
   auditOutbox,
@@ -34,51 +34,58 @@ import {
   purposes,
   withdrawals,
 } from "./schema.ts";
-import { prepared, rowPlaceholders, type Placeholders } from "./prepared.ts";
+import { prepareOnce, rowPlaceholders, type Placeholders } from "./prepared.ts";
 import { jsonRow, jsonRows } from "./json-rows.ts";
-import { allOf, named, query } from "./query.ts";
-import { contextIn, type Vault } from "./vault.ts";
-import { openedWithdrawal, provenWithdrawalField } from "./withdrawals.ts";
+import { allOf, withTablePrefix, query } from "./query.ts";
+import { columnContext, type Vault } from "./vault.ts";
+import { openWithdrawal, withdrawalProofField } from "./withdrawals.ts";
 
-const subjectContext = contextIn("certificates", "subject");
-const evidenceContext = contextIn("certificates", "evidence");
+const subjectContext = columnContext("certificates", "subject");
+const evidenceContext = columnContext("certificates", "evidence");
 
 /** What the insert says when the account changed since the revision that was decided on. */
-export const isOutdatedRevision = (error: unknown): boolean => violates(error, "NOT NULL", certificates.businessId);
+export const isOutdatedRevision = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", certificates.businessId);
 
 /** Case-insensitive search compares this form; SQLite's own lower() knows ASCII only. */
-export const foldedPurpose = (purpose: string): string => purpose.normalize("NFC").toLowerCase();
+export const foldPurpose = (purpose: string): string => purpose.normalize("NFC").toLowerCase();
 
-const countPurpose = prepared<Pick<typeof purposes.$inferSelect, "businessId" | "environment" | "purpose" | "purposeFolded">>()((db, row) =>
-  db
-    .insert(purposes)
-    .values({ businessId: row.businessId, environment: row.environment, purpose: row.purpose, purposeFolded: row.purposeFolded, active: 1 })
-    .onConflictDoUpdate({
-      target: [purposes.businessId, purposes.environment, purposes.purpose],
-      set: { active: sql`${purposes.active} + 1` },
-    })
-    .prepare(),
+const incrementPurposeCount = prepareOnce<Pick<typeof purposes.$inferSelect, "businessId" | "environment" | "purpose" | "purposeFolded">>()(
+  (db, row) =>
+    db
+      .insert(purposes)
+      .values({
+        businessId: row.businessId,
+        environment: row.environment,
+        purpose: row.purpose,
+        purposeFolded: row.purposeFolded,
+        active: 1,
+      })
+      .onConflictDoUpdate({
+        target: [purposes.businessId, purposes.environment, purposes.purpose],
+        set: { active: sql`${purposes.active} + 1` },
+      })
+      .prepare(),
 );
 
-const keepEntityList = prepared<Omit<typeof entityLists.$inferSelect, "id">>()((db, { hash, entities }) =>
+const insertEntityList = prepareOnce<Omit<typeof entityLists.$inferSelect, "id">>()((db, { hash, entities }) =>
   db.insert(entityLists).values({ hash, entities }).onConflictDoNothing({ target: entityLists.hash }).prepare(),
 );
 
-export const keepDisclosure = prepared<typeof disclosures.$inferSelect>()((db, row) =>
+export const insertDisclosure = prepareOnce<typeof disclosures.$inferSelect>()((db, row) =>
   db.insert(disclosures).values(row).onConflictDoNothing({ target: disclosures.hash }).prepare(),
 );
 
-interface Grouped {
+interface GroupKey {
   readonly businessId: BusinessId;
   readonly environment: Environment;
   readonly purpose: string;
   readonly entitiesHash: string;
 }
 
-const isPurpose = ({ businessId, environment, purpose }: Pick<Placeholders<Grouped>, "businessId" | "environment" | "purpose">) =>
+const isMatchingPurpose = ({ businessId, environment, purpose }: Pick<Placeholders<GroupKey>, "businessId" | "environment" | "purpose">) =>
   allOf(eq(purposes.businessId, businessId), eq(purposes.environment, environment), eq(purposes.purpose, purpose));
 
-const keepGroup = prepared<Grouped & { readonly originDomain: string }>()((db, asked) =>
+const insertCertificateGroup = prepareOnce<GroupKey & { readonly originDomain: string }>()((db, asked) =>
   db
     .insert(certificateGroups, "purposeId", "entityListId", "originDomain")
     .select(
@@ -86,13 +93,13 @@ const keepGroup = prepared<Grouped & { readonly originDomain: string }>()((db, a
         .select({ purposeId: purposes.id, entityListId: entityLists.id, originDomain: sql`${asked.originDomain}`.as("origin_domain") })
         .from(purposes)
         .innerJoin(entityLists, eq(entityLists.hash, asked.entitiesHash))
-        .where(isPurpose(asked)),
+        .where(isMatchingPurpose(asked)),
     )
     .onConflictDoNothing()
     .prepare(),
 );
 
-interface DecidedOn extends Grouped {
+interface IssuanceBasis extends GroupKey {
   readonly revision: number;
   readonly policiesNotBefore: Instant;
   readonly policyOrigin: string;
@@ -104,13 +111,13 @@ type CertificateRow = Omit<
   "ord" | "purposeId" | "groupId" | "policyCaptureId" | "status" | "subjectErasedAt" | "viewCount" | "viewRows"
 >;
 
-const insertCertificate = prepared<CertificateRow & DecidedOn>()((db, decided) => {
+const insertCertificate = prepareOnce<CertificateRow & IssuanceBasis>()((db, decided) => {
   const { businessId, originDomain } = decided;
   const business = query
     .select({ id: businesses.id })
     .from(businesses)
     .where(allOf(eq(businesses.id, businessId), eq(businesses.revision, decided.revision)));
-  const purpose = query.select({ id: purposes.id }).from(purposes).where(isPurpose(decided));
+  const purpose = query.select({ id: purposes.id }).from(purposes).where(isMatchingPurpose(decided));
   const list = query.select({ id: entityLists.id }).from(entityLists).where(eq(entityLists.hash, decided.entitiesHash));
   const group = query
     .select({ id: certificateGroups.id })
@@ -125,7 +132,7 @@ const insertCertificate = prepared<CertificateRow & DecidedOn>()((db, decided) =
   const shared = query
     .select({ id: policyCaptures.id })
     .from(policyCaptures)
-    .where(isShared(decided.policyOrigin, decided.policyPage, decided.policiesNotBefore))
+    .where(isSharedCapture(decided.policyOrigin, decided.policyPage, decided.policiesNotBefore))
     .orderBy(desc(policyCaptures.capturedAt))
     .limit(1);
   const { ord, status, subjectErasedAt, viewCount, viewRows, ...given } = rowPlaceholders(certificates);
@@ -146,7 +153,7 @@ const insertCertificate = prepared<CertificateRow & DecidedOn>()((db, decided) =
 export const insertIssuance = async (
   db: Database,
   vault: Vault,
-  issued: Issued,
+  issued: IssuedCertificate,
   stored: {
     readonly revision: number;
     readonly signature: IssuerSignature;
@@ -160,21 +167,21 @@ export const insertIssuance = async (
     /** Where the capture begins: the form's page without query and fragment, for an outbox holds no personal data. */
     readonly policyPage: string;
     /** The limits of the client's day, which count submissions without an API key; null for one with a key. */
-    readonly dayLimits: DayLimits | null;
+    readonly dayLimits: DailyLimits | null;
   },
 ) => {
   const { certificate } = issued;
   const { id, business, disclosureHash } = certificate;
   const { entities, answered } = certificate.recipients;
-  const subject = canonicalJson({ root_salt: base64UrlOf(certificate.rootSalt), fields: [...certificate.fields] });
+  const subject = toCanonicalJson({ root_salt: toBase64Url(certificate.rootSalt), fields: [...certificate.fields] });
   const [subjectSealed, evidenceSealed] = await Promise.all([
     vault.seal(subjectContext(id, business.id), subject),
     vault.seal(evidenceContext(id, business.id), certificate.evidenceText),
   ]);
   const { dayLimits } = stored;
-  const entitiesText = canonicalJson([...entities]);
+  const entitiesText = toCanonicalJson([...entities]);
   const entitiesHash = sha256Hex(entitiesText);
-  const answeredText = canonicalJson(answered === undefined ? null : { ...answered });
+  const answeredText = toCanonicalJson(answered === undefined ? null : { ...answered });
   const counted = {
     clientId: certificate.clientId,
     day: Math.floor(certificate.issuedAt / dayMs),
@@ -187,11 +194,11 @@ export const insertIssuance = async (
     maxBytes: dayLimits?.bytes ?? null,
   };
   return [
-    countSubmission(db, counted),
-    countPurpose(db, { ...certificate, businessId: business.id, purposeFolded: foldedPurpose(certificate.purpose) }),
-    keepDisclosure(db, { hash: disclosureHash, text: certificate.disclosureText }),
-    keepEntityList(db, { hash: entitiesHash, entities }),
-    keepGroup(db, { ...certificate, businessId: business.id, entitiesHash }),
+    recordSubmissionUsage(db, counted),
+    incrementPurposeCount(db, { ...certificate, businessId: business.id, purposeFolded: foldPurpose(certificate.purpose) }),
+    insertDisclosure(db, { hash: disclosureHash, text: certificate.disclosureText }),
+    insertEntityList(db, { hash: entitiesHash, entities }),
+    insertCertificateGroup(db, { ...certificate, businessId: business.id, entitiesHash }),
     insertCertificate(db, {
       ...certificate,
       ...stored,
@@ -200,19 +207,19 @@ export const insertIssuance = async (
       entitiesHash,
       entitiesAccepted: answered?.accepted ?? null,
       entitiesRejected: answered?.rejected ?? null,
-      subjectMasked: maskedSubject(certificate.fields),
+      subjectMasked: maskSubject(certificate.fields),
       subjectSealed,
       evidenceSealed,
-      gpc: certificate.circumstances.gpc,
-      capturedVia: certificate.circumstances.capturedVia,
+      gpc: certificate.captureContext.gpc,
+      capturedVia: certificate.captureContext.capturedVia,
       signature: stored.signature.value,
       signatureKid: stored.signature.kid,
     }),
-    requestPolicies(db, { id, topic: policyTopic(stored.policyOrigin, stored.policyPage), policyPage: stored.policyPage }),
+    requestPolicyCapture(db, { id, topic: toPolicyTopic(stored.policyOrigin, stored.policyPage), policyPage: stored.policyPage }),
   ] as const;
 };
 
-const firstAnchor = (event: AnchoredEvent, fields: SelectedFields) =>
+const selectFirstAnchor = (event: AnchoredEventType, fields: SelectedFields) =>
   query
     .select(fields)
     .from(anchors)
@@ -221,7 +228,7 @@ const firstAnchor = (event: AnchoredEvent, fields: SelectedFields) =>
     .limit(1);
 
 const { id, kind, sourceUrl, contentHash, capturedAt } = policySnapshots;
-const policies = jsonRows({ id, kind, sourceUrl, contentHash, capturedAt }, (rows) =>
+const policiesField = jsonRows({ id, kind, sourceUrl, contentHash, capturedAt }, (rows) =>
   query
     .select({ rows })
     .from(policyCaptures)
@@ -230,7 +237,7 @@ const policies = jsonRows({ id, kind, sourceUrl, contentHash, capturedAt }, (row
 );
 
 /** The entry of an issuance, of an outer query's certificate. */
-const isIssuance = allOf(eq(auditOutbox.entityId, certificates.id), eq(auditOutbox.type, "certificate.issued"));
+const isIssuanceEntry = allOf(eq(auditOutbox.entityId, certificates.id), eq(auditOutbox.type, "certificate.issued"));
 
 const publishedFields = {
   id: certificates.id,
@@ -256,25 +263,25 @@ const publishedFields = {
   signatureKid: certificates.signatureKid,
   viewCount: certificates.viewCount,
   policyCaptureId: certificates.policyCaptureId,
-  policies,
-  anchor: named(anchorFields),
-  withdrawal: provenWithdrawalField,
+  policies: policiesField,
+  anchor: withTablePrefix(anchorFields),
+  withdrawal: withdrawalProofField,
   entitiesWithdrawn: withdrawnEntitiesField,
-  revocation: jsonRow(anchorFields, (row) => firstAnchor("certificate.revoked", { row })),
+  revocation: jsonRow(anchorFields, (row) => selectFirstAnchor("certificate.revoked", { row })),
 };
 
 /** Every certificate has an anchor and few are withdrawn: the first is joined, so that its receipt is not quoted within a quotation. */
-const published = <More extends SelectedFields>(db: Database, more: More) =>
+const selectPublished = <More extends SelectedFields>(db: Database, more: More) =>
   db
     .select({ ...publishedFields, ...more })
     .from(certificates)
     .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
     .innerJoin(disclosures, eq(disclosures.hash, certificates.disclosureHash))
-    .leftJoin(anchors, eq(anchors.ord, firstAnchor("certificate.issued", { ord: anchors.ord })));
+    .leftJoin(anchors, eq(anchors.ord, selectFirstAnchor("certificate.issued", { ord: anchors.ord })));
 
-type PublishedRow = Awaited<ReturnType<ReturnType<typeof published<Record<never, never>>>["all"]>>[number];
+type PublishedRow = Awaited<ReturnType<ReturnType<typeof selectPublished<Record<never, never>>>["all"]>>[number];
 
-const publishedOf = (row: PublishedRow): PublishedCertificate => {
+const toPublishedCertificate = (row: PublishedRow): PublishedCertificate => {
   const { accepted, rejected, signature, signatureKid, policyCaptureId, policies, withdrawal, revocation, entitiesWithdrawn, ...rest } =
     row;
   const signed = (kid: string, value: string): IssuerSignature => ({ kid, alg: "Ed25519", value });
@@ -284,22 +291,24 @@ const publishedOf = (row: PublishedRow): PublishedCertificate => {
     signature: signed(signatureKid, signature),
     policiesCaptured: policyCaptureId !== null,
     policies: policies.toSorted((a, b) => (a.kind < b.kind ? -1 : 1)),
-    entitiesWithdrawn: inOrder(entitiesWithdrawn),
+    entitiesWithdrawn: sortWithdrawnEntities(entitiesWithdrawn),
     withdrawal: withdrawal && { ...withdrawal, signature: signed(withdrawal.signatureKid, withdrawal.signature), anchor: revocation },
   };
 };
 
-const publishedById = prepared<{ certId: CertId }>()((db, { certId }) => published(db, {}).where(eq(certificates.id, certId)).prepare());
+const selectPublishedById = prepareOnce<{ certId: CertId }>()((db, { certId }) =>
+  selectPublished(db, {}).where(eq(certificates.id, certId)).prepare(),
+);
 
 /** The published certificate, whoever asks. */
-export const certificateById = async (db: Database, certId: CertId): Promise<PublishedCertificate | null> => {
-  const row = await publishedById(db, { certId }).get();
-  return row === undefined ? null : publishedOf(row);
+export const findPublishedCertificate = async (db: Database, certId: CertId): Promise<PublishedCertificate | null> => {
+  const row = await selectPublishedById(db, { certId }).get();
+  return row === undefined ? null : toPublishedCertificate(row);
 };
 
-const pageById = prepared<{ certId: CertId }>()((db, { certId }) => {
-  const entry = query.select({ at: auditOutbox.drainedAt }).from(auditOutbox).where(isIssuance);
-  return published(db, { loggedAt: sql<Instant | null>`${entry}` })
+const selectForPage = prepareOnce<{ certId: CertId }>()((db, { certId }) => {
+  const entry = query.select({ at: auditOutbox.drainedAt }).from(auditOutbox).where(isIssuanceEntry);
+  return selectPublished(db, { loggedAt: sql<Instant | null>`${entry}` })
     .where(eq(certificates.id, certId))
     .prepare();
 });
@@ -308,33 +317,33 @@ const pageById = prepared<{ certId: CertId }>()((db, { certId }) => {
  * What the public page shows: the published certificate, and when its issuance was entered in the audit log. Reads in the
  * same round trip that writes `noted`, the statements of the open; what they count is then in what is read.
  */
-export const certificateForPage = async (
+export const findCertificateForPage = async (
   db: Database,
   certId: CertId,
   noted: readonly Statement[] = [],
 ): Promise<{ readonly certificate: PublishedCertificate; readonly loggedAt: Instant | null } | null> => {
-  const page = pageById(db, { certId });
+  const page = selectForPage(db, { certId });
   const [row] = (await batch(db, [...noted, page])).at(-1) as (typeof page)["_"]["result"];
   if (row === undefined) return null;
   const { loggedAt, ...certificate } = row;
-  return { certificate: publishedOf(certificate), loggedAt };
+  return { certificate: toPublishedCertificate(certificate), loggedAt };
 };
 
-interface Owned {
+interface OwnedCertificateRef {
   readonly certId: CertId;
   readonly businessId: BusinessId;
   readonly environment: Environment;
 }
 
-const ownedById = prepared<Owned>()((db, { certId, businessId, environment }) => {
+const selectOwnedById = prepareOnce<OwnedCertificateRef>()((db, { certId, businessId, environment }) => {
   const { retentionUntil, evidenceHash, subjectSealed, evidenceSealed } = certificates;
   const entered = query
     .select({ id: auditOutbox.id })
     .from(auditOutbox)
-    .where(allOf(isIssuance, isNotNull(auditOutbox.drainedAt)));
-  return published(db, {
+    .where(allOf(isIssuanceEntry, isNotNull(auditOutbox.drainedAt)));
+  return selectPublished(db, {
     own: { retentionUntil, evidenceHash, subjectSealed, evidenceSealed },
-    chain: chainOfBusiness,
+    chain: businessChainFields,
     issuedEntry: sql<string | null>`${entered}`,
     sealed: { channel: withdrawals.channel, noteSealed: withdrawals.noteSealed, detailsSealed: ceaseAcknowledgements.detailsSealed },
   })
@@ -346,20 +355,20 @@ const ownedById = prepared<Owned>()((db, { certId, businessId, environment }) =>
 });
 
 /** The owner's view: subject and evidence opened. Null for an unknown certificate and for somebody else's, alike. */
-export const openedCertificate = async (db: Database, vault: Vault, asked: Owned): Promise<OpenedCertificate | null> => {
-  const row = await ownedById(db, asked).get();
+export const findOpenedCertificate = async (db: Database, vault: Vault, asked: OwnedCertificateRef): Promise<OpenedCertificate | null> => {
+  const row = await selectOwnedById(db, asked).get();
   if (row === undefined) return null;
   const { own, chain, issuedEntry, sealed, ...rest } = row;
-  const certificate = publishedOf(rest);
+  const certificate = toPublishedCertificate(rest);
   const [subject, evidence, withdrawal, entitiesWithdrawn] = await Promise.all([
     own.subjectSealed === null ? null : vault.open(subjectContext(row.id, row.businessId), own.subjectSealed),
     own.subjectSealed === null ? null : vault.open(evidenceContext(row.id, row.businessId), own.evidenceSealed),
-    certificate.withdrawal === null ? null : openedWithdrawal(vault, asked, sealed),
-    certificate.entitiesWithdrawn.length === 0 ? [] : openedEntityWords(db, vault, asked),
+    certificate.withdrawal === null ? null : openWithdrawal(vault, asked, sealed),
+    certificate.entitiesWithdrawn.length === 0 ? [] : listOpenedEntityWithdrawals(db, vault, asked),
   ]);
   return {
     certificate,
-    subject: subject === null ? null : openedSubject(subject),
+    subject: subject === null ? null : parseSubject(subject),
     evidence: evidence === null ? null : (JSON.parse(evidence) as { readonly [key: string]: Json }),
     evidenceHash: own.evidenceHash,
     retentionUntil: own.retentionUntil,
@@ -371,7 +380,7 @@ export const openedCertificate = async (db: Database, vault: Vault, asked: Owned
 };
 
 /** What was kept of how a certificate came about. */
-export const certificateEvidence = async (
+export const getCertificateEvidence = async (
   db: Database,
   vault: Vault,
   { id, businessId }: Pick<PublishedCertificate, "id" | "businessId">,
@@ -383,21 +392,21 @@ export const certificateEvidence = async (
   return JSON.parse(await vault.open(evidenceContext(id, businessId), row.evidenceSealed)) as OpenedCertificate["evidence"];
 };
 
-const openedSubject = (text: string): NonNullable<OpenedCertificate["subject"]> => {
+const parseSubject = (text: string): NonNullable<OpenedCertificate["subject"]> => {
   const parsed = JSON.parse(text) as { root_salt: string; fields: [string, string][] };
-  const rootSalt = bytesOfBase64Url(parsed.root_salt);
+  const rootSalt = fromBase64Url(parsed.root_salt);
   if (rootSalt === null) throw new Error("certificates: a sealed subject holds no root salt");
   return { fields: new Map(parsed.fields), rootSalt };
 };
 
 /** The address typed into the form, of a subject as it is sealed; null where there is none. */
-export const sealedMailbox = async (
+export const openSubjectEmail = async (
   vault: Vault,
   certId: string,
   businessId: string,
   subjectSealed: string | null,
 ): Promise<string | null> => {
   if (subjectSealed === null) return null;
-  const { fields } = openedSubject(await vault.open(subjectContext(certId, businessId), subjectSealed));
+  const { fields } = parseSubject(await vault.open(subjectContext(certId, businessId), subjectSealed));
   return fields.get("email") || null;
 };

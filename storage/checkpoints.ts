@@ -2,18 +2,18 @@
 // signed. They live in home 00: a log is one for all homes.
 import { desc, eq, gt, gte, lt, sql, type SQLWrapper } from "drizzle-orm";
 import type { Attestation } from "../core/ledger/adapter.ts";
-import { checkpointStatement, entryHash } from "../core/ledger/statement.ts";
+import { formatCheckpointStatement, hashStatement } from "../core/ledger/statement.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Found, type Statement } from "./database.ts";
-import { anchors, attestations, checkpoints, logHighwater } from "./schema.ts";
+import { anchors, attestations, checkpoints, auditLogHighWater } from "./schema.ts";
 import { excluded } from "./inserts.ts";
-import { claimDue } from "./outboxes/claim.ts";
+import { claimDueRows } from "./outboxes/claim.ts";
 import { allOf } from "./query.ts";
 
-export interface TakenCheckpoint {
+export interface NewCheckpoint {
   readonly origin: string;
   /** Of the audit log; null for the ledger, which remembers itself in ledger_state. */
-  readonly shard: number | null;
+  readonly auditLog: number | null;
   /** Count of quarters of an hour since 1970. */
   readonly window: number;
   readonly at: Instant;
@@ -25,32 +25,35 @@ export interface TakenCheckpoint {
 }
 
 /** Somebody who is to attest a checkpoint, or has already. */
-export interface AskedAttestor {
+export interface RequestedAttestor {
   readonly kind: Attestation["kind"];
   readonly name: string;
   readonly attestation: Attestation | null;
 }
 
 /** The largest tree a log of ours signed, as remembered outside of it. */
-export const highwater = async (db: Database, shard: number) =>
-  (await db.select({ size: logHighwater.size, root: logHighwater.root }).from(logHighwater).where(eq(logHighwater.shard, shard)).get()) ??
-  null;
+export const findHighWater = async (db: Database, shard: number) =>
+  (await db
+    .select({ size: auditLogHighWater.size, root: auditLogHighWater.root })
+    .from(auditLogHighWater)
+    .where(eq(auditLogHighWater.auditLog, shard))
+    .get()) ?? null;
 
 // In the statement as it is in the index attestations_due, or SQLite does not take that index: never a bound value.
 const isPending = eq(attestations.status, "pending").inlineParams();
 const isAttested = eq(attestations.status, "attested");
-const ofAttestation = allOf(eq(checkpoints.origin, attestations.origin), eq(checkpoints.window, attestations.window));
+const isCheckpointOfAttestation = allOf(eq(checkpoints.origin, attestations.origin), eq(checkpoints.window, attestations.window));
 
 const asNumber = (size: SQLWrapper | string) => sql<number>`cast(${size} as integer)`;
 
-const raiseHighwater = (db: Database, shard: number, size: string, root: string, now: Instant) =>
+const raiseHighWater = (db: Database, shard: number, size: string, root: string, now: Instant) =>
   db
-    .insert(logHighwater)
-    .values({ shard, size, root, updatedAt: now })
+    .insert(auditLogHighWater)
+    .values({ auditLog: shard, size, root, updatedAt: now })
     .onConflictDoUpdate({
-      target: logHighwater.shard,
+      target: auditLogHighWater.auditLog,
       set: { size, root, updatedAt: now },
-      setWhere: gt(asNumber(excluded(logHighwater.size)), asNumber(logHighwater.size)),
+      setWhere: gt(asNumber(excluded(auditLogHighWater.size)), asNumber(auditLogHighWater.size)),
     });
 
 /**
@@ -58,14 +61,14 @@ const raiseHighwater = (db: Database, shard: number, size: string, root: string,
  * nothing. What an attestor has not answered about earlier checkpoints is given up: a later one covers them, and a stamp that
  * comes late says no more than the newer one.
  */
-export const keepCheckpoint = async (
+export const insertCheckpoint = async (
   db: Database,
-  taken: TakenCheckpoint,
-  asks: { readonly ledgerIds: readonly string[]; readonly attestors: readonly AskedAttestor[] },
+  taken: NewCheckpoint,
+  asks: { readonly ledgerIds: readonly string[]; readonly attestors: readonly RequestedAttestor[] },
   now: Instant,
 ): Promise<void> => {
-  const statement = checkpointStatement(taken);
-  const { origin, window, shard, size, root, note, headsRoot, headsSize } = taken;
+  const statement = formatCheckpointStatement(taken);
+  const { origin, window, auditLog, size, root, note, headsRoot, headsSize } = taken;
   await batch(db, [
     db
       .insert(checkpoints)
@@ -79,9 +82,9 @@ export const keepCheckpoint = async (
           ledgerId,
           kind: "checkpoint",
           entityId: origin,
-          event: shard === null ? "ledger.checkpoint" : "audit.checkpoint",
+          event: auditLog === null ? "ledger.checkpoint" : "audit.checkpoint",
           statement,
-          entryHash: entryHash(statement),
+          entryHash: hashStatement(statement),
           nextAt: now,
           createdAt: now,
         })
@@ -106,12 +109,12 @@ export const keepCheckpoint = async (
       .update(attestations)
       .set({ status: "given_up" })
       .where(allOf(eq(attestations.origin, origin), lt(attestations.window, window), isPending)),
-    ...(shard === null ? [] : [raiseHighwater(db, shard, size, root, now)]),
+    ...(auditLog === null ? [] : [raiseHighWater(db, auditLog, size, root, now)]),
   ] satisfies Statement[]);
 };
 
 /** The newest checkpoint kept of a log. */
-export const newestCheckpoint = async (db: Database, origin: string) => {
+export const findNewestCheckpoint = async (db: Database, origin: string) => {
   const { window, size } = checkpoints;
   return (
     (await db.select({ window, size }).from(checkpoints).where(eq(checkpoints.origin, origin)).orderBy(desc(window)).limit(1).get()) ?? null
@@ -119,11 +122,11 @@ export const newestCheckpoint = async (db: Database, origin: string) => {
 };
 
 /** Size of the newest checkpoint of a log that this witness has cosigned; "0" when none is known. */
-export const witnessedSize = async (db: Database, origin: string, witness: string): Promise<string> => {
+export const getWitnessedSize = async (db: Database, origin: string, witness: string): Promise<string> => {
   const row = await db
     .select({ size: checkpoints.size })
     .from(attestations)
-    .innerJoin(checkpoints, ofAttestation)
+    .innerJoin(checkpoints, isCheckpointOfAttestation)
     .where(allOf(eq(attestations.origin, origin), eq(attestations.kind, "cosignature"), eq(attestations.attestor, witness), isAttested))
     .orderBy(desc(attestations.window))
     .limit(1)
@@ -134,7 +137,7 @@ export const witnessedSize = async (db: Database, origin: string, witness: strin
 const leaseMs = minuteMs; // an attestor is given ten seconds, three times over in the worst case
 
 export const claimAttestations = async (db: Database, max: number, now: Instant) => {
-  const claimed = await claimDue(db, attestations, { now, leaseMs, max, only: isPending });
+  const claimed = await claimDueRows(db, attestations, { now, leaseMs, max, only: isPending });
   const kept = await batch(
     db,
     claimed.map((row) =>
@@ -154,12 +157,12 @@ export const claimAttestations = async (db: Database, max: number, now: Instant)
 export type DueAttestation = Found<typeof claimAttestations>[number];
 
 /** What became of a claimed row: attested, kept unverified, given up, or to be asked again at `nextAt`. */
-export type AttestationEnd =
+export type AttestationUpdate =
   | { readonly status: "attested" | "unverified"; readonly attestation: Attestation }
   | { readonly status: "given_up" }
   | { readonly status: "pending"; readonly nextAt: Instant };
 
-export const endAttestation = (db: Database, row: DueAttestation, end: AttestationEnd) => {
+export const updateAttestation = (db: Database, row: DueAttestation, end: AttestationUpdate) => {
   const attestation = "attestation" in end ? end.attestation : null;
   const { origin, window, kind, attestor } = attestations;
   return db
@@ -177,7 +180,7 @@ export const endAttestation = (db: Database, row: DueAttestation, end: Attestati
  * The first checkpoint of a log that covers the entry and is attested as far as asked: by so many witnesses, and by an authority
  * where there is one. `sinceWindow` is a window before which the entry was not in the log.
  */
-export const attestedCheckpoint = async (
+export const findAttestedCheckpoint = async (
   db: Database,
   asked: {
     readonly origin: string;
@@ -199,7 +202,7 @@ export const attestedCheckpoint = async (
       ),
     })
     .from(checkpoints)
-    .innerJoin(attestations, allOf(ofAttestation, isAttested))
+    .innerJoin(attestations, allOf(isCheckpointOfAttestation, isAttested))
     .where(allOf(eq(origin, asked.origin), gte(window, asked.sinceWindow), gt(asNumber(size), asNumber(asked.index))))
     .groupBy(window)
     .having(allOf(gte(countOf("cosignature"), asked.witnessMin), gte(countOf("rfc3161"), asked.needsStamp ? 1 : 0)))

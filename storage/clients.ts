@@ -2,22 +2,22 @@
 import { eq } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
-import { violates } from "./faults.ts";
-import { ownerBelow } from "./inserts.ts";
+import { isConstraintViolation } from "./faults.ts";
+import { ownerIfBelowLimit } from "./inserts.ts";
 import { clients } from "./schema.ts";
 
 const { id, name, environment, createdAt } = clients;
-const shown = { id, name, environment, createdAt };
-export type Client = Pick<typeof clients.$inferSelect, keyof typeof shown>;
+const listedFields = { id, name, environment, createdAt };
+export type Client = Pick<typeof clients.$inferSelect, keyof typeof listedFields>;
 
 const maxClients = 50;
 
 /** Fails, and takes its batch with it, when the business has as many as it may. */
 export const insertClient = (db: Database, businessId: BusinessId, client: Client) =>
-  db.insert(clients).values({ ...client, businessId: ownerBelow(clients.businessId, businessId, maxClients) });
+  db.insert(clients).values({ ...client, businessId: ownerIfBelowLimit(clients.businessId, businessId, maxClients) });
 
-export const isTooManyClients = (error: unknown): boolean => violates(error, "NOT NULL", clients.businessId);
+export const isClientLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", clients.businessId);
 
 /** Oldest first. */
-export const clientsOf = (db: Database, businessId: BusinessId): Promise<readonly Client[]> =>
-  db.select(shown).from(clients).where(eq(clients.businessId, businessId)).orderBy(createdAt, id).all();
+export const listClientsByBusiness = (db: Database, businessId: BusinessId): Promise<readonly Client[]> =>
+  db.select(listedFields).from(clients).where(eq(clients.businessId, businessId)).orderBy(createdAt, id).all();

@@ -1,74 +1,75 @@
 // A home's database as the storage layer speaks to it, and how the statements of a change become one transaction.
 import type { BatchItem, BatchResponse } from "drizzle-orm/batch";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
-import { StorageFault, translated } from "./faults.ts";
+import { StorageFault, translateFaults } from "./faults.ts";
 import { secondMs } from "../core/time.ts";
 
 type Binding = Pick<D1Database, "prepare" | "batch" | "withSession">;
 
 /** Somebody waits for an answer: a database that has not answered by then is away (CONTRACT 19). What it was sent may still happen. */
-const answerMs = 2 * secondMs;
+const requestTimeoutMs = 2 * secondMs;
 /** Nobody waits for work in the background, and its batches are large. */
-export const backgroundMs = 25 * secondMs;
+export const backgroundTimeoutMs = 25 * secondMs;
 
 /** The answer of the database, or an outage when there is none in time. */
-const answered = async <T>(call: () => Promise<T>, maxMs: number): Promise<T> => {
+const withDeadline = async <T>(call: () => Promise<T>, maxMs: number): Promise<T> => {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new StorageFault("outage", "NO_ANSWER")), maxMs);
   try {
-    return await Promise.race([translated(call), late.promise]);
+    return await Promise.race([translateFaults(call), late.promise]);
   } finally {
     clearTimeout(timer);
   }
 };
 
 /** Hears of queries before they are asked. */
-export type CountQueries = (queries: number) => void;
+export type QueryCounter = (queries: number) => void;
 
 /** Asks the database so many queries in one call. */
-type Ask = <T>(queries: number, call: () => Promise<T>) => Promise<T>;
+type QueryRunner = <T>(queries: number, call: () => Promise<T>) => Promise<T>;
 
 /** What drizzle asks of a statement, with the database's errors translated. */
-class Prepared {
+class TranslatedStatement {
   readonly statement: D1PreparedStatement;
-  readonly #ask: Ask;
+  readonly #runQueries: QueryRunner;
 
-  constructor(statement: D1PreparedStatement, ask: Ask) {
+  constructor(statement: D1PreparedStatement, ask: QueryRunner) {
     this.statement = statement;
-    this.#ask = ask;
+    this.#runQueries = ask;
   }
-  bind(...values: unknown[]): Prepared {
-    return new Prepared(
-      translated(() => this.statement.bind(...values)),
-      this.#ask,
+  bind(...values: unknown[]): TranslatedStatement {
+    return new TranslatedStatement(
+      translateFaults(() => this.statement.bind(...values)),
+      this.#runQueries,
     );
   }
   first(): Promise<unknown> {
-    return this.#ask(1, () => this.statement.first());
+    return this.#runQueries(1, () => this.statement.first());
   }
   run(): Promise<D1Result> {
-    return this.#ask(1, () => this.statement.run());
+    return this.#runQueries(1, () => this.statement.run());
   }
   all(): Promise<D1Result> {
-    return this.#ask(1, () => this.statement.all());
+    return this.#runQueries(1, () => this.statement.all());
   }
   raw(): Promise<unknown[]> {
-    return this.#ask(1, () => this.statement.raw());
+    return this.#runQueries(1, () => this.statement.raw());
   }
 }
 
 /** A binding that throws nothing but StorageFault, and does not wait longer than `ask` does. */
-const guarded = (binding: D1Database | D1DatabaseSession, ask: Ask): Binding => {
+const withFaultTranslation = (binding: D1Database | D1DatabaseSession, ask: QueryRunner): Binding => {
   const guard = {
     prepare: (sql: string) =>
-      new Prepared(
-        translated(() => binding.prepare(sql)),
+      new TranslatedStatement(
+        translateFaults(() => binding.prepare(sql)),
         ask,
       ),
-    batch: (statements: readonly Prepared[]) => ask(statements.length, () => binding.batch(statements.map(({ statement }) => statement))),
+    batch: (statements: readonly TranslatedStatement[]) =>
+      ask(statements.length, () => binding.batch(statements.map(({ statement }) => statement))),
     withSession: (constraint: D1SessionConstraint) =>
-      guarded(
-        translated(() => (binding as D1Database).withSession(constraint)),
+      withFaultTranslation(
+        translateFaults(() => (binding as D1Database).withSession(constraint)),
         ask,
       ),
   };
@@ -78,12 +79,12 @@ const guarded = (binding: D1Database | D1DatabaseSession, ask: Ask): Binding => 
 export type Database = DrizzleD1Database & { readonly $client: Binding };
 
 /** Once per isolate and home: it holds no connection and no state. */
-export const databaseOf = (binding: D1Database, maxMs = answerMs, count: CountQueries = () => {}): Database => {
-  const ask: Ask = (queries, call) => {
+export const openDatabase = (binding: D1Database, maxMs = requestTimeoutMs, count: QueryCounter = () => {}): Database => {
+  const ask: QueryRunner = (queries, call) => {
     count(queries);
-    return answered(call, maxMs);
+    return withDeadline(call, maxMs);
   };
-  return drizzle(guarded(binding, ask) as D1Database);
+  return drizzle(withFaultTranslation(binding, ask) as D1Database);
 };
 
 /** What was just committed is seen, wherever the replicas are. */

@@ -5,11 +5,11 @@ import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database, Found } from "./database.ts";
-import { lookup } from "./lookups.ts";
-import { ceaseAcknowledgements, certificates, entityDuties, entityWithdrawals, purposes, shares, withdrawals } from "./schema.ts";
+import { createLookup } from "./lookups.ts";
+import { ceaseAcknowledgements, certificates, entityCeaseDeadlines, entityWithdrawals, purposes, shares, withdrawals } from "./schema.ts";
 
 /** Overdue first, because they were due first. Each with the certificate or share, and the person, masked, of a certificate. */
-export const openDeadlines = (
+export const listOpenDeadlines = (
   db: Database,
   { businessId, environment }: { readonly businessId: BusinessId; readonly environment: Environment },
   max: number,
@@ -42,20 +42,23 @@ export const openDeadlines = (
     .limit(max + 1);
   const ofRecipients = db
     .select({
-      id: entityDuties.certId,
-      ceaseBy: entityDuties.ceaseBy,
+      id: entityCeaseDeadlines.certId,
+      ceaseBy: entityCeaseDeadlines.ceaseBy,
       withdrawnAt: entityWithdrawals.withdrawnAt,
       purpose: purposes.purpose,
       person: certificates.subjectMasked,
     })
-    .from(entityDuties)
-    .innerJoin(entityWithdrawals, and(eq(entityWithdrawals.certId, entityDuties.certId), eq(entityWithdrawals.number, entityDuties.number)))
-    .innerJoin(certificates, eq(certificates.id, entityDuties.certId))
+    .from(entityCeaseDeadlines)
+    .innerJoin(
+      entityWithdrawals,
+      and(eq(entityWithdrawals.certId, entityCeaseDeadlines.certId), eq(entityWithdrawals.number, entityCeaseDeadlines.number)),
+    )
+    .innerJoin(certificates, eq(certificates.id, entityCeaseDeadlines.certId))
     .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
-    .where(and(eq(entityDuties.businessId, businessId), eq(entityDuties.environment, environment)))
-    .orderBy(entityDuties.ceaseBy)
+    .where(and(eq(entityCeaseDeadlines.businessId, businessId), eq(entityCeaseDeadlines.environment, environment)))
+    .orderBy(entityCeaseDeadlines.ceaseBy)
     .limit(max + 1);
-  return lookup(db, [ofWhole, ofShares, ofRecipients], ([whole, stopped, single]) => {
+  return createLookup(db, [ofWhole, ofShares, ofRecipients], ([whole, stopped, single]) => {
     const deadlines = [
       ...whole.map((row) => ({ ...row, kind: "certificate" as const })),
       ...single.map((row) => ({ ...row, kind: "recipients" as const })),
@@ -65,5 +68,5 @@ export const openDeadlines = (
   });
 };
 
-export type DeadlinePage = Found<typeof openDeadlines>;
+export type DeadlinePage = Found<typeof listOpenDeadlines>;
 export type Deadline = DeadlinePage["deadlines"][number];

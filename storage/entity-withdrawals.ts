@@ -2,16 +2,16 @@
 // wherever a certificate is read, and the rows that make a withdrawal. Of two at once on one certificate the second fails whole, by the number of its act or by a
 // recipient, and is decided anew.
 import { eq, gte, lte, sql } from "drizzle-orm";
-import type { IssuerSignature, OpenedWithdrawal, WithdrawalProof } from "../core/certificates/published.ts";
+import type { IssuerSignature, OpenedWithdrawal, WithdrawalProof } from "../core/certificates/published-certificate.ts";
 import { sha256Hex } from "../core/hash.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
-import type { CeaseDetails } from "../core/withdrawals/acknowledge.ts";
-import type { EntityWithdrawal, WithdrawnEntity } from "../core/withdrawals/entities.ts";
-import type { Recorded } from "../core/withdrawals/withdrawal.ts";
+import type { CeaseDetails } from "../core/withdrawals/cease-acknowledgment.ts";
+import type { EntityWithdrawal, WithdrawnEntity } from "../core/withdrawals/entity-withdrawal.ts";
+import type { RecordedRequest } from "../core/withdrawals/withdrawal.ts";
 import type { Database, Statement } from "./database.ts";
-import { isRaised, violates } from "./faults.ts";
-import { insertMany } from "./inserts.ts";
+import { isTriggerError, isConstraintViolation } from "./faults.ts";
+import { prepareBulkInsert } from "./inserts.ts";
 import { jsonRows } from "./json-rows.ts";
 import { anchorFields } from "./outboxes/anchors.ts";
 import { allOf, query } from "./query.ts";
@@ -25,19 +25,19 @@ import {
   entityWithdrawals,
   withdrawnEntities,
 } from "./schema.ts";
-import { contextIn, type EncryptionContext, type Vault } from "./vault.ts";
+import { columnContext, type EncryptionContext, type Vault } from "./vault.ts";
 
-export interface Owned {
+export interface CertificateRef {
   readonly certId: CertId;
   readonly businessId: BusinessId;
 }
 
-const contextOfActs =
+const actContextIn =
   (table: string, field: string) =>
-  ({ certId, businessId }: Owned, number: number): EncryptionContext =>
-    contextIn(table, field)(`${certId} ${number}`, businessId);
-const noteContext = contextOfActs("entity_withdrawals", "note");
-const detailsContext = contextOfActs("entity_acknowledgements", "details");
+  ({ certId, businessId }: CertificateRef, number: number): EncryptionContext =>
+    columnContext(table, field)(`${certId} ${number}`, businessId);
+const noteContext = actContextIn("entity_withdrawals", "note");
+const detailsContext = actContextIn("entity_acknowledgements", "details");
 
 /** For a query over certificates: the recipients, from the list that the certificate shares with others. */
 export const entitiesField = sql<readonly string[]>`${query
@@ -48,31 +48,41 @@ export const entitiesField = sql<readonly string[]>`${query
 
 const { entity, number } = withdrawnEntities;
 const { withdrawnAt, ceaseBy, method, receivedAt } = entityWithdrawals;
-const acknowledgedAt = sql<Instant | null>`${entityAcknowledgements.acknowledgedAt}`;
-const ofSameAct = allOf(eq(entityWithdrawals.certId, withdrawnEntities.certId), eq(entityWithdrawals.number, number));
-const ofSameEntity = allOf(eq(acknowledgedEntities.certId, withdrawnEntities.certId), eq(acknowledgedEntities.entity, entity));
-const ofAcknowledgement = allOf(
+const entityAcknowledgedAtField = sql<Instant | null>`${entityAcknowledgements.acknowledgedAt}`;
+const isSameAct = allOf(eq(entityWithdrawals.certId, withdrawnEntities.certId), eq(entityWithdrawals.number, number));
+const isSameEntity = allOf(eq(acknowledgedEntities.certId, withdrawnEntities.certId), eq(acknowledgedEntities.entity, entity));
+const isAcknowledgementOfEntity = allOf(
   eq(entityAcknowledgements.certId, acknowledgedEntities.certId),
   eq(entityAcknowledgements.number, acknowledgedEntities.number),
 );
 
-const acknowledgement = sql<number | null>`${acknowledgedEntities.number}`;
-const published = { entity, number, withdrawnAt, ceaseBy, method, receivedAt, acknowledgedAt, acknowledgement };
+const acknowledgementNumberField = sql<number | null>`${acknowledgedEntities.number}`;
+const withdrawnEntityFields = {
+  entity,
+  number,
+  withdrawnAt,
+  ceaseBy,
+  method,
+  receivedAt,
+  acknowledgedAt: entityAcknowledgedAtField,
+  acknowledgement: acknowledgementNumberField,
+};
 
 /** For a query over certificates. The order of the rows is the database's: `inOrder`. */
-export const withdrawnEntitiesField = jsonRows(published, (rows) =>
+export const withdrawnEntitiesField = jsonRows(withdrawnEntityFields, (rows) =>
   query
     .select({ rows })
     .from(withdrawnEntities)
-    .innerJoin(entityWithdrawals, ofSameAct)
-    .leftJoin(acknowledgedEntities, ofSameEntity)
-    .leftJoin(entityAcknowledgements, ofAcknowledgement)
+    .innerJoin(entityWithdrawals, isSameAct)
+    .leftJoin(acknowledgedEntities, isSameEntity)
+    .leftJoin(entityAcknowledgements, isAcknowledgementOfEntity)
     .where(eq(withdrawnEntities.certId, certificates.id)),
 );
 
 /** In the order of the acts, by name within one. */
-export const inOrder = <Entity extends Pick<WithdrawnEntity, "entity" | "number">>(withdrawn: readonly Entity[]): readonly Entity[] =>
-  withdrawn.toSorted((a, b) => a.number - b.number || (a.entity < b.entity ? -1 : 1));
+export const sortWithdrawnEntities = <Entity extends Pick<WithdrawnEntity, "entity" | "number">>(
+  withdrawn: readonly Entity[],
+): readonly Entity[] => withdrawn.toSorted((a, b) => a.number - b.number || (a.entity < b.entity ? -1 : 1));
 
 export interface SignedReceipt {
   readonly text: string;
@@ -80,10 +90,10 @@ export interface SignedReceipt {
 }
 
 /** What a withdrawal is written with, of the whole certificate or of recipients: how the business recorded it, and what proves it. */
-export const recordedRow = async (
+export const toWithdrawalRow = async (
   vault: Vault,
   context: EncryptionContext,
-  recorded: Recorded | null,
+  recorded: RecordedRequest | null,
   { text, signature }: SignedReceipt,
 ) => ({
   channel: recorded?.channel ?? null,
@@ -94,20 +104,20 @@ export const recordedRow = async (
   signatureKid: signature.kid,
 });
 
-const insertEntities = insertMany(withdrawnEntities, ["certId", "entity", "number"]);
+const insertWithdrawnEntities = prepareBulkInsert(withdrawnEntities, ["certId", "entity", "number"]);
 
 export const insertEntityWithdrawal = async (
   db: Database,
   vault: Vault,
-  of: Owned,
+  of: CertificateRef,
   { entities, recorded, ...act }: EntityWithdrawal,
   receipt: SignedReceipt,
 ): Promise<readonly Statement[]> => {
   const { certId } = of;
-  const row = await recordedRow(vault, noteContext(of, act.number), recorded, receipt);
+  const row = await toWithdrawalRow(vault, noteContext(of, act.number), recorded, receipt);
   return [
     db.insert(entityWithdrawals).values({ ...act, certId, ...row }),
-    insertEntities(
+    insertWithdrawnEntities(
       db,
       entities.map((name) => ({ certId, entity: name, number: act.number })),
     ),
@@ -115,17 +125,17 @@ export const insertEntityWithdrawal = async (
 };
 
 /** True when the batch failed because the certificate changed since it was read: another act, or it is revoked. */
-export const isOutdatedAct = (error: unknown): boolean =>
-  violates(error, "UNIQUE", entityWithdrawals.certId, entityWithdrawals.number) ||
-  isRaised(error, "a certificate is revoked once, by a withdrawal");
+export const isOutdatedEntityWithdrawal = (error: unknown): boolean =>
+  isConstraintViolation(error, "UNIQUE", entityWithdrawals.certId, entityWithdrawals.number) ||
+  isTriggerError(error, "a certificate is revoked once, by a withdrawal");
 
-const insertAcknowledged = insertMany(acknowledgedEntities, ["certId", "entity", "number"]);
+const insertAcknowledgedEntities = prepareBulkInsert(acknowledgedEntities, ["certId", "entity", "number"]);
 
 /** It fails when one of the recipients, or the number, was acknowledged in the meantime. */
 export const insertEntityAcknowledgement = async (
   db: Database,
   vault: Vault,
-  of: Owned,
+  of: CertificateRef,
   said: { readonly number: number; readonly entities: readonly string[]; readonly details: CeaseDetails; readonly now: Instant },
 ): Promise<readonly Statement[]> => {
   const { certId } = of;
@@ -133,7 +143,7 @@ export const insertEntityAcknowledgement = async (
   const detailsSealed = await vault.seal(detailsContext(of, act), JSON.stringify(details));
   return [
     db.insert(entityAcknowledgements).values({ certId, number: act, acknowledgedAt: now, detailsSealed }),
-    insertAcknowledged(
+    insertAcknowledgedEntities(
       db,
       entities.map((name) => ({ certId, entity: name, number: act })),
     ),
@@ -141,11 +151,11 @@ export const insertEntityAcknowledgement = async (
 };
 
 export const isOutdatedAcknowledgement = (error: unknown): boolean =>
-  violates(error, "UNIQUE", entityAcknowledgements.certId, entityAcknowledgements.number) ||
-  violates(error, "UNIQUE", acknowledgedEntities.certId, acknowledgedEntities.entity);
+  isConstraintViolation(error, "UNIQUE", entityAcknowledgements.certId, entityAcknowledgements.number) ||
+  isConstraintViolation(error, "UNIQUE", acknowledgedEntities.certId, acknowledgedEntities.entity);
 
 /** What the business wrote about each recipient's withdrawal, in the order of `inOrder`; read only where there are such withdrawals. */
-export const openedEntityWords = async (db: Database, vault: Vault, of: Owned): Promise<readonly OpenedWithdrawal[]> => {
+export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of: CertificateRef): Promise<readonly OpenedWithdrawal[]> => {
   const { channel, noteSealed } = entityWithdrawals;
   const rows = await db
     .select({
@@ -157,9 +167,9 @@ export const openedEntityWords = async (db: Database, vault: Vault, of: Owned): 
       detailsSealed: entityAcknowledgements.detailsSealed,
     })
     .from(withdrawnEntities)
-    .innerJoin(entityWithdrawals, ofSameAct)
-    .leftJoin(acknowledgedEntities, ofSameEntity)
-    .leftJoin(entityAcknowledgements, ofAcknowledgement)
+    .innerJoin(entityWithdrawals, isSameAct)
+    .leftJoin(acknowledgedEntities, isSameEntity)
+    .leftJoin(entityAcknowledgements, isAcknowledgementOfEntity)
     .where(eq(withdrawnEntities.certId, of.certId));
   const opened = new Map<string, Promise<string>>(); // an act can be of a thousand recipients
   const open = (context: EncryptionContext, sealed: string): Promise<string> => {
@@ -168,7 +178,7 @@ export const openedEntityWords = async (db: Database, vault: Vault, of: Owned): 
     return text;
   };
   return Promise.all(
-    inOrder(rows).map(async (row): Promise<OpenedWithdrawal> => {
+    sortWithdrawnEntities(rows).map(async (row): Promise<OpenedWithdrawal> => {
       const { acknowledgement, detailsSealed } = row;
       const isKept = acknowledgement !== null && detailsSealed !== null && detailsSealed !== ""; // empty once the person is erased
       return {
@@ -183,7 +193,7 @@ export const openedEntityWords = async (db: Database, vault: Vault, of: Owned): 
 };
 
 /** What proves the acts of a certificate with these numbers, in their order. */
-export const provenEntityWithdrawals = async (
+export const listEntityWithdrawalProofs = async (
   db: Database,
   certId: CertId,
   { from, to }: { readonly from: number; readonly to: number },

@@ -11,41 +11,41 @@ import { getColumnTable, getTableName, type Column } from "drizzle-orm";
 type FaultKind = "outage" | "constraint" | "bug";
 
 /** The words of triggers that somebody asks for; as in d1-migrations. */
-const raisedWords = [
+const triggerMessages = [
   "a certificate is revoked once, by a withdrawal",
   "policies are linked once",
   "the person of a certificate is erased once, as a whole",
   "a business keeps an owner",
   "a share does not go back",
 ] as const;
-type RaisedWords = (typeof raisedWords)[number];
+type TriggerMessage = (typeof triggerMessages)[number];
 
 export class StorageFault extends Error {
   readonly kind: FaultKind;
   /** The database's name for it, e.g. `SQLITE_BUSY`. */
   readonly code: string | null;
   /** Which constraint, e.g. `UNIQUE idempotency.key_hash`, or the words of a trigger. */
-  readonly violated: string | null;
+  readonly violation: string | null;
 
   constructor(kind: FaultKind, code: string | null = null, violated: string | null = null) {
     super(`storage ${kind}${code === null ? "" : ` ${code}`}`);
     this.name = "StorageFault";
     this.kind = kind;
     this.code = code;
-    this.violated = violated;
+    this.violation = violated;
   }
 }
 
-const bugNames = ["TypeError", "ReferenceError", "RangeError", "SyntaxError"];
-const bugWords =
+const bugErrorNames = ["TypeError", "ReferenceError", "RangeError", "SyntaxError"];
+const bugPattern =
   /SQLITE_(?:ERROR|MISMATCH|RANGE|MISUSE|TOOBIG|AUTH)\b|no such (?:table|column)|syntax error|D1_(?:TYPE|EXEC|COLUMN_NOTFOUND)/;
-const columnNames = "[a-z_0-9]+\\.[a-z_0-9]+";
-const constraintWords = new RegExp(`(UNIQUE|NOT NULL) constraint failed: (${columnNames}(?:, ${columnNames})*)`);
+const columnPattern = "[a-z_0-9]+\\.[a-z_0-9]+";
+const constraintPattern = new RegExp(`(UNIQUE|NOT NULL) constraint failed: (${columnPattern}(?:, ${columnPattern})*)`);
 
-const violatedOf = (message: string): string | null => {
-  const [, kind, columns] = constraintWords.exec(message) ?? [];
+const parseViolation = (message: string): string | null => {
+  const [, kind, columns] = constraintPattern.exec(message) ?? [];
   if (columns !== undefined) return `${kind} ${columns}`;
-  return raisedWords.find((words) => message.includes(words)) ?? null;
+  return triggerMessages.find((words) => message.includes(words)) ?? null;
 };
 
 const toStorageFault = (error: unknown): StorageFault => {
@@ -53,13 +53,13 @@ const toStorageFault = (error: unknown): StorageFault => {
   const { name, message } = error instanceof Error ? error : new Error();
   const code = /\b(?:SQLITE|D1)_[A-Z_]+/.exec(message.replace("D1_ERROR", ""))?.[0] ?? null;
   if (message.includes("constraint failed") || code?.startsWith("SQLITE_CONSTRAINT") === true)
-    return new StorageFault("constraint", code, violatedOf(message));
-  const isBug = bugNames.includes(name) || bugWords.test(message);
+    return new StorageFault("constraint", code, parseViolation(message));
+  const isBug = bugErrorNames.includes(name) || bugPattern.test(message);
   return new StorageFault(isBug ? "bug" : "outage", code);
 };
 
 /** A call to a store; whatever it throws, at once or later, is a StorageFault. */
-export const translated = <T>(call: () => T): T => {
+export const translateFaults = <T>(call: () => T): T => {
   const fail = (error: unknown): never => {
     throw toStorageFault(error);
   };
@@ -72,27 +72,27 @@ export const translated = <T>(call: () => T): T => {
 };
 
 /** A fault of ours, as its message crosses from an object to its caller. */
-const crossed = /\bstorage (outage|constraint|bug)\b/;
+const faultMessagePattern = /\bstorage (outage|constraint|bug)\b/;
 /** What the platform says when an object cannot be reached or was interrupted. */
-const platformWords = /Network connection lost|overloaded|reset because|object to be reset/;
+const platformOutagePattern = /Network connection lost|overloaded|reset because|object to be reset/;
 
 /** The fault of a store or an object behind an error, whatever wrapped it; null for every other error. */
-export const storageFaultOf = (error: unknown): StorageFault | null => {
+export const findStorageFault = (error: unknown): StorageFault | null => {
   if (!(error instanceof Error)) return null;
   if (error instanceof StorageFault) return error;
-  const inner = storageFaultOf(error.cause);
+  const inner = findStorageFault(error.cause);
   if (inner !== null) return inner;
-  const kind = crossed.exec(error.message)?.[1];
+  const kind = faultMessagePattern.exec(error.message)?.[1];
   if (kind !== undefined) return new StorageFault(kind as FaultKind);
   const { retryable, overloaded } = error as { readonly retryable?: boolean; readonly overloaded?: boolean };
-  return retryable === true || overloaded === true || platformWords.test(error.message) ? new StorageFault("outage") : null;
+  return retryable === true || overloaded === true || platformOutagePattern.test(error.message) ? new StorageFault("outage") : null;
 };
 
 /** Whether a change failed because one of these columns was taken (UNIQUE) or missing (NOT NULL). */
-export const violates = (error: unknown, kind: "UNIQUE" | "NOT NULL", ...columns: readonly Column[]): boolean => {
+export const isConstraintViolation = (error: unknown, kind: "UNIQUE" | "NOT NULL", ...columns: readonly Column[]): boolean => {
   const names = columns.map((column) => `${getTableName(getColumnTable(column))}.${column.name}`);
-  return storageFaultOf(error)?.violated === `${kind} ${names.join(", ")}`;
+  return findStorageFault(error)?.violation === `${kind} ${names.join(", ")}`;
 };
 
 /** Whether a trigger refused a change with these words. */
-export const isRaised = (error: unknown, words: RaisedWords): boolean => storageFaultOf(error)?.violated === words;
+export const isTriggerError = (error: unknown, words: TriggerMessage): boolean => findStorageFault(error)?.violation === words;

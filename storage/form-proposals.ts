@@ -3,20 +3,20 @@
 import { dayMs, secondMs } from "../core/time.ts";
 import type { Proposal } from "../core/integration/proposal.ts";
 
-const keyOf = (questionHash: string): string => `form-proposal:${questionHash}`;
-const keptSeconds = (30 * dayMs) / secondMs;
+const proposalKey = (questionHash: string): string => `form-proposal:${questionHash}`;
+const retentionSeconds = (30 * dayMs) / secondMs;
 
-export const keptProposal = async (kv: KVNamespace, questionHash: string): Promise<Proposal | null> => {
+export const findProposal = async (kv: KVNamespace, questionHash: string): Promise<Proposal | null> => {
   try {
-    return await kv.get<Proposal>(keyOf(questionHash), "json");
+    return await kv.get<Proposal>(proposalKey(questionHash), "json");
   } catch {
     return null;
   }
 };
 
-export const keepProposal = async (kv: KVNamespace, questionHash: string, proposal: Proposal): Promise<void> => {
+export const saveProposal = async (kv: KVNamespace, questionHash: string, proposal: Proposal): Promise<void> => {
   try {
-    await kv.put(keyOf(questionHash), JSON.stringify(proposal), { expirationTtl: keptSeconds });
+    await kv.put(proposalKey(questionHash), JSON.stringify(proposal), { expirationTtl: retentionSeconds });
   } catch {
     // the mapping is right without it
   }

@@ -2,7 +2,7 @@
 import { eq, getColumns, getColumnTable, is, SQL, sql, type Column, type InferInsertModel } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database, Statement } from "./database.ts";
-import { prepared } from "./prepared.ts";
+import { prepareOnce } from "./prepared.ts";
 import { countIn } from "./query.ts";
 
 /** In the `set` of `onConflictDoUpdate`: what the insert would have written. */
@@ -17,19 +17,19 @@ export const insertIf = <Table extends SQLiteTable>(db: Database, table: Table, 
 };
 
 /** The owner of a new row; NULL, which fails the insert, where it has as many rows as it may. */
-export const ownerBelow = <Id extends string>(owner: SQLiteColumn, id: Id, max: number, ...only: readonly SQL[]): SQL<Id> =>
+export const ownerIfBelowLimit = <Id extends string>(owner: SQLiteColumn, id: Id, max: number, ...only: readonly SQL[]): SQL<Id> =>
   sql`iif(${countIn(getColumnTable(owner) as SQLiteTable, eq(owner, id), ...only)} < ${max}, ${id}, null)`;
 
 /**
  * Any number of rows as one insert and one bound value, since D1 binds at most a hundred to a statement. They are written in their
  * order. The columns that are not named are left to the database.
  */
-export const insertMany = <Table extends SQLiteTable, Key extends keyof InferInsertModel<Table> & string>(
+export const prepareBulkInsert = <Table extends SQLiteTable, Key extends keyof InferInsertModel<Table> & string>(
   table: Table,
   keys: readonly Key[],
 ) => {
   const cells = keys.map((key) => sql`value ->> ${sql.raw(`'${key}'`)}`);
-  const insert = prepared<{ rows: string }>()((db, { rows }) =>
+  const insert = prepareOnce<{ rows: string }>()((db, { rows }) =>
     db
       .insert(table, ...(keys as never))
       .select(sql`select ${sql.join(cells, sql`, `)} from json_each(${rows})`)

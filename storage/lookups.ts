@@ -5,48 +5,51 @@ import type { BatchResponse } from "drizzle-orm/batch";
 import { batch, type Database, type Statement } from "./database.ts";
 
 /** A query that runs where it is awaited, as all of drizzle's do. */
-type Query = Statement & PromiseLike<unknown>;
+type AwaitableStatement = Statement & PromiseLike<unknown>;
 
 /** Runs by itself where it is awaited, like a query of drizzle's, or together with others. */
 export class Lookup<T> extends QueryPromise<T> {
-  readonly queries: readonly Query[];
+  readonly queries: readonly AwaitableStatement[];
   readonly #db: Database;
-  readonly #meant: (rows: readonly unknown[]) => T | Promise<T>;
+  readonly #toResult: (rows: readonly unknown[]) => T | Promise<T>;
 
-  constructor(db: Database, queries: readonly Query[], meant: (rows: readonly unknown[]) => T | Promise<T>) {
+  constructor(db: Database, queries: readonly AwaitableStatement[], meant: (rows: readonly unknown[]) => T | Promise<T>) {
     super();
     this.#db = db;
     this.queries = queries;
-    this.#meant = meant;
+    this.#toResult = meant;
   }
 
   /** The same question, and what its answer means to whoever asks. */
   map<Meaning>(of: (answer: T) => Meaning | Promise<Meaning>): Lookup<Meaning> {
-    return new Lookup(this.#db, this.queries, async (rows) => of(await this.answer(rows)));
+    return new Lookup(this.#db, this.queries, async (rows) => of(await this.resultFromRows(rows)));
   }
 
   /** What the rows of its queries say. */
-  async answer(rows: readonly unknown[]): Promise<T> {
-    return this.#meant(rows);
+  async resultFromRows(rows: readonly unknown[]): Promise<T> {
+    return this.#toResult(rows);
   }
 
   override async execute(): Promise<T> {
     const [only, ...others] = this.queries;
-    return this.answer(only !== undefined && others.length === 0 ? [await only] : await batch(this.#db, this.queries));
+    return this.resultFromRows(only !== undefined && others.length === 0 ? [await only] : await batch(this.#db, this.queries));
   }
 }
 
 /** `meant` makes the answer of the rows of each query. */
-export const lookup = <const Queries extends readonly Query[], T>(
+export const createLookup = <const Queries extends readonly AwaitableStatement[], T>(
   db: Database,
   queries: Queries,
   meant: (rows: BatchResponse<Queries>) => T | Promise<T>,
 ): Lookup<T> => new Lookup(db, queries, meant as (rows: readonly unknown[]) => T | Promise<T>);
 
-type Answers<Lookups> = { readonly [At in keyof Lookups]: Awaited<Lookups[At]> };
+type LookupResults<Lookups> = { readonly [At in keyof Lookups]: Awaited<Lookups[At]> };
 
 /** All of them as one: one call of the database, and so of one moment. Where one fails, all do. */
-export const together = <const Lookups extends readonly Lookup<unknown>[]>(db: Database, lookups: Lookups): Lookup<Answers<Lookups>> =>
+export const combineLookups = <const Lookups extends readonly Lookup<unknown>[]>(
+  db: Database,
+  lookups: Lookups,
+): Lookup<LookupResults<Lookups>> =>
   new Lookup(
     db,
     lookups.flatMap(({ queries }) => queries),
@@ -55,8 +58,8 @@ export const together = <const Lookups extends readonly Lookup<unknown>[]>(db: D
       const answers = lookups.map((one) => {
         const own = rows.slice(from, from + one.queries.length);
         from += one.queries.length;
-        return one.answer(own);
+        return one.resultFromRows(own);
       });
-      return (await Promise.all(answers)) as Answers<Lookups>;
+      return (await Promise.all(answers)) as LookupResults<Lookups>;
     },
   );

@@ -3,23 +3,24 @@ import { desc, eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import type { Role } from "../core/access/session.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
-import { chainOfBusiness } from "./accounts.ts";
+import { businessChainFields } from "./accounts.ts";
 import { batch, type Database, type Found } from "./database.ts";
-import { isRaised, violates } from "./faults.ts";
-import { isSpentOn } from "./mailed-codes.ts";
+import { isTriggerError, isConstraintViolation } from "./faults.ts";
+import { isCodeUsedBySession } from "./email-codes.ts";
 import { memberEmailContext } from "./people-contexts.ts";
-import { allOf, countIn, existsIn, named, query } from "./query.ts";
+import { allOf, countIn, existsIn, withTablePrefix, query } from "./query.ts";
 import { businesses, invitations, members, sessions } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 
 /** Members and invitations of a business together. */
-const maxPeople = 100;
+const maxMembersAndInvitations = 100;
 
-const ofBusiness = (businessId: BusinessId, id: string) => allOf(eq(members.id, id), eq(members.businessId, businessId));
-const invitedBy = (businessId: BusinessId, id: string) => allOf(eq(invitations.id, id), eq(invitations.businessId, businessId));
+const isMemberOfBusiness = (businessId: BusinessId, id: string) => allOf(eq(members.id, id), eq(members.businessId, businessId));
+const isInvitationOfBusiness = (businessId: BusinessId, id: string) =>
+  allOf(eq(invitations.id, id), eq(invitations.businessId, businessId));
 
 /** Members, the first of them first; then invitations that can still be accepted, each with the time until when. */
-export const peopleOf = async (db: Database, vault: Vault, businessId: BusinessId, now: Instant) => {
+export const listMembersAndInvitations = async (db: Database, vault: Vault, businessId: BusinessId, now: Instant) => {
   const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil } = invitations;
   const [joined, invited] = await batch(db, [
     db
@@ -42,14 +43,14 @@ export const peopleOf = async (db: Database, vault: Vault, businessId: BusinessI
   );
 };
 
-export type Member = Found<typeof peopleOf>[number];
+export type Member = Found<typeof listMembersAndInvitations>[number];
 
 /** Null for somebody who is not there, or not of this business. */
-export const personOf = async (db: Database, vault: Vault, businessId: BusinessId, id: string, now: Instant): Promise<Member | null> =>
-  (await peopleOf(db, vault, businessId, now)).find((person) => person.id === id) ?? null;
+export const findMember = async (db: Database, vault: Vault, businessId: BusinessId, id: string, now: Instant): Promise<Member | null> =>
+  (await listMembersAndInvitations(db, vault, businessId, now)).find((person) => person.id === id) ?? null;
 
 /** Whether an address is a member of this very business. */
-export const isMemberOf = async (db: Database, businessId: BusinessId, emailIndex: string): Promise<boolean> =>
+export const hasMemberWithAddress = async (db: Database, businessId: BusinessId, emailIndex: string): Promise<boolean> =>
   (await db
     .select({ id: members.id })
     .from(members)
@@ -57,18 +58,18 @@ export const isMemberOf = async (db: Database, businessId: BusinessId, emailInde
     .get()) !== undefined;
 
 /** Whoever invites an address can fill its page, but not without end. */
-const maxShownInvitations = 20;
+const maxListedInvitations = 20;
 
 /**
  * The businesses that somebody acts for under an address in this home, or is invited to act for: its seats, then the newest invitations
  * that can be accepted, each with the time until when. An invitation has the id of the member it makes.
  */
-export const seatsByAddress = async (db: Database, vault: Vault, emailIndex: string, now: Instant) => {
+export const listMembershipsByAddress = async (db: Database, vault: Vault, emailIndex: string, now: Instant) => {
   const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil } = invitations;
-  const business = named({ id: businesses.id, name: businesses.name, status: businesses.status });
+  const business = withTablePrefix({ id: businesses.id, name: businesses.name, status: businesses.status });
   const [seats, invited] = await batch(db, [
     db
-      .select({ id: members.id, emailSealed: members.emailSealed, role: members.role, usedAt: members.usedAt, business })
+      .select({ id: members.id, emailSealed: members.emailSealed, role: members.role, lastUsedAt: members.lastUsedAt, business })
       .from(members)
       .innerJoin(businesses, eq(businesses.id, members.businessId))
       .where(eq(members.emailIndex, emailIndex)),
@@ -78,9 +79,9 @@ export const seatsByAddress = async (db: Database, vault: Vault, emailIndex: str
       .innerJoin(businesses, eq(businesses.id, invitations.businessId))
       .where(allOf(eq(invitations.emailIndex, emailIndex), gt(invitedUntil, now)))
       .orderBy(desc(createdAt), desc(id))
-      .limit(maxShownInvitations),
+      .limit(maxListedInvitations),
   ]);
-  const rows = [...seats.map((row) => ({ ...row, invitedUntil: null })), ...invited.map((row) => ({ ...row, usedAt: null }))];
+  const rows = [...seats.map((row) => ({ ...row, invitedUntil: null })), ...invited.map((row) => ({ ...row, lastUsedAt: null }))];
   return Promise.all(
     rows.map(async ({ emailSealed, ...row }) => ({
       ...row,
@@ -89,7 +90,7 @@ export const seatsByAddress = async (db: Database, vault: Vault, emailIndex: str
   );
 };
 
-export type Seat = Found<typeof seatsByAddress>[number];
+export type Membership = Found<typeof listMembershipsByAddress>[number];
 
 type NewInvitation = Omit<typeof invitations.$inferSelect, "emailSealed"> & { readonly email: string };
 
@@ -98,44 +99,46 @@ export const insertInvitation = async (db: Database, vault: Vault, { email, ...i
   const { id, businessId, emailIndex } = invitation;
   const emailSealed = await vault.seal(memberEmailContext(id, businessId), email);
   const people = (table: typeof members | typeof invitations) => countIn(table, eq(table.businessId, businessId));
-  const role = sql<Role>`iif(${people(members)} + ${people(invitations)} < ${maxPeople}, ${invitation.role}, null)`;
+  const role = sql<Role>`iif(${people(members)} + ${people(invitations)} < ${maxMembersAndInvitations}, ${invitation.role}, null)`;
   return [
     db.delete(invitations).where(allOf(eq(invitations.businessId, businessId), eq(invitations.emailIndex, emailIndex))),
     db.insert(invitations).values({ ...invitation, emailSealed, role }),
   ] as const;
 };
 
-export const isTooManyPeople = (error: unknown): boolean => violates(error, "NOT NULL", invitations.role);
+export const isMemberLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", invitations.role);
 
 /** Of a member or an invitation, whichever has the id. A trigger keeps the last owner one. */
-export const changeRole = (db: Database, businessId: BusinessId, id: string, role: Role) =>
+export const updateMembershipRole = (db: Database, businessId: BusinessId, id: string, role: Role) =>
   [
-    db.update(members).set({ role }).where(ofBusiness(businessId, id)),
-    db.update(invitations).set({ role }).where(invitedBy(businessId, id)),
+    db.update(members).set({ role }).where(isMemberOfBusiness(businessId, id)),
+    db.update(invitations).set({ role }).where(isInvitationOfBusiness(businessId, id)),
   ] as const;
 
 /** Their sessions end in the same moment. */
-export const removePerson = (db: Database, businessId: BusinessId, id: string) =>
+export const deleteMember = (db: Database, businessId: BusinessId, id: string) =>
   [
-    db.delete(sessions).where(inArray(sessions.userId, query.select({ id: members.id }).from(members).where(ofBusiness(businessId, id)))),
-    db.delete(members).where(ofBusiness(businessId, id)),
-    db.delete(invitations).where(invitedBy(businessId, id)),
+    db
+      .delete(sessions)
+      .where(inArray(sessions.userId, query.select({ id: members.id }).from(members).where(isMemberOfBusiness(businessId, id)))),
+    db.delete(members).where(isMemberOfBusiness(businessId, id)),
+    db.delete(invitations).where(isInvitationOfBusiness(businessId, id)),
   ] as const;
 
-export const isLastOwner = (error: unknown): boolean => isRaised(error, "a business keeps an owner");
+export const isLastOwner = (error: unknown): boolean => isTriggerError(error, "a business keeps an owner");
 
-export const openInvitation = async (db: Database, id: string, now: Instant) =>
+export const findOpenInvitation = async (db: Database, id: string, now: Instant) =>
   (await db
-    .select({ id: invitations.id, businessId: invitations.businessId, role: invitations.role, chain: chainOfBusiness })
+    .select({ id: invitations.id, businessId: invitations.businessId, role: invitations.role, chain: businessChainFields })
     .from(invitations)
     .innerJoin(businesses, eq(businesses.id, invitations.businessId))
     .where(allOf(eq(invitations.id, id), gt(invitations.expiresAt, now)))
     .get()) ?? null;
 
-export type OpenInvitation = Found<typeof openInvitation>;
+export type OpenInvitation = Found<typeof findOpenInvitation>;
 
 /** An invitation as it is accepted. Of two at once for one address and business, one makes the member. */
-const memberOfInvitation = (db: Database, invitation: string, now: Instant, condition: SQL) => {
+const insertMemberFromInvitation = (db: Database, invitation: string, now: Instant, condition: SQL) => {
   const { id, businessId, emailSealed, emailIndex, role, expiresAt } = invitations;
   const isOpen = allOf(eq(id, invitation), gt(expiresAt, now), condition);
   return db
@@ -145,21 +148,25 @@ const memberOfInvitation = (db: Database, invitation: string, now: Instant, cond
 };
 
 /** By the code of its own mail: written only where that was spent on this session. */
-export const acceptInvitation = (
+export const acceptInvitationByCode = (
   db: Database,
   invitation: string,
   spent: { readonly codeId: string; readonly sessionHash: string; readonly now: Instant },
-) => [memberOfInvitation(db, invitation, spent.now, isSpentOn(spent.codeId, spent.sessionHash)), deleteAccepted(db, invitation)] as const;
+) =>
+  [
+    insertMemberFromInvitation(db, invitation, spent.now, isCodeUsedBySession(spent.codeId, spent.sessionHash)),
+    deleteAcceptedInvitation(db, invitation),
+  ] as const;
 
 /** By somebody whose address is proved; changes a row only where the invitation is of that address. */
-export const acceptInvitationOf = (db: Database, invitation: string, emailIndex: string, now: Instant) =>
-  memberOfInvitation(db, invitation, now, eq(invitations.emailIndex, emailIndex));
+export const acceptInvitationByAddress = (db: Database, invitation: string, emailIndex: string, now: Instant) =>
+  insertMemberFromInvitation(db, invitation, now, eq(invitations.emailIndex, emailIndex));
 
 /** Declined by somebody whose address is proved; changes a row only where the invitation is of that address. */
-export const declineInvitationOf = (db: Database, invitation: string, emailIndex: string) =>
+export const deleteDeclinedInvitation = (db: Database, invitation: string, emailIndex: string) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), eq(invitations.emailIndex, emailIndex)));
 
-export const deleteAccepted = (db: Database, invitation: string) =>
+export const deleteAcceptedInvitation = (db: Database, invitation: string) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), isMember(invitation)));
 
 /** Whether somebody is a member under an id. */

@@ -1,6 +1,6 @@
 // The Ed25519 keys of logs and witnesses: opened from their note-format secrets, and signatures checked, by WebCrypto.
 import { sha256 } from "../core/hash.ts";
-import { parseSkey, verifierKey, type NoteCrypto, type NoteSigner } from "../core/ledger/note.ts";
+import { parseSkey, createVerifierKey, type NoteCrypto, type NoteSigner } from "../core/ledger/note.ts";
 import { openEd25519 } from "./signer.ts";
 
 /** Throws for text that is not a note-format secret, and for one whose key id is not that of its own public key. */
@@ -8,7 +8,7 @@ export const openNoteSigner = async (secret: string): Promise<NoteSigner> => {
   const parsed = parseSkey(secret);
   if (parsed === null) throw new Error("note keys: not a note-format secret");
   const { key, publicKey } = await openEd25519(parsed.seed);
-  const verifier = verifierKey(sha256, parsed.name, parsed.kind, publicKey);
+  const verifier = createVerifierKey(sha256, parsed.name, parsed.kind, publicKey);
   if (verifier.keyId !== parsed.keyId) throw new Error("note keys: the key id is not that of the key");
   return { key: verifier, sign: async (message) => new Uint8Array(await crypto.subtle.sign("Ed25519", key, message)) };
 };

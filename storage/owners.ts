@@ -1,19 +1,19 @@
 // Where a business is told something: the addresses of its owners, or the published contact of one that has none yet.
 import { eq, inArray } from "drizzle-orm";
-import { isMailbox } from "../core/mailbox.ts";
+import { isEmailAddress } from "../core/email-address.ts";
 import type { BusinessId } from "../core/ids.ts";
-import type { Mail } from "../core/mail/templates.ts";
+import type { TemplatedMail } from "../core/mail/templates.ts";
 import type { Database, Statement } from "./database.ts";
-import { insertMail, type MailToSend } from "./outboxes/mail.ts";
+import { insertMail, type NewMail } from "./outboxes/mail.ts";
 import { memberEmailContext } from "./people-contexts.ts";
 import { businesses, members } from "./schema.ts";
-import { allOf, listed } from "./query.ts";
+import { allOf, jsonList } from "./query.ts";
 import type { Vault } from "./vault.ts";
 
 const maxOwners = 10; // each is one more mail
 
 /** Of several businesses of one home, in one query. */
-export const ownerAddressesOf = async (
+export const listOwnerAddresses = async (
   db: Database,
   vault: Vault,
   ids: readonly BusinessId[],
@@ -22,7 +22,7 @@ export const ownerAddressesOf = async (
     .select({ id: businesses.id, contact: businesses.contactEmail, owner: { id: members.id, emailSealed: members.emailSealed } })
     .from(businesses)
     .leftJoin(members, allOf(eq(members.businessId, businesses.id), eq(members.role, "owner")))
-    .where(inArray(businesses.id, listed(ids)))
+    .where(inArray(businesses.id, jsonList(ids)))
     .orderBy(members.createdAt, members.id);
   const addresses = async (id: BusinessId, of: typeof rows): Promise<readonly [BusinessId, readonly string[]]> => {
     const owners = await Promise.all(
@@ -31,18 +31,18 @@ export const ownerAddressesOf = async (
         .flatMap(({ owner }) => (owner === null ? [] : [vault.open(memberEmailContext(owner.id, id), owner.emailSealed)])),
     );
     const contact = of[0]?.contact ?? null;
-    return [id, owners.length > 0 || contact === null || !isMailbox(contact) ? owners : [contact]];
+    return [id, owners.length > 0 || contact === null || !isEmailAddress(contact) ? owners : [contact]];
   };
   return new Map(await Promise.all([...Map.groupBy(rows, ({ id }) => id)].map(([id, of]) => addresses(id, of))));
 };
 
 /** A mail to each of one business, as rows for the batch of the change that calls for it. */
-export const ownerMails = async (
+export const insertOwnerMails = async (
   db: Database,
   vault: Vault,
   businessId: BusinessId,
-  mail: Mail & Pick<MailToSend, "now" | "onlyIf">,
+  mail: TemplatedMail & Pick<NewMail, "now" | "onlyIf">,
 ): Promise<readonly Statement[]> => {
-  const owners = (await ownerAddressesOf(db, vault, [businessId])).get(businessId) ?? [];
+  const owners = (await listOwnerAddresses(db, vault, [businessId])).get(businessId) ?? [];
   return (await Promise.all(owners.map((to) => insertMail(db, vault, { ...mail, to })))).flat();
 };

@@ -1,35 +1,38 @@
 // Passkeys of consumers: found by what the authenticator calls them, each with the key that checks what it signs.
 import { eq, lt, or, sql, type SQL } from "drizzle-orm";
-import { maxPasskeys, type CheckedKey, type Passkey } from "../core/access/passkey.ts";
+import { maxPasskeys, type VerifiedCredential, type Passkey } from "../core/access/passkey.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { insertIf } from "./inserts.ts";
-import { lookup, type Lookup } from "./lookups.ts";
-import { allOf, countIn, existsIn, noneIn } from "./query.ts";
+import { createLookup, type Lookup } from "./lookups.ts";
+import { allOf, countIn, existsIn, notExistsIn } from "./query.ts";
 import { passkeys } from "./schema.ts";
-import { contextIn, type Vault } from "./vault.ts";
+import { columnContext, type Vault } from "./vault.ts";
 
 const { id, consumerId, credentialId, userHandle, publicKey, counter, transports, backedUp, nameSealed, createdAt, usedDay } = passkeys;
 
-const nameContext = contextIn("passkeys", "name");
+const passkeyNameContext = columnContext("passkeys", "name");
 
 /** Oldest first; there are at most ten. */
-export const passkeysOf = (db: Database, vault: Vault, consumer: string): Lookup<readonly Passkey[]> => {
+export const listPasskeysByConsumer = (db: Database, vault: Vault, consumer: string): Lookup<readonly Passkey[]> => {
   const own = db
-    .select({ id, credentialId, userHandle, transports, backedUp, nameSealed, createdAt, usedDay })
+    .select({ id, credentialId, userHandle, transports, backedUp, nameSealed, createdAt, lastUsedDay: usedDay })
     .from(passkeys)
     .where(eq(consumerId, consumer))
     .orderBy(createdAt, id);
-  return lookup(db, [own], ([rows]) =>
+  return createLookup(db, [own], ([rows]) =>
     Promise.all(
-      rows.map(async ({ nameSealed: sealed, ...row }) => ({ ...row, name: await vault.open(nameContext(row.id, consumer), sealed) })),
+      rows.map(async ({ nameSealed: sealed, ...row }) => ({
+        ...row,
+        name: await vault.open(passkeyNameContext(row.id, consumer), sealed),
+      })),
     ),
   );
 };
 
-const isPasskey = (passkey: string): SQL => existsIn(passkeys, eq(id, passkey));
+const hasPasskey = (passkey: string): SQL => existsIn(passkeys, eq(id, passkey));
 
-export interface NewPasskey extends CheckedKey {
+export interface NewPasskey extends VerifiedCredential {
   readonly id: string;
   readonly consumerId: string;
   readonly userHandle: string;
@@ -41,16 +44,16 @@ export interface NewPasskey extends CheckedKey {
 /** Written only where the account has room, and nobody has a passkey that is called the same; with what must hold for it to be told. */
 export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...passkey }: NewPasskey) => {
   const hasRoom = sql`${countIn(passkeys, eq(consumerId, passkey.consumerId))} < ${maxPasskeys}`;
-  const isNew = noneIn(passkeys, eq(credentialId, passkey.credentialId));
-  const row = { ...passkey, nameSealed: await vault.seal(nameContext(passkey.id, passkey.consumerId), name), createdAt: now };
+  const isNew = notExistsIn(passkeys, eq(credentialId, passkey.credentialId));
+  const row = { ...passkey, nameSealed: await vault.seal(passkeyNameContext(passkey.id, passkey.consumerId), name), createdAt: now };
   return {
     insert: insertIf(db, passkeys, row, allOf(hasRoom, isNew)),
-    isWritten: isPasskey(passkey.id),
+    isWritten: hasPasskey(passkey.id),
   };
 };
 
 /** Whose passkey it is; null for one that the account does not have (any more). */
-export const passkeyOfHandle = async (db: Database, credential: string, handle: string) =>
+export const findPasskey = async (db: Database, credential: string, handle: string) =>
   (await db
     .select({ id, consumerId, credentialId, publicKey, counter })
     .from(passkeys)
@@ -58,7 +61,7 @@ export const passkeyOfHandle = async (db: Database, credential: string, handle: 
     .get()) ?? null;
 
 /** Notes that it signed; changes no row where the counter does not rise, unless the authenticator never counts, or the passkey is gone. */
-export const noteSigned = (
+export const recordPasskeyUse = (
   db: Database,
   passkey: string,
   signed: { readonly counter: number; readonly backedUp: boolean; readonly now: Instant },

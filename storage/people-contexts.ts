@@ -1,7 +1,7 @@
 // Where the addresses of people are sealed; apart from the SQL, so that the demo's seed can seal its own.
-import { contextIn, ownContextIn } from "./vault.ts";
+import { columnContext, selfOwnedContext } from "./vault.ts";
 
-export const memberEmailContext = contextIn("members", "email");
-export const consumerEmailContext = ownContextIn("consumers", "email");
+export const memberEmailContext = columnContext("members", "email");
+export const consumerEmailContext = selfOwnedContext("consumers", "email");
 /** Of an address that is nobody's: opened where there is none to open, so that both take the same time. */
-export const nobodyContext = consumerEmailContext("nobody");
+export const unknownAddressContext = consumerEmailContext("nobody");

@@ -1,52 +1,57 @@
 // Members and consumers: found by the blind index of their address, their address sealed; and what a person's account says of itself.
 import { asc, count, desc, eq, gt, inArray, isNull, sql, type SQL } from "drizzle-orm";
 import type { Realm } from "../core/access/session.ts";
-import type { AuditChain } from "../core/facts.ts";
-import type { ConsumerId, Home } from "../core/ids.ts";
+import type { AuditChain } from "../core/domain-events.ts";
+import type { ConsumerId, ShardId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { insertIf } from "./inserts.ts";
-import { lookup, type Lookup } from "./lookups.ts";
-import { isSpentOn } from "./mailed-codes.ts";
+import { createLookup, type Lookup } from "./lookups.ts";
+import { isCodeUsedBySession } from "./email-codes.ts";
 import { consumerEmailContext, memberEmailContext } from "./people-contexts.ts";
-import { allOf, listed, query } from "./query.ts";
-import { consumerHomes, consumers, invitations, members, shares, signups } from "./schema.ts";
+import { allOf, jsonList, query } from "./query.ts";
+import { consumerShards, consumers, invitations, members, shares, signups } from "./schema.ts";
 import { signupEmailContext } from "./signups.ts";
-import { ownContextIn, type EncryptionContext, type Vault } from "./vault.ts";
+import { selfOwnedContext, type EncryptionContext, type Vault } from "./vault.ts";
 
-const nameContext = ownContextIn("consumers", "name");
+const consumerNameContext = selfOwnedContext("consumers", "name");
 
 /** The seats of an address, the one that was used last first. */
-export const lastUsed = [desc(members.usedAt), asc(members.createdAt), asc(members.id)] as const;
+export const byLastUsed = [desc(members.lastUsedAt), asc(members.createdAt), asc(members.id)] as const;
 
 /**
  * Whom a code for signing in is mailed to: whoever has the address; for a business also whoever was invited to one or has asked for an
  * account. The address they gave first is the one that is mailed, never the one somebody types now.
  */
-export interface Addressee {
+export interface SignInRecipient {
   /** A member or consumer may sign in; an invitation or a sign-up first becomes a member. */
   readonly kind: "person" | "invitation" | "sign_up";
   readonly id: string;
   readonly emailSealed: string;
   readonly emailContext: EncryptionContext;
   /** Of a member: when a session of the seat last began; null for none yet, and for whoever is no member. */
-  readonly usedAt: Instant | null;
+  readonly lastUsedAt: Instant | null;
 }
 
 /** In one home, all of them: which counts is asked over all homes. Of several seats the one that was used last, the oldest invitation. */
-export const addresseesOf = async (db: Database, realm: Realm, emailIndex: string, now: Instant): Promise<readonly Addressee[]> => {
+export const listSignInRecipients = async (
+  db: Database,
+  realm: Realm,
+  emailIndex: string,
+  now: Instant,
+): Promise<readonly SignInRecipient[]> => {
   if (realm === "consumer") {
     const { id, emailSealed } = consumers;
     const rows = await db.select({ id, emailSealed }).from(consumers).where(eq(consumers.emailIndex, emailIndex));
-    return rows.map((row) => ({ kind: "person", ...row, emailContext: consumerEmailContext(row.id), usedAt: null }));
+    return rows.map((row) => ({ kind: "person", ...row, emailContext: consumerEmailContext(row.id), lastUsedAt: null }));
   }
   const { id, businessId, emailSealed, createdAt, expiresAt } = invitations;
   const [seats, invited, asked] = await batch(db, [
     db
-      .select({ id: members.id, businessId: members.businessId, emailSealed: members.emailSealed, usedAt: members.usedAt })
+      .select({ id: members.id, businessId: members.businessId, emailSealed: members.emailSealed, lastUsedAt: members.lastUsedAt })
       .from(members)
       .where(eq(members.emailIndex, emailIndex))
-      .orderBy(...lastUsed)
+      .orderBy(...byLastUsed)
       .limit(1),
     db
       .select({ id, businessId, emailSealed })
@@ -67,21 +72,21 @@ export const addresseesOf = async (db: Database, realm: Realm, emailIndex: strin
       ...row,
       kind: "invitation" as const,
       emailContext: memberEmailContext(row.id, row.businessId),
-      usedAt: null,
+      lastUsedAt: null,
     })),
-    ...asked.map((row) => ({ ...row, kind: "sign_up" as const, emailContext: signupEmailContext(row.id), usedAt: null })),
+    ...asked.map((row) => ({ ...row, kind: "sign_up" as const, emailContext: signupEmailContext(row.id), lastUsedAt: null })),
   ];
 };
 
-const order = ["person", "invitation", "sign_up"] as const;
+const recipientPriority = ["person", "invitation", "sign_up"] as const;
 
 /** Whoever has the address; else who was invited; else who asked for an account. */
-export const firstAddressee = (found: readonly Addressee[]): Addressee | null =>
-  order.map((kind) => found.find((one) => one.kind === kind)).find((one) => one !== undefined) ?? null;
+export const preferredRecipient = (found: readonly SignInRecipient[]): SignInRecipient | null =>
+  recipientPriority.map((kind) => found.find((one) => one.kind === kind)).find((one) => one !== undefined) ?? null;
 
 /** The seat that was used last, over all homes; null for whoever has none. */
-export const lastUsedSeat = (found: readonly Addressee[]): string | null =>
-  found.filter(({ kind }) => kind === "person").toSorted((a, b) => (b.usedAt ?? 0) - (a.usedAt ?? 0))[0]?.id ?? null;
+export const findLastUsedMemberId = (found: readonly SignInRecipient[]): string | null =>
+  found.filter(({ kind }) => kind === "person").toSorted((a, b) => (b.lastUsedAt ?? 0) - (a.lastUsedAt ?? 0))[0]?.id ?? null;
 
 export interface NewConsumer {
   readonly id: string;
@@ -101,58 +106,63 @@ export const insertConsumer = async (
   spent: { readonly codeId: string; readonly sessionHash: string },
 ): Promise<readonly Statement[]> => {
   const emailSealed = await vault.seal(consumerEmailContext(id), email);
-  const nameSealed = name === null ? null : await vault.seal(nameContext(id), name);
+  const nameSealed = name === null ? null : await vault.seal(consumerNameContext(id), name);
   const row = { id, emailSealed, emailIndex, nameSealed, auditChain: chainTag, createdAt: now };
-  const isSpent = isSpentOn(spent.codeId, spent.sessionHash);
+  const isSpent = isCodeUsedBySession(spent.codeId, spent.sessionHash);
   return [insertIf(db, consumers, row, isSpent).onConflictDoNothing({ target: consumers.emailIndex })];
 };
 
 const { createdAt, emailSealed, emailIndex, plan } = consumers;
 /** A person who is here, and not erased. */
-export const isHere = (id: ConsumerId): SQL => allOf(eq(consumers.id, id), isNull(consumers.erasedAt));
+export const isExistingConsumer = (id: ConsumerId): SQL => allOf(eq(consumers.id, id), isNull(consumers.erasedAt));
 
 /** What a person's account says of itself; under its index certificates name the person. Null for a person who is gone. */
-export const personRecord = (db: Database, id: ConsumerId) =>
-  lookup(db, [db.select({ createdAt, emailSealed, emailIndex, plan }).from(consumers).where(isHere(id))], ([[row]]) => row ?? null);
+export const findPersonRecord = (db: Database, id: ConsumerId) =>
+  createLookup(
+    db,
+    [db.select({ createdAt, emailSealed, emailIndex, plan }).from(consumers).where(isExistingConsumer(id))],
+    ([[row]]) => row ?? null,
+  );
 
 /** Under what certificates name the person, for a query of their own home; null for a person who is gone. */
-export const addressIndexOf = (id: ConsumerId): SQL<string> => sql`${query.select({ emailIndex }).from(consumers).where(isHere(id))}`;
+export const addressIndexField = (id: ConsumerId): SQL<string> =>
+  sql`${query.select({ emailIndex }).from(consumers).where(isExistingConsumer(id))}`;
 
 /** Where a person is written to; null for one who is gone. */
-export const consumerAddress = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
-  const row = await db.select({ emailSealed }).from(consumers).where(isHere(id)).get();
+export const findConsumerAddress = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
+  const row = await db.select({ emailSealed }).from(consumers).where(isExistingConsumer(id)).get();
   return row === undefined ? null : vault.open(consumerEmailContext(id), row.emailSealed);
 };
 
 /** Likewise of several, sealed; those who are gone are left out. */
-export const sealedAddresses = async (db: Database, ids: readonly ConsumerId[]): Promise<ReadonlyMap<ConsumerId, string>> => {
+export const listSealedAddresses = async (db: Database, ids: readonly ConsumerId[]): Promise<ReadonlyMap<ConsumerId, string>> => {
   const rows = await db
     .select({ id: consumers.id, emailSealed })
     .from(consumers)
-    .where(allOf(inArray(consumers.id, listed(ids)), isNull(consumers.erasedAt)));
+    .where(allOf(inArray(consumers.id, jsonList(ids)), isNull(consumers.erasedAt)));
   return new Map(rows.map((row) => [row.id as ConsumerId, row.emailSealed]));
 };
 
 /** The address of an account that is being erased, for the last mail to it; null once it is done. */
-export const addressToErase = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
+export const findAddressToErase = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
   const row = await db.select({ emailSealed }).from(consumers).where(eq(consumers.id, id)).get();
   return row === undefined || row.emailSealed === "" ? null : vault.open(consumerEmailContext(id), row.emailSealed);
 };
 
 /** For selections from consumers. */
-export const chainOfConsumer = { tag: consumers.auditChain, shard: consumers.auditShard };
+export const consumerChainFields = { tag: consumers.auditChain, auditLog: consumers.auditLog };
 
 /** The chain that tells of a person, erased or not; null for nobody. */
-export const chainOfPerson = async (db: Database, id: ConsumerId): Promise<AuditChain | null> =>
-  (await db.select(chainOfConsumer).from(consumers).where(eq(consumers.id, id)).get()) ?? null;
+export const findPersonChain = async (db: Database, id: ConsumerId): Promise<AuditChain | null> =>
+  (await db.select(consumerChainFields).from(consumers).where(eq(consumers.id, id)).get()) ?? null;
 
 /** Where the person may have shares. */
-export const homesOfPerson = (db: Database, id: ConsumerId): Lookup<readonly Home[]> =>
-  lookup(db, [db.select({ home: consumerHomes.home }).from(consumerHomes).where(eq(consumerHomes.consumerId, id))], ([rows]) =>
+export const listPersonShards = (db: Database, id: ConsumerId): Lookup<readonly ShardId[]> =>
+  createLookup(db, [db.select({ home: consumerShards.shard }).from(consumerShards).where(eq(consumerShards.consumerId, id))], ([rows]) =>
     rows.map(({ home }) => home),
   );
 
 export const countActiveShares = (db: Database, id: ConsumerId, now: Instant): Lookup<number> => {
   const isActive = allOf(eq(shares.consumerId, id), eq(shares.state, "active"), gt(shares.expiresAt, now));
-  return lookup(db, [db.select({ active: count() }).from(shares).where(isActive)], ([[row]]) => row?.active ?? 0);
+  return createLookup(db, [db.select({ active: count() }).from(shares).where(isActive)], ([[row]]) => row?.active ?? 0);
 };

@@ -4,25 +4,25 @@ import { and, desc, eq, gt, lte, max, min, sql, type SQL } from "drizzle-orm";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import type { WithdrawableCertificate } from "../core/withdrawals/withdrawal.ts";
-import { chainOfBusiness } from "./accounts.ts";
+import { businessChainFields } from "./accounts.ts";
 import type { Database, Found } from "./database.ts";
-import { lookup } from "./lookups.ts";
-import { claimDue } from "./outboxes/claim.ts";
+import { createLookup } from "./lookups.ts";
+import { claimDueRows } from "./outboxes/claim.ts";
 import { allOf, query } from "./query.ts";
 import { accountWithdrawals, businesses, certificates, purposes, withdrawals } from "./schema.ts";
-import { withdrawable } from "./withdrawals.ts";
+import { withdrawableFields } from "./withdrawals.ts";
 
 const { businessId, emailIndex, environment, issuedAt, ord, status } = certificates;
-const isActive = eq(status, "active");
+const isActiveCertificate = eq(status, "active");
 
 /** Test certificates are nobody's consent. */
-const named = (addressIndex: string | SQL<string>): SQL => allOf(eq(emailIndex, addressIndex), eq(environment, "live"));
+const isNamingPerson = (addressIndex: string | SQL<string>): SQL => allOf(eq(emailIndex, addressIndex), eq(environment, "live"));
 
 /** More than this of one person with one business is told as this many. */
 const maxCounted = 1_000;
 
 /** The next businesses of a home, in the order of their ids, each with how many certificates; at most `maxCounted`. */
-export const namingBusinesses = (
+export const listNamingBusinesses = (
   db: Database,
   addressIndex: string | SQL<string>,
   { after, limit }: { readonly after: string; readonly limit: number },
@@ -31,25 +31,25 @@ export const namingBusinesses = (
     query
       .select({ id: min(businessId) })
       .from(certificates)
-      .where(allOf(named(addressIndex), gt(businessId, behind as BusinessId)));
+      .where(allOf(isNamingPerson(addressIndex), gt(businessId, behind as BusinessId)));
   const id = sql<BusinessId>`found.id`;
   const counted = (more?: SQL) =>
     sql<number>`(select count(*) from ${query
       .select({ ord })
       .from(certificates)
-      .where(and(named(addressIndex), eq(businessId, id), more))
+      .where(and(isNamingPerson(addressIndex), eq(businessId, id), more))
       .limit(maxCounted)
       .as("counted")})`;
   const last = query
     .select({ at: max(issuedAt) })
     .from(certificates)
-    .where(allOf(named(addressIndex), eq(businessId, id)));
+    .where(allOf(isNamingPerson(addressIndex), eq(businessId, id)));
   const found = db
     .select({
       id,
       name: businesses.name,
       certificates: counted().as("certificates"),
-      active: counted(isActive).as("active"),
+      active: counted(isActiveCertificate).as("active"),
       lastIssuedAt: sql<Instant>`${last}`.as("last_issued_at"),
     })
     .from(
@@ -58,19 +58,19 @@ export const namingBusinesses = (
     .innerJoin(businesses, eq(businesses.id, id))
     .orderBy(id)
     .limit(limit);
-  return lookup(db, [found], ([rows]) => rows);
+  return createLookup(db, [found], ([rows]) => rows);
 };
 
-export type NamingBusiness = Found<typeof namingBusinesses>[number];
+export type NamingBusiness = Found<typeof listNamingBusinesses>[number];
 
 /** Of one business, the newest first, from behind `startingAfter`. */
-export const namingCertificates = (
+export const listNamingCertificates = (
   db: Database,
   addressIndex: string,
   of: BusinessId,
   { startingAfter, limit }: { readonly startingAfter: CertId | null; readonly limit: number },
 ) => {
-  const ofBusiness = allOf(named(addressIndex), eq(businessId, of));
+  const ofBusiness = allOf(isNamingPerson(addressIndex), eq(businessId, of));
   const start = query
     .select({ issuedAt, ord })
     .from(certificates)
@@ -95,14 +95,14 @@ export const namingCertificates = (
     .all();
 };
 
-export type NamingCertificate = Found<typeof namingCertificates>[number];
+export type NamingCertificate = Found<typeof listNamingCertificates>[number];
 
 /** How many of a business's are active; at most `maxCounted`. */
-export const countActiveNaming = async (db: Database, addressIndex: string, of: BusinessId): Promise<number> => {
+export const countActiveNamingCertificates = async (db: Database, addressIndex: string, of: BusinessId): Promise<number> => {
   const counted = query
     .select({ ord })
     .from(certificates)
-    .where(allOf(named(addressIndex), eq(businessId, of), isActive))
+    .where(allOf(isNamingPerson(addressIndex), eq(businessId, of), isActiveCertificate))
     .limit(maxCounted)
     .as("counted");
   return (await db.select({ active: sql<number>`count(*)` }).from(counted).all())[0]?.active as number;
@@ -117,18 +117,18 @@ export interface AccountWithdrawal {
 }
 
 /** Active certificates of one business, oldest first: the one asked for, else the first that has any. */
-export const nextToWithdraw = (
+export const listNextToWithdraw = (
   db: Database,
   { addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal,
   limit: number,
 ): Promise<readonly WithdrawableCertificate[]> => {
-  const standing = allOf(named(addressIndex), isActive, lte(issuedAt, withdrawnAt));
+  const standing = allOf(isNamingPerson(addressIndex), isActiveCertificate, lte(issuedAt, withdrawnAt));
   const first = query
     .select({ id: min(businessId) })
     .from(certificates)
     .where(standing);
   return db
-    .select({ ...withdrawable, chain: chainOfBusiness })
+    .select({ ...withdrawableFields, chain: businessChainFields })
     .from(certificates)
     .innerJoin(businesses, eq(businesses.id, businessId))
     .where(and(standing, of === null ? sql`${businessId} = ${first}` : eq(businessId, of)))
@@ -139,7 +139,7 @@ export const nextToWithdraw = (
 
 const leaseMs = minuteMs; // more than a batch takes
 
-const rowOf = ({ addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal) => ({
+const toAccountWithdrawalRow = ({ addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal) => ({
   addressIndex,
   businessId: of ?? ("" as const),
   withdrawnAt,
@@ -149,20 +149,20 @@ const rowOf = ({ addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal)
 export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =>
   db
     .insert(accountWithdrawals)
-    .values({ ...rowOf(work), nextAt: work.withdrawnAt + leaseMs })
+    .values({ ...toAccountWithdrawalRow(work), nextAt: work.withdrawnAt + leaseMs })
     .onConflictDoUpdate({
       target: [accountWithdrawals.addressIndex, accountWithdrawals.businessId],
       set: { withdrawnAt: work.withdrawnAt, nextAt: work.withdrawnAt + leaseMs },
     });
 
 export const claimAccountWithdrawal = async (db: Database, now: Instant): Promise<AccountWithdrawal | null> => {
-  const [row] = await claimDue(db, accountWithdrawals, { now, leaseMs, max: 1 });
+  const [row] = await claimDueRows(db, accountWithdrawals, { now, leaseMs, max: 1 });
   return row === undefined ? null : { ...row, businessId: row.businessId === "" ? null : row.businessId };
 };
 
 /** Done, unless the person asked again meanwhile. */
 export const finishAccountWithdrawal = (db: Database, work: AccountWithdrawal) => {
-  const { addressIndex, businessId: of, withdrawnAt } = rowOf(work);
+  const { addressIndex, businessId: of, withdrawnAt } = toAccountWithdrawalRow(work);
   return db
     .delete(accountWithdrawals)
     .where(

@@ -8,46 +8,46 @@ import type { Database, Statement } from "./database.ts";
 export type Placeholders<Values> = { readonly [Name in keyof Values & string]: Placeholder<Name, Values[Name]> };
 
 /** As drizzle prepares a query. */
-interface Built {
+interface PreparedQuery {
   readonly getQuery: () => Query;
   readonly get: (values?: Record<string, unknown>) => Promise<unknown>;
   readonly execute: (values?: Record<string, unknown>) => Promise<unknown>;
 }
-type Answer<Query extends Built> = Awaited<ReturnType<Query["execute"]>>;
+type QueryResult<Query extends PreparedQuery> = Awaited<ReturnType<Query["execute"]>>;
 
 /** A query with its values: runs by itself, or in a batch. */
-class Filled<Query extends Built> implements Statement {
-  declare readonly _: { readonly dialect: "sqlite"; readonly result: Answer<Query> };
-  readonly #built: Query;
+class BoundQuery<Query extends PreparedQuery> implements Statement {
+  declare readonly _: { readonly dialect: "sqlite"; readonly result: QueryResult<Query> };
+  readonly #query: Query;
   readonly #values: Record<string, unknown>;
 
   constructor(built: Query, values: object) {
-    this.#built = built;
+    this.#query = built;
     this.#values = values as Record<string, unknown>;
   }
 
   get(): ReturnType<Query["get"]> {
-    return this.#built.get(this.#values) as ReturnType<Query["get"]>;
+    return this.#query.get(this.#values) as ReturnType<Query["get"]>;
   }
 
   /** What `db.batch` asks of every query. It fills none itself, so here they are filled already. */
   _prepare(): Query {
-    const query = this.#built.getQuery();
+    const query = this.#query.getQuery();
     const filled = { ...query, params: fillPlaceholders(query.params, this.#values) };
-    return Object.assign(Object.create(this.#built), { getQuery: () => filled });
+    return Object.assign(Object.create(this.#query), { getQuery: () => filled });
   }
 }
 
 /** `prepared<Values>()((db, placeholders) => db.….prepare())`: the compiler asks for the values wherever the query is used. */
-export const prepared =
+export const prepareOnce =
   <Values extends object>() =>
-  <Query extends Built>(build: (db: Database, placeholders: Placeholders<Values>) => Query) => {
+  <Query extends PreparedQuery>(build: (db: Database, placeholders: Placeholders<Values>) => Query) => {
     const placeholders = new Proxy({} as Placeholders<Values>, { get: (_, name) => sql.placeholder(String(name)) });
     const built = new WeakMap<Database, Query>();
-    return (db: Database, values: Values): Filled<Query> => {
+    return (db: Database, values: Values): BoundQuery<Query> => {
       const query = built.get(db) ?? build(db, placeholders);
       built.set(db, query);
-      return new Filled(query, values);
+      return new BoundQuery(query, values);
     };
   };
 

@@ -3,7 +3,7 @@
 import { dayMs, secondMs, type Instant } from "../core/time.ts";
 import type { RefusalCode } from "../core/refusals.ts";
 import type { BusinessId } from "../core/ids.ts";
-import { translated } from "./faults.ts";
+import { translateFaults } from "./faults.ts";
 
 export interface RefusedRequest {
   readonly at: Instant;
@@ -20,20 +20,22 @@ export interface RefusedRequest {
   readonly keyId: string | null;
 }
 
-const refusedKeptMs = 7 * dayMs;
+const refusedRetentionMs = 7 * dayMs;
 
-const keyOf = (businessId: BusinessId, requestId: string): string => `refused:${businessId}:${requestId}`;
+const refusedRequestKey = (businessId: BusinessId, requestId: string): string => `refused:${businessId}:${requestId}`;
 
-export const keepRefused = (kv: KVNamespace, businessId: BusinessId, requestId: string, request: RefusedRequest): Promise<void> =>
-  translated(() => kv.put(keyOf(businessId, requestId), JSON.stringify(request), { expirationTtl: refusedKeptMs / secondMs }));
+export const saveRefusedRequest = (kv: KVNamespace, businessId: BusinessId, requestId: string, request: RefusedRequest): Promise<void> =>
+  translateFaults(() =>
+    kv.put(refusedRequestKey(businessId, requestId), JSON.stringify(request), { expirationTtl: refusedRetentionMs / secondMs }),
+  );
 
 /** Null for what is another business's, was not refused, or is too long ago. */
-export const refusedRequest = async (
+export const findRefusedRequest = async (
   kv: KVNamespace,
   businessId: BusinessId,
   requestId: string,
   now: Instant,
 ): Promise<RefusedRequest | null> => {
-  const kept = await translated(() => kv.get<RefusedRequest>(keyOf(businessId, requestId), "json"));
-  return kept === null || kept.at + refusedKeptMs <= now ? null : kept;
+  const kept = await translateFaults(() => kv.get<RefusedRequest>(refusedRequestKey(businessId, requestId), "json"));
+  return kept === null || kept.at + refusedRetentionMs <= now ? null : kept;
 };

@@ -1,23 +1,23 @@
 // Removals, in the home of the person. The file of an affidavit is sealed whole, since it names the person; its hash is not.
 import { desc, eq, inArray, sql } from "drizzle-orm";
-import { base64UrlOf, bytesOfBase64Url } from "../core/bytes.ts";
+import { toBase64Url, fromBase64Url } from "../core/bytes.ts";
 import type { ConsumerId, RemovalId } from "../core/ids.ts";
 import type { MailLanguage } from "../core/mail/templates.ts";
 import type { AffidavitProof, Removal, RemovalTarget, RemovalTargetName } from "../core/removals/removal.ts";
 import type { Instant } from "../core/time.ts";
 import { batch, type Database, type Statement } from "./database.ts";
-import { violates } from "./faults.ts";
-import { insertMany } from "./inserts.ts";
-import { lookup, type Lookup } from "./lookups.ts";
-import { isHere } from "./people.ts";
+import { isConstraintViolation } from "./faults.ts";
+import { prepareBulkInsert } from "./inserts.ts";
+import { createLookup, type Lookup } from "./lookups.ts";
+import { isExistingConsumer } from "./people.ts";
 import { allOf, query } from "./query.ts";
 import { consumers, removals, removalTargets } from "./schema.ts";
-import { contextIn, type Vault } from "./vault.ts";
+import { columnContext, type Vault } from "./vault.ts";
 
-const notesContext = contextIn("removals", "notes");
-const affidavitContext = contextIn("removals", "affidavit");
+const notesContext = columnContext("removals", "notes");
+const affidavitContext = columnContext("removals", "affidavit");
 
-const insertTargets = insertMany(removalTargets, ["removalId", "name"]);
+const insertRemovalTargets = prepareBulkInsert(removalTargets, ["removalId", "name"]);
 
 export interface NewRemoval {
   readonly id: RemovalId;
@@ -32,7 +32,7 @@ export interface NewRemoval {
 /** Fails as `isOfNobody` says for a person who is erased. */
 export const insertRemoval = async (db: Database, vault: Vault, removal: NewRemoval): Promise<readonly Statement[]> => {
   const { id, consumerId, targets, notes, language, now, requestId } = removal;
-  const person = query.select({ id: consumers.id }).from(consumers).where(isHere(consumerId));
+  const person = query.select({ id: consumers.id }).from(consumers).where(isExistingConsumer(consumerId));
   return [
     db.insert(removals).values({
       id,
@@ -42,14 +42,14 @@ export const insertRemoval = async (db: Database, vault: Vault, removal: NewRemo
       requestedAt: now,
       changedBy: requestId,
     }),
-    insertTargets(
+    insertRemovalTargets(
       db,
       targets.map((name) => ({ removalId: id, name })),
     ),
   ];
 };
 
-export const isOfNobody = (error: unknown): boolean => violates(error, "NOT NULL", removals.consumerId);
+export const isMissingConsumer = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", removals.consumerId);
 
 type RemovalRow = typeof removals.$inferSelect;
 type TargetRow = typeof removalTargets.$inferSelect;
@@ -77,9 +77,9 @@ const toRemoval = async (vault: Vault, row: RemovalRow, targets: readonly Target
 const maxListed = 200;
 
 /** The newest first. */
-export const removalsOf = (db: Database, vault: Vault, consumerId: ConsumerId): Lookup<readonly Removal[]> => {
+export const listRemovalsByConsumer = (db: Database, vault: Vault, consumerId: ConsumerId): Lookup<readonly Removal[]> => {
   const ids = query.select({ id: removals.id }).from(removals).where(eq(removals.consumerId, consumerId));
-  return lookup(
+  return createLookup(
     db,
     [
       db.select().from(removals).where(eq(removals.consumerId, consumerId)).orderBy(desc(removals.ord)).limit(maxListed),
@@ -89,7 +89,7 @@ export const removalsOf = (db: Database, vault: Vault, consumerId: ConsumerId): 
   );
 };
 
-export const removalById = async (db: Database, vault: Vault, id: RemovalId) => {
+export const findRemoval = async (db: Database, vault: Vault, id: RemovalId) => {
   const [[row], targets] = await batch(db, [
     db.select().from(removals).where(eq(removals.id, id)),
     db.select().from(removalTargets).where(eq(removalTargets.removalId, id)).orderBy(removalTargets.name),
@@ -100,7 +100,7 @@ export const removalById = async (db: Database, vault: Vault, id: RemovalId) => 
 };
 
 /** Fails as `isOutdatedRemoval` says when another act was first. */
-export const updateRemoval = async (
+export const updateRemovalRow = async (
   db: Database,
   vault: Vault,
   removal: Removal,
@@ -113,7 +113,7 @@ export const updateRemoval = async (
   const { id, consumerId, status, completedAt, recheckAt, targets } = removal;
   const proof =
     affidavit === null ? {} : { affidavitSha256: affidavit.sha256, signature: affidavit.signature, signatureKid: affidavit.kid };
-  const affidavitSealed = affidavit === null ? null : await vault.seal(affidavitContext(id, consumerId), base64UrlOf(affidavit.file));
+  const affidavitSealed = affidavit === null ? null : await vault.seal(affidavitContext(id, consumerId), toBase64Url(affidavit.file));
   return [
     db
       .update(removals)
@@ -135,12 +135,11 @@ export const updateRemoval = async (
   ];
 };
 
-export const isOutdatedRemoval = (error: unknown): boolean => violates(error, "NOT NULL", removals.changedBy);
+export const isOutdatedRemoval = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", removals.changedBy);
 
 /** The file itself. */
 export const openAffidavit = async (
   vault: Vault,
   { id, consumerId }: Pick<Removal, "id" | "consumerId">,
   sealed: string,
-): Promise<Uint8Array<ArrayBuffer>> =>
-  bytesOfBase64Url(await vault.open(affidavitContext(id, consumerId), sealed)) as Uint8Array<ArrayBuffer>;
+): Promise<Uint8Array<ArrayBuffer>> => fromBase64Url(await vault.open(affidavitContext(id, consumerId), sealed)) as Uint8Array<ArrayBuffer>;

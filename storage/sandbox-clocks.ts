@@ -9,35 +9,35 @@ import { excluded } from "./inserts.ts";
 import { query } from "./query.ts";
 import { clients, sandboxClocks, shares } from "./schema.ts";
 
-const offsetFor = (businessId: typeof shares.businessId | typeof clients.businessId | BusinessId): SQL =>
+const selectClockOffset = (businessId: typeof shares.businessId | typeof clients.businessId | BusinessId): SQL =>
   sql`coalesce(${query.select({ offsetMs: sandboxClocks.offsetMs }).from(sandboxClocks).where(eq(sandboxClocks.businessId, businessId))}, 0)`;
 
-const aheadIf = (environment: typeof shares.environment | typeof clients.environment, offset: SQL): SQL<number> =>
+const offsetIfSandbox = (environment: typeof shares.environment | typeof clients.environment, offset: SQL): SQL<number> =>
   sql<number>`${sql`iif(${environment} = 'sandbox', ${offset}, 0)`}`;
 
 /** For selections from shares: how far the clock of the share is ahead. */
-export const shareClockOffset = aheadIf(shares.environment, offsetFor(shares.businessId));
+export const shareClockOffsetField = offsetIfSandbox(shares.environment, selectClockOffset(shares.businessId));
 /** Likewise for selections from clients. */
-export const clientClockOffset = aheadIf(clients.environment, offsetFor(clients.businessId));
+export const clientClockOffsetField = offsetIfSandbox(clients.environment, selectClockOffset(clients.businessId));
 
 /** The time by the clock of the share of a row. */
-export const timeOfShare = (now: Instant): SQL<Instant> => sql<Instant>`(${now} + ${shareClockOffset})`;
+export const shareTime = (now: Instant): SQL<Instant> => sql<Instant>`(${now} + ${shareClockOffsetField})`;
 
 /** The time by the clock of all shares of one owner. */
-export const timeOfOwner = (
+export const ownerTime = (
   { businessId, environment }: { readonly businessId: BusinessId; readonly environment: Environment },
   now: Instant,
-): SQL<Instant> => (environment === "live" ? sql<Instant>`${now}` : sql<Instant>`(${now} + ${offsetFor(businessId)})`);
+): SQL<Instant> => (environment === "live" ? sql<Instant>`${now}` : sql<Instant>`(${now} + ${selectClockOffset(businessId)})`);
 
 /** It has no time while it was never moved. */
-export const sandboxClock = async (db: Database, businessId: BusinessId) => {
+export const getSandboxClock = async (db: Database, businessId: BusinessId) => {
   const { offsetMs, movedAt } = sandboxClocks;
   const row = await db.select({ offsetMs, movedAt }).from(sandboxClocks).where(eq(sandboxClocks.businessId, businessId)).get();
   return row ?? { offsetMs: 0, movedAt: null };
 };
 
 /** Ahead to `offsetMs`; a clock that is further already stays where it is. */
-export const moveClock = (db: Database, businessId: BusinessId, offsetMs: number, now: Instant) =>
+export const updateSandboxClock = (db: Database, businessId: BusinessId, offsetMs: number, now: Instant) =>
   db
     .insert(sandboxClocks)
     .values({ businessId, offsetMs, movedAt: now })
@@ -47,5 +47,5 @@ export const moveClock = (db: Database, businessId: BusinessId, offsetMs: number
       setWhere: lte(sandboxClocks.offsetMs, excluded(sandboxClocks.offsetMs)),
     });
 
-export const setClockBack = (db: Database, businessId: BusinessId) =>
+export const deleteSandboxClock = (db: Database, businessId: BusinessId) =>
   db.delete(sandboxClocks).where(eq(sandboxClocks.businessId, businessId));

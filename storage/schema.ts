@@ -3,11 +3,11 @@
 // name in camel case.
 import { isNotNull, isNull, sql } from "drizzle-orm";
 import { customType, foreignKey, index, integer, primaryKey, snakeCase, text, unique } from "drizzle-orm/sqlite-core";
-import { scopeBits, scopeOfBits, type ContactKey } from "../core/shares/fields.ts";
-import type { CodePurpose } from "../core/access/mailed-code.ts";
+import { scopeToBits, scopeFromBits, type ContactKey } from "../core/shares/fields.ts";
+import type { EmailCodePurpose } from "../core/access/email-code.ts";
 import type { Attestation } from "../core/ledger/adapter.ts";
-import type { EntityType, FactType } from "../core/facts.ts";
-import type { BusinessId, CertId, ClientId, ConsumerId, Home, RemovalId, ShareId } from "../core/ids.ts";
+import type { EntityType, DomainEventType } from "../core/domain-events.ts";
+import type { BusinessId, CertId, ClientId, ConsumerId, ShardId, RemovalId, ShareId } from "../core/ids.ts";
 import { recordedChannels } from "../core/withdrawals/withdrawal.ts";
 
 const { table } = snakeCase;
@@ -30,19 +30,19 @@ const language = () => oneOf("en", "es", "fr-CA");
 /** One bit a key; whoever reads or writes it has the keys. */
 const contactScope = customType<{ data: readonly ContactKey[]; driverData: number }>({
   dataType: () => "integer",
-  toDriver: scopeBits,
-  fromDriver: scopeOfBits,
+  toDriver: scopeToBits,
+  fromDriver: scopeFromBits,
 });
 /** A row's place in the order of its table; given by the database. */
 const ord = () => integer().primaryKey({ autoIncrement: true });
 
-const ofBusiness = () => businessId().references(() => businesses.id);
-const ofClient = () => clientId().references(() => clients.id);
-const ofPurpose = () => integer().references(() => purposes.id);
-const ofDisclosure = () => text().references(() => disclosures.hash);
-const ofCertificate = () => certId().references(() => certificates.id);
-const ofConsumer = () => consumerId().references(() => consumers.id);
-const ofShare = () => shareId().references(() => shares.id);
+const businessRef = () => businessId().references(() => businesses.id);
+const clientRef = () => clientId().references(() => clients.id);
+const purposeRef = () => integer().references(() => purposes.id);
+const disclosureRef = () => text().references(() => disclosures.hash);
+const certificateRef = () => certId().references(() => certificates.id);
+const consumerRef = () => consumerId().references(() => consumers.id);
+const shareRef = () => shareId().references(() => shares.id);
 
 export const businesses = table("businesses", {
   id: businessId().primaryKey(),
@@ -56,7 +56,7 @@ export const businesses = table("businesses", {
   emitCertificateIssued: flag().notNull().default(false),
   retentionYears: integer().notNull().default(5),
   auditChain: text().notNull().unique(),
-  auditShard: integer().notNull().default(0),
+  auditLog: integer().notNull().default(0),
   revision: integer().notNull().default(0),
   createdAt: instant().notNull(),
   revocationScopeDefault: oneOf("certificate", "business").notNull().default("business"),
@@ -68,7 +68,7 @@ export const domains = table(
   "domains",
   {
     id: text().primaryKey(),
-    businessId: ofBusiness().notNull(),
+    businessId: businessRef().notNull(),
     domain: text().notNull(),
     status: oneOf("pending", "verified", "lapsed").notNull(),
     method: oneOf("dns", "meta", "well_known"),
@@ -92,35 +92,35 @@ export const clients = table(
   "clients",
   {
     id: clientId().primaryKey(),
-    businessId: ofBusiness().notNull(),
+    businessId: businessRef().notNull(),
     environment: environment().notNull(),
     name: text().notNull(),
     createdAt: instant().notNull(),
-    daySubmissions: integer(),
-    dayBytes: integer(),
+    dailySubmissionLimit: integer(),
+    dailyByteLimit: integer(),
     requireOrigin: flag().notNull().default(false),
     returnUrls: json<readonly string[]>().notNull().default([]),
   },
   (t) => [index("clients_business").on(t.businessId)],
 );
 
-export const clientDays = table(
-  "client_days",
+export const clientDailyUsage = table(
+  "client_daily_usage",
   {
-    clientId: ofClient().notNull(),
+    clientId: clientRef().notNull(),
     day: integer().notNull(),
     submissions: integer().notNull(),
     bytes: integer().notNull(),
     warnedAt: instant(),
   },
-  (t) => [primaryKey({ columns: [t.clientId, t.day] }), index("client_days_age").on(t.day)],
+  (t) => [primaryKey({ columns: [t.clientId, t.day] }), index("client_daily_usage_age").on(t.day)],
 );
 
 export const apiKeys = table(
   "api_keys",
   {
     id: text().primaryKey(),
-    businessId: ofBusiness().notNull(),
+    businessId: businessRef().notNull(),
     environment: environment().notNull(),
     keyHash: text().notNull().unique(),
     name: text().notNull(),
@@ -136,7 +136,7 @@ export const purposes = table(
   "purposes",
   {
     id: integer().primaryKey(),
-    businessId: ofBusiness().notNull(),
+    businessId: businessRef().notNull(),
     environment: environment().notNull(),
     purpose: text().notNull(),
     purposeFolded: text().notNull(),
@@ -161,7 +161,7 @@ export const certificateGroups = table(
   "certificate_groups",
   {
     id: integer().primaryKey(),
-    purposeId: ofPurpose().notNull(),
+    purposeId: purposeRef().notNull(),
     entityListId: integer()
       .notNull()
       .references(() => entityLists.id),
@@ -186,10 +186,10 @@ export const certificateTallies = table(
   (t) => [primaryKey({ columns: [t.groupId, t.span, t.start] })],
 );
 
-export const activityDays = table(
-  "activity_days",
+export const dailyActivity = table(
+  "daily_activity",
   {
-    businessId: ofBusiness().notNull(),
+    businessId: businessRef().notNull(),
     environment: environment().notNull(),
     day: instant().notNull(),
     withdrawn: integer().notNull().default(0),
@@ -198,7 +198,7 @@ export const activityDays = table(
     issued: integer().notNull().default(0),
     opened: integer().notNull().default(0),
     granted: integer().notNull().default(0),
-    stopped: integer().notNull().default(0),
+    revoked: integer().notNull().default(0),
   },
   (t) => [primaryKey({ columns: [t.businessId, t.environment, t.day] })],
 );
@@ -206,7 +206,7 @@ export const activityDays = table(
 export const savedViews = table(
   "saved_views",
   {
-    businessId: ofBusiness().notNull(),
+    businessId: businessRef().notNull(),
     name: text().notNull(),
     query: text().notNull(),
     createdAt: instant().notNull(),
@@ -219,13 +219,13 @@ export const certificates = table(
   {
     ord: ord(),
     id: certId().notNull().unique(),
-    businessId: ofBusiness().notNull(),
+    businessId: businessRef().notNull(),
     businessName: text().notNull(),
-    clientId: ofClient().notNull(),
+    clientId: clientRef().notNull(),
     environment: environment().notNull(),
     status: oneOf("active", "revoked").notNull().default("active"),
-    purposeId: ofPurpose().notNull(),
-    disclosureHash: ofDisclosure().notNull(),
+    purposeId: purposeRef().notNull(),
+    disclosureHash: disclosureRef().notNull(),
     entitiesAccepted: json<readonly string[]>(),
     entitiesRejected: json<readonly string[]>(),
     originDomain: text().notNull(),
@@ -264,7 +264,7 @@ export const certificateViews = table(
   "certificate_views",
   {
     ord: ord(),
-    certId: ofCertificate().notNull(),
+    certId: certificateRef().notNull(),
     at: instant().notNull(),
     viewerSealed: text().notNull(),
     /** Empty since each open is kept. */
@@ -274,8 +274,8 @@ export const certificateViews = table(
   (t) => [index("certificate_views_cert").on(t.certId, t.ord)],
 );
 
-export const idempotency = table(
-  "idempotency",
+export const idempotentResponses = table(
+  "idempotent_responses",
   {
     keyHash: text().primaryKey(),
     bodyHash: text().notNull(),
@@ -284,7 +284,10 @@ export const idempotency = table(
     expiresAt: instant().notNull(),
     certId: certId(),
   },
-  (t) => [index("idempotency_expiry").on(t.expiresAt), index("idempotency_certificate").on(t.certId).where(isNotNull(t.certId))],
+  (t) => [
+    index("idempotent_responses_expiry").on(t.expiresAt),
+    index("idempotent_responses_certificate").on(t.certId).where(isNotNull(t.certId)),
+  ],
 );
 
 export const auditOutbox = table(
@@ -292,9 +295,9 @@ export const auditOutbox = table(
   {
     ord: ord(),
     id: text().notNull(),
-    shard: integer().notNull(),
+    auditLog: integer().notNull(),
     chain: text().notNull(),
-    type: text().$type<FactType>().notNull(),
+    type: text().$type<DomainEventType>().notNull(),
     entityType: text().$type<EntityType>().notNull(),
     entityId: text().notNull(),
     at: instant().notNull(),
@@ -304,7 +307,7 @@ export const auditOutbox = table(
   },
   (t) => [
     unique().on(t.id, t.chain),
-    index("audit_outbox_undrained").on(t.shard, t.ord).where(isNull(t.drainedAt)),
+    index("audit_outbox_undrained").on(t.auditLog, t.ord).where(isNull(t.drainedAt)),
     index("audit_outbox_entity").on(t.entityId),
     index("audit_outbox_chain").on(t.chain).where(sql`${t.entityType} <> 'certificate'`),
   ],
@@ -421,8 +424,8 @@ export const checkpoints = table(
   (t) => [primaryKey({ columns: [t.origin, t.window] })],
 );
 
-export const logHighwater = table("log_highwater", {
-  shard: integer().primaryKey(),
+export const auditLogHighWater = table("audit_log_high_water", {
+  auditLog: integer().primaryKey(),
   size: text().notNull(),
   root: text().notNull(),
   updatedAt: instant().notNull(),
@@ -448,10 +451,10 @@ export const attestations = table(
   ],
 );
 
-const waitingEvent = () => ({
+const eventOutboxColumns = () => ({
   ord: ord(),
   eventId: text().notNull().unique(),
-  businessId: ofBusiness().notNull(),
+  businessId: businessRef().notNull(),
   type: text().notNull(),
   shareId: text(),
   certId: text(),
@@ -459,14 +462,14 @@ const waitingEvent = () => ({
   createdAt: instant().notNull(),
 });
 
-export const eventOutbox = table("event_outbox", waitingEvent(), (t) => [index("event_outbox_business").on(t.businessId, t.ord)]);
+export const eventOutbox = table("event_outbox", eventOutboxColumns(), (t) => [index("event_outbox_business").on(t.businessId, t.ord)]);
 
-export const sandboxEventOutbox = table("sandbox_event_outbox", waitingEvent(), (t) => [
+export const sandboxEventOutbox = table("sandbox_event_outbox", eventOutboxColumns(), (t) => [
   index("sandbox_event_outbox_business").on(t.businessId, t.ord),
 ]);
 
 export const sandboxClocks = table("sandbox_clocks", {
-  businessId: ofBusiness().primaryKey(),
+  businessId: businessRef().primaryKey(),
   offsetMs: integer().notNull(),
   movedAt: instant().notNull(),
 });
@@ -475,12 +478,12 @@ export const members = table(
   "members",
   {
     id: text().primaryKey(),
-    businessId: ofBusiness().notNull(),
+    businessId: businessRef().notNull(),
     emailSealed: text().notNull(),
     emailIndex: text().notNull(),
     role: oneOf("owner", "member").notNull(),
     createdAt: instant().notNull(),
-    usedAt: instant(),
+    lastUsedAt: instant(),
   },
   (t) => [unique().on(t.businessId, t.emailIndex), index("members_address").on(t.emailIndex)],
 );
@@ -502,7 +505,7 @@ export const invitations = table(
   "invitations",
   {
     id: text().primaryKey(),
-    businessId: ofBusiness().notNull(),
+    businessId: businessRef().notNull(),
     emailIndex: text().notNull(),
     emailSealed: text().notNull(),
     role: oneOf("owner", "member").notNull(),
@@ -522,7 +525,7 @@ export const consumers = table("consumers", {
   emailIndex: text().notNull().unique(),
   nameSealed: text(),
   auditChain: text().notNull().unique(),
-  auditShard: integer().notNull().default(0),
+  auditLog: integer().notNull().default(0),
   createdAt: instant().notNull(),
   fieldsSealed: text(),
   fieldsRevision: integer().notNull().default(0),
@@ -530,13 +533,13 @@ export const consumers = table("consumers", {
   plan: oneOf("free", "white_glove").notNull().default("free"),
 });
 
-export const consumerHomes = table(
-  "consumer_homes",
+export const consumerShards = table(
+  "consumer_shards",
   {
-    consumerId: ofConsumer().notNull(),
-    home: text().$type<Home>().notNull(),
+    consumerId: consumerRef().notNull(),
+    shard: text().$type<ShardId>().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.consumerId, t.home] })],
+  (t) => [primaryKey({ columns: [t.consumerId, t.shard] })],
 );
 
 export const billingCustomers = table(
@@ -583,10 +586,10 @@ export const sessions = table(
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
     id: text().notNull().default(""),
-    agentSealed: text(),
+    deviceSealed: text(),
     seenDay: integer(),
-    provedAt: instant(),
-    elsewhere: flag().notNull().default(false),
+    verifiedAt: instant(),
+    hasOtherShards: flag().notNull().default(false),
   },
   (t) => [index("sessions_user").on(t.userId), index("sessions_expiry").on(t.expiresAt)],
 );
@@ -658,44 +661,44 @@ export const capturedMail = table(
   (t) => [index("captured_mail_recipient").on(t.recipientIndex, t.ord)],
 );
 
-export const mailedCodes = table(
-  "mailed_codes",
+export const emailCodes = table(
+  "email_codes",
   {
     id: text().primaryKey(),
-    purpose: text().$type<CodePurpose>().notNull(),
+    purpose: text().$type<EmailCodePurpose>().notNull(),
     topic: text().notNull(),
     addressIndex: text().notNull(),
-    certId: ofCertificate(),
+    certId: certificateRef(),
     codeHash: text().notNull(),
     contextHash: text(),
-    ownTries: integer().notNull().default(0),
-    otherTries: integer().notNull().default(0),
+    sameContextAttempts: integer().notNull().default(0),
+    otherContextAttempts: integer().notNull().default(0),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
     sessionHash: text(),
-    opens: text(),
+    signupId: text(),
   },
   (t) => [
-    index("mailed_codes_address").on(t.purpose, t.addressIndex, t.topic, t.createdAt),
-    index("mailed_codes_age").on(t.createdAt),
-    index("mailed_codes_cert").on(t.certId).where(isNotNull(t.certId)),
+    index("email_codes_address").on(t.purpose, t.addressIndex, t.topic, t.createdAt),
+    index("email_codes_age").on(t.createdAt),
+    index("email_codes_cert").on(t.certId).where(isNotNull(t.certId)),
   ],
 );
 
-export const mailedCodeFailures = table(
-  "mailed_code_failures",
+export const emailCodeFailures = table(
+  "email_code_failures",
   {
-    purpose: text().$type<CodePurpose>().notNull(),
+    purpose: text().$type<EmailCodePurpose>().notNull(),
     topic: text().notNull(),
     addressIndex: text().notNull(),
-    certId: ofCertificate(),
+    certId: certificateRef(),
     failures: integer().notNull(),
     updatedAt: instant().notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.purpose, t.topic, t.addressIndex] }),
-    index("mailed_code_failures_age").on(t.updatedAt),
-    index("mailed_code_failures_cert").on(t.certId).where(isNotNull(t.certId)),
+    index("email_code_failures_age").on(t.updatedAt),
+    index("email_code_failures_cert").on(t.certId).where(isNotNull(t.certId)),
   ],
 );
 
@@ -704,8 +707,8 @@ const withdrawalMethod = () => oneOf("email_code", "manage_link", "business_reco
 export const withdrawals = table(
   "withdrawals",
   {
-    certId: ofCertificate().primaryKey(),
-    businessId: ofBusiness().notNull(),
+    certId: certificateRef().primaryKey(),
+    businessId: businessRef().notNull(),
     environment: environment().notNull(),
     withdrawnAt: instant().notNull(),
     ceaseBy: instant().notNull(),
@@ -724,7 +727,7 @@ export const withdrawals = table(
 export const entityWithdrawals = table(
   "entity_withdrawals",
   {
-    certId: ofCertificate().notNull(),
+    certId: certificateRef().notNull(),
     number: integer().notNull(),
     withdrawnAt: instant().notNull(),
     ceaseBy: instant().notNull(),
@@ -742,7 +745,7 @@ export const entityWithdrawals = table(
 export const withdrawnEntities = table(
   "withdrawn_entities",
   {
-    certId: ofCertificate().notNull(),
+    certId: certificateRef().notNull(),
     entity: text().notNull(),
     number: integer().notNull(),
   },
@@ -755,7 +758,7 @@ export const withdrawnEntities = table(
 export const entityAcknowledgements = table(
   "entity_acknowledgements",
   {
-    certId: ofCertificate().notNull(),
+    certId: certificateRef().notNull(),
     number: integer().notNull(),
     acknowledgedAt: instant().notNull(),
     detailsSealed: text().notNull(),
@@ -777,19 +780,19 @@ export const acknowledgedEntities = table(
   ],
 );
 
-export const entityDuties = table(
-  "entity_duties",
+export const entityCeaseDeadlines = table(
+  "entity_cease_deadlines",
   {
     certId: certId().notNull(),
     number: integer().notNull(),
-    businessId: ofBusiness().notNull(),
+    businessId: businessRef().notNull(),
     environment: environment().notNull(),
     ceaseBy: instant().notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.certId, t.number] }),
     foreignKey({ columns: [t.certId, t.number], foreignColumns: [entityWithdrawals.certId, entityWithdrawals.number] }),
-    index("entity_duties_board").on(t.businessId, t.environment, t.ceaseBy),
+    index("entity_cease_deadlines_board").on(t.businessId, t.environment, t.ceaseBy),
   ],
 );
 
@@ -807,7 +810,7 @@ export const withdrawalWork = table(
     certId: certId()
       .primaryKey()
       .references(() => withdrawals.certId),
-    businessId: ofBusiness().notNull(),
+    businessId: businessRef().notNull(),
     environment: environment().notNull(),
     addressKind: oneOf("email", "phone").notNull().default("email"),
     addressIndex: text().notNull(),
@@ -822,7 +825,7 @@ export const withdrawalWork = table(
 export const matchMisses = table(
   "match_misses",
   {
-    certId: ofCertificate().notNull(),
+    certId: certificateRef().notNull(),
     day: integer().notNull(),
     misses: integer().notNull().default(0),
   },
@@ -849,25 +852,27 @@ export const agentTokens = table(
     tokenHash: text().notNull().unique(),
     realm: realm().notNull(),
     principalId: text().notNull(),
-    businessId: ofBusiness(),
+    businessId: businessRef(),
     nameSealed: text(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
     lastUsedDay: integer(),
-    toldAt: instant(),
+    notifiedAt: instant(),
     revokedAt: instant(),
     source: oneOf("minted", "oauth").notNull().default("minted"),
     clientId: text(),
     clientHost: text(),
     redirectHost: text(),
     language: language(),
-    endToldAt: instant(),
+    expiryNotifiedAt: instant(),
   },
   (t) => [
     index("agent_tokens_principal").on(t.principalId),
     index("agent_tokens_business").on(t.businessId).where(isNotNull(t.businessId)),
     index("agent_tokens_expiry").on(t.expiresAt),
-    index("agent_tokens_ending").on(t.expiresAt).where(sql`${t.source} = 'oauth' AND ${t.revokedAt} IS NULL AND ${t.endToldAt} IS NULL`),
+    index("agent_tokens_ending")
+      .on(t.expiresAt)
+      .where(sql`${t.source} = 'oauth' AND ${t.revokedAt} IS NULL AND ${t.expiryNotifiedAt} IS NULL`),
   ],
 );
 
@@ -878,7 +883,7 @@ export const oauthCodes = table(
     nonceHash: text().notNull().unique(),
     realm: realm().notNull(),
     principalId: text().notNull(),
-    businessId: ofBusiness(),
+    businessId: businessRef(),
     clientId: text().notNull(),
     clientName: text(),
     clientHost: text(),
@@ -905,18 +910,18 @@ export const shares = table(
   {
     ord: ord(),
     id: shareId().notNull().unique(),
-    businessId: ofBusiness().notNull(),
+    businessId: businessRef().notNull(),
     businessName: text().notNull(),
-    clientId: ofClient().notNull(),
+    clientId: clientRef().notNull(),
     environment: environment().notNull(),
     consumerId: consumerId(),
     consumerChain: text(),
-    consumerShard: integer(),
+    consumerAuditLog: integer(),
     state: oneOf("active", "revoked", "ceased", "expired", "superseded").notNull().default("active"),
     scope: contactScope().notNull(),
     origin: text().notNull(),
     purpose: text().notNull(),
-    disclosureHash: ofDisclosure().notNull(),
+    disclosureHash: disclosureRef().notNull(),
     durationDays: integer().notNull(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
@@ -952,20 +957,20 @@ export const shares = table(
 );
 
 export const shareValues = table("share_values", {
-  shareId: ofShare().primaryKey(),
+  shareId: shareRef().primaryKey(),
   valuesSealed: text().notNull(),
   revision: integer().notNull(),
 });
 
-export const authCodes = table(
-  "auth_codes",
+export const shareCodes = table(
+  "share_codes",
   {
-    shareId: ofShare().primaryKey(),
+    shareId: shareRef().primaryKey(),
     codeHash: text().notNull().unique(),
     requestHash: text().notNull().unique(),
     generation: integer().notNull().default(1),
     clientId: clientId().notNull(),
-    businessId: ofBusiness().notNull(),
+    businessId: businessRef().notNull(),
     origin: text().notNull(),
     challenge: text().notNull(),
     requireOrigin: flag().notNull(),
@@ -976,11 +981,11 @@ export const authCodes = table(
     usedBy: text(),
     retryHash: text(),
   },
-  (t) => [index("auth_codes_age").on(t.createdAt)],
+  (t) => [index("share_codes_age").on(t.createdAt)],
 );
 
 export const shareAcknowledgements = table("share_acknowledgements", {
-  shareId: ofShare().primaryKey(),
+  shareId: shareRef().primaryKey(),
   acknowledgedAt: instant().notNull(),
   detailsSealed: text().notNull(),
 });
@@ -989,7 +994,7 @@ export const shareIntents = table(
   "share_intents",
   {
     shareId: shareId().primaryKey(),
-    consumerId: ofConsumer().notNull(),
+    consumerId: consumerRef().notNull(),
     nextAt: instant().notNull(),
   },
   (t) => [index("share_intents_due").on(t.nextAt)],
@@ -998,19 +1003,19 @@ export const shareIntents = table(
 export const fieldFanouts = table(
   "field_fanouts",
   {
-    consumerId: ofConsumer().notNull(),
-    home: text().$type<Home>().notNull(),
+    consumerId: consumerRef().notNull(),
+    shard: text().$type<ShardId>().notNull(),
     changed: json<readonly ContactKey[]>().notNull(),
     revision: integer().notNull(),
     nextAt: instant().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.consumerId, t.home] }), index("field_fanouts_due").on(t.nextAt)],
+  (t) => [primaryKey({ columns: [t.consumerId, t.shard] }), index("field_fanouts_due").on(t.nextAt)],
 );
 
 export const shareNotices = table(
   "share_notices",
   {
-    shareId: ofShare().notNull(),
+    shareId: shareRef().notNull(),
     kind: oneOf("expiring", "overdue").notNull(),
     nextAt: instant().notNull(),
   },
@@ -1020,7 +1025,7 @@ export const shareNotices = table(
 export const accountErasures = table(
   "account_erasures",
   {
-    consumerId: ofConsumer().primaryKey(),
+    consumerId: consumerRef().primaryKey(),
     language: language().notNull(),
     nextAt: instant().notNull(),
   },
@@ -1045,7 +1050,7 @@ export const removals = table(
   {
     ord: ord(),
     id: text().$type<RemovalId>().notNull().unique(),
-    consumerId: ofConsumer().notNull(),
+    consumerId: consumerRef().notNull(),
     status: removalStatus(),
     notesSealed: text(),
     language: language().notNull(),

@@ -4,57 +4,63 @@ import { and, eq, gt, inArray, lt, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { EventType } from "../core/events/event.ts";
 import type { ConsumerId, ShareId } from "../core/ids.ts";
-import { contactKeys, scopeBits, type ContactKey } from "../core/shares/fields.ts";
+import { contactKeys, scopeToBits, type ContactKey } from "../core/shares/fields.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import type { Database, Found, Statement } from "./database.ts";
 import { excluded } from "./inserts.ts";
-import { allOf, eachOf, listed, noneIn, query } from "./query.ts";
-import { claimDue } from "./outboxes/claim.ts";
-import { outboxOf } from "./outboxes/events.ts";
-import { timeOfShare } from "./sandbox-clocks.ts";
+import { allOf, jsonTable, jsonList, notExistsIn, query } from "./query.ts";
+import { claimDueRows } from "./outboxes/claim.ts";
+import { eventOutboxFor } from "./outboxes/events.ts";
+import { shareTime } from "./sandbox-clocks.ts";
 import { fieldFanouts, shares, shareValues } from "./schema.ts";
-import { contextIn } from "./vault.ts";
+import { columnContext } from "./vault.ts";
 
 /** The most shares that one batch brings up to date. */
-export const maxCopies = 500;
+export const maxCopiesPerBatch = 500;
 
-const isOutdated = (consumerId: ConsumerId, keys: readonly ContactKey[], revision: number | SQL, now: Instant): SQL =>
+const isOutdatedCopy = (consumerId: ConsumerId, keys: readonly ContactKey[], revision: number | SQL, now: Instant): SQL =>
   allOf(
     eq(shares.consumerId, consumerId),
     eq(shares.state, "active"),
     gt(shares.expiresAt, now),
-    sql`${shares.scope} & ${scopeBits(keys)} <> 0`,
+    sql`${shares.scope} & ${scopeToBits(keys)} <> 0`,
     lt(shareValues.revision, revision),
   );
 
 /** Of active shares: a CHECK gives each of them its key. */
-const keySealed = sql<string>`${shares.keySealed}`.as("key_sealed");
+const keySealedField = sql<string>`${shares.keySealed}`.as("key_sealed");
 
 /** Active shares whose scope holds one of the keys, and whose copy is older than the revision; oldest first. The copy is what its business knows. */
-export const outdatedShares = (
+export const listOutdatedShares = (
   db: Database,
   consumerId: ConsumerId,
   { keys, revision, now }: { readonly keys: readonly ContactKey[]; readonly revision: number; readonly now: Instant },
 ) =>
   db
-    .select({ id: shares.id, businessId: shares.businessId, scope: shares.scope, keySealed, valuesSealed: shareValues.valuesSealed })
+    .select({
+      id: shares.id,
+      businessId: shares.businessId,
+      scope: shares.scope,
+      keySealed: keySealedField,
+      valuesSealed: shareValues.valuesSealed,
+    })
     .from(shares)
     .innerJoin(shareValues, eq(shareValues.shareId, shares.id))
-    .where(isOutdated(consumerId, keys, revision, now))
+    .where(isOutdatedCopy(consumerId, keys, revision, now))
     .orderBy(shares.ord)
-    .limit(maxCopies);
+    .limit(maxCopiesPerBatch);
 
-export type ShareToUpdate = Found<typeof outdatedShares>[number];
+export type ShareToUpdate = Found<typeof listOutdatedShares>[number];
 
 /** Where the payload of an event that tells of an update is sealed, under the key of its share. */
-export const payloadContext = contextIn("event", "data");
+export const eventPayloadContext = columnContext("event", "data");
 
 /** The keys of those that are active, of shares of one home. */
-export const activeKeys = (db: Database, ids: readonly ShareId[], now: Instant) =>
+export const listActiveShareKeys = (db: Database, ids: readonly ShareId[], now: Instant) =>
   db
-    .select({ id: shares.id, keySealed })
+    .select({ id: shares.id, keySealed: keySealedField })
     .from(shares)
-    .where(allOf(inArray(shares.id, listed(ids)), eq(shares.state, "active"), gt(shares.expiresAt, timeOfShare(now))))
+    .where(allOf(inArray(shares.id, jsonList(ids)), eq(shares.state, "active"), gt(shares.expiresAt, shareTime(now))))
     .all();
 
 export interface ShareUpdate {
@@ -68,17 +74,17 @@ export interface ShareUpdate {
  * The events, when they were written, and the copies, of shares of one environment; `now` is by their clock. A share that is over by
  * now, or whose copy is as new, gets none of it. The first result counts the events.
  */
-export const updateShares = (
+export const updateShareCopies = (
   db: Database,
   updates: readonly ShareUpdate[],
   { environment, revision, now }: { readonly environment: Environment; readonly revision: number; readonly now: Instant },
 ): readonly [Statement, Statement, Statement] => {
-  const events = eachOf(updates.flatMap(({ shareId, events: of }) => of.map((event) => ({ shareId, ...event }))));
-  const copies = eachOf(updates.map(({ shareId, sealed }) => ({ shareId, sealed })));
+  const events = jsonTable(updates.flatMap(({ shareId, events: of }) => of.map((event) => ({ shareId, ...event }))));
+  const copies = jsonTable(updates.map(({ shareId, sealed }) => ({ shareId, sealed })));
   const isOlder = sql`${shareValues.revision} < ${revision}`;
   return [
     db
-      .insert(outboxOf(environment), "eventId", "businessId", "type", "shareId", "dataSealed", "createdAt")
+      .insert(eventOutboxFor(environment), "eventId", "businessId", "type", "shareId", "dataSealed", "createdAt")
       .select(
         sql`select ${events.cell("id")}, ${shares.businessId}, ${events.cell("type")}, ${shares.id}, ${events.cell("dataSealed")}, ${now} from ${events.each} inner join ${shares} on ${shares.id} = ${events.cell("shareId")} inner join ${shareValues} on ${shareValues.shareId} = ${shares.id} where ${shares.environment} = ${environment} and ${shares.state} = 'active' and ${shares.expiresAt} > ${now} and ${isOlder} order by ${events.order}`,
       ),
@@ -101,68 +107,68 @@ export const updateShares = (
  * Under what the person's active shares are found from now on: those that hold the address, and those that hold the number. A share
  * whose copy is newer keeps what a change of a later revision gave it.
  */
-export const updateIndexes = (
+export const updateShareIndexes = (
   db: Database,
   consumerId: ConsumerId,
   revision: number,
   indexes: { readonly email?: string | null; readonly phone?: string | null },
 ): readonly Statement[] => {
-  const isNewest = noneIn(shareValues, eq(shareValues.shareId, shares.id), gt(shareValues.revision, revision));
+  const isNewest = notExistsIn(shareValues, eq(shareValues.shareId, shares.id), gt(shareValues.revision, revision));
   const holds = (key: ContactKey): SQL =>
-    allOf(eq(shares.consumerId, consumerId), eq(shares.state, "active"), sql`${shares.scope} & ${scopeBits([key])} <> 0`, isNewest);
+    allOf(eq(shares.consumerId, consumerId), eq(shares.state, "active"), sql`${shares.scope} & ${scopeToBits([key])} <> 0`, isNewest);
   return [
     ...(indexes.email === undefined ? [] : [db.update(shares).set({ emailIndex: indexes.email }).where(holds("email"))]),
     ...(indexes.phone === undefined ? [] : [db.update(shares).set({ phoneIndex: indexes.phone }).where(holds("phone"))]),
   ];
 };
 
-export type FanOut = Omit<typeof fieldFanouts.$inferSelect, "nextAt">;
+export type FieldFanout = Omit<typeof fieldFanouts.$inferSelect, "nextAt">;
 
 /** What another change left is united with this one: the keys of both, at the newer revision. */
-const united = sql`(select json_group_array(value) from (select value from json_each(${fieldFanouts.changed}) union select value from json_each(${excluded(fieldFanouts.changed)})))`;
+const mergedKeys = sql`(select json_group_array(value) from (select value from json_each(${fieldFanouts.changed}) union select value from json_each(${excluded(fieldFanouts.changed)})))`;
 
-const onWaiting = (now: Instant) => ({
-  target: [fieldFanouts.consumerId, fieldFanouts.home],
-  set: { changed: united as SQL<readonly ContactKey[]>, revision: excluded(fieldFanouts.revision) as SQL<number>, nextAt: now },
+const mergeIntoWaiting = (now: Instant) => ({
+  target: [fieldFanouts.consumerId, fieldFanouts.shard],
+  set: { changed: mergedKeys as SQL<readonly ContactKey[]>, revision: excluded(fieldFanouts.revision) as SQL<number>, nextAt: now },
 });
 
 /** A change on its way to another home of the person's. */
-export const insertFanOut = (db: Database, fanOut: FanOut, now: Instant) =>
+export const insertFieldFanout = (db: Database, fanOut: FieldFanout, now: Instant) =>
   db
     .insert(fieldFanouts)
     .values({ ...fanOut, nextAt: now })
-    .onConflictDoUpdate(onWaiting(now));
+    .onConflictDoUpdate(mergeIntoWaiting(now));
 
 /** Likewise to the own home, where shares are left whose copy is older: beyond those of one batch, and granted in between. */
-export const insertOwnFanOut = (db: Database, fanOut: FanOut, now: Instant) => {
-  const { consumerId, home, changed, revision } = fanOut;
+export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Instant) => {
+  const { consumerId, shard, changed, revision } = fanOut;
   const left = query
     .select({ id: shares.id })
     .from(shares)
     .innerJoin(shareValues, eq(shareValues.shareId, shares.id))
-    .where(isOutdated(consumerId, changed, revision, now));
+    .where(isOutdatedCopy(consumerId, changed, revision, now));
   return db
-    .insert(fieldFanouts, "consumerId", "home", "changed", "revision", "nextAt")
-    .select(sql`select ${consumerId}, ${home}, ${JSON.stringify(changed)}, ${revision}, ${now} where exists ${left}`)
-    .onConflictDoUpdate(onWaiting(now));
+    .insert(fieldFanouts, "consumerId", "shard", "changed", "revision", "nextAt")
+    .select(sql`select ${consumerId}, ${shard}, ${JSON.stringify(changed)}, ${revision}, ${now} where exists ${left}`)
+    .onConflictDoUpdate(mergeIntoWaiting(now));
 };
 
 const leaseMs = minuteMs; // more than a batch takes
 
-export const claimFanOut = async (db: Database, now: Instant): Promise<FanOut | null> => {
-  const [row] = await claimDue(db, fieldFanouts, { now, leaseMs, max: 1 });
+export const claimFieldFanout = async (db: Database, now: Instant): Promise<FieldFanout | null> => {
+  const [row] = await claimDueRows(db, fieldFanouts, { now, leaseMs, max: 1 });
   return row === undefined ? null : { ...row, changed: contactKeys.filter((key) => row.changed.includes(key)) };
 };
 
 /** Done, unless another change joined it meanwhile. */
-export const finishFanOut = (db: Database, { consumerId, home, revision }: FanOut) =>
+export const finishFieldFanout = (db: Database, { consumerId, shard, revision }: FieldFanout) =>
   db
     .delete(fieldFanouts)
-    .where(allOf(eq(fieldFanouts.consumerId, consumerId), eq(fieldFanouts.home, home), eq(fieldFanouts.revision, revision)));
+    .where(allOf(eq(fieldFanouts.consumerId, consumerId), eq(fieldFanouts.shard, shard), eq(fieldFanouts.revision, revision)));
 
 /** The rest is due at once. */
-export const continueFanOut = (db: Database, { consumerId, home }: FanOut, now: Instant) =>
+export const continueFieldFanout = (db: Database, { consumerId, shard }: FieldFanout, now: Instant) =>
   db
     .update(fieldFanouts)
     .set({ nextAt: now })
-    .where(allOf(eq(fieldFanouts.consumerId, consumerId), eq(fieldFanouts.home, home)));
+    .where(allOf(eq(fieldFanouts.consumerId, consumerId), eq(fieldFanouts.shard, shard)));

@@ -3,18 +3,18 @@
 import { and, eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ConsumerId } from "../core/ids.ts";
-import { nextDueAt } from "../core/shares/clock.ts";
-import { isoOf, type Instant } from "../core/time.ts";
+import { computeNextDueAt } from "../core/shares/due-dates.ts";
+import { toIso, type Instant } from "../core/time.ts";
 import { batch, type Database, type Found } from "./database.ts";
-import { insertShareEntries, openEntry, type OpenFact } from "./outboxes/audit.ts";
-import { outboxOf } from "./outboxes/events.ts";
-import { allOf, eachOf } from "./query.ts";
-import { shareClockOffset, timeOfOwner } from "./sandbox-clocks.ts";
+import { insertShareAuditEntries, createUnsealedPayload, type UnsealedEventType } from "./outboxes/audit.ts";
+import { eventOutboxFor } from "./outboxes/events.ts";
+import { allOf, jsonTable } from "./query.ts";
+import { shareClockOffsetField, ownerTime } from "./sandbox-clocks.ts";
 import { sandboxClocks, shareNotices, shares } from "./schema.ts";
 
-export const maxSwept = 2_000; // a parameter of 1.2 MB; D1 takes 2
+export const maxSweptShares = 2_000; // a parameter of 1.2 MB; D1 takes 2
 /** While somebody waits for the answer: the developer of a sandbox, a person who deletes their account. */
-export const maxSweptAwaited = 1_000;
+export const maxSweptInRequest = 1_000;
 
 const dueFields = {
   id: shares.id,
@@ -22,17 +22,17 @@ const dueFields = {
   createdAt: shares.createdAt,
   expiresAt: shares.expiresAt,
   dueAt: sql<Instant>`${shares.nextDueAt}`.as("due_at"),
-  clockOffsetMs: shareClockOffset.as("clock_offset_ms"),
+  clockOffsetMs: shareClockOffsetField.as("clock_offset_ms"),
 };
 
 /** Those that have been due longest. */
-export const dueShares = async (db: Database, environment: Environment, now: Instant) => {
+export const listDueShares = async (db: Database, environment: Environment, now: Instant) => {
   const due = db
     .select(dueFields)
     .from(shares)
     .where(allOf(eq(shares.environment, environment), lte(shares.nextDueAt, now)))
     .orderBy(shares.nextDueAt)
-    .limit(maxSwept);
+    .limit(maxSweptShares);
   if (environment === "live") return due;
   // By the index of each sandbox whose clock was moved; all others go by the time itself.
   const moved = db
@@ -40,51 +40,51 @@ export const dueShares = async (db: Database, environment: Environment, now: Ins
     .from(sandboxClocks)
     .crossJoin(shares)
     .where(allOf(eq(shares.businessId, sandboxClocks.businessId), isDueInSandbox(sql`${now} + ${sandboxClocks.offsetMs}`)))
-    .limit(maxSwept);
+    .limit(maxSweptShares);
   const [byTime, byClock] = await batch(db, [due, moved]);
   const found = new Map([...byTime, ...byClock].map((row) => [row.id, row]));
-  return [...found.values()].slice(0, maxSwept);
+  return [...found.values()].slice(0, maxSweptShares);
 };
 
-export type DueShare = Found<typeof dueShares>[number];
+export type DueShare = Found<typeof listDueShares>[number];
 
 const isDueInSandbox = (time: SQL): SQL => allOf(eq(shares.environment, "sandbox"), sql`${shares.nextDueAt} <= ${time}`);
 
 /** Of the sandbox of one business, by its clock. */
-export const dueInSandbox = (db: Database, businessId: BusinessId, now: Instant): Promise<readonly DueShare[]> => {
-  const time = timeOfOwner({ businessId, environment: "sandbox" }, now);
+export const listDueSandboxShares = (db: Database, businessId: BusinessId, now: Instant): Promise<readonly DueShare[]> => {
+  const time = ownerTime({ businessId, environment: "sandbox" }, now);
   return db
     .select(dueFields)
     .from(shares)
     .where(allOf(eq(shares.businessId, businessId), isDueInSandbox(time)))
     .orderBy(shares.nextDueAt)
-    .limit(maxSweptAwaited)
+    .limit(maxSweptInRequest)
     .all();
 };
 
 /** A person's shares that have come to their end and that no sweep has noted. */
-export const overdueShares = (db: Database, consumerId: ConsumerId, now: Instant): Promise<readonly DueShare[]> =>
+export const listOverdueShares = (db: Database, consumerId: ConsumerId, now: Instant): Promise<readonly DueShare[]> =>
   db
     .select(dueFields)
     .from(shares)
     .where(allOf(eq(shares.consumerId, consumerId), eq(shares.state, "active"), lte(shares.expiresAt, now)))
     .orderBy(shares.nextDueAt)
-    .limit(maxSweptAwaited)
+    .limit(maxSweptInRequest)
     .all();
 
 /** A clock that jumped past both warnings gives the nearer one; past the end, only the end. */
-const marked = (share: DueShare, written: Instant) => {
+const toSweepRow = (share: DueShare, written: Instant) => {
   const now = written + share.clockOffsetMs;
   const isOver = share.expiresAt <= now;
-  const payload = { actor: "service", expires_at: isoOf(share.expiresAt) };
-  const fact: OpenFact = isOver ? "share.expired" : "share.expiring";
-  const business = openEntry(payload);
-  const person = openEntry(payload);
+  const payload = { actor: "service", expires_at: toIso(share.expiresAt) };
+  const fact: UnsealedEventType = isOver ? "share.expired" : "share.expiring";
+  const business = createUnsealedPayload(payload);
+  const person = createUnsealedPayload(payload);
   return {
     id: share.id,
     due: share.dueAt,
     at: now,
-    next: isOver ? null : nextDueAt(share, now),
+    next: isOver ? null : computeNextDueAt(share, now),
     fact,
     event: crypto.randomUUID(),
     entry: crypto.randomUUID(),
@@ -98,7 +98,7 @@ const marked = (share: DueShare, written: Instant) => {
 /** One batch, of shares of one environment. What somebody else changed since it was read stays as they left it. */
 export const sweepShares = async (db: Database, environment: Environment, due: readonly DueShare[], now: Instant): Promise<void> => {
   const run = `sweep ${crypto.randomUUID()}`;
-  const { each, cell, order } = eachOf(due.map((share) => marked(share, now)));
+  const { each, cell, order } = jsonTable(due.map((share) => toSweepRow(share, now)));
   const isOver = sql`${cell("next")} is null`;
   const swept = sql`${each} inner join ${shares} on ${shares.id} = ${cell("id")} and ${shares.changedBy} = ${run}`;
   await batch(db, [
@@ -113,11 +113,11 @@ export const sweepShares = async (db: Database, environment: Environment, due: r
       .from(each)
       .where(and(eq(shares.id, cell("id")), eq(shares.state, "active"), eq(shares.nextDueAt, cell("due")))),
     db
-      .insert(outboxOf(environment), "eventId", "businessId", "type", "shareId", "createdAt")
+      .insert(eventOutboxFor(environment), "eventId", "businessId", "type", "shareId", "createdAt")
       .select(
         sql`select ${cell("event")}, ${shares.businessId}, ${cell("fact")}, ${shares.id}, ${cell("at")} from ${swept} where ${shares.environment} = ${environment} order by ${order}`,
       ),
-    insertShareEntries(db, {
+    insertShareAuditEntries(db, {
       from: swept,
       where: sql`true`,
       id: cell("entry"),

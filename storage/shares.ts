@@ -4,19 +4,19 @@
 import { and, desc, eq, gt, inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ConsumerId, ShareId } from "../core/ids.ts";
-import type { ShareChains } from "../core/shares/grant.ts";
-import { statusAt, type Share, type ShareStatus } from "../core/shares/share.ts";
+import type { ShareAuditChains } from "../core/shares/grant.ts";
+import { getShareStatus, type Share, type ShareStatus } from "../core/shares/share.ts";
 import type { Instant } from "../core/time.ts";
-import { chainOfBusiness } from "./accounts.ts";
+import { businessChainFields } from "./accounts.ts";
 import { anchorFields } from "./outboxes/anchors.ts";
 import { batch, type Database, type Found } from "./database.ts";
 import { jsonRow } from "./json-rows.ts";
-import { lookup, type Lookup } from "./lookups.ts";
-import { allOf, listed, query } from "./query.ts";
-import { shareClockOffset, timeOfOwner } from "./sandbox-clocks.ts";
+import { createLookup, type Lookup } from "./lookups.ts";
+import { allOf, jsonList, query } from "./query.ts";
+import { shareClockOffsetField, ownerTime } from "./sandbox-clocks.ts";
 import { anchors, auditOutbox, businesses, disclosures, shareAcknowledgements, shares } from "./schema.ts";
 
-const acknowledgedAt = sql<Instant | null>`${query
+const shareAcknowledgedAtField = sql<Instant | null>`${query
   .select({ at: shareAcknowledgements.acknowledgedAt })
   .from(shareAcknowledgements)
   .where(eq(shareAcknowledgements.shareId, shares.id))}`.as("acknowledged_at");
@@ -41,16 +41,16 @@ const shareFields = {
   ceaseBy: shares.ceaseBy,
   supersedes: shares.supersedes,
   supersededBy: shares.supersededBy,
-  acknowledgedAt,
-  clockOffsetMs: shareClockOffset.as("clock_offset_ms"),
+  acknowledgedAt: shareAcknowledgedAtField,
+  clockOffsetMs: shareClockOffsetField.as("clock_offset_ms"),
 };
 
-const sharesOf = (db: Database) => db.select(shareFields).from(shares);
-type ShareRow = Awaited<ReturnType<ReturnType<typeof sharesOf>["all"]>>[number];
+const selectShares = (db: Database) => db.select(shareFields).from(shares);
+type ShareRow = Awaited<ReturnType<ReturnType<typeof selectShares>["all"]>>[number];
 
 const toShare = ({ ord: _, state, businessId, businessName, ...rest }: ShareRow & Pick<Share, "lastDeliveredAt">, now: Instant): Share => ({
   ...rest,
-  status: statusAt(state, rest.expiresAt, now + rest.clockOffsetMs),
+  status: getShareStatus(state, rest.expiresAt, now + rest.clockOffsetMs),
   business: { id: businessId, name: businessName },
 });
 
@@ -60,7 +60,7 @@ export interface ShareOwner {
   readonly environment: Environment;
 }
 
-const isOwn = ({ businessId, environment }: ShareOwner): SQL =>
+const isOwnedShare = ({ businessId, environment }: ShareOwner): SQL =>
   allOf(eq(shares.businessId, businessId), eq(shares.environment, environment));
 
 export interface SharePage {
@@ -72,7 +72,7 @@ export interface SharePage {
  * Newest first, from behind `startingAfter`; null when that is none of the owner's. The few that have expired and that the sweep has
  * not come to are found by the index of what is due: the planner would read every active share instead.
  */
-export const ownShares = async (
+export const listSharesByOwner = async (
   db: Database,
   owner: ShareOwner,
   asked: { readonly status: ShareStatus | null; readonly limit: number; readonly startingAfter: ShareId | null },
@@ -82,16 +82,16 @@ export const ownShares = async (
   const start = query
     .select({ ord: shares.ord })
     .from(shares)
-    .where(allOf(eq(shares.id, startingAfter ?? ("" as ShareId)), isOwn(owner)));
+    .where(allOf(eq(shares.id, startingAfter ?? ("" as ShareId)), isOwnedShare(owner)));
   const behind = startingAfter === null ? undefined : lt(shares.ord, sql`(${start})`);
-  const time = timeOfOwner(owner, now);
+  const time = ownerTime(owner, now);
   const page = (more: SQL | undefined) =>
-    sharesOf(db)
-      .where(and(isOwn(owner), behind, more))
+    selectShares(db)
+      .where(and(isOwnedShare(owner), behind, more))
       .orderBy(desc(shares.ord))
       .limit(limit + 1);
   // With the plus signs only the index of what is due serves.
-  const overdue = sharesOf(db)
+  const overdue = selectShares(db)
     .where(
       and(
         eq(shares.environment, owner.environment),
@@ -116,31 +116,31 @@ export const ownShares = async (
 };
 
 /** The chains that tell of a share: its business's, and its person's where that is somebody with an account. */
-const chainFields = { business: chainOfBusiness, person: { tag: shares.consumerChain, shard: shares.consumerShard } };
+const shareChainFields = { business: businessChainFields, person: { tag: shares.consumerChain, shard: shares.consumerAuditLog } };
 
-interface ChainRow extends Pick<ShareChains, "business"> {
+interface ShareChainRow extends Pick<ShareAuditChains, "business"> {
   readonly person: { readonly tag: string | null; readonly shard: number | null };
 }
 
-const chainsOf = ({ business, person: { tag, shard } }: ChainRow): ShareChains => ({
+const toShareChains = ({ business, person: { tag, shard } }: ShareChainRow): ShareAuditChains => ({
   business,
-  person: tag === null || shard === null ? null : { tag, shard },
+  person: tag === null || shard === null ? null : { tag, auditLog: shard },
 });
 
 /**
  * A share with what a change of it needs, by its id, for whoever may: a business for its own, the person for theirs, or whoever holds the
  * link that was mailed for it. It has no person where it is a test person's, and once the account is erased.
  */
-export const changeableShare = async (
+export const findChangeableShare = async (
   db: Database,
   id: ShareId,
   whose: ShareOwner | { readonly consumerId: ConsumerId } | "link",
   now: Instant,
 ) => {
-  const isTheirs = whose === "link" ? undefined : "consumerId" in whose ? eq(shares.consumerId, whose.consumerId) : isOwn(whose);
+  const isTheirs = whose === "link" ? undefined : "consumerId" in whose ? eq(shares.consumerId, whose.consumerId) : isOwnedShare(whose);
   const { consumerId, language } = shares;
   const row = await db
-    .select({ share: shareFields, ...chainFields, consumerId, language, disclosureText: disclosures.text })
+    .select({ share: shareFields, ...shareChainFields, consumerId, language, disclosureText: disclosures.text })
     .from(shares)
     .innerJoin(businesses, eq(businesses.id, shares.businessId))
     .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))
@@ -148,12 +148,12 @@ export const changeableShare = async (
     .get();
   if (row === undefined) return null;
   const { share, business, person, ...rest } = row;
-  return { ...rest, share: toShare(share, now), chains: chainsOf({ business, person }) };
+  return { ...rest, share: toShare(share, now), chains: toShareChains({ business, person }) };
 };
 
-export type ChangeableShare = Found<typeof changeableShare>;
+export type ChangeableShare = Found<typeof findChangeableShare>;
 
-const firstAnchor = jsonRow(anchorFields, (row) =>
+const firstAnchorField = jsonRow(anchorFields, (row) =>
   query
     .select({ row })
     .from(anchors)
@@ -163,7 +163,7 @@ const firstAnchor = jsonRow(anchorFields, (row) =>
 ).as("anchor");
 
 /** What happened to a share. That another took its place is told by the entry of that one. */
-const isOfShare = (id: ShareId): SQL => {
+const isHistoryOfShare = (id: ShareId): SQL => {
   const { entityId, type } = auditOutbox;
   const successor = query.select({ id: shares.supersededBy }).from(shares).where(eq(shares.id, id));
   return sql`(${entityId} = ${id} or (${entityId} = (${successor}) and ${eq(type, "share.renewed")}))`;
@@ -173,42 +173,42 @@ const isOfShare = (id: ShareId): SQL => {
  * Everything a business may read about a share of its own, with its history in the words of the business's chain, oldest first: the row of
  * each entry, and whether the log has taken it. One round trip.
  */
-export const detailedShare = async (db: Database, id: ShareId, owner: ShareOwner, now: Instant) => {
+export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwner, now: Instant) => {
   const { at, type, drainedAt } = auditOutbox;
   const isDrained = sql`${drainedAt} is not null`.mapWith(Boolean).as("is_drained");
   const { reasonSealed } = shares;
   const [[row], history] = await batch(db, [
     db
-      .select({ share: shareFields, disclosureText: disclosures.text, anchor: firstAnchor, chain: chainOfBusiness, reasonSealed })
+      .select({ share: shareFields, disclosureText: disclosures.text, anchor: firstAnchorField, chain: businessChainFields, reasonSealed })
       .from(shares)
       .innerJoin(businesses, eq(businesses.id, shares.businessId))
       .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))
-      .where(allOf(eq(shares.id, id), isOwn(owner))),
+      .where(allOf(eq(shares.id, id), isOwnedShare(owner))),
     db
       .select({ at, type, entryId: auditOutbox.id, isDrained })
       .from(auditOutbox)
       .innerJoin(businesses, eq(businesses.auditChain, auditOutbox.chain))
-      .where(allOf(isOfShare(id), eq(businesses.id, owner.businessId)))
+      .where(allOf(isHistoryOfShare(id), eq(businesses.id, owner.businessId)))
       .orderBy(auditOutbox.ord),
   ]);
   return row === undefined ? null : { ...row, share: toShare(row.share, now), history };
 };
 
-export const sharesByIds = async (db: Database, ids: readonly ShareId[], now: Instant): Promise<readonly Share[]> =>
-  (await sharesOf(db).where(inArray(shares.id, listed(ids)))).map((row) => toShare(row, now));
+export const listSharesByIds = async (db: Database, ids: readonly ShareId[], now: Instant): Promise<readonly Share[]> =>
+  (await selectShares(db).where(inArray(shares.id, jsonList(ids)))).map((row) => toShare(row, now));
 
 /** Of the sandbox of a business, the oldest first. */
-export const activeTestShareIds = async (db: Database, businessId: BusinessId, max: number): Promise<readonly ShareId[]> => {
+export const listActiveTestShareIds = async (db: Database, businessId: BusinessId, max: number): Promise<readonly ShareId[]> => {
   const rows = await db
     .select({ id: shares.id })
     .from(shares)
-    .where(allOf(isOwn({ businessId, environment: "sandbox" }), eq(shares.state, "active")))
+    .where(allOf(isOwnedShare({ businessId, environment: "sandbox" }), eq(shares.state, "active")))
     .orderBy(shares.ord)
     .limit(max);
   return rows.map(({ id }) => id);
 };
 
-const lastReading = query
+const selectLastRead = query
   .select({ at: auditOutbox.at })
   .from(auditOutbox)
   .where(allOf(eq(auditOutbox.entityId, shares.id), inArray(auditOutbox.type, ["share.redeemed", "consumer.current_read"])))
@@ -216,45 +216,45 @@ const lastReading = query
   .limit(1);
 
 /** As the person sees a share of theirs: also when something of it last reached the business. */
-const personFields = {
+const personShareFields = {
   ...shareFields,
-  lastDeliveredAt: sql<Instant | null>`nullif(max(coalesce(${shares.updateSentAt}, 0), coalesce(${lastReading}, 0)), 0)`.as(
+  lastDeliveredAt: sql<Instant | null>`nullif(max(coalesce(${shares.updateSentAt}, 0), coalesce(${selectLastRead}, 0)), 0)`.as(
     "last_delivered_at",
   ),
 };
 
-const maxOfPerson = 500;
+const maxPersonShares = 500;
 
 /** Of one home: active ones first, then newest first; whether there are more than are answered. */
-export const sharesOfPerson = (db: Database, consumerId: ConsumerId, now: Instant): Lookup<SharePage> => {
+export const listSharesByPerson = (db: Database, consumerId: ConsumerId, now: Instant): Lookup<SharePage> => {
   const isActive = allOf(eq(shares.state, "active"), gt(shares.expiresAt, now));
   const page = db
-    .select(personFields)
+    .select(personShareFields)
     .from(shares)
     .where(eq(shares.consumerId, consumerId))
     .orderBy(desc(isActive), desc(shares.ord))
-    .limit(maxOfPerson + 1);
-  return lookup(db, [page], ([rows]) => ({
-    shares: rows.slice(0, maxOfPerson).map((row) => toShare(row, now)),
-    hasMore: rows.length > maxOfPerson,
+    .limit(maxPersonShares + 1);
+  return createLookup(db, [page], ([rows]) => ({
+    shares: rows.slice(0, maxPersonShares).map((row) => toShare(row, now)),
+    hasMore: rows.length > maxPersonShares,
   }));
 };
 
 /** Shares of a person that nobody has ended yet, oldest first, with the chains that tell of them. */
-export const unendedShares = async (
+export const listUnendedShares = async (
   db: Database,
   consumerId: ConsumerId,
   now: Instant,
   max: number,
 ): Promise<readonly Pick<ChangeableShare, "share" | "chains">[]> => {
   const rows = await db
-    .select({ share: shareFields, ...chainFields })
+    .select({ share: shareFields, ...shareChainFields })
     .from(shares)
     .innerJoin(businesses, eq(businesses.id, shares.businessId))
     .where(allOf(eq(shares.consumerId, consumerId), eq(shares.state, "active")))
     .orderBy(shares.ord)
     .limit(max);
-  return rows.map(({ share, ...chains }) => ({ share: toShare(share, now), chains: chainsOf(chains) }));
+  return rows.map(({ share, ...chains }) => ({ share: toShare(share, now), chains: toShareChains(chains) }));
 };
 
 /**
@@ -262,13 +262,13 @@ export const unendedShares = async (
  * it holds, when it was last told of a change of the values, and the history in the words of the person's chain, oldest first. One
  * round trip.
  */
-export const shareOfPerson = async (db: Database, id: ShareId, consumerId: ConsumerId, now: Instant) => {
+export const findPersonShare = async (db: Database, id: ShareId, consumerId: ConsumerId, now: Instant) => {
   const [[row], history] = await batch(db, [
     db
       .select({
-        share: personFields,
+        share: personShareFields,
         disclosureText: disclosures.text,
-        anchor: firstAnchor,
+        anchor: firstAnchorField,
         reasonSealed: shares.reasonSealed,
         updateSentAt: shares.updateSentAt,
         acknowledgementSealed: shareAcknowledgements.detailsSealed,
@@ -289,24 +289,24 @@ export const shareOfPerson = async (db: Database, id: ShareId, consumerId: Consu
   return row === undefined ? null : { ...row, share: toShare(row.share, now), history };
 };
 
-const exportPage = 200;
+const exportPageSize = 200;
 
 /** All that a person ever shared from one home, oldest first, with the values at the moment of the grant, sealed for the person. */
-export const exportedShares = async (db: Database, consumerId: ConsumerId, now: Instant) => {
+export const listSharesForExport = async (db: Database, consumerId: ConsumerId, now: Instant) => {
   const { subjectHash, subjectSealed } = shares;
   const { country } = businesses;
   const page = (after: number) =>
     db
-      .select({ share: personFields, disclosureText: disclosures.text, subjectHash, subjectSealed, country, anchor: firstAnchor })
+      .select({ share: personShareFields, disclosureText: disclosures.text, subjectHash, subjectSealed, country, anchor: firstAnchorField })
       .from(shares)
       .innerJoin(businesses, eq(businesses.id, shares.businessId))
       .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))
       .where(allOf(eq(shares.consumerId, consumerId), gt(shares.ord, after)))
       .orderBy(shares.ord)
-      .limit(exportPage)
+      .limit(exportPageSize)
       .all();
   const found = await page(0);
-  for (let size = found.length; size === exportPage; ) {
+  for (let size = found.length; size === exportPageSize; ) {
     const next = await page(found.at(-1)?.share.ord as number);
     found.push(...next);
     size = next.length;
@@ -314,16 +314,16 @@ export const exportedShares = async (db: Database, consumerId: ConsumerId, now: 
   return found.map(({ share, ...rest }) => ({ ...rest, share: toShare(share, now) }));
 };
 
-export type ExportedShare = Found<typeof exportedShares>[number];
+export type ExportedShare = Found<typeof listSharesForExport>[number];
 
 /** What a person shares with a business now, newest first. */
-export const activeSharesWith = async (
+export const listActiveSharesByBusiness = async (
   db: Database,
   consumerId: ConsumerId,
   businessId: BusinessId,
   now: Instant,
 ): Promise<readonly Share[]> => {
-  const rows = await sharesOf(db)
+  const rows = await selectShares(db)
     .where(
       allOf(
         eq(shares.consumerId, consumerId),

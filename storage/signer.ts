@@ -1,6 +1,6 @@
 // The issuer's Ed25519 key: signs the canonical preimage of every certificate, so that a copy of a certificate proves
 // who issued it without asking us. The signature is stored, so a later change of key leaves old certificates as they are.
-import { base64Of, base64UrlOf, bytesOfBase64Url, bytesOfHex, concatBytes, utf8 } from "../core/bytes.ts";
+import { toBase64, toBase64Url, fromBase64Url, fromHex, concatBytes, encodeUtf8 } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
 
 export interface Jwk {
@@ -18,18 +18,18 @@ export interface Signer {
   readonly publicKeys: readonly Jwk[];
 }
 
-const pkcs8Prefix = bytesOfHex("302e020100300506032b657004220420") as Uint8Array; // RFC 8410: PrivateKeyInfo of a 32-byte Ed25519 seed
+const pkcs8Prefix = fromHex("302e020100300506032b657004220420") as Uint8Array; // RFC 8410: PrivateKeyInfo of a 32-byte Ed25519 seed
 
 /** RFC 7638 thumbprint of the public key: the same key always has the same id. */
-const thumbprint = (x: string): string => base64UrlOf(sha256(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`));
+const thumbprint = (x: string): string => toBase64Url(sha256(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`));
 
-const jwkOf = (x: string): Jwk => ({ kty: "OKP", crv: "Ed25519", x, kid: thumbprint(x), alg: "EdDSA", use: "sig" });
+const toJwk = (x: string): Jwk => ({ kty: "OKP", crv: "Ed25519", x, kid: thumbprint(x), alg: "EdDSA", use: "sig" });
 
 /** An Ed25519 key of 32 bytes, and its public key. */
 export const openEd25519 = async (seed: Uint8Array) => {
   const key = await crypto.subtle.importKey("pkcs8", concatBytes(pkcs8Prefix, seed), "Ed25519", true, ["sign"]);
   const { x = "" } = (await crypto.subtle.exportKey("jwk", key)) as { x?: string };
-  const publicKey = bytesOfBase64Url(x);
+  const publicKey = fromBase64Url(x);
   if (publicKey?.length !== 32) throw new Error("signer: the runtime gave no public key");
   return { key, x, publicKey };
 };
@@ -37,10 +37,10 @@ export const openEd25519 = async (seed: Uint8Array) => {
 /** `seed` is 32 bytes; `retired` are the public keys (base64url) of earlier seeds, published so that their signatures still verify. */
 export const openSigner = async (seed: Uint8Array, retired: readonly string[]): Promise<Signer> => {
   const { key, x } = await openEd25519(seed);
-  const active = jwkOf(x);
+  const active = toJwk(x);
   return {
     kid: active.kid,
-    sign: async (text) => base64Of(new Uint8Array(await crypto.subtle.sign("Ed25519", key, utf8(text)))),
-    publicKeys: [active, ...retired.map(jwkOf)],
+    sign: async (text) => toBase64(new Uint8Array(await crypto.subtle.sign("Ed25519", key, encodeUtf8(text)))),
+    publicKeys: [active, ...retired.map(toJwk)],
   };
 };

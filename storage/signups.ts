@@ -1,16 +1,16 @@
 // Accounts that were asked for, until their address is proved: then the business, its first owner and its clients are one batch.
 import { eq, gt, type SQL } from "drizzle-orm";
 import type { BusinessStatus, Environment } from "../core/access/entitlement.ts";
-import type { AuditChain } from "../core/facts.ts";
+import type { AuditChain } from "../core/domain-events.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database, Found } from "./database.ts";
 import { insertIf } from "./inserts.ts";
-import { ifOfUse, isSpentOn } from "./mailed-codes.ts";
+import { isCodeUsable, isCodeUsedBySession } from "./email-codes.ts";
 import { memberEmailContext } from "./people-contexts.ts";
-import { allOf, existsIn, noneIn } from "./query.ts";
+import { allOf, existsIn, notExistsIn } from "./query.ts";
 import { businesses, clients, domains, members, signups } from "./schema.ts";
-import { ownContextIn, type Vault } from "./vault.ts";
+import { selfOwnedContext, type Vault } from "./vault.ts";
 
 /** What is asked for. */
 export interface SignupRequest {
@@ -21,8 +21,8 @@ export interface SignupRequest {
   readonly domain: string | null;
 }
 
-export const signupEmailContext = ownContextIn("signups", "email");
-const requestContext = ownContextIn("signups", "request");
+export const signupEmailContext = selfOwnedContext("signups", "email");
+const signupRequestContext = selfOwnedContext("signups", "request");
 
 type NewSignup = SignupRequest & Omit<typeof signups.$inferSelect, "emailSealed" | "requestSealed"> & { readonly email: string };
 
@@ -31,12 +31,12 @@ export const insertSignup = async (db: Database, vault: Vault, { email, ...signu
   const { id, emailIndex, createdAt, expiresAt, name, legalName, country, domain } = signup;
   const [emailSealed, requestSealed] = await Promise.all([
     vault.seal(signupEmailContext(id), email),
-    vault.seal(requestContext(id), JSON.stringify({ name, legalName, country, domain } satisfies SignupRequest)),
+    vault.seal(signupRequestContext(id), JSON.stringify({ name, legalName, country, domain } satisfies SignupRequest)),
   ]);
-  return [insertIf(db, signups, { id, emailIndex, emailSealed, requestSealed, createdAt, expiresAt }, ifOfUse(codeId))] as const;
+  return [insertIf(db, signups, { id, emailIndex, emailSealed, requestSealed, createdAt, expiresAt }, isCodeUsable(codeId))] as const;
 };
 
-export const openSignup = async (db: Database, vault: Vault, id: string, now: Instant) => {
+export const findOpenSignup = async (db: Database, vault: Vault, id: string, now: Instant) => {
   const { emailIndex, emailSealed, requestSealed, expiresAt } = signups;
   const row = await db
     .select({ id: signups.id, emailIndex, emailSealed, requestSealed })
@@ -46,7 +46,7 @@ export const openSignup = async (db: Database, vault: Vault, id: string, now: In
   if (row === undefined) return null;
   const [email, request] = await Promise.all([
     vault.open(signupEmailContext(row.id), row.emailSealed),
-    vault.open(requestContext(row.id), row.requestSealed),
+    vault.open(signupRequestContext(row.id), row.requestSealed),
   ]);
   return { ...(JSON.parse(request) as SignupRequest), id: row.id, email, emailIndex: row.emailIndex };
 };
@@ -57,37 +57,37 @@ export interface NewAccount {
   readonly chain: AuditChain;
   readonly ownerId: string;
   readonly clients: readonly { readonly id: ClientId; readonly environment: Environment; readonly name: string }[];
-  readonly claim: { readonly id: string; readonly token: string; readonly expiresAt: Instant };
+  readonly domainClaim: { readonly id: string; readonly token: string; readonly expiresAt: Instant };
 }
 
 /** Whether the business exists: for what is written with it. */
-export const isBusiness = (id: BusinessId): SQL => existsIn(businesses, eq(businesses.id, id));
+export const hasBusiness = (id: BusinessId): SQL => existsIn(businesses, eq(businesses.id, id));
 
 /** Written only where the code was spent on this session and nobody has the address; of two sign-ups at once, one comes to be. */
 export const insertAccount = async (
   db: Database,
   vault: Vault,
-  { id, email, emailIndex, name, legalName, country, domain }: Found<typeof openSignup>,
+  { id, email, emailIndex, name, legalName, country, domain }: Found<typeof findOpenSignup>,
   account: NewAccount,
   spent: { readonly codeId: string; readonly sessionHash: string; readonly now: Instant },
 ) => {
   const { now } = spent;
-  const { status, chain, ownerId, claim } = account;
+  const { status, chain, ownerId, domainClaim } = account;
   const emailSealed = await vault.seal(memberEmailContext(ownerId, id), email);
-  const isNew = allOf(isSpentOn(spent.codeId, spent.sessionHash), noneIn(members, eq(members.emailIndex, emailIndex)));
-  const isMade = isBusiness(id);
+  const isNew = allOf(isCodeUsedBySession(spent.codeId, spent.sessionHash), notExistsIn(members, eq(members.emailIndex, emailIndex)));
+  const isMade = hasBusiness(id);
   return [
     insertIf(
       db,
       businesses,
-      { id, name, legalName, status, plan: "free", country, auditChain: chain.tag, auditShard: chain.shard, createdAt: now },
+      { id, name, legalName, status, plan: "free", country, auditChain: chain.tag, auditLog: chain.auditLog, createdAt: now },
       isNew,
     ),
     insertIf(db, members, { id: ownerId, businessId: id, emailSealed, emailIndex, role: "owner", createdAt: now }, isMade),
     ...account.clients.map((client) => insertIf(db, clients, { ...client, businessId: id, createdAt: now }, isMade)),
     ...(domain === null
       ? []
-      : [insertIf(db, domains, { ...claim, businessId: id, domain, status: "pending" as const, createdAt: now }, isMade)]),
+      : [insertIf(db, domains, { ...domainClaim, businessId: id, domain, status: "pending" as const, createdAt: now }, isMade)]),
     db.delete(signups).where(allOf(eq(signups.emailIndex, emailIndex), isMade)),
   ] as const;
 };

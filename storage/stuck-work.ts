@@ -6,30 +6,35 @@ import { batch, type Database, type Found } from "./database.ts";
 import { allOf } from "./query.ts";
 import { anchors, auditOutbox, eventOutbox, mailOutbox, outbox } from "./schema.ts";
 
-const patienceMs = 10 * minuteMs; // every one of these is tried each minute
+const stuckAfterMs = 10 * minuteMs; // every one of these is tried each minute
 
-const waiting = (db: Database, table: SQLiteTable, since: SQLiteColumn, condition: SQL) =>
+const countWaiting = (db: Database, table: SQLiteTable, since: SQLiteColumn, condition: SQL) =>
   db
     .select({ count: count().as("stuck"), since: sql<Instant | null>`${min(since)}`.as("since") })
     .from(table)
     .where(condition);
 
 /** By kind how much there is, and since when the oldest waits. Kinds of which nothing waits are left out. */
-export const stuckWork = async (db: Database, now: Instant) => {
-  const before = now - patienceMs;
+export const listStuckWork = async (db: Database, now: Instant) => {
+  const before = now - stuckAfterMs;
   const isOpen = sql`${anchors.status} in ('pending', 'prepared')`;
   const counts = {
-    audit: waiting(db, auditOutbox, auditOutbox.at, allOf(isNull(auditOutbox.drainedAt), lte(auditOutbox.at, before))),
-    anchors: waiting(db, anchors, anchors.createdAt, allOf(isOpen, lte(anchors.createdAt, before))),
-    parked_anchors: waiting(db, anchors, anchors.createdAt, sql`${anchors.status} = 'parked'`),
-    events: waiting(db, eventOutbox, eventOutbox.createdAt, lte(eventOutbox.createdAt, before)),
-    mail: waiting(db, mailOutbox, mailOutbox.createdAt, lte(mailOutbox.createdAt, before)),
-    policies: waiting(db, outbox, outbox.createdAt, allOf(eq(outbox.kind, "policy"), lte(outbox.createdAt, before))),
-    subscription_ends: waiting(db, outbox, outbox.createdAt, allOf(eq(outbox.kind, "subscription_end"), lte(outbox.createdAt, before))),
+    audit: countWaiting(db, auditOutbox, auditOutbox.at, allOf(isNull(auditOutbox.drainedAt), lte(auditOutbox.at, before))),
+    anchors: countWaiting(db, anchors, anchors.createdAt, allOf(isOpen, lte(anchors.createdAt, before))),
+    parked_anchors: countWaiting(db, anchors, anchors.createdAt, sql`${anchors.status} = 'parked'`),
+    events: countWaiting(db, eventOutbox, eventOutbox.createdAt, lte(eventOutbox.createdAt, before)),
+    mail: countWaiting(db, mailOutbox, mailOutbox.createdAt, lte(mailOutbox.createdAt, before)),
+    policies: countWaiting(db, outbox, outbox.createdAt, allOf(eq(outbox.kind, "policy"), lte(outbox.createdAt, before))),
+    subscription_ends: countWaiting(
+      db,
+      outbox,
+      outbox.createdAt,
+      allOf(eq(outbox.kind, "subscription_end"), lte(outbox.createdAt, before)),
+    ),
   };
   const found = await batch(db, Object.values(counts));
   const kinds = Object.keys(counts) as (keyof typeof counts)[];
   return kinds.map((kind, at) => ({ kind, ...(found[at]?.[0] ?? { count: 0, since: null }) })).filter(({ count }) => count > 0);
 };
 
-export type Stuck = Found<typeof stuckWork>[number];
+export type StuckWork = Found<typeof listStuckWork>[number];

@@ -2,7 +2,7 @@
 // A sealed value is one text, `<key version>.<base64url(wrapped key 40 B | nonce 12 B | ciphertext and tag)>`; setting it
 // to NULL destroys its only key, which is what erasure means. The associated data names table, record, field and owner,
 // so a sealed value moved to another row or tenant does not open.
-import { base64UrlOf, bytesOfBase64Url, concatBytes, hexOf, utf8 } from "../core/bytes.ts";
+import { toBase64Url, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../core/bytes.ts";
 import { sha256Hex } from "../core/hash.ts";
 
 /** Where a sealed value belongs: the additional data of its encryption. */
@@ -14,12 +14,12 @@ export interface EncryptionContext {
 }
 
 /** The contexts of a sealed column. */
-export const contextIn =
+export const columnContext =
   (table: string, field: string) =>
   (record: string, owner: string): EncryptionContext => ({ table, record, field, owner });
 
 /** Of a record that is its own owner. */
-export const ownContextIn =
+export const selfOwnedContext =
   (table: string, field: string) =>
   (record: string): EncryptionContext => ({ table, record, field, owner: record });
 
@@ -33,7 +33,7 @@ export interface Vault extends Sealer {
   /** A key of a record's own, wrapped by the master key: what is sealed under it ends with it, wherever the copies are. */
   readonly newRecordKey: () => Promise<string>;
   /** Seals and opens as the vault does, with the record's key in the place of the master key. */
-  readonly under: (recordKey: string) => Promise<Sealer>;
+  readonly withRecordKey: (recordKey: string) => Promise<Sealer>;
   /** 32 hex characters (128 bits): equal inputs meet, nobody without the key can test a guess. */
   readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<string>;
   /** Of a six-digit code that was mailed for `purpose`: its million values cannot be tried out without the key. */
@@ -64,10 +64,10 @@ const recordKeyVersion = "r";
 const associatedData = (context: EncryptionContext, version: string): Uint8Array<ArrayBuffer> => {
   const parts = ["svc1", context.table, context.record, context.field, context.owner, version];
   if (parts.some((part) => part.includes("|"))) throw new Error("vault: the name of a context holds a bar");
-  return utf8(parts.join("|"));
+  return encodeUtf8(parts.join("|"));
 };
 
-const wrapped = async (key: CryptoKey, by: CryptoKey): Promise<Uint8Array<ArrayBuffer>> =>
+const wrapWithKey = async (key: CryptoKey, by: CryptoKey): Promise<Uint8Array<ArrayBuffer>> =>
   new Uint8Array(await crypto.subtle.wrapKey("raw", key, by, "AES-KW"));
 
 /** Wrapping keys by version; the current one seals, all of them open. */
@@ -77,19 +77,19 @@ interface WrappingKeys {
 }
 
 /** The version before the dot, and the bytes behind it. */
-const partsOf = (
+const parseSealed = (
   { byVersion }: WrappingKeys,
   sealed: string,
 ): { readonly key: CryptoKey; readonly version: string; readonly bytes: Uint8Array<ArrayBuffer> } => {
   const dot = sealed.indexOf(".");
   const version = sealed.slice(0, dot);
   const key = byVersion.get(version);
-  const bytes = bytesOfBase64Url(sealed.slice(dot + 1));
+  const bytes = fromBase64Url(sealed.slice(dot + 1));
   if (key === undefined || bytes === null) throw new Error("vault: sealed value cannot be opened with the keys at hand");
   return { key, version, bytes };
 };
 
-const sealerOf = (keys: WrappingKeys): Sealer => {
+const createSealer = (keys: WrappingKeys): Sealer => {
   const { current } = keys;
   const currentKey = keys.byVersion.get(current) as CryptoKey;
   return {
@@ -97,13 +97,13 @@ const sealerOf = (keys: WrappingKeys): Sealer => {
       const dataKey = await crypto.subtle.importKey("raw", crypto.getRandomValues(new Uint8Array(32)), "AES-GCM", true, ["encrypt"]);
       const iv = crypto.getRandomValues(new Uint8Array(nonceBytes));
       const [wrappedKey, ciphertext] = await Promise.all([
-        wrapped(dataKey, currentKey),
-        crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: associatedData(context, current) }, dataKey, utf8(text)),
+        wrapWithKey(dataKey, currentKey),
+        crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: associatedData(context, current) }, dataKey, encodeUtf8(text)),
       ]);
-      return `${current}.${base64UrlOf(concatBytes(wrappedKey, iv, new Uint8Array(ciphertext)))}`;
+      return `${current}.${toBase64Url(concatBytes(wrappedKey, iv, new Uint8Array(ciphertext)))}`;
     },
     open: async (context, sealed) => {
-      const { key, version, bytes } = partsOf(keys, sealed);
+      const { key, version, bytes } = parseSealed(keys, sealed);
       const dataKey = await crypto.subtle.unwrapKey("raw", bytes.subarray(0, wrappedBytes), key, "AES-KW", "AES-GCM", false, ["decrypt"]);
       const iv = bytes.subarray(wrappedBytes, wrappedBytes + nonceBytes);
       const plain = await crypto.subtle.decrypt(
@@ -128,24 +128,24 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
   const master: WrappingKeys = { byVersion, current };
   const indexKey = await crypto.subtle.importKey("raw", keys.indexKey, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
 
-  const keyed = async (text: string) => new Uint8Array(await crypto.subtle.sign("HMAC", indexKey, utf8(text)));
-  const keyed128 = async (text: string): Promise<string> => hexOf((await keyed(text)).subarray(0, 16));
+  const keyed = async (text: string) => new Uint8Array(await crypto.subtle.sign("HMAC", indexKey, encodeUtf8(text)));
+  const keyed128 = async (text: string): Promise<string> => toHex((await keyed(text)).subarray(0, 16));
 
   return {
-    ...sealerOf(master),
+    ...createSealer(master),
     newRecordKey: async () => {
       const key = await crypto.subtle.importKey("raw", crypto.getRandomValues(new Uint8Array(32)), "AES-KW", true, wrappingUses);
-      return `${current}.${base64UrlOf(await wrapped(key, byVersion.get(current) as CryptoKey))}`;
+      return `${current}.${toBase64Url(await wrapWithKey(key, byVersion.get(current) as CryptoKey))}`;
     },
-    under: async (recordKey) => {
-      const { key: masterKey, bytes } = partsOf(master, recordKey);
+    withRecordKey: async (recordKey) => {
+      const { key: masterKey, bytes } = parseSealed(master, recordKey);
       const key = await crypto.subtle.unwrapKey("raw", bytes, masterKey, "AES-KW", "AES-KW", false, wrappingUses);
-      return sealerOf({ byVersion: new Map([[recordKeyVersion, key]]), current: recordKeyVersion });
+      return createSealer({ byVersion: new Map([[recordKeyVersion, key]]), current: recordKeyVersion });
     },
     // The inner hash lets a caller ask with the SHA-256 of an address instead of the address (CONTRACT 2).
     blindIndex: (kind, comparable) => keyed128(`${kind}:${sha256Hex(comparable)}`),
     codeHash: (purpose, code) => keyed128(`code:${purpose}\n${code}`),
-    linkToken: async (purpose) => base64UrlOf(await keyed(`link:${purpose}`)),
+    linkToken: async (purpose) => toBase64Url(await keyed(`link:${purpose}`)),
     sentHash: (record, text) => keyed128(`sent:${record}\n${text}`),
     blindIndexOfHash: (kind, hash) => keyed128(`${kind}:${hash}`),
   };

@@ -1,6 +1,6 @@
 // Challenges of passkey ceremonies, by their hash. Each is spent by one statement, whatever comes of the ceremony.
 import { eq, gt, isNull, sql } from "drizzle-orm";
-import { challengeLifeMs } from "../core/access/passkey.ts";
+import { challengeLifetimeMs } from "../core/access/passkey.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { allOf } from "./query.ts";
@@ -12,10 +12,10 @@ const { challengeHash, purpose, sessionHash, userHandle, expiresAt, usedAt } = w
 type Challenge = Pick<typeof webauthnChallenges.$inferSelect, "challengeHash" | "purpose" | "sessionHash">;
 
 export const insertChallenge = (db: Database, challenge: Challenge & { readonly userHandle: string | null }, now: Instant) =>
-  db.insert(webauthnChallenges).values({ ...challenge, expiresAt: now + challengeLifeMs });
+  db.insert(webauthnChallenges).values({ ...challenge, expiresAt: now + challengeLifetimeMs });
 
 /** Of any number at once, one gets it: null for a challenge that is unknown, expired, spent, of another session, or for something else. */
-export const spendChallenge = async (db: Database, challenge: Challenge, now: Instant) => {
+export const consumeChallenge = async (db: Database, challenge: Challenge, now: Instant) => {
   const [spent] = await db
     .update(webauthnChallenges)
     .set({ usedAt: now })

@@ -3,27 +3,40 @@
 // undone whole, with its audit entry, its statement, its event and its mail.
 import { count, countDistinct, desc, eq, gt, lte, ne, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
-import type { OpenedWithdrawal } from "../core/certificates/published.ts";
-import type { CeaseDetails } from "../core/withdrawals/acknowledge.ts";
-import type { Recorded, RecordedChannel, WithdrawableCertificate, Withdrawal, WithdrawalAddress } from "../core/withdrawals/withdrawal.ts";
+import type { OpenedWithdrawal } from "../core/certificates/published-certificate.ts";
+import type { CeaseDetails } from "../core/withdrawals/cease-acknowledgment.ts";
+import type {
+  RecordedRequest,
+  RecordedChannel,
+  WithdrawableCertificate,
+  Withdrawal,
+  WithdrawalAddress,
+} from "../core/withdrawals/withdrawal.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
-import { chainOfBusiness, verifiedDomains } from "./accounts.ts";
+import { businessChainFields, verifiedDomainsField } from "./accounts.ts";
 import { batch, type Database, type Found, type Statement } from "./database.ts";
-import { entitiesField, inOrder, recordedRow, withdrawnEntitiesField, type Owned, type SignedReceipt } from "./entity-withdrawals.ts";
-import { isRaised, violates } from "./faults.ts";
+import {
+  entitiesField,
+  sortWithdrawnEntities,
+  toWithdrawalRow,
+  withdrawnEntitiesField,
+  type CertificateRef,
+  type SignedReceipt,
+} from "./entity-withdrawals.ts";
+import { isTriggerError, isConstraintViolation } from "./faults.ts";
 import { businesses, ceaseAcknowledgements, certificates, entityWithdrawals, withdrawals } from "./schema.ts";
 import { jsonRow } from "./json-rows.ts";
 import { allOf, query } from "./query.ts";
-import { contextIn, type Vault } from "./vault.ts";
+import { columnContext, type Vault } from "./vault.ts";
 
-const noteContext = contextIn("withdrawals", "note");
-const detailsContext = contextIn("cease_acknowledgements", "details");
+const noteContext = columnContext("withdrawals", "note");
+const detailsContext = columnContext("cease_acknowledgements", "details");
 
 const { withdrawnAt, ceaseBy, method, scope, receivedAt, receipt, signature, signatureKid } = withdrawals;
-const acknowledgedAt = sql<Instant | null>`${ceaseAcknowledgements.acknowledgedAt}`;
-const published = { withdrawnAt, ceaseBy, method, scope, receivedAt, acknowledgedAt };
-const ofCertificate = (row: SQL) =>
+const acknowledgedAtField = sql<Instant | null>`${ceaseAcknowledgements.acknowledgedAt}`;
+const withdrawalFields = { withdrawnAt, ceaseBy, method, scope, receivedAt, acknowledgedAt: acknowledgedAtField };
+const selectByCertificate = (row: SQL) =>
   query
     .select({ row })
     .from(withdrawals)
@@ -31,12 +44,12 @@ const ofCertificate = (row: SQL) =>
     .where(eq(withdrawals.certId, certificates.id));
 
 /** For a query over certificates: as anyone may see it, and with what proves it; null while it is active. */
-export const withdrawalField = jsonRow(published, ofCertificate);
-export const provenWithdrawalField = jsonRow({ ...published, receipt, signature, signatureKid }, ofCertificate);
+export const withdrawalField = jsonRow(withdrawalFields, selectByCertificate);
+export const withdrawalProofField = jsonRow({ ...withdrawalFields, receipt, signature, signatureKid }, selectByCertificate);
 
-export const openedWithdrawal = async (
+export const openWithdrawal = async (
   vault: Vault,
-  { certId, businessId }: Owned,
+  { certId, businessId }: CertificateRef,
   sealed: { readonly channel: RecordedChannel | null; readonly noteSealed: string | null; readonly detailsSealed: string | null },
 ): Promise<OpenedWithdrawal> => {
   const { channel, noteSealed, detailsSealed } = sealed;
@@ -51,7 +64,7 @@ export const openedWithdrawal = async (
   };
 };
 
-export const withdrawable = {
+export const withdrawableFields = {
   id: certificates.id,
   businessId: certificates.businessId,
   businessName: certificates.businessName,
@@ -63,16 +76,16 @@ export const withdrawable = {
 };
 
 /** A certificate as a withdrawal needs it, with what proves who may, and where the business can be reached if it says so. */
-export const withdrawableById = async (db: Database, certId: CertId) => {
+export const findWithdrawable = async (db: Database, certId: CertId) => {
   const row = await db
     .select({
-      certificate: withdrawable,
-      chain: chainOfBusiness,
+      certificate: withdrawableFields,
+      chain: businessChainFields,
       emailIndex: certificates.emailIndex,
       phoneIndex: certificates.phoneIndex,
       subjectSealed: certificates.subjectSealed,
       manageTokenHash: certificates.manageTokenHash,
-      domains: verifiedDomains,
+      domains: verifiedDomainsField,
       withdrawal: withdrawalField,
       entities: entitiesField,
       accepted: certificates.entitiesAccepted,
@@ -94,43 +107,43 @@ export const withdrawableById = async (db: Database, certId: CertId) => {
     ...rest,
     certificate: { ...certificate, chain },
     answered: accepted && { accepted },
-    entitiesWithdrawn: inOrder(entitiesWithdrawn),
+    entitiesWithdrawn: sortWithdrawnEntities(entitiesWithdrawn),
   };
 };
 
-export type WithdrawableRecord = Found<typeof withdrawableById>;
+export type WithdrawableRecord = Found<typeof findWithdrawable>;
 
-interface OfAddress {
+interface AddressScope {
   readonly businessId: BusinessId;
   readonly environment: Environment;
   readonly address: WithdrawalAddress;
 }
 
 /** What a withdrawal from everything covers: certificates of one business that carry one address and stood at that moment. */
-export interface SameAddress extends OfAddress {
+export interface AddressWithdrawalScope extends AddressScope {
   /** A certificate issued later is a new consent. */
   readonly issuedUntil: Instant;
 }
 
 const addressColumns = { email: certificates.emailIndex, phone: certificates.phoneIndex };
-const isOf = ({ businessId, environment, address }: OfAddress) =>
+const isInAddressScope = ({ businessId, environment, address }: AddressScope) =>
   allOf(
     eq(addressColumns[address.kind], address.index),
     eq(certificates.businessId, businessId),
     eq(certificates.environment, environment),
   );
-const isActiveOf = (same: OfAddress) => allOf(isOf(same), eq(certificates.status, "active"));
+const isActiveInScope = (same: AddressScope) => allOf(isInAddressScope(same), eq(certificates.status, "active"));
 
 /** Others that are active: those issued after that moment, where one is given. How many, and the newest of them. */
-export const otherCertificates = async (
+export const findOtherCertificates = async (
   db: Database,
-  same: OfAddress,
+  same: AddressScope,
   but: { readonly certId: CertId; readonly issuedAfter: Instant | null },
   max: number,
 ): Promise<{ readonly count: number; readonly newest: readonly { readonly id: CertId; readonly issuedAt: Instant }[] }> => {
   const { id, issuedAt, ord } = certificates;
   const isLater = but.issuedAfter === null ? sql`true` : gt(issuedAt, but.issuedAfter);
-  const isOther = allOf(isActiveOf(same), ne(id, but.certId), isLater);
+  const isOther = allOf(isActiveInScope(same), ne(id, but.certId), isLater);
   const [[counted], newest] = await batch(db, [
     db.select({ n: count() }).from(certificates).where(isOther),
     db.select({ id, issuedAt }).from(certificates).where(isOther).orderBy(desc(issuedAt), desc(ord)).limit(max),
@@ -139,12 +152,16 @@ export const otherCertificates = async (
 };
 
 /** Those that are still active, oldest first. */
-export const activeWithAddress = (db: Database, same: SameAddress, max: number): Promise<readonly WithdrawableCertificate[]> =>
+export const listActiveWithAddress = (
+  db: Database,
+  same: AddressWithdrawalScope,
+  max: number,
+): Promise<readonly WithdrawableCertificate[]> =>
   db
-    .select({ ...withdrawable, chain: chainOfBusiness })
+    .select({ ...withdrawableFields, chain: businessChainFields })
     .from(certificates)
     .innerJoin(businesses, eq(businesses.id, certificates.businessId))
-    .where(allOf(isActiveOf(same), lte(certificates.issuedAt, same.issuedUntil)))
+    .where(allOf(isActiveInScope(same), lte(certificates.issuedAt, same.issuedUntil)))
     .orderBy(certificates.issuedAt, certificates.ord)
     .limit(max)
     .all();
@@ -153,17 +170,17 @@ export const activeWithAddress = (db: Database, same: SameAddress, max: number):
  * For the mail that confirms a withdrawal which proves nothing about the address: fewer than `max` such acts since then, on
  * certificates that name it. Certificates withdrawn at one moment are one act.
  */
-export const ifFewUnproved = (same: OfAddress, since: Instant, max: number): SQL => {
+export const hasFewUnverifiedWithdrawals = (same: AddressScope, since: Instant, max: number): SQL => {
   const whole = query
     .select({ n: countDistinct(withdrawnAt) })
     .from(certificates)
     .innerJoin(withdrawals, eq(withdrawals.certId, certificates.id))
-    .where(allOf(isOf(same), ne(method, "email_code"), gt(withdrawnAt, since)));
+    .where(allOf(isInAddressScope(same), ne(method, "email_code"), gt(withdrawnAt, since)));
   const single = query
     .select({ n: count() })
     .from(certificates)
     .innerJoin(entityWithdrawals, eq(entityWithdrawals.certId, certificates.id))
-    .where(allOf(isOf(same), ne(entityWithdrawals.method, "email_code"), gt(entityWithdrawals.withdrawnAt, since)));
+    .where(allOf(isInAddressScope(same), ne(entityWithdrawals.method, "email_code"), gt(entityWithdrawals.withdrawnAt, since)));
   return sql`${whole} + ${single} < ${max}`;
 };
 
@@ -176,12 +193,12 @@ export const insertWithdrawal = async (
   receipt: SignedReceipt,
 ): Promise<readonly Statement[]> => {
   const { id, businessId, environment } = certificate;
-  const row = await recordedRow(vault, noteContext(id, businessId), withdrawal.recorded, receipt);
+  const row = await toWithdrawalRow(vault, noteContext(id, businessId), withdrawal.recorded, receipt);
   return [db.insert(withdrawals).values({ ...withdrawal, businessId, environment, ...row })];
 };
 
 /** What the business recorded of a withdrawal, to be carried to the person's other certificates; null of one by the person. */
-export const recordedOf = async (db: Database, vault: Vault, of: Owned): Promise<Recorded | null> => {
+export const findRecordedWithdrawal = async (db: Database, vault: Vault, of: CertificateRef): Promise<RecordedRequest | null> => {
   const { channel, noteSealed } = withdrawals;
   const row = await db.select({ channel, receivedAt, noteSealed }).from(withdrawals).where(eq(withdrawals.certId, of.certId)).get();
   if (row === undefined || row.channel === null || row.receivedAt === null) return null;
@@ -190,14 +207,14 @@ export const recordedOf = async (db: Database, vault: Vault, of: Owned): Promise
 };
 
 /** True when the batch failed because the certificate had been withdrawn already. */
-export const isWithdrawnAlready = (error: unknown): boolean =>
-  violates(error, "UNIQUE", withdrawals.certId) || isRaised(error, "a certificate is revoked once, by a withdrawal");
+export const isAlreadyWithdrawn = (error: unknown): boolean =>
+  isConstraintViolation(error, "UNIQUE", withdrawals.certId) || isTriggerError(error, "a certificate is revoked once, by a withdrawal");
 
 /** It fails when the business has acknowledged already. */
 export const insertAcknowledgement = async (
   db: Database,
   vault: Vault,
-  of: Owned,
+  of: CertificateRef,
   details: CeaseDetails,
   now: Instant,
 ): Promise<readonly Statement[]> => {
@@ -205,4 +222,4 @@ export const insertAcknowledgement = async (
   return [db.insert(ceaseAcknowledgements).values({ certId: of.certId, acknowledgedAt: now, detailsSealed })];
 };
 
-export const isAcknowledgedAlready = (error: unknown): boolean => violates(error, "UNIQUE", ceaseAcknowledgements.certId);
+export const isAlreadyAcknowledged = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", ceaseAcknowledgements.certId);

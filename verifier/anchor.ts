@@ -1,20 +1,20 @@
 // Checks on one statement in the ledger: that it is about this certificate, that the ledger holds it, and that others saw the
 // ledger hold it. The same for the issuance and the withdrawal, for a pack and for the public answer of the service.
-import { base64Of, utf8 } from "../core/bytes.ts";
+import { toBase64, encodeUtf8 } from "../core/bytes.ts";
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { sha256Hex } from "../core/hash.ts";
 import { parseCheckpoint, verifyCheckpoint, type Checkpoint } from "../core/ledger/checkpoint.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
-import { parseReceipt, receiptProofText, verifyReceipt, type Receipt, type ReceiptFault } from "../core/ledger/receipt.ts";
-import { anchorStatement, type AnchorSubject } from "../core/ledger/statement.ts";
+import { parseReceipt, formatReceiptProof, verifyReceipt, type Receipt, type ReceiptFault } from "../core/ledger/receipt.ts";
+import { formatAnchorStatement, type AnchorSubject } from "../core/ledger/statement.ts";
 import { parseTlogProof, verifyTlogProof } from "../core/ledger/tlog-proof.ts";
 import { checkRekorReceipt, checkTimestamp } from "./attestors.ts";
 import { fail, incomplete, pass, skipped, type CheckId, type Finding, type Findings } from "./checks.ts";
-import { stringsOf, type JsonObject } from "./json.ts";
-import { logKeys, type Trust } from "./trust.ts";
+import { asStrings, type JsonObject } from "./json.ts";
+import { listLogKeys, type Trust } from "./trust.ts";
 
 /** What is shown of one statement; null where nothing is. */
-export interface AnchorExhibit {
+export interface AnchorEvidence {
   readonly statement: string | null;
   /** The anchor as the certificate publishes it. */
   readonly published: JsonObject | null;
@@ -36,9 +36,9 @@ export interface AnchorContext {
   readonly witnessMin: number;
 }
 
-type Step = "statement" | "entry_hash" | "note" | "inclusion" | "rekor_body" | "attest.inclusion" | "attest.cosign" | "attest.tsa";
+type AnchorStep = "statement" | "entry_hash" | "note" | "inclusion" | "rekor_body" | "attest.inclusion" | "attest.cosign" | "attest.tsa";
 
-const idOf = (event: "issued" | "revoked", step: Step): CheckId => {
+const toCheckId = (event: "issued" | "revoked", step: AnchorStep): CheckId => {
   if (event === "revoked") return `revoke.${step}`;
   return step === "attest.inclusion" || step === "attest.cosign" || step === "attest.tsa" ? step : `anchor.${step}`;
 };
@@ -55,8 +55,8 @@ const noteFaults: readonly ReceiptFault[] = [
 ];
 
 /** The statement that belongs to the record: nothing in it is taken from the pack's own statement. */
-export const expectedStatement = (event: AnchorSubject["event"], preimage: Preimage, fingerprint: string, at: string): string =>
-  anchorStatement({ event, entityId: preimage.cert_id, fingerprint, originDomain: preimage.origin_domain, at: Date.parse(at) });
+export const buildExpectedStatement = (event: AnchorSubject["event"], preimage: Preimage, fingerprint: string, at: string): string =>
+  formatAnchorStatement({ event, entityId: preimage.cert_id, fingerprint, originDomain: preimage.origin_domain, at: Date.parse(at) });
 
 const checkEntryHash = (statement: string, receipt: Receipt | null, published: JsonObject | null): Finding => {
   const hash = sha256Hex(statement);
@@ -67,7 +67,7 @@ const checkEntryHash = (statement: string, receipt: Receipt | null, published: J
 };
 
 /** Is what the certificate publishes about its anchor what the receipt says? */
-const publishedFault = (published: JsonObject | null, receipt: Receipt): string | null => {
+const findPublishedFault = (published: JsonObject | null, receipt: Receipt): string | null => {
   if (published?.status !== "anchored") return null; // the certificate may be a moment older than the receipt
   const pairs: readonly (readonly [string, unknown])[] = [
     ["ledger", receipt.ledger],
@@ -77,13 +77,13 @@ const publishedFault = (published: JsonObject | null, receipt: Receipt): string 
     ["signed_root", receipt.signed_root],
     ["inclusion_proof", receipt.inclusion_proof.join("\n")],
   ];
-  const said = (name: string): unknown => (name === "inclusion_proof" ? stringsOf(published[name])?.join("\n") : published[name]);
+  const said = (name: string): unknown => (name === "inclusion_proof" ? asStrings(published[name])?.join("\n") : published[name]);
   const other = pairs.find(([name, value]) => said(name) !== value);
   return other === undefined ? null : `the certificate publishes another ${other[0]}`;
 };
 
-const entryProofFault = (text: string | null, receipt: Receipt): string | null =>
-  text === receiptProofText(receipt) ? null : "entry.tlog-proof does not say what the receipt says";
+const findEntryProofFault = (text: string | null, receipt: Receipt): string | null =>
+  text === formatReceiptProof(receipt) ? null : "entry.tlog-proof does not say what the receipt says";
 
 interface ReceiptFindings {
   readonly note: Finding;
@@ -91,23 +91,23 @@ interface ReceiptFindings {
   readonly rekorBody: Finding;
 }
 
-const checkReceipt = async (
+const checkAnchorReceipt = async (
   { crypto }: AnchorContext,
   trust: Trust,
-  exhibit: AnchorExhibit,
+  exhibit: AnchorEvidence,
   receipt: Receipt,
   statement: Uint8Array,
 ): Promise<ReceiptFindings> => {
   const notReached = skipped("not reached");
   const isWrapped = receipt.kind === "rekor2";
   const wrapped = isWrapped ? await checkRekorReceipt(crypto, receipt, statement, trust.ledgers, trust.anchorKeys) : null;
-  const verdict = isWrapped ? null : await verifyReceipt(crypto, receipt, statement, { trust: trust.ledgers });
+  const verdict = isWrapped ? null : await verifyReceipt(crypto, receipt, statement, { trustedKeys: trust.ledgers });
   const fault = wrapped?.fault ?? (verdict === null || verdict.ok ? null : verdict.fault);
   if (fault !== null && noteFaults.includes(fault)) return { note: fail(fault), inclusion: notReached, rekorBody: notReached };
-  const differs = publishedFault(exhibit.published, receipt);
+  const differs = findPublishedFault(exhibit.published, receipt);
   if (differs !== null) return { note: fail(differs), inclusion: notReached, rekorBody: notReached };
   const note = pass(`${receipt.ledger}, ${receipt.tree_size} entries`);
-  const proofFault = fault ?? entryProofFault(exhibit.entryProof, receipt);
+  const proofFault = fault ?? findEntryProofFault(exhibit.entryProof, receipt);
   if (proofFault !== null) return { note, inclusion: fail(proofFault), rekorBody: notReached };
   const inclusion = pass(receipt.tx_ref);
   const { rekorBody: body } = exhibit;
@@ -115,11 +115,11 @@ const checkReceipt = async (
     const none = body === null ? skipped("this ledger holds the statement itself") : fail("this ledger makes no leaf of its own");
     return { note, inclusion, rekorBody: none };
   }
-  const isShown = body !== null && base64Of(body) === receipt.leaf_body;
+  const isShown = body !== null && toBase64(body) === receipt.leaf_body;
   return { note, inclusion, rekorBody: isShown ? wrapped.leaf : fail("rekor.json is not the leaf of the receipt") };
 };
 
-interface Attested {
+interface AttestationFindings {
   readonly inclusion: Finding;
   readonly cosign: Finding;
   readonly tsa: Finding;
@@ -127,7 +127,7 @@ interface Attested {
   readonly time: number | null;
 }
 
-const unattested = (context: AnchorContext): Attested => {
+const createUnattestedFindings = (context: AnchorContext): AttestationFindings => {
   const missing = (isAsked: boolean): Finding =>
     isAsked ? incomplete("nobody has attested the ledger's checkpoint yet") : skipped("no attestation is asked for");
   return {
@@ -138,20 +138,20 @@ const unattested = (context: AnchorContext): Attested => {
   };
 };
 
-const checkAttested = async (
+const checkAttestation = async (
   context: AnchorContext,
   trust: Trust,
-  exhibit: AnchorExhibit,
+  exhibit: AnchorEvidence,
   receipt: Receipt,
   leaf: Uint8Array,
-): Promise<Attested> => {
+): Promise<AttestationFindings> => {
   const { attestedProof, attestedNote, timestampReply } = exhibit;
-  if (attestedProof === null && attestedNote === null && timestampReply === null) return unattested(context);
+  if (attestedProof === null && attestedNote === null && timestampReply === null) return createUnattestedFindings(context);
   const notReached = skipped("not reached");
-  const failed = (detail: string): Attested => ({ inclusion: fail(detail), cosign: notReached, tsa: notReached, time: null });
+  const failed = (detail: string): AttestationFindings => ({ inclusion: fail(detail), cosign: notReached, tsa: notReached, time: null });
   if (attestedProof === null || attestedNote === null) return failed("the checkpoint and the proof that leads to it go together");
   const origin = (parseCheckpoint(receipt.signed_root) as Checkpoint).origin; // the receipt has passed its checks
-  const log = { origin, keys: logKeys(trust.ledgers, origin, receipt.verified_at), witnesses: trust.witnesses };
+  const log = { origin, keys: listLogKeys(trust.ledgers, origin, receipt.verified_at), witnesses: trust.witnesses };
   const stamped = await verifyCheckpoint(context.crypto, attestedNote, log);
   if (!stamped.ok) return failed(`checkpoint.txt: ${stamped.fault}`);
   const proven = await verifyTlogProof(context.crypto, attestedProof, leaf, log);
@@ -166,7 +166,7 @@ const checkAttested = async (
   const count = `${witnesses.length} of ${context.witnessMin} witnesses that are asked for${names}`;
   const cosign =
     witnesses.length < context.witnessMin ? incomplete(count) : witnesses.length === 0 ? skipped("no witness is asked for") : pass(count);
-  const timestamp = await checkTimestamp(timestampReply, utf8(attestedNote), trust.authorities, context.requiresTimestamp);
+  const timestamp = await checkTimestamp(timestampReply, encodeUtf8(attestedNote), trust.authorities, context.requiresTimestamp);
   return { inclusion, cosign, tsa: timestamp.finding, time: timestamp.time };
 };
 
@@ -178,11 +178,11 @@ export const checkAnchor = async (
   findings: Findings,
   event: "issued" | "revoked",
   expected: string,
-  exhibit: AnchorExhibit,
+  exhibit: AnchorEvidence,
   context: AnchorContext,
 ): Promise<{ readonly time: number | null }> => {
-  const record = (step: Step, finding: Finding): void => {
-    findings.set(idOf(event, step), finding);
+  const record = (step: AnchorStep, finding: Finding): void => {
+    findings.set(toCheckId(event, step), finding);
   };
   const { statement, published, trust } = { ...exhibit, trust: context.trust };
   if (statement === null) {
@@ -207,13 +207,13 @@ export const checkAnchor = async (
     record("note", incomplete("no ledger's key to check it with"));
     return { time: null };
   }
-  const bytes = utf8(statement);
-  const found = await checkReceipt(context, trust, exhibit, receipt, bytes);
+  const bytes = encodeUtf8(statement);
+  const found = await checkAnchorReceipt(context, trust, exhibit, receipt, bytes);
   record("note", found.note);
   record("inclusion", found.inclusion);
   record("rekor_body", found.rekorBody);
   if (found.inclusion.outcome !== "pass") return { time: null };
-  const attested = await checkAttested(context, trust, exhibit, receipt, exhibit.rekorBody ?? bytes);
+  const attested = await checkAttestation(context, trust, exhibit, receipt, exhibit.rekorBody ?? bytes);
   record("attest.inclusion", attested.inclusion);
   record("attest.cosign", attested.cosign);
   record("attest.tsa", attested.tsa);

@@ -6,26 +6,26 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type BuildOptions, type Plugin } from "esbuild";
 
-const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const resolvePath = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /** The server's runtime hashes with node:crypto; what runs anywhere brings its own SHA-256 under the same names. */
-export const ownHash: Plugin = {
+export const portableHashPlugin: Plugin = {
   name: "own-hash",
   setup: ({ onResolve }) => {
-    onResolve({ filter: /\/hash\.ts$/ }, () => ({ path: at("hash.ts") }));
+    onResolve({ filter: /\/hash\.ts$/ }, () => ({ path: resolvePath("hash.ts") }));
   },
 };
 
-const bundle = async (options: BuildOptions): Promise<string> => {
+const bundleEntry = async (options: BuildOptions): Promise<string> => {
   const { outputFiles } = await build({
     bundle: true,
     target: "es2022",
     charset: "utf8",
     legalComments: "none",
-    plugins: [ownHash],
+    plugins: [portableHashPlugin],
     write: false,
     logLevel: "warning",
-    absWorkingDir: at(".."),
+    absWorkingDir: resolvePath(".."),
     ...options,
   });
   const [output] = outputFiles ?? [];
@@ -42,15 +42,15 @@ export interface BuiltVerifier {
 
 export const bundleVerifier = async (): Promise<BuiltVerifier> => {
   const [command, page] = await Promise.all([
-    bundle({ entryPoints: [at("cli.ts")], format: "esm", platform: "node", banner: { js: "#!/usr/bin/env node" } }),
-    bundle({ entryPoints: [at("page.ts")], format: "iife", platform: "browser" }),
+    bundleEntry({ entryPoints: [resolvePath("cli.ts")], format: "esm", platform: "node", banner: { js: "#!/usr/bin/env node" } }),
+    bundleEntry({ entryPoints: [resolvePath("page.ts")], format: "iife", platform: "browser" }),
   ]);
   return { command, page };
 };
 
 /** dist/verify-signature.mjs: the module that receivers of webhooks copy into their project. */
 export const bundleSignatureVerifier = (): Promise<string> =>
-  bundle({ entryPoints: [at("../core/webhooks/verify-signature.ts")], format: "esm", platform: "neutral" });
+  bundleEntry({ entryPoints: [resolvePath("../core/webhooks/verify-signature.ts")], format: "esm", platform: "neutral" });
 
 /** Writes `svc-verify.mjs` and `svc-verify-page.js` into the folder. */
 export const buildVerifier = async (outDir: string): Promise<BuiltVerifier> => {

@@ -2,7 +2,7 @@
 // list of findings becomes a verdict.
 
 /** What a check asks; the answer "passed" makes it a true sentence. */
-const asks = {
+const checkClaims = {
   "zip.structure": "The archive holds the files of a pack and not one byte more.",
   "manifest.files": "Every file is the one that the manifest lists.",
   "manifest.signature": "The issuer signed the manifest.",
@@ -46,27 +46,27 @@ const asks = {
   "receipt.deadline": "The deadline is the end of the tenth business day.",
 };
 
-export type CheckId = keyof typeof asks;
+export type CheckId = keyof typeof checkClaims;
 
-const idsWith = (...prefixes: readonly string[]): readonly CheckId[] =>
-  (Object.keys(asks) as CheckId[]).filter((id) => prefixes.some((prefix) => id.startsWith(prefix)));
+const listCheckIds = (...prefixes: readonly string[]): readonly CheckId[] =>
+  (Object.keys(checkClaims) as CheckId[]).filter((id) => prefixes.some((prefix) => id.startsWith(prefix)));
 /** On the statement of the issuance. */
-export const anchorCheckIds = idsWith("anchor.", "attest.");
+export const anchorCheckIds = listCheckIds("anchor.", "attest.");
 /** The same on the statement of the withdrawal. */
-export const revocationCheckIds = idsWith("revoke.");
+export const revocationCheckIds = listCheckIds("revoke.");
 /** Of the receipt of a withdrawal; the checks on its place in the ledger are those of a pack. */
-export const receiptCheckIds = idsWith("receipt.");
+export const receiptCheckIds = listCheckIds("receipt.");
 /** Of a pack. */
-export const checkIds = idsWith("").filter((id) => !receiptCheckIds.includes(id));
+export const checkIds = listCheckIds("").filter((id) => !receiptCheckIds.includes(id));
 
 /**
  * `incomplete`: nothing is wrong, but what was asked for is not there (yet), or cannot be checked here. `skipped`: there is
  * nothing to check, or an earlier failure left nothing to check.
  */
-export type Outcome = "pass" | "fail" | "incomplete" | "skipped";
+export type CheckOutcome = "pass" | "fail" | "incomplete" | "skipped";
 
 export interface Finding {
-  readonly outcome: Outcome;
+  readonly outcome: CheckOutcome;
   /** What was found, in one sentence or in the name of a fault. */
   readonly detail: string;
 }
@@ -100,20 +100,20 @@ export interface Report {
   readonly notes: readonly string[];
 }
 
-const withoutTrust: Readonly<Record<Exclude<TrustSource, "given">, string>> = {
+const untrustedReasons: Readonly<Record<Exclude<TrustSource, "given">, string>> = {
   bundled: "the keys came with what they are to prove; give the verifier the issuer's trust file, from the issuer itself",
   none: "there are no keys to check signatures with",
 };
 
-export const reportOf = (
+export const buildReport = (
   findings: Findings,
   about: Pick<Report, "cert_id" | "fingerprint" | "trust" | "notes">,
   ids: readonly CheckId[] = checkIds,
 ): Report => {
-  const checks = ids.map((id): Check => ({ id, asks: asks[id], ...(findings.get(id) ?? skipped("not reached")) }));
+  const checks = ids.map((id): Check => ({ id, asks: checkClaims[id], ...(findings.get(id) ?? skipped("not reached")) }));
   const failed = checks.find(({ outcome }) => outcome === "fail")?.id ?? null;
   const missing = checks.filter(({ outcome }) => outcome === "incomplete").map(({ id, detail }) => `${id}: ${detail}`);
-  if (about.trust !== "given") missing.unshift(`trust: ${withoutTrust[about.trust]}`);
+  if (about.trust !== "given") missing.unshift(`trust: ${untrustedReasons[about.trust]}`);
   const verdict = failed !== null ? "invalid" : missing.length > 0 ? "incomplete" : "valid";
   return { verdict, failed, checks, missing: failed === null ? missing : [], ...about };
 };

@@ -1,5 +1,5 @@
 // Signatures by WebCrypto, which Node and browsers share; the hash is core's.
-import { bytesOfHex } from "../core/bytes.ts";
+import { fromHex } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
 
@@ -12,18 +12,18 @@ export const webCrypto: NoteCrypto = {
 };
 
 // RFC 8032, 7.1, test 1: the signature of the empty message
-const knownKey = bytesOfHex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a") as Uint8Array;
-const knownSignature = bytesOfHex(
+const knownPublicKey = fromHex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a") as Uint8Array;
+const knownSignature = fromHex(
   "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b",
 ) as Uint8Array;
 
-export const unableNote = "This program cannot check Ed25519 signatures; a newer browser or Node can.";
+export const ed25519UnsupportedNote = "This program cannot check Ed25519 signatures; a newer browser or Node can.";
 
 /** Whether signatures can be checked here at all: older browsers know no Ed25519, and pages over plain http have no WebCrypto. */
-export const canVerify = async (crypto: NoteCrypto): Promise<boolean> => {
+export const canVerifyEd25519 = async (crypto: NoteCrypto): Promise<boolean> => {
   try {
-    const accepts = await crypto.verifyEd25519(knownKey, new Uint8Array(0), knownSignature);
-    const refuses = !(await crypto.verifyEd25519(knownKey, new Uint8Array(1), knownSignature));
+    const accepts = await crypto.verifyEd25519(knownPublicKey, new Uint8Array(0), knownSignature);
+    const refuses = !(await crypto.verifyEd25519(knownPublicKey, new Uint8Array(1), knownSignature));
     return accepts && refuses;
   } catch {
     return false; // what is missing may be the whole interface

@@ -1,10 +1,10 @@
 // SHA-256 and HMAC-SHA-256 in plain TypeScript, with the names of core/hash.ts: in the built verifier it stands in for that
 // file, whose hashes are those of the server's runtime. Browsers hash only asynchronously, and the rules of core do not wait.
-import { concatBytes, hexOf, utf8 } from "../core/bytes.ts";
+import { concatBytes, toHex, encodeUtf8 } from "../core/bytes.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-const blockBytes = 64;
+const blockLength = 64;
 const rounds = 64;
 
 const primes = ((): number[] => {
@@ -16,19 +16,19 @@ const primes = ((): number[] => {
 })();
 
 /** The first 32 bits behind the point of a root, as FIPS 180-4 defines its constants; in whole numbers, so exact everywhere. */
-const rootBits = (value: number, power: bigint): number => {
+const computeRootBits = (value: number, power: bigint): number => {
   const target = BigInt(value) << (32n * power);
   let root = 0n;
   for (let bit = 1n << 40n; bit > 0n; bit >>= 1n) if ((root + bit) ** power <= target) root += bit;
   return Number(root & 0xffffffffn);
 };
 
-const constants = Uint32Array.from(primes, (prime) => rootBits(prime, 3n));
-const start = Uint32Array.from(primes.slice(0, 8), (prime) => rootBits(prime, 2n));
+const roundConstants = Uint32Array.from(primes, (prime) => computeRootBits(prime, 3n));
+const initialState = Uint32Array.from(primes.slice(0, 8), (prime) => computeRootBits(prime, 2n));
 
 /** The message, a one bit, zeros, and its length in bits: whole blocks. */
-const padded = (data: Uint8Array): Uint8Array => {
-  const length = Math.ceil((data.length + 9) / blockBytes) * blockBytes;
+const padMessage = (data: Uint8Array): Uint8Array => {
+  const length = Math.ceil((data.length + 9) / blockLength) * blockLength;
   const bytes = new Uint8Array(length);
   bytes.set(data);
   bytes[data.length] = 0x80;
@@ -38,28 +38,28 @@ const padded = (data: Uint8Array): Uint8Array => {
   return bytes;
 };
 
-const turned = (word: number, by: number): number => (word >>> by) | (word << (32 - by));
+const rotateRight = (word: number, by: number): number => (word >>> by) | (word << (32 - by));
 
 /** 32 bytes. */
 export const sha256 = (input: string | Uint8Array): Bytes => {
-  const message = padded(typeof input === "string" ? utf8(input) : input);
+  const message = padMessage(typeof input === "string" ? encodeUtf8(input) : input);
   const words = new DataView(message.buffer);
-  const state = start.slice();
+  const state = initialState.slice();
   const w = new Uint32Array(rounds);
-  for (let block = 0; block < message.length; block += blockBytes) {
+  for (let block = 0; block < message.length; block += blockLength) {
     for (let at = 0; at < 16; at += 1) w[at] = words.getUint32(block + 4 * at);
     for (let at = 16; at < rounds; at += 1) {
       const w2 = w[at - 2] as number;
       const w15 = w[at - 15] as number;
-      const small1 = turned(w2, 17) ^ turned(w2, 19) ^ (w2 >>> 10);
-      const small0 = turned(w15, 7) ^ turned(w15, 18) ^ (w15 >>> 3);
+      const small1 = rotateRight(w2, 17) ^ rotateRight(w2, 19) ^ (w2 >>> 10);
+      const small0 = rotateRight(w15, 7) ^ rotateRight(w15, 18) ^ (w15 >>> 3);
       w[at] = small1 + (w[at - 7] as number) + small0 + (w[at - 16] as number);
     }
     let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = state;
     for (let at = 0; at < rounds; at += 1) {
-      const big1 = turned(e, 6) ^ turned(e, 11) ^ turned(e, 25);
-      const big0 = turned(a, 2) ^ turned(a, 13) ^ turned(a, 22);
-      const t1 = (h + big1 + ((e & f) ^ (~e & g)) + (constants[at] as number) + (w[at] as number)) | 0;
+      const big1 = rotateRight(e, 6) ^ rotateRight(e, 11) ^ rotateRight(e, 25);
+      const big0 = rotateRight(a, 2) ^ rotateRight(a, 13) ^ rotateRight(a, 22);
+      const t1 = (h + big1 + ((e & f) ^ (~e & g)) + (roundConstants[at] as number) + (w[at] as number)) | 0;
       const t2 = (big0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
       h = g;
       g = f;
@@ -79,16 +79,16 @@ export const sha256 = (input: string | Uint8Array): Bytes => {
 };
 
 /** 64 lower-case hex characters. Text is hashed as UTF-8. */
-export const sha256Hex = (data: string | Uint8Array): string => hexOf(sha256(data));
+export const sha256Hex = (data: string | Uint8Array): string => toHex(sha256(data));
 
 /** 32 bytes. */
 export const hmacSha256 = (key: Uint8Array, data: string | Uint8Array): Bytes => {
-  const block = new Uint8Array(blockBytes);
-  block.set(key.length > blockBytes ? sha256(key) : key);
+  const block = new Uint8Array(blockLength);
+  block.set(key.length > blockLength ? sha256(key) : key);
   const inner = sha256(
     concatBytes(
       block.map((byte) => byte ^ 0x36),
-      typeof data === "string" ? utf8(data) : data,
+      typeof data === "string" ? encodeUtf8(data) : data,
     ),
   );
   return sha256(

@@ -1,10 +1,10 @@
 // Reading JSON that must be in its one canonical form, and members of JSON that may be anything.
-import { canonicalJson, type Json } from "../core/canonical-json.ts";
+import { toCanonicalJson, type Json } from "../core/canonical-json.ts";
 
 export type JsonObject = { readonly [key: string]: Json };
 
 /** Null for bytes that are not UTF-8. A byte order mark stays in the text, where nothing accepts it. */
-export const textOf = (bytes: Uint8Array | undefined): string | null => {
+export const decodeText = (bytes: Uint8Array | undefined): string | null => {
   if (bytes === undefined) return null;
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -21,7 +21,7 @@ export const parseCanonical = (text: string | null): Json | undefined => {
   if (text === null) return undefined;
   try {
     const value = JSON.parse(text) as Json;
-    return canonicalJson(value) === text ? value : undefined;
+    return toCanonicalJson(value) === text ? value : undefined;
   } catch {
     return undefined; // not JSON, half a surrogate pair, or nested deeper than the stack
   }
@@ -29,28 +29,29 @@ export const parseCanonical = (text: string | null): Json | undefined => {
 
 export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
 
-export const objectOf = (value: unknown): JsonObject | null => (isObject(value) ? value : null);
+export const asObject = (value: unknown): JsonObject | null => (isObject(value) ? value : null);
 
-export const stringOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
+export const asString = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-export const stringsOf = (value: unknown): readonly string[] | null =>
+export const asStrings = (value: unknown): readonly string[] | null =>
   Array.isArray(value) && value.every((one) => typeof one === "string") ? value : null;
 
 /** Are these exactly the members, no more and no fewer? */
-export const hasExactly = (record: JsonObject, names: readonly string[]): boolean =>
+export const hasExactMembers = (record: JsonObject, names: readonly string[]): boolean =>
   Object.keys(record).length === names.length && names.every((name) => Object.hasOwn(record, name));
 
-const sameJson = (a: Json | undefined, b: Json | undefined): boolean =>
-  a === undefined || b === undefined ? a === b : canonicalJson(a) === canonicalJson(b);
+const isSameJson = (a: Json | undefined, b: Json | undefined): boolean =>
+  a === undefined || b === undefined ? a === b : toCanonicalJson(a) === toCanonicalJson(b);
 
 /** Names of the members of `b` in which `a` differs. */
-export const differing = (a: JsonObject, b: Partial<JsonObject>): string[] => Object.keys(b).filter((name) => !sameJson(a[name], b[name]));
+export const findDifferingMembers = (a: JsonObject, b: Partial<JsonObject>): string[] =>
+  Object.keys(b).filter((name) => !isSameJson(a[name], b[name]));
 
 /** An instant as this service writes it. `Date` would take the 30th of February for a day in March. */
-export const isIso = (text: unknown): text is string => {
+export const isIsoInstant = (text: unknown): text is string => {
   if (typeof text !== "string" || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text)) return false;
   const at = Date.parse(text);
   return Number.isFinite(at) && new Date(at).toISOString() === text;
 };
 
-export const isHash = (text: unknown): text is string => typeof text === "string" && /^[0-9a-f]{64}$/.test(text);
+export const isSha256Hex = (text: unknown): text is string => typeof text === "string" && /^[0-9a-f]{64}$/.test(text);

@@ -1,6 +1,6 @@
 // Which files a pack consists of. A name that is not here is an extra member, and an extra member could say anything.
 
-const required: readonly string[] = [
+const requiredFiles: readonly string[] = [
   "MANIFEST.note",
   "MANIFEST.sha256",
   "README.txt",
@@ -14,7 +14,7 @@ const required: readonly string[] = [
   "views.json",
 ];
 
-const optional: readonly RegExp[] = [
+const optionalFilePatterns: readonly RegExp[] = [
   /^subject\/(?:commitments|disclosures)\.json$/,
   /^policies\/(?:privacy|terms)-[0-9a-f]{64}\.txt$/,
   /^anchors\/(?:issued|revoked|withdrawn-[1-9][0-9]{0,2})\/(?:statement\.json|receipt\.json|entry\.tlog-proof|attested\.tlog-proof|checkpoint\.txt|checkpoint\.tsr|rekor\.json)$/,
@@ -25,9 +25,9 @@ const optional: readonly RegExp[] = [
 ];
 
 /** What keeps these names from being a pack's, in one sentence; null when nothing does. */
-export const layoutFault = (names: readonly string[]): string | null => {
-  const missing = required.find((name) => !names.includes(name));
+export const findLayoutFault = (names: readonly string[]): string | null => {
+  const missing = requiredFiles.find((name) => !names.includes(name));
   if (missing !== undefined) return `${missing} is missing`;
-  const extra = names.find((name) => !required.includes(name) && !optional.some((pattern) => pattern.test(name)));
+  const extra = names.find((name) => !requiredFiles.includes(name) && !optionalFilePatterns.some((pattern) => pattern.test(name)));
   return extra === undefined ? null : `${extra} does not belong in a pack`;
 };

@@ -1,15 +1,15 @@
 // Checks that the pack is the one that the issuer signed: every file against the list, the list against the signature.
-import { base64UrlOf, bytesOfBase64 } from "../core/bytes.ts";
-import { canonicalJson, type Json } from "../core/canonical-json.ts";
-import { manifestNoteText, packSchema } from "../core/certificates/evidence-manifest.ts";
+import { toBase64Url, fromBase64 } from "../core/bytes.ts";
+import { toCanonicalJson, type Json } from "../core/canonical-json.ts";
+import { buildManifestNoteText, packSchema } from "../core/certificates/evidence-manifest.ts";
 import { sha256Hex, sha256 } from "../core/hash.ts";
-import { isInUse } from "../core/ledger/key-window.ts";
-import { keyKinds, parseNote, verifierKey, verifyNote, type NoteCrypto } from "../core/ledger/note.ts";
+import { isKeyInUse } from "../core/ledger/key-validity.ts";
+import { keyKinds, parseNote, createVerifierKey, verifyNote, type NoteCrypto } from "../core/ledger/note.ts";
 import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
-import { hasExactly, isIso, objectOf, parseCanonical, stringOf, stringsOf, textOf } from "./json.ts";
-import { thumbprintOf, type Trust } from "./trust.ts";
+import { hasExactMembers, isIsoInstant, asObject, parseCanonical, asString, asStrings, decodeText } from "./json.ts";
+import { computeThumbprint, type Trust } from "./trust.ts";
 
-type Files = ReadonlyMap<string, Uint8Array>;
+type PackFiles = ReadonlyMap<string, Uint8Array>;
 
 export interface Manifest {
   readonly certId: string;
@@ -18,25 +18,25 @@ export interface Manifest {
 }
 
 /** Null unless manifest.json is canonical and of this schema. */
-export const manifestOf = (files: Files): (Manifest & { readonly listed: Json }) | null => {
-  const record = objectOf(parseCanonical(textOf(files.get("manifest.json"))));
-  if (record === null || !hasExactly(record, ["schema", "cert_id", "created_at", "redacted", "files"])) return null;
-  const certId = stringOf(record.cert_id);
-  const redacted = stringsOf(record.redacted);
-  if (record.schema !== packSchema || certId === null || redacted === null || !isIso(record.created_at)) return null;
+export const parseManifest = (files: PackFiles): (Manifest & { readonly listed: Json }) | null => {
+  const record = asObject(parseCanonical(decodeText(files.get("manifest.json"))));
+  if (record === null || !hasExactMembers(record, ["schema", "cert_id", "created_at", "redacted", "files"])) return null;
+  const certId = asString(record.cert_id);
+  const redacted = asStrings(record.redacted);
+  if (record.schema !== packSchema || certId === null || redacted === null || !isIsoInstant(record.created_at)) return null;
   return { certId, createdAt: record.created_at, redacted, listed: record.files ?? null };
 };
 
-const isManifest = (path: string): boolean => path.startsWith("MANIFEST.");
+const isManifestFile = (path: string): boolean => path.startsWith("MANIFEST.");
 
 /** Both lists must be exactly what these files give: nothing missing, nothing more, in order, in one spelling. */
-export const checkFiles = (files: Files): Finding => {
-  const manifest = manifestOf(files);
+export const checkFiles = (files: PackFiles): Finding => {
+  const manifest = parseManifest(files);
   if (manifest === null) return fail("manifest.json is not a manifest");
-  const sums = textOf(files.get("MANIFEST.sha256")) ?? "";
+  const sums = decodeText(files.get("MANIFEST.sha256")) ?? "";
   const claimed = new Map(sums.split("\n").map((line) => [line.slice(66), line.slice(0, 64)]));
   const paths = [...files.keys()].sort();
-  const summed = paths.filter((path) => !isManifest(path));
+  const summed = paths.filter((path) => !isManifestFile(path));
   for (const path of summed) {
     if (claimed.get(path) !== sha256Hex(files.get(path) as Uint8Array)) return fail(`${path} is not as MANIFEST.sha256 lists it`);
   }
@@ -45,48 +45,48 @@ export const checkFiles = (files: Files): Finding => {
   const listed = summed
     .filter((path) => path !== "manifest.json")
     .map((path) => ({ path, sha256: claimed.get(path) as string, size: (files.get(path) as Uint8Array).length }));
-  if (canonicalJson(manifest.listed) !== canonicalJson(listed)) return fail("manifest.json does not list exactly these files");
+  if (toCanonicalJson(manifest.listed) !== toCanonicalJson(listed)) return fail("manifest.json does not list exactly these files");
   return pass(`${summed.length} files`);
 };
 
 /** RFC 8410: what stands before the 32 bytes of an Ed25519 key. */
-const spkiBytes = 44;
+const spkiLength = 44;
 
 /** The key of such a file, as its id; null for any other spelling. */
-const issuerKeyId = (pem: string | null): string | null => {
+const parseIssuerKeyId = (pem: string | null): string | null => {
   const body = /^-----BEGIN PUBLIC KEY-----\n([A-Za-z0-9+/]+=*)\n-----END PUBLIC KEY-----\n$/.exec(pem ?? "")?.[1];
-  const der = bytesOfBase64(body ?? "");
-  return der?.length === spkiBytes ? thumbprintOf(base64UrlOf(der.subarray(-32))) : null;
+  const der = fromBase64(body ?? "");
+  return der?.length === spkiLength ? computeThumbprint(toBase64Url(der.subarray(-32))) : null;
 };
 
 /** The PEM files are for other tools: each is the key in its name, or the certificate that trust.json gives. */
-export const checkTrustCopies = (files: Files): Finding => {
-  const document = objectOf(parseCanonical(textOf(files.get("trust/trust.json"))));
+export const checkTrustCopies = (files: PackFiles): Finding => {
+  const document = asObject(parseCanonical(decodeText(files.get("trust/trust.json"))));
   if (document === null) return skipped("trust.json cannot be read");
-  const authorities = (Array.isArray(document.tsa) ? document.tsa : []).map(objectOf);
+  const authorities = (Array.isArray(document.tsa) ? document.tsa : []).map(asObject);
   const pems = [...files.keys()].filter((path) => path.startsWith("trust/") && path.endsWith(".pem"));
   const other = pems.find((path) => {
-    const text = textOf(files.get(path));
+    const text = decodeText(files.get(path));
     const [, kind, id = ""] = /^trust\/(issuer|tsa)-(.+)\.pem$/.exec(path) ?? [];
-    if (kind === "issuer") return issuerKeyId(text) !== id;
-    return !authorities.some((one) => one?.pem === text && stringOf(one.spki_sha256)?.startsWith(id) === true);
+    if (kind === "issuer") return parseIssuerKeyId(text) !== id;
+    return !authorities.some((one) => one?.pem === text && asString(one.spki_sha256)?.startsWith(id) === true);
   });
   return other === undefined ? pass(`${pems.length} keys`) : fail(`${other} is not the key that its name says`);
 };
 
-export const checkSignature = async (crypto: NoteCrypto, files: Files, trust: Trust | null): Promise<Finding> => {
-  const manifest = manifestOf(files);
+export const checkSignature = async (crypto: NoteCrypto, files: PackFiles, trust: Trust | null): Promise<Finding> => {
+  const manifest = parseManifest(files);
   if (manifest === null) return fail("manifest.json is not a manifest");
-  const note = parseNote(textOf(files.get("MANIFEST.note")) ?? "");
+  const note = parseNote(decodeText(files.get("MANIFEST.note")) ?? "");
   if (note === null) return fail("MANIFEST.note is not a signed note");
-  if (note.text !== manifestNoteText(manifest.certId, files.get("MANIFEST.sha256") as Uint8Array)) {
+  if (note.text !== buildManifestNoteText(manifest.certId, files.get("MANIFEST.sha256") as Uint8Array)) {
     return fail("MANIFEST.note is not about this manifest");
   }
   if (trust === null || trust.issuerKeys.length === 0) return incomplete("no issuer's key to check it with");
   // The trusted thing is the key; the name is what its owner calls it, and the key id binds the two.
   const names = [...new Set(note.signatures.map(({ name }) => name))];
-  const issuerKeys = trust.issuerKeys.filter((key) => isInUse(key, manifest.createdAt));
-  const keys = names.flatMap((name) => issuerKeys.map(({ publicKey }) => verifierKey(sha256, name, keyKinds.log, publicKey)));
+  const issuerKeys = trust.issuerKeys.filter((key) => isKeyInUse(key, manifest.createdAt));
+  const keys = names.flatMap((name) => issuerKeys.map(({ publicKey }) => createVerifierKey(sha256, name, keyKinds.log, publicKey)));
   const verdict = await verifyNote(crypto, note, keys);
   return verdict.ok ? pass(`by ${verdict.signatures[0]?.key.name}, ${manifest.createdAt}`) : fail(verdict.fault);
 };

@@ -1,33 +1,44 @@
 // Checks on the record behind the fingerprint, and on everything that it names by hash. The same for a pack and for the
 // public answer of the service.
-import { ceaseBy } from "../core/business-days.ts";
-import { bytesOfBase64, bytesOfBase64Url, utf8 } from "../core/bytes.ts";
-import { canonicalJson } from "../core/canonical-json.ts";
+import { getCeaseDeadline } from "../core/cease-deadline.ts";
+import { fromBase64, fromBase64Url, encodeUtf8 } from "../core/bytes.ts";
+import { toCanonicalJson } from "../core/canonical-json.ts";
 import type { Preimage } from "../core/certificates/fingerprint.ts";
-import { fieldCommitment } from "../core/certificates/subject.ts";
+import { computeFieldCommitment } from "../core/certificates/subject.ts";
 import { sha256Hex } from "../core/hash.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
 import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
-import { differing, hasExactly, isHash, isIso, isObject, objectOf, parseCanonical, stringOf, stringsOf, type JsonObject } from "./json.ts";
-import { issuerKeyAt, type Trust } from "./trust.ts";
+import {
+  findDifferingMembers,
+  hasExactMembers,
+  isSha256Hex,
+  isIsoInstant,
+  isObject,
+  asObject,
+  parseCanonical,
+  asString,
+  asStrings,
+  type JsonObject,
+} from "./json.ts";
+import { findIssuerKey, type Trust } from "./trust.ts";
 
-const texts = ["cert_id", "disclosure_hash", "origin_domain", "purpose", "subject_hash", "timestamp"] as const;
-const answers = ["entities_accepted", "entities_rejected"] as const;
+const textMemberNames = ["cert_id", "disclosure_hash", "origin_domain", "purpose", "subject_hash", "timestamp"] as const;
+const answerMemberNames = ["entities_accepted", "entities_rejected"] as const;
 
 export const isNamedBusiness = (value: unknown): boolean =>
-  isObject(value) && hasExactly(value, ["id", "name"]) && Object.values(value).every((text) => typeof text === "string");
+  isObject(value) && hasExactMembers(value, ["id", "name"]) && Object.values(value).every((text) => typeof text === "string");
 
 /** Null unless the text is canonical and has exactly the eight members of a record, or the ten of one with answers. */
-export const preimageOf = (text: string | null): Preimage | null => {
-  const record = objectOf(parseCanonical(text));
+export const parsePreimage = (text: string | null): Preimage | null => {
+  const record = asObject(parseCanonical(text));
   if (record === null) return null;
-  const names = ["business", "entities", ...texts];
-  const isShaped = hasExactly(record, names) || hasExactly(record, [...names, ...answers]);
+  const names = ["business", "entities", ...textMemberNames];
+  const isShaped = hasExactMembers(record, names) || hasExactMembers(record, [...names, ...answerMemberNames]);
   const isTyped =
     isNamedBusiness(record.business) &&
-    texts.every((name) => typeof record[name] === "string") &&
-    ["entities", ...answers].every((name) => record[name] === undefined || stringsOf(record[name]) !== null);
-  return isShaped && isTyped && isIso(record.timestamp) ? (record as unknown as Preimage) : null;
+    textMemberNames.every((name) => typeof record[name] === "string") &&
+    ["entities", ...answerMemberNames].every((name) => record[name] === undefined || asStrings(record[name]) !== null);
+  return isShaped && isTyped && isIsoInstant(record.timestamp) ? (record as unknown as Preimage) : null;
 };
 
 export const checkCanonical = (preimage: Preimage | null): Finding =>
@@ -56,32 +67,32 @@ export const checkArrays = (preimage: Preimage): Finding => {
 export const checkDisclosure = (disclosure: Uint8Array | string, preimage: Preimage): Finding =>
   sha256Hex(disclosure) === preimage.disclosure_hash ? pass() : fail("it is another text than the record names");
 
-const commitmentsOf = (text: string | null): Readonly<Record<string, string>> | null => {
-  const record = objectOf(parseCanonical(text));
-  return record !== null && Object.values(record).every(isHash) ? (record as Record<string, string>) : null;
+const parseCommitments = (text: string | null): Readonly<Record<string, string>> | null => {
+  const record = asObject(parseCanonical(text));
+  return record !== null && Object.values(record).every(isSha256Hex) ? (record as Record<string, string>) : null;
 };
 
 export const checkCommitments = (text: string | null, preimage: Preimage, erasedAt: unknown): Finding => {
-  if (text === null && isIso(erasedAt)) return skipped(`the person's details were erased at ${erasedAt}`);
+  if (text === null && isIsoInstant(erasedAt)) return skipped(`the person's details were erased at ${erasedAt}`);
   if (text === null) return fail("subject/commitments.json is missing");
-  if (commitmentsOf(text) === null) return fail("subject/commitments.json is not a canonical map of commitments");
+  if (parseCommitments(text) === null) return fail("subject/commitments.json is not a canonical map of commitments");
   return sha256Hex(text) === preimage.subject_hash ? pass() : fail("the record names other commitments");
 };
 
-const saltBytes = 16;
+const saltLength = 16;
 
 export const checkDisclosures = (text: string | null, commitmentsText: string | null): Finding => {
   if (text === null && commitmentsText === null) return skipped("nothing is left to disclose");
-  const commitments = commitmentsOf(commitmentsText);
+  const commitments = parseCommitments(commitmentsText);
   const list = parseCanonical(text);
   if (commitments === null || !Array.isArray(list)) return fail("subject/disclosures.json is not a canonical list");
   let last = "";
   for (const one of list) {
-    const [salt = "", key = "", value = "", ...more] = stringsOf(one) ?? [];
-    if (stringsOf(one)?.length !== 3 || more.length > 0 || key <= last)
+    const [salt = "", key = "", value = "", ...more] = asStrings(one) ?? [];
+    if (asStrings(one)?.length !== 3 || more.length > 0 || key <= last)
       return fail("a disclosure is not [salt, key, value], in order of keys");
-    if (bytesOfBase64Url(salt)?.length !== saltBytes) return fail(`the salt of ${key} is not 128 bits of base64url`);
-    if (!Object.hasOwn(commitments, key) || commitments[key] !== fieldCommitment(salt, key, value)) {
+    if (fromBase64Url(salt)?.length !== saltLength) return fail(`the salt of ${key} is not 128 bits of base64url`);
+    if (!Object.hasOwn(commitments, key) || commitments[key] !== computeFieldCommitment(salt, key, value)) {
       return fail(`${key} is not what was committed to`);
     }
     last = key;
@@ -100,15 +111,15 @@ export const checkPolicies = (
   const named = new Set<string>();
   let without = 0;
   for (const one of index) {
-    const policy = objectOf(one);
-    if (policy === null || !hasExactly(policy, ["captured_at", "content_hash", "id", "kind", "path", "source_url"])) {
+    const policy = asObject(one);
+    if (policy === null || !hasExactMembers(policy, ["captured_at", "content_hash", "id", "kind", "path", "source_url"])) {
       return fail("policies/index.json is malformed");
     }
     if (policy.path === null) {
       without += 1;
       continue;
     }
-    const path = stringOf(policy.path) ?? "";
+    const path = asString(policy.path) ?? "";
     if (path !== `policies/${policy.kind}-${policy.content_hash}.txt`) return fail("a policy is filed under another name than its hash");
     if (hashOfFile(path) !== policy.content_hash) return fail(`${path} is not the text with that hash`);
     named.add(path);
@@ -118,30 +129,31 @@ export const checkPolicies = (
     const { path: _, ...rest } = one as JsonObject;
     return rest;
   });
-  if (canonicalJson(published as never) !== canonicalJson((listed ?? null) as never)) return fail("the certificate lists other policies");
+  if (toCanonicalJson(published as never) !== toCanonicalJson((listed ?? null) as never))
+    return fail("the certificate lists other policies");
   if (without > 0) return incomplete(`the text of ${without} of ${index.length} policies is not in the pack`);
   return pass(index.length === 0 ? "none were linked" : `${index.length} policies`);
 };
 
 /** The issuer's signature on the canonical text of something. */
-export const checkSigned = async (
+export const checkIssuerSignature = async (
   crypto: NoteCrypto,
   signed: { readonly what: string; readonly text: string; readonly canonical: string; readonly at: string },
   claimed: unknown,
   trust: Trust | null,
 ): Promise<Finding> => {
-  const signature = objectOf(claimed);
-  const bytes = bytesOfBase64(stringOf(signature?.value) ?? "");
+  const signature = asObject(claimed);
+  const bytes = fromBase64(asString(signature?.value) ?? "");
   if (signature?.alg !== "Ed25519" || bytes?.length !== 64) return fail("the issuer's signature is malformed");
   if (trust === null || trust.issuerKeys.length === 0) return incomplete("no issuer's key to check the signature with");
-  const key = issuerKeyAt(trust, signature.kid, signed.at);
+  const key = findIssuerKey(trust, signature.kid, signed.at);
   if (typeof key === "string") return fail(`the ${signed.what} is signed by a key that ${key}`);
-  const isSigned = await crypto.verifyEd25519(key.publicKey, utf8(signed.canonical), bytes);
+  const isSigned = await crypto.verifyEd25519(key.publicKey, encodeUtf8(signed.canonical), bytes);
   return isSigned ? pass(`signed by ${key.kid}`) : fail(`the issuer's signature is not over this ${signed.text}`);
 };
 
 /** Members of the public certificate that the record binds, as the record has them. */
-const boundMembers = (preimage: Preimage): Partial<JsonObject> => ({
+const toBoundMembers = (preimage: Preimage): Partial<JsonObject> => ({
   cert_id: preimage.cert_id,
   business_id: preimage.business.id,
   business_name: preimage.business.name,
@@ -157,22 +169,22 @@ const boundMembers = (preimage: Preimage): Partial<JsonObject> => ({
 });
 
 /** Recipients that were withdrawn from one by one: each consented to, once, and never the last while it is active. */
-const entitiesFault = (certificate: JsonObject, preimage: Preimage): string | null => {
+const findEntitiesFault = (certificate: JsonObject, preimage: Preimage): string | null => {
   const listed = certificate.entities_withdrawn;
   if (listed === undefined) return null;
   if (!Array.isArray(listed) || listed.length === 0) return "the list of recipients that were withdrawn from is malformed";
   const consented = preimage.entities_accepted ?? preimage.entities;
-  const revokedAt = objectOf(certificate.withdrawal)?.withdrawn_at;
+  const revokedAt = asObject(certificate.withdrawal)?.withdrawn_at;
   const seen = new Set<string>();
-  for (const one of listed.map(objectOf)) {
-    const name = stringOf(one?.entity) ?? "";
+  for (const one of listed.map(asObject)) {
+    const name = asString(one?.entity) ?? "";
     const at = one?.withdrawn_at;
     if (!consented.includes(name) || seen.has(name)) return "somebody was withdrawn from who was not consented to, or twice";
-    if (!isIso(at) || at < preimage.timestamp || (isIso(revokedAt) && at > revokedAt))
+    if (!isIsoInstant(at) || at < preimage.timestamp || (isIsoInstant(revokedAt) && at > revokedAt))
       return "a recipient was withdrawn from at a time that does not fit the others";
     const told = one?.received_at ?? null;
-    if (told !== null && !(isIso(told) && told <= at)) return "the business was told of a recipient after it was withdrawn from";
-    if (one?.cease_by !== new Date(ceaseBy(Date.parse(told ?? at))).toISOString())
+    if (told !== null && !(isIsoInstant(told) && told <= at)) return "the business was told of a recipient after it was withdrawn from";
+    if (one?.cease_by !== new Date(getCeaseDeadline(Date.parse(told ?? at))).toISOString())
       return "the deadline of a recipient is not the tenth business day";
     seen.add(name);
   }
@@ -187,21 +199,21 @@ export const checkCertificate = async (
   canonical: string,
   trust: Trust | null,
 ): Promise<Finding> => {
-  const names = differing(certificate, boundMembers(preimage));
+  const names = findDifferingMembers(certificate, toBoundMembers(preimage));
   if (names.length > 0) return fail(`certificate and record differ in ${names.join(", ")}`);
   if (certificate.canonical !== canonical) return fail("the certificate prints another record");
   if (certificate.fingerprint_version !== "1") return fail("the fingerprint is of a version not known here");
   if (typeof certificate.disclosure_text !== "string" || sha256Hex(certificate.disclosure_text) !== preimage.disclosure_hash) {
     return fail("the certificate shows another disclosure");
   }
-  if (stringOf(certificate.verify_url)?.endsWith(`/${preimage.cert_id}`) !== true)
+  if (asString(certificate.verify_url)?.endsWith(`/${preimage.cert_id}`) !== true)
     return fail("the certificate names the address of another");
   const { status, withdrawal } = certificate;
   if (status !== "active" && status !== "revoked") return fail("the certificate has no known status");
   if (isObject(withdrawal) !== (status === "revoked")) return fail("the certificate's status and its withdrawal contradict each other");
-  const ofEntities = entitiesFault(certificate, preimage);
+  const ofEntities = findEntitiesFault(certificate, preimage);
   if (ofEntities !== null) return fail(ofEntities);
-  const signed = await checkSigned(
+  const signed = await checkIssuerSignature(
     crypto,
     { what: "certificate", text: "record", canonical, at: preimage.timestamp },
     certificate.signature,

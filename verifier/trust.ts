@@ -1,15 +1,15 @@
 // The trust document (/.well-known/svc-trust.json): the keys a reader decides to believe. Members that are not known are
 // passed over; a member that is known and malformed makes the whole document unusable, because nobody could say what was meant.
-import { base64UrlOf, bytesOfBase64, bytesOfBase64Url } from "../core/bytes.ts";
+import { toBase64Url, fromBase64, fromBase64Url } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
-import { always, isInUse, type KeyWindow } from "../core/ledger/key-window.ts";
+import { defaultValidFrom, isKeyInUse, type KeyValidity } from "../core/ledger/key-validity.ts";
 import { keyKinds, parseVkey, type VerifierKey } from "../core/ledger/note.ts";
-import { vkeyOfSpki } from "../core/ledger/rekor-receipt.ts";
+import { vkeyFromSpki } from "../core/ledger/rekor-receipt.ts";
 import type { TrustedLogKey } from "../core/ledger/receipt.ts";
 import type { TimestampPin } from "../core/ledger/rfc3161.ts";
-import { isHash, isIso, objectOf, stringOf, type JsonObject } from "./json.ts";
+import { isSha256Hex, isIsoInstant, asObject, asString, type JsonObject } from "./json.ts";
 
-export interface IssuerKey extends KeyWindow {
+export interface IssuerKey extends KeyValidity {
   /** RFC 7638 thumbprint. */
   readonly kid: string;
   readonly publicKey: Uint8Array<ArrayBuffer>;
@@ -28,7 +28,7 @@ export interface Trust {
   readonly anchorKeys: readonly string[];
 }
 
-const listOf = <T>(value: unknown, read: (one: unknown) => T | null): readonly T[] | null => {
+const parseOptionalList = <T>(value: unknown, read: (one: unknown) => T | null): readonly T[] | null => {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) return null;
   const all = value.map(read);
@@ -36,69 +36,69 @@ const listOf = <T>(value: unknown, read: (one: unknown) => T | null): readonly T
 };
 
 /** Null for a window that is not one; both ends may be left open. */
-const windowOf = (record: JsonObject): KeyWindow | null => {
-  const from = record.valid_from ?? always;
+const parseKeyValidity = (record: JsonObject): KeyValidity | null => {
+  const from = record.valid_from ?? defaultValidFrom;
   const to = record.valid_to ?? null;
-  if (!isIso(from) || (to !== null && !isIso(to))) return null;
+  if (!isIsoInstant(from) || (to !== null && !isIsoInstant(to))) return null;
   return to === null ? { validFrom: from } : { validFrom: from, validTo: to };
 };
 
-const roles: readonly unknown[] = ["primary", "mirror", "audit"];
+const logRoles: readonly unknown[] = ["primary", "mirror", "audit"];
 
 /** Rekor's logs may sign with ECDSA: the one-line form of such a key holds its SPKI behind a byte for the kind. */
 const isEcdsaKey = (origin: string, vkey: string): boolean => {
-  const bytes = bytesOfBase64(vkey.slice(vkey.lastIndexOf("+") + 1)) ?? new Uint8Array(0);
-  return vkeyOfSpki(sha256, origin, bytes.slice(1)) === vkey;
+  const bytes = fromBase64(vkey.slice(vkey.lastIndexOf("+") + 1)) ?? new Uint8Array(0);
+  return vkeyFromSpki(sha256, origin, bytes.slice(1)) === vkey;
 };
 
-const logOf = (value: unknown): (TrustedLogKey & { readonly role: unknown }) | null => {
-  const record = objectOf(value);
-  const window = record === null ? null : windowOf(record);
-  const origin = stringOf(record?.origin);
-  const vkey = stringOf(record?.vkey);
-  if (record === null || window === null || origin === null || vkey === null || !roles.includes(record.role)) return null;
+const parseTrustedLog = (value: unknown): (TrustedLogKey & { readonly role: unknown }) | null => {
+  const record = asObject(value);
+  const window = record === null ? null : parseKeyValidity(record);
+  const origin = asString(record?.origin);
+  const vkey = asString(record?.vkey);
+  if (record === null || window === null || origin === null || vkey === null || !logRoles.includes(record.role)) return null;
   const key = parseVkey(sha256, vkey);
   const isEd25519 = key?.kind === keyKinds.log && key.name === origin;
   return isEd25519 || isEcdsaKey(origin, vkey) ? { origin, vkey, ...window, role: record.role } : null;
 };
 
-const witnessOf = (value: unknown): VerifierKey | null => {
+const parseWitnessKey = (value: unknown): VerifierKey | null => {
   const key = typeof value === "string" ? parseVkey(sha256, value) : null;
   return key?.kind === keyKinds.witness ? key : null;
 };
 
-const authorityOf = (value: unknown): TimestampPin | null => {
-  const record = objectOf(value);
-  const window = record === null ? null : windowOf(record);
-  const name = stringOf(record?.name);
-  return record !== null && window !== null && name !== null && isHash(record.spki_sha256)
+const parseTimestampPin = (value: unknown): TimestampPin | null => {
+  const record = asObject(value);
+  const window = record === null ? null : parseKeyValidity(record);
+  const name = asString(record?.name);
+  return record !== null && window !== null && name !== null && isSha256Hex(record.spki_sha256)
     ? { name, spkiSha256: record.spki_sha256, ...window }
     : null;
 };
 
 /** RFC 7638, of an Ed25519 key in base64url. */
-export const thumbprintOf = (x: string): string => base64UrlOf(sha256(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`));
+export const computeThumbprint = (x: string): string => toBase64Url(sha256(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`));
 
-const issuerKeyOf = (value: unknown): IssuerKey | null => {
-  const record = objectOf(value);
-  const x = stringOf(record?.x) ?? "";
-  const publicKey = bytesOfBase64Url(x);
+const parseIssuerKey = (value: unknown): IssuerKey | null => {
+  const record = asObject(value);
+  const x = asString(record?.x) ?? "";
+  const publicKey = fromBase64Url(x);
   if (record?.kty !== "OKP" || record.crv !== "Ed25519" || publicKey?.length !== 32) return null;
-  const kid = thumbprintOf(x);
-  const window = windowOf(record);
+  const kid = computeThumbprint(x);
+  const window = parseKeyValidity(record);
   return record.kid === kid && window !== null ? { kid, publicKey, ...window } : null;
 };
 
 /** Null for anything but a usable document of version 1. */
 export const trustOf = (document: unknown): Trust | null => {
-  const record = objectOf(document);
+  const record = asObject(document);
   if (record === null || (record.version !== 1 && record.version !== "1")) return null;
-  const logs = listOf(record.logs, logOf);
-  const witnesses = listOf(record.witnesses, witnessOf);
-  const authorities = listOf(record.tsa, authorityOf);
-  const issuerKeys = listOf(objectOf(record.issuer_keys)?.keys, issuerKeyOf);
-  const anchorKeys = listOf(record.anchor_keys, (one) => (typeof one === "string" && bytesOfBase64(one) !== null ? one : null));
-  const witnessMin = objectOf(record.policy)?.witness_min ?? 0;
+  const logs = parseOptionalList(record.logs, parseTrustedLog);
+  const witnesses = parseOptionalList(record.witnesses, parseWitnessKey);
+  const authorities = parseOptionalList(record.tsa, parseTimestampPin);
+  const issuerKeys = parseOptionalList(asObject(record.issuer_keys)?.keys, parseIssuerKey);
+  const anchorKeys = parseOptionalList(record.anchor_keys, (one) => (typeof one === "string" && fromBase64(one) !== null ? one : null));
+  const witnessMin = asObject(record.policy)?.witness_min ?? 0;
   if (logs === null || witnesses === null || authorities === null || issuerKeys === null || anchorKeys === null) return null;
   if (typeof witnessMin !== "number" || !Number.isSafeInteger(witnessMin) || witnessMin < 0) return null;
   return {
@@ -113,15 +113,15 @@ export const trustOf = (document: unknown): Trust | null => {
 };
 
 /** The keys of one log that were not out of use before `since`. */
-export const logKeys = (logs: readonly TrustedLogKey[], origin: string, since: string): readonly VerifierKey[] =>
+export const listLogKeys = (logs: readonly TrustedLogKey[], origin: string, since: string): readonly VerifierKey[] =>
   logs
     .filter((log) => log.origin === origin && (log.validTo === undefined || since < log.validTo))
     .map(({ vkey }) => parseVkey(sha256, vkey))
     .filter((key) => key !== null);
 
 /** The issuer's key of this id, which must have been in use at that time; else why there is none, as the end of a sentence. */
-export const issuerKeyAt = ({ issuerKeys }: Trust, kid: unknown, at: string): IssuerKey | "is not trusted" | "was not in use then" => {
+export const findIssuerKey = ({ issuerKeys }: Trust, kid: unknown, at: string): IssuerKey | "is not trusted" | "was not in use then" => {
   const key = issuerKeys.find((one) => one.kid === kid);
   if (key === undefined) return "is not trusted";
-  return isInUse(key, at) ? key : "was not in use then";
+  return isKeyInUse(key, at) ? key : "was not in use then";
 };

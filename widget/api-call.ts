@@ -2,11 +2,11 @@
 
 import type { Problem } from "./events.ts";
 
-export type Outcome<T> = { data: T; problem?: never } | { data?: never; problem: Problem };
+export type ApiResult<T> = { data: T; problem?: never } | { data?: never; problem: Problem };
 
 /** `mark` is a key that the data of every success holds; without it the answer is not the API's. */
-export function callApi<T>(url: string, request: RequestInit, budgetMs: number, mark: keyof T): Promise<Outcome<T>> {
-  const answered = new Promise<Outcome<T>>((resolve, reject) => {
+export function callApi<T>(url: string, request: RequestInit, budgetMs: number, mark: keyof T): Promise<ApiResult<T>> {
+  const answered = new Promise<ApiResult<T>>((resolve, reject) => {
     const controller = new AbortController();
     // Whichever comes first counts. The abort alone would not do: a replaced fetch may ignore the signal.
     setTimeout(() => {
@@ -18,14 +18,14 @@ export function callApi<T>(url: string, request: RequestInit, budgetMs: number, 
   return answered.catch(() => ({ problem: { code: "network" } }));
 }
 
-async function post<T>(url: string, request: RequestInit, mark: keyof T): Promise<Outcome<T>> {
+async function post<T>(url: string, request: RequestInit, mark: keyof T): Promise<ApiResult<T>> {
   // A string body without a type goes as text/plain, which needs no preflight. No `keepalive`: the browser would not cancel
   // such a request on abort, and a certificate would be issued for a form that has already gone without one.
   const response = await fetch(url, Object.assign({ method: "POST", credentials: "omit" }, request));
-  return readAnswer(response, await response.text(), mark);
+  return parseApiResponse(response, await response.text(), mark);
 }
 
-function readAnswer<T>({ ok: isSuccess, status }: Response, text: string, mark: keyof T): Outcome<T> {
+function parseApiResponse<T>({ ok: isSuccess, status }: Response, text: string, mark: keyof T): ApiResult<T> {
   let answer: { ok?: boolean; data?: T; error?: Problem; request_id?: string } = {};
   try {
     answer = Object(JSON.parse(text));

@@ -6,10 +6,10 @@ export interface Problem {
   request_id?: string | undefined;
 }
 
-type EventType = "svc:consent" | "svc:consent-error" | "svc:share" | "svc:share-error" | "svc:closed";
+type SvcEventType = "svc:consent" | "svc:consent-error" | "svc:share" | "svc:share-error" | "svc:closed";
 
 /** A listener that throws is reported by the browser and does not come back here. */
-export function announce(from: EventTarget, type: EventType, detail: object): void {
+export function dispatchSvcEvent(from: EventTarget, type: SvcEventType, detail: object): void {
   // The prototype's method: an input named "dispatchEvent" shadows that of its form.
   EventTarget.prototype.dispatchEvent.call(from, new CustomEvent(type, { bubbles: true, detail }));
 }

@@ -1,21 +1,21 @@
 // Hidden inputs that carry an answer of ours to the page's own backend. In a form once, and never in a field of the visitor.
 
-import { callForm, controlsOf } from "./native-form.ts";
+import { callForm, getControls } from "./native-form.ts";
 
-const ours = new WeakSet<HTMLInputElement>();
+const ownInputs = new WeakSet<HTMLInputElement>();
 
 /** These names promise an id of ours, whatever kind of input the page has put there. */
-const ownName = /^svc_(cert|share)_id$/;
+const ownNamePattern = /^svc_(cert|share)_id$/;
 
 /** Fills the page's own placeholder of that name, or appends an input. False where the name is a field of the visitor. */
-export function fillHidden(form: HTMLFormElement, name: string, value: string): boolean {
-  const [placeholder] = named(form, name);
+export function fillHiddenInput(form: HTMLFormElement, name: string, value: string): boolean {
+  const [placeholder] = findInputsByName(form, name);
   if (placeholder && !isPlaceholder(placeholder)) return false;
   const input = placeholder || document.createElement("input");
   if (!placeholder) {
     input.type = "hidden";
     input.name = name;
-    ours.add(input);
+    ownInputs.add(input);
     callForm(form, "appendChild", input);
   }
   input.value = value;
@@ -24,17 +24,17 @@ export function fillHidden(form: HTMLFormElement, name: string, value: string): 
   return true;
 }
 
-export function emptyHidden(form: HTMLFormElement, name: string): void {
-  for (const input of named(form, name)) {
-    if (ours.has(input)) input.remove();
+export function clearHiddenInput(form: HTMLFormElement, name: string): void {
+  for (const input of findInputsByName(form, name)) {
+    if (ownInputs.has(input)) input.remove();
     else if (isPlaceholder(input)) input.value = "";
   }
 }
 
-function named(form: HTMLFormElement, name: string): HTMLInputElement[] {
-  return controlsOf(form).filter((control) => control.name === name);
+function findInputsByName(form: HTMLFormElement, name: string): HTMLInputElement[] {
+  return getControls(form).filter((control) => control.name === name);
 }
 
 function isPlaceholder({ name, type }: HTMLInputElement): boolean {
-  return type === "hidden" || ownName.test(name);
+  return type === "hidden" || ownNamePattern.test(name);
 }

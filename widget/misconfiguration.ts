@@ -1,13 +1,13 @@
 // What is wrong with the set-up of the page, said in the console to whoever set it up: one line, once per page and cause.
 // Only sentences of this script, so that nothing about the visitor can stand there.
 
-import { onPage } from "./native-form.ts";
+import { queryPage } from "./native-form.ts";
 
-const told = new Set<string>();
+const reportedCauses = new Set<string>();
 
-export function tellOwner(cause: string): void {
-  if (told.has(cause)) return;
-  told.add(cause);
+export function warnOwner(cause: string): void {
+  if (reportedCauses.has(cause)) return;
+  reportedCauses.add(cause);
   try {
     console.warn(`svc.js: ${cause}`);
   } catch {
@@ -19,23 +19,23 @@ export function tellOwner(cause: string): void {
 export class Misconfiguration extends Error {}
 
 /** What an option selects. Something that is no selector is a mistake, which is more than finding nothing. */
-export function selectedBy(selector: string, option: string): HTMLInputElement[] {
+export function selectElements(selector: string, option: string): HTMLInputElement[] {
   try {
-    return onPage(selector);
+    return queryPage(selector);
   } catch {
     throw new Misconfiguration(`the ${option} selector is no selector`);
   }
 }
 
 /** Refusals that the owner can end. Others say something about the submission, or about nothing the page can change. */
-const refusals = new Map([
+const refusalCauses = new Map([
   ["client_not_found", "the client id is unknown"],
   ["origin_not_verified", "the domain of this page is not verified"],
   ["page_url_not_verified", "the domain of this page is not verified"],
   ["plan_required", "the plan does not include certificates"],
 ]);
 
-export function tellOfRefusal(code: string): void {
-  const cause = refusals.get(code);
-  if (cause) tellOwner(cause);
+export function warnAboutRefusal(code: string): void {
+  const cause = refusalCauses.get(code);
+  if (cause) warnOwner(cause);
 }

@@ -1,12 +1,12 @@
 // One submission as the certificate will tell it: the values and ticks of the form at this moment, the disclosure,
 // the page. Nothing in it varies with time, so the same submission sent again has the same bytes.
 
-import type { Config } from "./attributes.ts";
-import { disclosureOf } from "./disclosure.ts";
-import { fieldsOf } from "./fields.ts";
-import { Misconfiguration, selectedBy } from "./misconfiguration.ts";
-import { belongingTo, controlsOf } from "./native-form.ts";
-import { isTicked, recipientsOf } from "./recipients.ts";
+import type { Config } from "./config.ts";
+import { getDisclosure } from "./disclosure.ts";
+import { collectFields } from "./fields.ts";
+import { Misconfiguration, selectElements } from "./misconfiguration.ts";
+import { filterByForm, getControls } from "./native-form.ts";
+import { isChecked, collectRecipients } from "./recipients.ts";
 
 export const widgetVersion = "1.2.0";
 
@@ -17,17 +17,17 @@ export interface Submission {
 }
 
 /** Undefined when consent is not given. Throws, with the reason, when the page is not set up to certify. */
-export function submissionOf(form: HTMLFormElement, config: Config): Submission | undefined {
+export function buildSubmission(form: HTMLFormElement, config: Config): Submission | undefined {
   const { options, entities } = config;
-  const boxes = consentBoxesOf(form, config);
-  const given = givenIn(form, config, boxes);
+  const boxes = findConsentBoxes(form, config);
+  const given = collectGivenConsent(form, config, boxes);
   if (!given) return undefined;
   if (!options.clientId || !options.purpose || !entities.length || !config.apiBase) {
     throw new Misconfiguration("client id, purpose or entities missing");
   }
   // Not for the console: the visitor may have left them empty.
   if (!Object.keys(given.fields).length) throw Error("no contact field found");
-  const disclosure = disclosureOf(form, options);
+  const disclosure = getDisclosure(form, options);
 
   const content = Object.assign(
     {
@@ -35,8 +35,8 @@ export function submissionOf(form: HTMLFormElement, config: Config): Submission 
       disclosure_text: disclosure.text,
       entities,
       purpose: options.purpose,
-      page_url: pageUrl(),
-      presentation: Object.assign(optInOf(boxes), disclosure.presentation),
+      page_url: getPageUrl(),
+      presentation: Object.assign(describeOptIn(boxes), disclosure.presentation),
       widget: { version: widgetVersion, automated: Boolean(navigator.webdriver) },
       // Lengths as the API takes them: evidence that is too long must not cost the certificate.
       locale: (document.documentElement.lang || navigator.language).slice(0, 35),
@@ -44,94 +44,94 @@ export function submissionOf(form: HTMLFormElement, config: Config): Submission 
     },
     given,
   );
-  const submission_id = submissionId(form, JSON.stringify(content));
+  const submission_id = getSubmissionId(form, JSON.stringify(content));
   return { values: JSON.stringify(given), body: JSON.stringify(Object.assign(content, { submission_id })) };
 }
 
 /** What is given now as one comparable string; undefined when consent is not given (any more) or cannot be read. */
-export function currentValues(form: HTMLFormElement, config: Config): string | undefined {
+export function getCurrentValues(form: HTMLFormElement, config: Config): string | undefined {
   try {
-    return JSON.stringify(givenIn(form, config, consentBoxesOf(form, config)));
+    return JSON.stringify(collectGivenConsent(form, config, findConsentBoxes(form, config)));
   } catch {
     return undefined;
   }
 }
 
 /** No boxes when the page configures none: submitting the form is then the whole consent. */
-function consentBoxesOf(form: HTMLFormElement, { options }: Config): HTMLInputElement[] {
+function findConsentBoxes(form: HTMLFormElement, { options }: Config): HTMLInputElement[] {
   if (options.checkboxSelector === undefined) return [];
-  const boxes = belongingTo(form, selectedBy(options.checkboxSelector, "checkbox"));
+  const boxes = filterByForm(form, selectElements(options.checkboxSelector, "checkbox"));
   if (!boxes.length) throw new Misconfiguration("the checkbox selector finds nothing in this form");
   return boxes;
 }
 
 /** Undefined when a consent box is unticked, or when recipients were asked for one by one and all were declined. */
-function givenIn(form: HTMLFormElement, { entities, fieldMap }: Config, boxes: HTMLInputElement[]) {
-  const recipients = recipientsOf(form, entities);
+function collectGivenConsent(form: HTMLFormElement, { entities, fieldMap }: Config, boxes: HTMLInputElement[]) {
+  const recipients = collectRecipients(form, entities);
   const isDeclined = recipients && !recipients.entities_accepted.length && recipients.entities_rejected.length;
-  if (isDeclined || !boxes.every(isTicked)) return undefined;
-  return Object.assign({ fields: fieldsOf(form, fieldMap) }, recipients);
+  if (isDeclined || !boxes.every(isChecked)) return undefined;
+  return Object.assign({ fields: collectFields(form, fieldMap) }, recipients);
 }
 
 /** What the person has clicked on since the page was loaded. */
-const clicked = new WeakSet<EventTarget>();
+const clickedTargets = new WeakSet<EventTarget>();
 
 /** By mouse, finger, key or label. Not `change`: that is trusted too when a script calls click(). */
-export function noteClick(event: Event): void {
-  if (event.isTrusted) for (const each of event.composedPath()) clicked.add(each);
+export function recordClick(event: Event): void {
+  if (event.isTrusted) for (const each of event.composedPath()) clickedTargets.add(each);
 }
 
 /** A reset takes the ticks back. */
 export function forgetClicks(form: HTMLFormElement): void {
-  for (const control of controlsOf(form)) clicked.delete(control);
+  for (const control of getControls(form)) clickedTargets.delete(control);
 }
 
 /** Not stated where it was not seen: ticked by a script, or by the browser on return to the page. */
-function optInTypeOf(boxes: HTMLInputElement[]) {
-  const untouched = boxes.filter((each) => !clicked.has(each));
+function getOptInType(boxes: HTMLInputElement[]) {
+  const untouched = boxes.filter((each) => !clickedTargets.has(each));
   if (untouched.some((each) => each.defaultChecked)) return "pre_selected";
   return untouched.length ? undefined : "manual";
 }
 
-function optInOf(boxes: HTMLInputElement[]) {
+function describeOptIn(boxes: HTMLInputElement[]) {
   const [box] = boxes;
   if (!box || boxes.some((each) => each.disabled)) return { opt_in_type: "non_interactive" };
   return {
-    opt_in_type: optInTypeOf(boxes),
+    opt_in_type: getOptInType(boxes),
     checkbox_name: (box.name || "").slice(0, 200),
   };
 }
 
 const maxUrlLength = 2048;
 
-function pageUrl(): string {
+function getPageUrl(): string {
   // A srcdoc frame is about:srcdoc; its base address is the page that holds it.
   const address = location.protocol === "about:" ? document.baseURI : location.href;
   // The fragment never left the browser before and does not now.
   return address.replace(/#.*/, "").slice(0, maxUrlLength);
 }
 
-const attempts = new WeakMap<HTMLFormElement, { meaning: string; id: string }>();
+const attemptsByForm = new WeakMap<HTMLFormElement, { meaning: string; id: string }>();
 
 /**
  * The idempotency key: the same as long as the submission says the same, so that one refused by the page's own
  * validation and sent again unchanged, or a request the browser repeats by itself, stays one certificate.
  */
-function submissionId(form: HTMLFormElement, meaning: string): string {
-  const last = attempts.get(form);
+function getSubmissionId(form: HTMLFormElement, meaning: string): string {
+  const last = attemptsByForm.get(form);
   if (last && last.meaning === meaning) return last.id;
-  const id = randomUuid();
-  attempts.set(form, { meaning, id });
+  const id = generateUuid();
+  attemptsByForm.set(form, { meaning, id });
   return id;
 }
 
 /** After a reset, or on return to the page, what is submitted next is a new submission even if it says the same. */
 export function forgetAttempt(form: HTMLFormElement): void {
-  attempts.delete(form);
+  attemptsByForm.delete(form);
 }
 
 /** UUID version 4. Not crypto.randomUUID, which plain http pages do not have. */
-function randomUuid(): string {
+function generateUuid(): string {
   const bytes = Array.from(crypto.getRandomValues(new Uint8Array(16)));
   const hex = bytes.map((byte) => (byte + 256).toString(16).slice(1)).join("");
   // Digit 13 is the version, digit 17 the variant; of the 128 random bits 120 stay.

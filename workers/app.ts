@@ -6,47 +6,47 @@ import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
-import { firstHome, newId } from "../core/ids.ts";
-import { access } from "./api/access/routes.ts";
-import { agents } from "./api/agents/routes.ts";
-import { admin } from "./api/admin/routes.ts";
-import { audit } from "./api/audit/routes.ts";
-import { billing } from "./api/billing/routes.ts";
-import { certificates } from "./api/certificates/routes.ts";
-import { exportToWire } from "./api/consumers/export.ts";
-import { account } from "./api/consumers/routes.ts";
-import { naming } from "./api/naming/routes.ts";
-import { removals } from "./api/removals/routes.ts";
-import { contact } from "./api/contact/routes.ts";
-import { events } from "./api/events/routes.ts";
-import { describeWebhooks } from "./api/events/webhooks.ts";
-import { integration } from "./api/integration/routes.ts";
-import { mountLogs } from "./api/logs/routes.ts";
-import { oauth } from "./api/oauth/routes.ts";
-import { passkeys } from "./api/passkeys/routes.ts";
-import { accounts } from "./api/portal/account-routes.ts";
-import { portalCertificates } from "./api/portal/certificate-routes.ts";
-import { domains } from "./api/portal/domain-routes.ts";
-import { keys } from "./api/portal/key-routes.ts";
-import { members } from "./api/portal/member-routes.ts";
-import { requests } from "./api/portal/request-routes.ts";
-import { serviceRoutes } from "./api/service/routes.ts";
-import { sessions } from "./api/sessions/routes.ts";
-import { sandbox } from "./api/sandbox/routes.ts";
-import { sharing } from "./api/shares/routes.ts";
-import { webhooks } from "./api/webhooks/routes.ts";
-import { withdrawals } from "./api/withdrawals/routes.ts";
+import { firstShard, generateId } from "../core/ids.ts";
+import { signInRoutes } from "./api/sign-in/routes.ts";
+import { agentTokenRoutes } from "./api/agent-tokens/routes.ts";
+import { adminRoutes } from "./api/admin/routes.ts";
+import { auditRoutes } from "./api/audit/routes.ts";
+import { billingRoutes } from "./api/billing/routes.ts";
+import { certificateRoutes } from "./api/certificates/routes.ts";
+import { accountExportToWire } from "./api/consumers/export-schema.ts";
+import { consumerRoutes } from "./api/consumers/routes.ts";
+import { consumerCertificateRoutes } from "./api/consumer-certificates/routes.ts";
+import { removalRoutes } from "./api/removals/routes.ts";
+import { contactCheckRoutes } from "./api/contact-check/routes.ts";
+import { eventRoutes } from "./api/events/routes.ts";
+import { describeWebhooks } from "./api/events/webhook-descriptions.ts";
+import { integrationRoutes } from "./api/integration/routes.ts";
+import { registerTransparencyLogRoutes } from "./api/transparency-logs/routes.ts";
+import { oauthRoutes } from "./api/oauth/routes.ts";
+import { passkeyRoutes } from "./api/passkeys/routes.ts";
+import { accountRoutes } from "./api/portal/account-routes.ts";
+import { portalCertificateRoutes } from "./api/portal/certificate-routes.ts";
+import { domainRoutes } from "./api/portal/domain-routes.ts";
+import { keyRoutes } from "./api/portal/key-routes.ts";
+import { memberRoutes } from "./api/portal/member-routes.ts";
+import { refusedRequestRoutes } from "./api/portal/refused-request-routes.ts";
+import { createServiceRoutes } from "./api/service/routes.ts";
+import { sessionRoutes } from "./api/sessions/routes.ts";
+import { sandboxRoutes } from "./api/sandbox/routes.ts";
+import { shareRoutes } from "./api/shares/routes.ts";
+import { webhookRoutes } from "./api/webhooks/routes.ts";
+import { withdrawalRoutes } from "./api/withdrawals/routes.ts";
 import type { Config } from "./env.ts";
-import type { Api } from "./http/context.ts";
-import { readers } from "./http/cross-origin.ts";
+import type { AppEnv } from "./http/context.ts";
+import { corsRules } from "./http/cross-origin.ts";
 import { failure } from "./http/envelope.ts";
-import { onFault } from "./http/faults.ts";
-import { noteRefusal } from "./http/refused-requests.ts";
-import { newApi, openApiDocument } from "./http/openapi.ts";
-import { isPerson, unknownAddress } from "./pages/home/first-page.ts";
-import { agentServer } from "./mcp/app.ts";
-import { mountPages } from "./pages/mount.ts";
-import { pageLanguage } from "./pages/shared/language.ts";
+import { handleError } from "./http/error-handler.ts";
+import { recordRefusal } from "./http/refused-requests.ts";
+import { createApi, openApiDocument } from "./http/openapi.ts";
+import { acceptsHtml, renderNotFound } from "./pages/home/routes.ts";
+import { agentServer } from "./mcp/agent-server.ts";
+import { registerPageRoutes } from "./pages/routes.ts";
+import { selectLanguage } from "./pages/shared/language.ts";
 import { randomBytes, type Services } from "./services.ts";
 
 const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl"; readonly paths: RegExp }[] = [
@@ -57,11 +57,11 @@ const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" 
   { setting: "appUrl", paths: /^\/(?:$|withdraw$|(?:app|portal|authorize|oauth\/(?:authorize|end)|stop|a|v1)(?:\/|$))/ },
 ];
 
-const everyPath = /^/;
+const anyPath = /^/;
 
 /** Which paths each host serves. Development answers everything under any name of the machine. */
 const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
-  if (config.environment === "development") return () => [everyPath];
+  if (config.environment === "development") return () => [anyPath];
   const paths = new Map<string, RegExp[]>();
   for (const surface of surfaces) {
     const { host } = new URL(config[surface.setting]);
@@ -71,17 +71,17 @@ const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
 };
 
 /** Nothing is under this address: a page where a person asks, JSON for programs, under /v1 and at well-known names. */
-const unknown = (c: Context<Api>): Response | Promise<Response> =>
-  isPerson(c) && !/^\/(?:v1|\.well-known)\//.test(c.req.path) ? unknownAddress(c) : failure(c, "not_found");
+const respondNotFound = (c: Context<AppEnv>): Response | Promise<Response> =>
+  acceptsHtml(c) && !/^\/(?:v1|\.well-known)\//.test(c.req.path) ? renderNotFound(c) : failure(c, "not_found");
 
 /** A host that is none of ours serves nothing. The host that people type off a certificate says so as a page. */
-const servedByHost = (config: Config) => {
+const restrictByHost = (config: Config) => {
   const pathsOf = pathsByHost(config);
   const [peoplesHost, apiHost] = [new URL(config.verifyUrl).host, new URL(config.baseUrl).host];
-  return createMiddleware<Api>(async (c, next) => {
+  return createMiddleware<AppEnv>(async (c, next) => {
     const { host, pathname } = new URL(c.req.url);
     if (pathsOf(host).some((paths) => paths.test(pathname))) return next();
-    return host === peoplesHost && host !== apiHost ? unknownAddress(c) : unknown(c);
+    return host === peoplesHost && host !== apiHost ? renderNotFound(c) : respondNotFound(c);
   });
 };
 
@@ -104,13 +104,13 @@ const securityHeaders = secureHeaders({
 });
 
 /** Nothing is kept by anybody in between, unless its route says so. */
-const notStored = createMiddleware<Api>(async (c, next) => {
+const defaultNoStore = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
 });
 
 /** Every request leaves one line in the log. */
-const logged = createMiddleware<Api>(async (c, next) => {
+const logRequest = createMiddleware<AppEnv>(async (c, next) => {
   const { services } = c.var;
   const start = services.clock();
   await next();
@@ -126,32 +126,32 @@ const logged = createMiddleware<Api>(async (c, next) => {
     ...(caller?.kind === "api_key" && { key_id: caller.id }),
     ...(caller?.kind === "agent_token" && { token_id: caller.id }),
   });
-  noteRefusal(c, routePath(c, -1));
+  recordRefusal(c, routePath(c, -1));
 });
 
 /** Cloudflare sets this header and overwrites what a client sends; no other header names the caller. */
-const callerAddress = (c: Context): string => c.req.header("cf-connecting-ip") ?? "0.0.0.0";
+const getCallerAddress = (c: Context): string => c.req.header("cf-connecting-ip") ?? "0.0.0.0";
 
 /** A delivery of ours that came back to us under some name: taken as a request, it could make the next one. */
-const noDeliveries = createMiddleware<Api>(async (c, next) => {
+const rejectOwnDeliveries = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.header("svc-delivery-id") !== undefined) return failure(c, "forbidden");
   await next();
 });
 
 /** Ours, whatever the caller sends. */
-const ownRequestId = requestId({ limitLength: 0, generator: () => newId("req_", firstHome, randomBytes) });
+const assignRequestId = requestId({ limitLength: 0, generator: () => generateId("req_", firstShard, randomBytes) });
 
 /** A deployment that is not fit to run says so on every route and does nothing else. */
-export const unfitApp = newApi();
-unfitApp.use(ownRequestId, securityHeaders, notStored);
-unfitApp.notFound((c) => {
+export const misconfiguredApp = createApi();
+misconfiguredApp.use(assignRequestId, securityHeaders, defaultNoStore);
+misconfiguredApp.notFound((c) => {
   c.header("Access-Control-Allow-Origin", "*"); // a page's script is to read what is wrong
   return failure(c, "misconfigured");
 });
 
 export const buildApp = (services: Services) => {
   const { config } = services;
-  const app = newApi();
+  const app = createApi();
   let document: object | undefined;
   /** Written when somebody first asks for it: few isolates are ever asked. */
   const describe = (): object => {
@@ -162,34 +162,55 @@ export const buildApp = (services: Services) => {
     return document;
   };
 
-  app.use(ownRequestId);
+  app.use(assignRequestId);
   app.use(async (c, next) => {
-    c.set("ip", callerAddress(c));
-    c.set("language", pageLanguage(undefined, c.req.header("accept-language")));
+    c.set("ip", getCallerAddress(c));
+    c.set("language", selectLanguage(undefined, c.req.header("accept-language")));
     c.set("services", services);
     await next();
   });
-  app.use(logged, securityHeaders, notStored, noDeliveries, servedByHost(config));
+  app.use(logRequest, securityHeaders, defaultNoStore, rejectOwnDeliveries, restrictByHost(config));
   app.use(
     methodNotAllowed({
       app,
       onMethodNotAllowed: (c, methods) => {
         c.header("Allow", methods.join(", "));
-        return failure(c as Context<Api>, "method_not_allowed");
+        return failure(c as Context<AppEnv>, "method_not_allowed");
       },
     }),
   );
-  for (const [mayRead, paths] of readers) for (const path of paths) app.use(path, mayRead);
-  const people = [sessions, passkeys, agents, sharing, account, naming, removals];
-  const business = [accounts, domains, keys, members, portalCertificates, requests, audit, integration, billing];
-  const ours = [serviceRoutes(describe), admin];
-  for (const words of [certificates, access, ...people, webhooks, events, sandbox, ...business, withdrawals, contact, ...ours])
+  for (const [mayRead, paths] of corsRules) for (const path of paths) app.use(path, mayRead);
+  const people = [sessionRoutes, passkeyRoutes, agentTokenRoutes, shareRoutes, consumerRoutes, consumerCertificateRoutes, removalRoutes];
+  const business = [
+    accountRoutes,
+    domainRoutes,
+    keyRoutes,
+    memberRoutes,
+    portalCertificateRoutes,
+    refusedRequestRoutes,
+    auditRoutes,
+    integrationRoutes,
+    billingRoutes,
+  ];
+  const ours = [createServiceRoutes(describe), adminRoutes];
+  for (const words of [
+    certificateRoutes,
+    signInRoutes,
+    ...people,
+    webhookRoutes,
+    eventRoutes,
+    sandboxRoutes,
+    ...business,
+    withdrawalRoutes,
+    contactCheckRoutes,
+    ...ours,
+  ])
     app.route("/", words);
   app.route("/", agentServer);
-  app.route("/", oauth);
-  mountPages(app, config, { describe, exportFile: exportToWire });
-  mountLogs(app, config);
-  app.onError(onFault);
-  app.notFound(unknown);
+  app.route("/", oauthRoutes);
+  registerPageRoutes(app, config, { getOpenApiDocument: describe, exportFile: accountExportToWire });
+  registerTransparencyLogRoutes(app, config);
+  app.onError(handleError);
+  app.notFound(respondNotFound);
   return app;
 };

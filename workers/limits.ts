@@ -1,9 +1,9 @@
 // Every limit on how often something may be asked (CONTRACT 15), in one place with its reason. Each can be changed by a
 // setting of the same name, `LIMIT_<NAME>="<count>/<seconds>"`.
 
-import type { DayLimits, Limit } from "../core/access/window.ts";
+import type { DailyLimits, RateLimit } from "../core/access/rate-limit.ts";
 
-interface RouteLimit extends Limit {
+interface RouteLimit extends RateLimit {
   /** Limits by address and by client grow with DEV_RATE_SCALE; the API-key limit never does. */
   readonly scaled: boolean;
 }
@@ -87,17 +87,17 @@ export const defaultLimits = {
 export type LimitName = keyof typeof defaultLimits;
 export type Limits = Readonly<Record<LimitName, RouteLimit>>;
 
-const pattern = /^([1-9]\d{0,6})\/([1-9]\d{0,4})$/;
+const limitPattern = /^([1-9]\d{0,6})\/([1-9]\d{0,4})$/;
 
 /** The limits in force; `faults` names every setting that is not `<count>/<seconds>`. */
-export const readLimits = (
+export const parseLimits = (
   setting: (name: string) => string | undefined,
   scale: number,
 ): { readonly limits: Limits; readonly faults: readonly string[] } => {
   const faults: string[] = [];
   const entries = Object.entries(defaultLimits).map(([name, preset]: [string, RouteLimit]) => {
     const text = setting(`LIMIT_${name}`);
-    const match = text === undefined ? null : pattern.exec(text);
+    const match = text === undefined ? null : limitPattern.exec(text);
     if (text !== undefined && match === null) faults.push(`LIMIT_${name}`);
     const chosen = match === null ? preset : { ...preset, count: Number(match[1]), seconds: Number(match[2]) };
     return [name, chosen.scaled ? { ...chosen, count: Math.max(1, Math.round(chosen.count * scale)) } : chosen];
@@ -113,17 +113,17 @@ const defaultDayLimits = {
   CLIENT_DAY_BYTES: 200_000_000,
 } as const;
 
-const wholeNumber = /^[1-9]\d{0,12}$/;
+const wholeNumberPattern = /^[1-9]\d{0,12}$/;
 
 /** Settings are whole numbers here, since the time is the day. */
-export const readDayLimits = (
+export const parseDayLimits = (
   setting: (name: string) => string | undefined,
   scale: number,
-): { readonly dayLimits: DayLimits; readonly faults: readonly string[] } => {
+): { readonly dayLimits: DailyLimits; readonly faults: readonly string[] } => {
   const faults: string[] = [];
   const limitOf = (name: keyof typeof defaultDayLimits): number => {
     const text = setting(`LIMIT_${name}`);
-    if (text !== undefined && !wholeNumber.test(text)) faults.push(`LIMIT_${name}`);
+    if (text !== undefined && !wholeNumberPattern.test(text)) faults.push(`LIMIT_${name}`);
     return Math.max(1, Math.round(Number(text ?? defaultDayLimits[name]) * scale));
   };
   return { dayLimits: { submissions: limitOf("CLIENT_DAY"), bytes: limitOf("CLIENT_DAY_BYTES") }, faults };

@@ -1,6 +1,6 @@
 // One structured line a request, a fault, and a step of long work. Only what this type names can be logged, so nothing personal can: no address, no body,
 // no header, no query, and a path only as its route template.
-import { storageFaultOf } from "../storage/faults.ts";
+import { findStorageFault } from "../storage/faults.ts";
 
 export interface RequestLine {
   readonly request_id: string;
@@ -15,7 +15,7 @@ export interface RequestLine {
   readonly token_id?: string;
 }
 
-export interface FaultLine {
+export interface ErrorLine {
   readonly request_id?: string;
   /** Where it happened: a constant. */
   readonly at: string;
@@ -26,7 +26,7 @@ export interface FaultLine {
 export interface ProgressLine {
   /** What is worked on: a constant. */
   readonly at: string;
-  readonly home: string;
+  readonly shard: string;
   readonly done: number;
   readonly left: number;
   /** Since when the oldest of what is left is due. */
@@ -36,38 +36,38 @@ export interface ProgressLine {
 /** A number that somebody watches over time. */
 export interface MetricLine {
   readonly metric: "home_bytes";
-  readonly home: string;
+  readonly shard: string;
   readonly value: number;
 }
 
 /** Texts of errors can quote statements and values; only their kind is kept. */
-export const kindOfError = (error: unknown): string => {
-  const fault = storageFaultOf(error);
+export const getErrorKind = (error: unknown): string => {
+  const fault = findStorageFault(error);
   if (fault !== null) return `StorageFault ${fault.kind}${fault.code === null ? "" : ` ${fault.code}`}`;
   if (!(error instanceof Error)) return "unknown";
-  return error.cause instanceof Error ? kindOfError(error.cause) : error.name;
+  return error.cause instanceof Error ? getErrorKind(error.cause) : error.name;
 };
 
 export interface Log {
   readonly request: (line: RequestLine) => void;
-  readonly fault: (line: FaultLine) => void;
+  readonly error: (line: ErrorLine) => void;
   readonly progress: (line: ProgressLine) => void;
   readonly metric: (line: MetricLine) => void;
 }
 
 /** Work that nothing else depends on: where it throws, the log tells of what kind, and it comes to nothing. */
-export const failingAlone = async <T>({ log }: { readonly log: Log }, at: string, work: () => Promise<T>): Promise<T | undefined> => {
+export const runIsolated = async <T>({ log }: { readonly log: Log }, at: string, work: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await work();
   } catch (error) {
-    log.fault({ at, error: kindOfError(error) });
+    log.error({ at, error: getErrorKind(error) });
     return undefined;
   }
 };
 
 export const consoleLog: Log = {
   request: (line) => console.log(JSON.stringify({ level: "info", ...line })),
-  fault: (line) => console.error(JSON.stringify({ level: "error", ...line })),
+  error: (line) => console.error(JSON.stringify({ level: "error", ...line })),
   progress: (line) => console.log(JSON.stringify({ level: "info", ...line })),
   metric: (line) => console.log(JSON.stringify({ level: "info", ...line })),
 };

@@ -3,18 +3,18 @@
 import type { RandomBytes } from "../core/ids.ts";
 import type { LedgerAdapter } from "../core/ledger/adapter.ts";
 import type { Attestor } from "../core/ledger/attestor.ts";
-import { always, type KeyWindow } from "../core/ledger/key-window.ts";
-import { vkeyOf, type VerifierKey } from "../core/ledger/note.ts";
+import { defaultValidFrom, type KeyValidity } from "../core/ledger/key-validity.ts";
+import { formatVkey, type VerifierKey } from "../core/ledger/note.ts";
 import type { TrustedLogKey } from "../core/ledger/receipt.ts";
 import type { MirrorSettings } from "../core/ledger/settings.ts";
 import type { Clock } from "../core/time.ts";
 import { noteCrypto, openNoteSigner } from "../storage/note-keys.ts";
-import { timestampAttestor } from "./adapters/attestor-rfc3161.ts";
-import { witnessAttestor } from "./adapters/attestor-witness.ts";
+import { createTimestampAttestor } from "./adapters/attestor-rfc3161.ts";
+import { createWitnessAttestor } from "./adapters/attestor-witness.ts";
 import type { SendRequest } from "./adapters/exchange.ts";
-import { openAnchorKey, rekorAdapter, type AnchorKey } from "./adapters/ledger-rekor2.ts";
-import { tlogAdapter } from "./adapters/ledger-tlog.ts";
-import { ConfigFault, type Config } from "./env.ts";
+import { openAnchorKey, createRekorAdapter, type AnchorKey } from "./adapters/ledger-rekor2.ts";
+import { createTlogAdapter } from "./adapters/ledger-tlog.ts";
+import { ConfigError, type Config } from "./env.ts";
 
 export interface TrustedLog extends TrustedLogKey {
   readonly role: "primary" | "mirror" | "audit";
@@ -23,7 +23,7 @@ export interface TrustedLog extends TrustedLogKey {
 /** Somebody who attests checkpoints, and of which logs. */
 export interface CheckpointAttestor extends Attestor {
   /** `guard`: the ledger's own witness, here or elsewhere, which watches the audit log and refuses a second history of it. */
-  readonly of: "every log" | "guard";
+  readonly scope: "every log" | "guard";
 }
 
 export interface ProofServices {
@@ -39,46 +39,46 @@ export interface ProofServices {
 }
 
 /** Opens secrets of one setting; what cannot be opened, or whose key id is another key's, is the setting's fault. */
-const openKeys = async (setting: string, secrets: readonly string[]): Promise<VerifierKey[]> => {
+const openVerifierKeys = async (setting: string, secrets: readonly string[]): Promise<VerifierKey[]> => {
   try {
     return await Promise.all(secrets.map(async (secret) => (await openNoteSigner(secret)).key));
   } catch {
-    throw new ConfigFault([setting]);
+    throw new ConfigError([setting]);
   }
 };
 
-const openAnchor = async (secret: string): Promise<AnchorKey> => {
+const loadAnchorKey = async (secret: string): Promise<AnchorKey> => {
   try {
     return await openAnchorKey(secret);
   } catch {
-    throw new ConfigFault(["ANCHOR_KEY"]);
+    throw new ConfigError(["ANCHOR_KEY"]);
   }
 };
 
-type Pin = (origin: string, vkeys: readonly string[], role: TrustedLog["role"]) => TrustedLog[];
+type PinKeys = (origin: string, vkeys: readonly string[], role: TrustedLog["role"]) => TrustedLog[];
 
-const pinWith =
-  (windows: ReadonlyMap<string, KeyWindow>): Pin =>
+const createPinner =
+  (windows: ReadonlyMap<string, KeyValidity>): PinKeys =>
   (origin, vkeys, role) =>
-    vkeys.map((vkey) => ({ origin, vkey, ...(windows.get(vkey) ?? { validFrom: always }), role }));
+    vkeys.map((vkey) => ({ origin, vkey, ...(windows.get(vkey) ?? { validFrom: defaultValidFrom }), role }));
 
 /** `embedded` is the HTTP interface of the ledger in this deployment; everything else is reached over the network. */
-export const openProofServices = async (
+export const createProofServices = async (
   config: Config,
   embedded: SendRequest,
   clock: Clock,
   random: RandomBytes,
 ): Promise<ProofServices> => {
   const { ledger, mirrors } = config;
-  const pinned = pinWith(config.keyWindows);
+  const pinned = createPinner(config.keyValidityByVkey);
   const network: SendRequest = (request) => fetch(request);
   const isEmbedded = ledger.url === "";
   const baseUrl = isEmbedded ? `https://${ledger.origin}` : ledger.url;
   const send = isEmbedded ? embedded : network;
-  const ledgerKeys = await openKeys("LEDGER_KEY", ledger.keys);
-  const auditKeys = await openKeys("AUDIT_KEY", [...config.auditKeys.values()].flat());
-  const guardKeys = await openKeys("LEDGER_WITNESS_KEY", ledger.witnessKey === null ? [] : [ledger.witnessKey]);
-  const anchorKey = config.anchorKey === null ? null : await openAnchor(config.anchorKey);
+  const ledgerKeys = await openVerifierKeys("LEDGER_KEY", ledger.keys);
+  const auditKeys = await openVerifierKeys("AUDIT_KEY", [...config.auditKeys.values()].flat());
+  const guardKeys = await openVerifierKeys("LEDGER_WITNESS_KEY", ledger.witnessKey === null ? [] : [ledger.witnessKey]);
+  const anchorKey = config.anchorKey === null ? null : await loadAnchorKey(config.anchorKey);
 
   const adapterOf = (
     place: MirrorSettings,
@@ -88,14 +88,14 @@ export const openProofServices = async (
   ): LedgerAdapter => {
     const { origin, writeToken } = place;
     const common = { origin, role, baseUrl: role === "primary" ? baseUrl : place.url, trust };
-    if (place.kind === "tlog") return tlogAdapter({ ...common, writeToken }, via, noteCrypto, clock);
-    if (anchorKey === null) throw new ConfigFault(["ANCHOR_KEY"]);
-    return rekorAdapter({ ...common, retiredAnchorKeys: config.retiredAnchorKeys }, anchorKey, via, noteCrypto, clock);
+    if (place.kind === "tlog") return createTlogAdapter({ ...common, writeToken }, via, noteCrypto, clock);
+    if (anchorKey === null) throw new ConfigError(["ANCHOR_KEY"]);
+    return createRekorAdapter({ ...common, retiredAnchorKeys: config.retiredAnchorKeys }, anchorKey, via, noteCrypto, clock);
   };
 
-  const primaryKeys = pinned(ledger.origin, [...ledgerKeys.map(vkeyOf), ...ledger.vkeys], "primary");
+  const primaryKeys = pinned(ledger.origin, [...ledgerKeys.map(formatVkey), ...ledger.vkeys], "primary");
   const mirrorKeys = mirrors.map((mirror) => pinned(mirror.origin, mirror.vkeys, "mirror"));
-  const auditPins = auditKeys.map((key) => ({ origin: key.name, vkey: vkeyOf(key) }));
+  const auditPins = auditKeys.map((key) => ({ origin: key.name, vkey: formatVkey(key) }));
   // AUDIT_VKEY may name logs of others too, which the ledger here watches; ours keep their earlier keys.
   const earlierPins = config.auditVkeys
     .map((vkey) => ({ origin: vkey.slice(0, vkey.indexOf("+")), vkey }))
@@ -103,22 +103,25 @@ export const openProofServices = async (
   return {
     trustedLogs: [
       ...primaryKeys,
-      ...ledger.earlier.flatMap(({ origin, vkey }) => pinned(origin, [vkey], "primary")),
+      ...ledger.retiredKeys.flatMap(({ origin, vkey }) => pinned(origin, [vkey], "primary")),
       ...mirrorKeys.flat(),
       ...[...auditPins, ...earlierPins].flatMap(({ origin, vkey }) => pinned(origin, [vkey], "audit")),
     ],
-    witnessKeys: [...new Set([...guardKeys.map(vkeyOf), ...config.witnesses.map(({ vkey }) => vkey)])],
+    witnessKeys: [...new Set([...guardKeys.map(formatVkey), ...config.witnesses.map(({ vkey }) => vkey)])],
     ledgers: [
       adapterOf(ledger, "primary", primaryKeys, send),
       ...mirrors.map((mirror, at) => adapterOf(mirror, "mirror", mirrorKeys[at] ?? [], network)),
     ],
     attestors: [
-      ...guardKeys.map((key) => ({ ...witnessAttestor({ key, baseUrl }, send, noteCrypto, clock), of: "guard" as const })),
+      ...guardKeys.map((key) => ({ ...createWitnessAttestor({ key, baseUrl }, send, noteCrypto, clock), scope: "guard" as const })),
       ...config.witnesses.map(({ key, url }) => ({
-        ...witnessAttestor({ key, baseUrl: url }, network, noteCrypto, clock),
-        of: url === ledger.url ? ("guard" as const) : ("every log" as const), // a ledger does not cosign itself
+        ...createWitnessAttestor({ key, baseUrl: url }, network, noteCrypto, clock),
+        scope: url === ledger.url ? ("guard" as const) : ("every log" as const), // a ledger does not cosign itself
       })),
-      ...config.authorities.map((authority) => ({ ...timestampAttestor(authority, network, random, clock), of: "every log" as const })),
+      ...config.authorities.map((authority) => ({
+        ...createTimestampAttestor(authority, network, random, clock),
+        scope: "every log" as const,
+      })),
     ],
     anchorKey,
   };

@@ -2,53 +2,53 @@
 import { waitUntil } from "cloudflare:workers";
 import { BoundedMap } from "../core/bounded-map.ts";
 import type { Environment } from "../core/access/entitlement.ts";
-import type { ReadClient } from "../core/agents/oauth-client.ts";
+import type { ResolvedClient } from "../core/agents/oauth-client.ts";
 import type { PaymentProvider } from "../core/billing/payment-provider.ts";
-import type { AttestedStatement } from "../core/certificates/attested.ts";
+import type { AttestedStatement } from "../core/certificates/attested-statement.ts";
 import type { WebAuthn } from "../core/access/passkey.ts";
 import type { FetchPage } from "../core/access/outbound-page.ts";
-import { logNameOf } from "../core/events/log-name.ts";
-import type { FormPage } from "../core/forms/page.ts";
-import type { Proposal, Question } from "../core/integration/proposal.ts";
-import type { WindowState } from "../core/access/window.ts";
-import type { ToE164 } from "../core/certificates/matching.ts";
+import { getEventSequenceName } from "../core/events/event-sequence-name.ts";
+import type { FormPage } from "../core/forms/form-page.ts";
+import type { Proposal, ProposalRequest } from "../core/integration/proposal.ts";
+import type { RateLimitState } from "../core/access/rate-limit.ts";
+import type { ToE164 } from "../core/certificates/normalized-subject.ts";
 import type { Mailer } from "../core/mail/message.ts";
 import type { BusinessId, ClientId, RandomBytes } from "../core/ids.ts";
-import { pathOfLog } from "../core/ledger/checkpoint.ts";
+import { getLogPath } from "../core/ledger/checkpoint.ts";
 import type { Clock } from "../core/time.ts";
-import type { CapturingClient } from "../storage/accounts.ts";
-import { databaseOf, type Database } from "../storage/database.ts";
-import { captureMail, type CapturedMail } from "../storage/captured-mail.ts";
-import { nobodyContext } from "../storage/people-contexts.ts";
-import { homesOf, type Homes } from "../storage/homes.ts";
+import type { IssuingClient } from "../storage/accounts.ts";
+import { openDatabase, type Database } from "../storage/database.ts";
+import { insertCapturedMail, type CapturedMail } from "../storage/captured-mail.ts";
+import { unknownAddressContext } from "../storage/people-contexts.ts";
+import { openShards, type Shards } from "../storage/shards.ts";
 import { openSigner, type Signer } from "../storage/signer.ts";
 import { openVault, type Vault } from "../storage/vault.ts";
 import type { AuditLog } from "../durable-objects/audit-log/object.ts";
-import type { BusinessLog } from "../durable-objects/business-log/object.ts";
+import type { EventSequence } from "../durable-objects/event-sequence/object.ts";
 import type { SendRequest } from "./adapters/exchange.ts";
 import { AddressWindows } from "./adapters/address-windows.ts";
-import { readPage, type ReadPage } from "./adapters/html-page.ts";
-import { bindingMailer, httpMailer } from "./adapters/mailer.ts";
-import { openPageFetcher } from "./adapters/page-fetcher.ts";
-import { openFormModel } from "./adapters/form-model.ts";
-import { readFormPage } from "./adapters/form-page.ts";
-import { stripeProvider } from "./adapters/payment-provider.ts";
+import { parsePage, type ParsePage } from "./adapters/html-page.ts";
+import { createBindingMailer, createHttpMailer } from "./adapters/mailer.ts";
+import { createPageFetcher } from "./adapters/page-fetcher.ts";
+import { createFormModel } from "./adapters/form-model.ts";
+import { parseFormPage } from "./adapters/form-page.ts";
+import { createStripeProvider } from "./adapters/payment-provider.ts";
 import { writePdf, type WritePdf } from "./adapters/pdf.ts";
-import { e164 } from "./adapters/phone.ts";
-import { openHostCheck } from "./adapters/public-hosts.ts";
+import { toE164 } from "./adapters/phone.ts";
+import { createHostCheck } from "./adapters/public-hosts.ts";
 import { webAuthn } from "./adapters/webauthn.ts";
-import { metaContents } from "./adapters/meta-tags.ts";
-import { registrableOf, siteOf } from "./adapters/site.ts";
-import { openTxtLookUp, type LookUpTxt } from "./adapters/txt-records.ts";
-import { openWebhookSender, type PostWebhook } from "./adapters/webhook-sender.ts";
-import { openWebhookUrlCheck, type MayBeWebhook } from "./adapters/webhook-url.ts";
-import { readCapturedMail } from "./background/mail-relay.ts";
-import { openSchedules } from "./background/schedulers.ts";
-import { readConfig, type Config, type Env } from "./env.ts";
+import { listMetaContents } from "./adapters/meta-tags.ts";
+import { getRegistrableDomain, getSite } from "./adapters/site.ts";
+import { createTxtLookup, type LookupTxt } from "./adapters/txt-records.ts";
+import { createWebhookSender, type PostWebhook } from "./adapters/webhook-sender.ts";
+import { createWebhookUrlCheck, type IsAllowedWebhookUrl } from "./adapters/webhook-url.ts";
+import { loadCapturedMail } from "./background/mail-relay.ts";
+import { createSchedules } from "./background/schedulers.ts";
+import { loadConfig, type Config, type Env } from "./env.ts";
 import type { LimitName } from "./limits.ts";
-import { consoleLog, kindOfError, type Log } from "./log.ts";
+import { consoleLog, getErrorKind, type Log } from "./log.ts";
 import { verifierSha256 } from "./pages/verifier.gen.ts";
-import { openProofServices, type ProofServices } from "./proof-services.ts";
+import { createProofServices, type ProofServices } from "./proof-services.ts";
 
 /** What nearly everything needs. */
 export interface Runtime {
@@ -57,14 +57,14 @@ export interface Runtime {
   readonly random: RandomBytes;
   readonly log: Log;
   /** Runs after the answer; an accelerator only, since the process may die first. What must happen is in an outbox. */
-  readonly afterAnswer: (work: () => Promise<void>) => void;
+  readonly waitUntil: (work: () => Promise<void>) => void;
   /** False once work in the background has used what it is allowed (operations/allowance.ts): the next step is the next minute's. */
-  readonly goesOn: () => Promise<boolean>;
+  readonly hasBudget: () => Promise<boolean>;
 }
 
 /** Where records are kept and how they are sealed. */
 export interface Stores {
-  readonly homes: Homes;
+  readonly shards: Shards;
   readonly kv: KVNamespace;
   readonly vault: Vault;
   /** Where statements go. */
@@ -72,24 +72,24 @@ export interface Stores {
 }
 
 /** What this isolate has learned and may forget. */
-export interface Memories {
+export interface Caches {
   /**
    * Accounts, so that a submission costs one round trip to the database instead of two. Never trusted: an insert names the revision
    * it was decided on and fails when that has passed, and a refusal is given only after a fresh reading.
    */
-  readonly rememberedClients: BoundedMap<ClientId, CapturingClient>;
+  readonly cachedClients: BoundedMap<ClientId, IssuingClient>;
   /** Hashes of API keys and agent tokens that were right when last asked for: never trusted, only not counted as guesses. */
-  readonly knownKeys: BoundedMap<string, true>;
+  readonly knownKeyHashes: BoundedMap<string, true>;
   /** What programs' documents say, by their address. */
-  readonly oauthClients: BoundedMap<string, Promise<ReadClient>>;
+  readonly oauthClients: BoundedMap<string, Promise<ResolvedClient>>;
   /** Addresses of documents that are being read. */
-  readonly oauthReadings: Set<string>;
+  readonly pendingOAuthReads: Set<string>;
   /** Webhook secrets by their sealed form. */
   readonly openedSecrets: BoundedMap<string, string>;
   /** What others attested, by the receipt's reference. Found once, it stays what it is. */
   readonly attestedStatements: BoundedMap<string, AttestedStatement>;
   /** An address that is nobody's, sealed once. */
-  readonly sealedNobody: () => Promise<string>;
+  readonly sealedPlaceholderAddress: () => Promise<string>;
 }
 
 /** What signs, and the logs that prove. */
@@ -98,51 +98,51 @@ export interface Proofs extends ProofServices {
   /** Of the file at /svc-verify.mjs, hex. */
   readonly verifierSha256: string;
   /** A shard of the audit log, by its number. */
-  readonly auditLog: (shard: number) => DurableObjectStub<AuditLog>;
+  readonly auditLogStub: (shard: number) => DurableObjectStub<AuditLog>;
   /** The embedded ledger's HTTP interface. */
-  readonly ledgerLog: (request: Request) => Promise<Response>;
+  readonly fetchLedger: (request: Request) => Promise<Response>;
   /** Asks for the anchors to be worked on, somewhere else and soon. */
-  readonly notifyAnchoring: () => Promise<void>;
+  readonly requestAnchoring: () => Promise<void>;
 }
 
 /** What a business is told of, and how. */
 export interface Events {
   /** A business's events and endpoints, live or of its sandbox. */
-  readonly businessLog: (businessId: string, environment: Environment) => DurableObjectStub<BusinessLog>;
+  readonly eventSequence: (businessId: string, environment: Environment) => DurableObjectStub<EventSequence>;
   /** A guarded POST to a receiver. */
   readonly postWebhook: PostWebhook;
   /** Whether an address may be registered as a receiver. */
-  readonly mayBeWebhook: MayBeWebhook;
+  readonly isAllowedWebhookUrl: IsAllowedWebhookUrl;
 }
 
 /** How mail leaves. Operations put it into the outbox and never send before an answer. */
 export interface Mail {
   readonly mailer: Mailer;
   /** Development's mailbox, newest first; empty everywhere else. */
-  readonly mailbox: (to: string | null) => Promise<readonly CapturedMail[]>;
+  readonly getMailbox: (to: string | null) => Promise<readonly CapturedMail[]>;
 }
 
 /** Somebody else's pages. */
-export interface Web {
+export interface PageFetcher {
   /** A guarded GET. */
   readonly fetchPage: FetchPage;
-  readonly readPage: ReadPage;
+  readonly parsePage: ParsePage;
   /** Which hosts belong together: the registrable domain. */
-  readonly siteOf: (hostname: string) => string;
+  readonly getSite: (hostname: string) => string;
   /** Null for what nobody can register: addresses, public suffixes. */
-  readonly registrableOf: (hostname: string) => string | null;
+  readonly getRegistrableDomain: (hostname: string) => string | null;
   /** What resolvers say is published at a name. */
-  readonly lookUpTxt: LookUpTxt;
-  readonly metaContents: (html: string, name: string, by?: "name" | "http-equiv") => readonly string[];
+  readonly lookupTxt: LookupTxt;
+  readonly listMetaContents: (html: string, name: string, by?: "name" | "http-equiv") => readonly string[];
 }
 
 /** What compares telephone numbers. */
-export interface Phones {
+export interface PhoneNumbers {
   readonly toE164: ToE164;
 }
 
 /** What a passkey is asked and answers. */
-export interface Ceremonies {
+export interface WebAuthnGroup {
   readonly webAuthn: WebAuthn;
 }
 
@@ -153,22 +153,22 @@ export interface Billing {
 
 /** What reads the forms of a business's page. */
 export interface Forms {
-  readonly readFormPage: (html: string) => FormPage;
+  readonly parseFormPage: (html: string) => FormPage;
   /** What a model would add; null where none is bound, or it did not answer in time and in shape. Never throws. */
-  readonly proposeMapping: (question: Question) => Promise<Proposal | null>;
+  readonly proposeMapping: (question: ProposalRequest) => Promise<Proposal | null>;
 }
 
 /** What is handed out as a file. */
-export interface Papers {
+export interface Pdf {
   readonly writePdf: WritePdf;
 }
 
 /** Counts a call against a limit. */
 export interface Counters {
   /** Kept in this isolate, behind the platform's shield. */
-  readonly takeByAddress: (name: LimitName, key: string) => Promise<WindowState>;
+  readonly takeByAddress: (name: LimitName, key: string) => Promise<RateLimitState>;
   /** Exact, kept in an object. Of several calls that come together, all count or none. */
-  readonly takeExactly: (name: LimitName, key: string, calls?: number) => Promise<WindowState>;
+  readonly takeExactly: (name: LimitName, key: string, calls?: number) => Promise<RateLimitState>;
 }
 
 /** What a change may ask for once it is committed. Costs nothing before the answer. */
@@ -187,29 +187,29 @@ export interface Schedules {
 export interface Platform
   extends Runtime,
     Stores,
-    Memories,
+    Caches,
     Proofs,
     Events,
     Mail,
-    Web,
-    Phones,
-    Ceremonies,
+    PageFetcher,
+    PhoneNumbers,
+    WebAuthnGroup,
     Billing,
     Forms,
-    Papers,
+    Pdf,
     Counters {}
 
 /** One an isolate. An operation names the groups it uses, so that its type says what it can touch. */
 export interface Services extends Platform, Schedules {}
 
 /** Captured mail is kept in the first home: a mail belongs to none. */
-const openMailer = (env: Env, config: Config, store: { readonly db: Database; readonly vault: Vault }, clock: Clock): Mailer => {
+const createMailer = (env: Env, config: Config, store: { readonly db: Database; readonly vault: Vault }, clock: Clock): Mailer => {
   const { transport } = config.mail;
-  if (transport.kind === "cloudflare") return bindingMailer(env.EMAIL as SendEmail);
-  if (transport.kind === "http") return httpMailer(transport);
+  if (transport.kind === "cloudflare") return createBindingMailer(env.EMAIL as SendEmail);
+  if (transport.kind === "http") return createHttpMailer(transport);
   return {
     send: async (message) => {
-      await captureMail(store.db, store.vault, message, clock());
+      await insertCapturedMail(store.db, store.vault, message, clock());
       return "accepted";
     },
   };
@@ -217,25 +217,25 @@ const openMailer = (env: Env, config: Config, store: { readonly db: Database; re
 
 export const randomBytes: RandomBytes = (count) => crypto.getRandomValues(new Uint8Array(count));
 
-export const openPlatform = async (env: Env): Promise<Services> => {
-  const config = readConfig(env);
+export const createPlatform = async (env: Env): Promise<Services> => {
+  const config = loadConfig(env);
   const windows = new AddressWindows();
   const ownHosts = [config.baseUrl, config.verifyUrl, config.cdnUrl, config.mcpUrl, config.appUrl].map((url) => new URL(url).host);
   const outbound = {
     ownHosts,
-    allowedAsWritten: config.devFetchAllow,
-    checkHost: openHostCheck({ dohUrls: config.dohUrls, ownHosts }),
+    developmentHosts: config.devFetchAllow,
+    checkHost: createHostCheck({ dohUrls: config.dohUrls, ownHosts }),
   };
   const clock: Clock = () => Date.now() + config.clockOffsetMs;
   const vault = await openVault(config);
   // Each half-year's ledger is an object of its own; an earlier one is still read where it always was.
-  const earlierLedger = (path: string) => config.ledger.earlier.find(({ origin }) => path.startsWith(`${pathOfLog(origin)}/`));
+  const earlierLedger = (path: string) => config.ledger.retiredKeys.find(({ origin }) => path.startsWith(`${getLogPath(origin)}/`));
   const ledgerLog: SendRequest = (request) =>
     env.LEDGER_LOG.getByName(earlierLedger(new URL(request.url).pathname)?.origin ?? config.ledger.origin).fetch(request);
   let nobody: Promise<string> | undefined;
   const platform: Platform = {
     config,
-    homes: homesOf(env),
+    shards: openShards(env),
     kv: env.KV,
     vault,
     ledgerId: config.ledger.id,
@@ -244,56 +244,56 @@ export const openPlatform = async (env: Env): Promise<Services> => {
       config.issuerSeed,
       config.retiredIssuerKeys.map(({ key }) => key),
     ),
-    rememberedClients: new BoundedMap(2_000), // about 1 KiB each
-    knownKeys: new BoundedMap(5_000), // 64 characters each
+    cachedClients: new BoundedMap(2_000), // about 1 KiB each
+    knownKeyHashes: new BoundedMap(5_000), // 64 characters each
     oauthClients: new BoundedMap(200), // at most 8 KiB each
-    oauthReadings: new Set(),
+    pendingOAuthReads: new Set(),
     openedSecrets: new BoundedMap(200),
     attestedStatements: new BoundedMap(1_000), // about 2 KiB each
-    sealedNobody: () => {
-      nobody ??= vault.seal(nobodyContext, "nobody@example.com");
+    sealedPlaceholderAddress: () => {
+      nobody ??= vault.seal(unknownAddressContext, "nobody@example.com");
       return nobody;
     },
-    toE164: e164,
+    toE164: toE164,
     webAuthn,
     writePdf,
-    fetchPage: openPageFetcher(outbound),
-    postWebhook: openWebhookSender({ ...outbound, clock }),
-    mayBeWebhook: openWebhookUrlCheck(outbound),
-    readPage,
-    siteOf,
-    registrableOf,
-    lookUpTxt: openTxtLookUp(config.dohUrls),
-    metaContents,
-    readFormPage,
+    fetchPage: createPageFetcher(outbound),
+    postWebhook: createWebhookSender({ ...outbound, clock }),
+    isAllowedWebhookUrl: createWebhookUrlCheck(outbound),
+    parsePage,
+    getSite,
+    getRegistrableDomain,
+    lookupTxt: createTxtLookup(config.dohUrls),
+    listMetaContents,
+    parseFormPage,
     proposeMapping:
       env.AI === undefined
         ? async () => null
-        : openFormModel(env.AI, config.aiModel, (error) => consoleLog.fault({ at: "form model", error })),
+        : createFormModel(env.AI, config.aiModel, (error) => consoleLog.error({ at: "form model", error })),
     paymentProvider:
-      config.billing === null ? null : stripeProvider(config.billing, (error) => consoleLog.fault({ at: "payment provider", error })),
-    auditLog: (shard) => env.AUDIT_LOG.getByName(String(shard)),
-    businessLog: (businessId, environment) => env.BUSINESS_LOG.getByName(logNameOf(businessId, environment)),
-    ledgerLog,
-    notifyAnchoring: async () => {
-      await env.ANCHOR_KICKS.send({});
+      config.billing === null ? null : createStripeProvider(config.billing, (error) => consoleLog.error({ at: "payment provider", error })),
+    auditLogStub: (shard) => env.AUDIT_LOG.getByName(String(shard)),
+    eventSequence: (businessId, environment) => env.EVENT_SEQUENCE.getByName(getEventSequenceName(businessId, environment)),
+    fetchLedger: ledgerLog,
+    requestAnchoring: async () => {
+      await env.ANCHOR_QUEUE.send({});
     },
-    ...(await openProofServices(config, ledgerLog, clock, randomBytes)),
-    mailer: openMailer(env, config, { db: databaseOf(env.DB), vault }, clock),
-    mailbox: (to) => readCapturedMail(platform, databaseOf(env.DB), to),
+    ...(await createProofServices(config, ledgerLog, clock, randomBytes)),
+    mailer: createMailer(env, config, { db: openDatabase(env.DB), vault }, clock),
+    getMailbox: (to) => loadCapturedMail(platform, openDatabase(env.DB), to),
     clock,
     random: randomBytes,
     log: consoleLog,
-    afterAnswer: (work) => waitUntil(work()),
-    goesOn: async () => true,
+    waitUntil: (work) => waitUntil(work()),
+    hasBudget: async () => true,
     takeByAddress: async (name, key) => {
       const state = windows.take(`${name}:${key}`, config.limits[name], clock());
-      if (!state.allowed || !config.shielded || env.SHIELD === undefined) return state;
+      if (!state.isAllowed || !config.isShieldEnabled || env.SHIELD === undefined) return state;
       try {
         const { success } = await env.SHIELD.limit({ key: `${name}:${key}` });
-        return success ? state : { allowed: false, remaining: 0, resetMs: 60_000 };
+        return success ? state : { isAllowed: false, remaining: 0, resetMs: 60_000 };
       } catch (error) {
-        consoleLog.fault({ at: "limits", error: kindOfError(error) });
+        consoleLog.error({ at: "limits", error: getErrorKind(error) });
         return state; // ours has counted the call: a shield that fails refuses nobody
       }
     },
@@ -302,17 +302,17 @@ export const openPlatform = async (env: Env): Promise<Services> => {
       return env.RATE_LIMITER.getByName(`${name}:${key}`).take({ count, seconds }, clock(), calls);
     },
   };
-  return Object.assign(platform, openSchedules(platform));
+  return Object.assign(platform, createSchedules(platform));
 };
 
-const opened = new WeakMap<Env, Promise<Services>>();
+const platforms = new WeakMap<Env, Promise<Services>>();
 
 /** The platform of this isolate: opened once for each env the runtime hands out, to requests and to objects. */
-export const platformOf = (env: Env): Promise<Services> => {
-  const known = opened.get(env);
+export const getPlatform = (env: Env): Promise<Services> => {
+  const known = platforms.get(env);
   if (known !== undefined) return known;
-  const platform = openPlatform(env);
-  opened.set(env, platform);
-  platform.catch(() => opened.delete(env)); // a failed opening is tried again, not remembered
+  const platform = createPlatform(env);
+  platforms.set(env, platform);
+  platform.catch(() => platforms.delete(env)); // a failed opening is tried again, not remembered
   return platform;
 };

@@ -1,5 +1,5 @@
 // The device of a session or a passkey, as its owner would name it: families only, as in the trail of a certificate's page.
-import { browserFamily, osFamily } from "../certificates/user-agent.ts";
+import { parseBrowserFamily, parseOsFamily } from "../certificates/user-agent.ts";
 
 export interface Device {
   /** Null where the browser does not say. */
@@ -7,10 +7,11 @@ export interface Device {
   readonly browser: string | null;
 }
 
-export const deviceOf = (userAgent: string | undefined): Device => ({
-  os: osFamily(userAgent ?? ""),
-  browser: browserFamily(userAgent ?? ""),
+export const parseDevice = (userAgent: string | undefined): Device => ({
+  os: parseOsFamily(userAgent ?? ""),
+  browser: parseBrowserFamily(userAgent ?? ""),
 });
 
 /** `Firefox, Windows`; null where neither is known. */
-export const deviceName = ({ os, browser }: Device): string | null => [browser, os].filter((family) => family !== null).join(", ") || null;
+export const formatDeviceName = ({ os, browser }: Device): string | null =>
+  [browser, os].filter((family) => family !== null).join(", ") || null;

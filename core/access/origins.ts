@@ -19,22 +19,25 @@ export interface OriginRules {
 }
 
 /** As this deployment and these records have them. */
-export const rulesFor = (deployment: { readonly environment: string }, records: { readonly environment: Environment }): OriginRules => ({
+export const getOriginRules = (
+  deployment: { readonly environment: string },
+  records: { readonly environment: Environment },
+): OriginRules => ({
   allowsLocalHttp: deployment.environment === "development",
   allowsSandboxLocalhost: records.environment === "sandbox",
 });
 
 const localHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1"]);
 const maxPageUrlLength = 2_048;
-const printableAscii = /^[\x21-\x7e]+$/;
-const hiddenInUrl = /[\p{White_Space}\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u;
+const printableAsciiPattern = /^[\x21-\x7e]+$/;
+const hiddenCharacterPattern = /[\p{White_Space}\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u;
 
 /** A domain proved by DNS covers its sub-domains, on a label boundary; proved by a file or tag, the exact host and `www.`. */
-const covers = (verified: VerifiedDomain, host: string): boolean =>
+const coversHost = (verified: VerifiedDomain, host: string): boolean =>
   host === verified.domain || (verified.method === "dns" ? host.endsWith(`.${verified.domain}`) : host === `www.${verified.domain}`);
 
-const domainCovering = (domains: readonly VerifiedDomain[], host: string): VerifiedDomain | undefined =>
-  domains.find((domain) => covers(domain, host));
+const findCoveringDomain = (domains: readonly VerifiedDomain[], host: string): VerifiedDomain | undefined =>
+  domains.find((domain) => coversHost(domain, host));
 
 const isLocalHttp = (url: URL, rules: OriginRules): boolean =>
   url.protocol === "http:" &&
@@ -44,7 +47,7 @@ const isLocalHttp = (url: URL, rules: OriginRules): boolean =>
  * https on its own port; a port or plain http only where the rules say local. An empty label is a trailing dot or worse, and a
  * `*` is a pattern: a host that the address parser lets through, but that no page has.
  */
-const isAllowedAddress = (url: URL, rules: OriginRules): boolean => {
+const isAllowedUrl = (url: URL, rules: OriginRules): boolean => {
   if (url.hostname.split(".").includes("") || url.hostname.includes("*")) return false;
   if (url.protocol === "https:") return url.port === "" || (rules.allowsLocalHttp && localHosts.has(url.hostname));
   return isLocalHttp(url, rules);
@@ -56,9 +59,9 @@ export interface VerifiedHost {
   readonly domainId: string | null;
 }
 
-const verifiedHost = (url: URL, domains: readonly VerifiedDomain[], rules: OriginRules): VerifiedHost | null => {
-  if (!isAllowedAddress(url, rules)) return null;
-  const domain = domainCovering(domains, url.hostname);
+const findVerifiedHost = (url: URL, domains: readonly VerifiedDomain[], rules: OriginRules): VerifiedHost | null => {
+  if (!isAllowedUrl(url, rules)) return null;
+  const domain = findCoveringDomain(domains, url.hostname);
   if (domain !== undefined) return { host: url.hostname, domainId: domain.id };
   return rules.allowsSandboxLocalhost && url.protocol === "http:" && url.hostname === "localhost"
     ? { host: "localhost", domainId: null }
@@ -66,7 +69,7 @@ const verifiedHost = (url: URL, domains: readonly VerifiedDomain[], rules: Origi
 };
 
 /** A host and its port as they may be spelt: in any case, and with the port that the scheme means anyway. */
-const spellings = (url: URL): readonly string[] =>
+const getHostSpellings = (url: URL): readonly string[] =>
   url.port === "" ? [url.host, `${url.host}:${url.protocol === "https:" ? 443 : 80}`] : [url.host];
 
 /** Scheme, host and port and nothing else, as a browser writes it. `null` (a sandboxed frame) and absence are refused. */
@@ -75,17 +78,17 @@ export const verifyOrigin = (
   domains: readonly VerifiedDomain[],
   rules: OriginRules,
 ): Result<VerifiedHost, "origin_not_verified"> => {
-  if (origin === null || !printableAscii.test(origin) || !URL.canParse(origin)) return refuse("origin_not_verified");
+  if (origin === null || !printableAsciiPattern.test(origin) || !URL.canParse(origin)) return refuse("origin_not_verified");
   const url = new URL(origin);
-  const isPlain = spellings(url).some((host) => origin.toLowerCase() === `${url.protocol}//${host}`);
-  const found = isPlain ? verifiedHost(url, domains, rules) : null;
+  const isPlain = getHostSpellings(url).some((host) => origin.toLowerCase() === `${url.protocol}//${host}`);
+  const found = isPlain ? findVerifiedHost(url, domains, rules) : null;
   return found === null ? refuse("origin_not_verified") : ok(found);
 };
 
 /** An address that can be sealed as evidence; null, or the rule that is broken. Whether its host is verified is asked later. */
-export const pageUrlFault = (pageUrl: string): string | null => {
+export const validatePageUrl = (pageUrl: string): string | null => {
   if (pageUrl.length > maxPageUrlLength) return "must be at most 2,048 characters";
-  if (hiddenInUrl.test(pageUrl) || !/^https?:\/\/[^/\\@?#]+(?:[/?#]|$)/i.test(pageUrl) || !URL.canParse(pageUrl))
+  if (hiddenCharacterPattern.test(pageUrl) || !/^https?:\/\/[^/\\@?#]+(?:[/?#]|$)/i.test(pageUrl) || !URL.canParse(pageUrl))
     return "must be an absolute https address";
   const { protocol, hostname } = new URL(pageUrl);
   if (protocol === "http:" && !localHosts.has(hostname)) return "must be an absolute https address";
@@ -96,15 +99,15 @@ export const pageUrlFault = (pageUrl: string): string | null => {
  * Letters of other scripts may stand for their punycode. Percent signs, wide letters, ideographic dots and other numbers for
  * an address come out as the same host too, but nobody writes their own address so.
  */
-const isPlainlySpelt = (pageUrl: string, url: URL): boolean => {
+const hasPlainSpelling = (pageUrl: string, url: URL): boolean => {
   const [authority = ""] = pageUrl.slice(pageUrl.indexOf("//") + 2).split(/[/?#]/, 1);
-  if (printableAscii.test(authority)) return spellings(url).includes(authority.toLowerCase());
+  if (printableAsciiPattern.test(authority)) return getHostSpellings(url).includes(authority.toLowerCase());
   return /^[\p{L}\p{N}\p{M}.-]+$/u.test(authority) && authority.normalize("NFKC") === authority.normalize("NFC");
 };
 
 /** Whether a host is on one of the domains, for what is fetched of a page and where it leads. */
-export const isOnDomains = (hostname: string, domains: readonly VerifiedDomain[]): boolean =>
-  domainCovering(domains, hostname) !== undefined;
+export const isHostOnDomains = (hostname: string, domains: readonly VerifiedDomain[]): boolean =>
+  findCoveringDomain(domains, hostname) !== undefined;
 
 /** The host of the page that held the form. The page and the Origin may differ in host as long as each is verified. */
 export const verifyPageUrl = (
@@ -113,6 +116,6 @@ export const verifyPageUrl = (
   rules: OriginRules,
 ): Result<VerifiedHost, "page_url_not_verified"> => {
   const url = new URL(pageUrl);
-  const found = isPlainlySpelt(pageUrl, url) ? verifiedHost(url, domains, rules) : null;
+  const found = hasPlainSpelling(pageUrl, url) ? findVerifiedHost(url, domains, rules) : null;
   return found === null ? refuse("page_url_not_verified") : ok(found);
 };

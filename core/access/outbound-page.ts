@@ -5,31 +5,31 @@ export interface PageRequest {
   readonly url: string;
   readonly userAgent: string;
   /** Redirects are followed only to hosts for which this is true. */
-  readonly isWithin: (hostname: string) => boolean;
+  readonly isAllowedHost: (hostname: string) => boolean;
   readonly ports: readonly number[];
   /** For everything together: resolving, redirects, body. */
-  readonly totalMs: number;
+  readonly timeoutMs: number;
   /** After decompression. */
   readonly maxBytes: number;
   /** A JSON document where it is asked for, and nothing else then. */
-  readonly wants?: "json";
+  readonly accept?: "json";
   /** Three unless said otherwise. */
   readonly maxRedirects?: number;
 }
 
-export interface Page {
+export interface FetchedPage {
   /** Where it was found, after redirects. */
   readonly url: string;
   readonly type: "text/html" | "text/plain" | "application/json";
   readonly body: string;
   /** For how many seconds its host lets it be kept; undefined where it does not say. */
-  readonly maxAge?: number;
+  readonly maxAgeSeconds?: number;
   /** Its Content-Security-Policy, where it has one. */
-  readonly policy?: string;
+  readonly contentSecurityPolicy?: string;
 }
 
-export type PageAnswer =
-  | { readonly outcome: "page"; readonly page: Page }
+export type PageFetchResult =
+  | { readonly outcome: "page"; readonly page: FetchedPage }
   /** The address was judged or the host answered, and asking again would say the same. */
   | {
       readonly outcome: "nothing";
@@ -39,4 +39,4 @@ export type PageAnswer =
   | { readonly outcome: "unreached"; readonly reason: "dns" | "network" | "timeout" | "status" };
 
 /** Never throws. */
-export type FetchPage = (request: PageRequest) => Promise<PageAnswer>;
+export type FetchPage = (request: PageRequest) => Promise<PageFetchResult>;

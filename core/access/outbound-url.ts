@@ -4,7 +4,7 @@
 // has is asked of resolvers later (core/access/dns-answer.ts).
 import { fail, type Verdict } from "../result.ts";
 
-export type OutboundFault =
+export type OutboundUrlFault =
   | "spelling" // not one plain address: characters, length, or a host the parser had to repair
   | "not_https"
   | "credentials"
@@ -15,29 +15,29 @@ export type OutboundFault =
   | "internal_name"
   | "own_host";
 
-export interface OutboundRules {
+export interface OutboundUrlRules {
   readonly ports: readonly number[];
   /** `host` or `host:port` of the service's own addresses: it never calls itself. */
   readonly ownHosts: readonly string[];
   /** Development only: `host:port` exactly as written in the URL; such a host may be local and plain http. */
-  readonly allowedAsWritten: readonly string[];
+  readonly developmentHosts: readonly string[];
 }
 
 export interface OutboundUrl {
   readonly href: string;
   readonly hostname: string;
   /** True for a development host: its name is not asked of public resolvers. */
-  readonly local: boolean;
+  readonly isDevelopmentHost: boolean;
 }
 
-export type OutboundCheck = Verdict<{ url: OutboundUrl }, OutboundFault>;
+export type OutboundUrlVerdict = Verdict<{ url: OutboundUrl }, OutboundUrlFault>;
 
 const maxUrlLength = 2_048;
 const maxNameLength = 253; // RFC 1035 2.3.4, without the root's dot
-const plainCharacters = /^[\x21-\x7e]+$/;
-const ambiguousCharacters = /[\\<>"{}|^`]/;
-const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-const topLabel = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/; // never numeric, so no name can be read as an address
+const printableAsciiPattern = /^[\x21-\x7e]+$/;
+const ambiguousCharacterPattern = /[\\<>"{}|^`]/;
+const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const topLevelLabelPattern = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/; // never numeric, so no name can be read as an address
 
 // Names that mean a machine near the caller, or that exist to turn a public name into such a machine. Each covers its
 // sub-domains. Reserved names (RFC 2606, 6761, 6762, 7686, 8375, 9476) never have a public address.
@@ -51,27 +51,27 @@ const internalNames: ReadonlySet<string> = new Set([
   ...["metadata.goog", "metadata.packet.net", "metadata.platformequinix.com", "metadata.tencentyun.com"],
 ]);
 
-const withoutPort = (host: string): string => host.replace(/:\d+$/, "");
+const stripHostPort = (host: string): string => host.replace(/:\d+$/, "");
 
 /** Null, or why a name is not one a stranger may send us to. Also asked of every alias a resolver names. */
-export const hostNameFault = (name: string, ownHosts: readonly string[]): OutboundFault | null => {
+export const findHostNameFault = (name: string, ownHosts: readonly string[]): OutboundUrlFault | null => {
   const labels = name.split(".");
   if (/^[\d.]+$/.test(name)) return "ip_address";
-  if (name.length > maxNameLength || labels.length < 2 || !labels.every((part) => label.test(part))) {
+  if (name.length > maxNameLength || labels.length < 2 || !labels.every((part) => labelPattern.test(part))) {
     return labels.length === 1 && internalNames.has(name) ? "internal_name" : "host_name";
   }
   if (labels.some((_, at) => internalNames.has(labels.slice(at).join(".")))) return "internal_name";
-  if (!topLabel.test(labels.at(-1) as string)) return "host_name";
-  return ownHosts.some((own) => withoutPort(own) === name) ? "own_host" : null;
+  if (!topLevelLabelPattern.test(labels.at(-1) as string)) return "host_name";
+  return ownHosts.some((own) => stripHostPort(own) === name) ? "own_host" : null;
 };
 
 /** Steps 1 to 6 of the guard, in order. */
-export const checkOutboundUrl = (text: unknown, rules: OutboundRules): OutboundCheck => {
+export const checkOutboundUrl = (text: unknown, rules: OutboundUrlRules): OutboundUrlVerdict => {
   if (typeof text !== "string" || text.length < 1 || text.length > maxUrlLength) return fail("spelling");
-  if (!plainCharacters.test(text) || ambiguousCharacters.test(text)) return fail("spelling");
+  if (!printableAsciiPattern.test(text) || ambiguousCharacterPattern.test(text)) return fail("spelling");
 
   const [, scheme = "", authority = ""] = /^([a-z]+):\/\/([^/?#]*)/i.exec(text) ?? [];
-  const local = rules.allowedAsWritten.includes(authority) && /^https?$/i.test(scheme);
+  const local = rules.developmentHosts.includes(authority) && /^https?$/i.test(scheme);
   if (scheme.toLowerCase() !== "https" && !local) return fail("not_https");
   if (authority.includes("@")) return fail("credentials");
   if (text.includes("#")) return fail("fragment");
@@ -80,21 +80,24 @@ export const checkOutboundUrl = (text: unknown, rules: OutboundRules): OutboundC
   const url = new URL(text);
   if (local) {
     if (rules.ownHosts.includes(url.host)) return fail("own_host");
-    return { ok: true, url: { href: `${url.protocol}//${authority}${url.pathname}${url.search}`, hostname: url.hostname, local } };
+    return {
+      ok: true,
+      url: { href: `${url.protocol}//${authority}${url.pathname}${url.search}`, hostname: url.hostname, isDevelopmentHost: local },
+    };
   }
   const written = authority.toLowerCase().replace(/:443$/, "");
   if (url.hostname.startsWith("[") || /^[\d.]+$/.test(url.hostname)) return fail("ip_address");
   if (written !== url.host) return fail("spelling");
   if (!rules.ports.includes(url.port === "" ? 443 : Number(url.port))) return fail("port");
-  const fault = hostNameFault(url.hostname, rules.ownHosts);
-  return fault === null ? { ok: true, url: { href: url.href, hostname: url.hostname, local } } : fail(fault);
+  const fault = findHostNameFault(url.hostname, rules.ownHosts);
+  return fault === null ? { ok: true, url: { href: url.href, hostname: url.hostname, isDevelopmentHost: local } } : fail(fault);
 };
 
 /**
  * A reference found in a page or in a Location header, made absolute against the address it came from, with its host
  * still spelt as its author wrote it, so that `checkOutboundUrl` judges that spelling. Null for what is no address.
  */
-export const referenceAsWritten = (reference: string, base: string): string | null => {
+export const resolveReference = (reference: string, base: string): string | null => {
   const text = reference.trim();
   if (text === "" || text.length > maxUrlLength || /[\\\u0000-\u001f\u007f]/.test(text) || !URL.canParse(text, base)) return null;
   const url = new URL(text, base);

@@ -1,15 +1,15 @@
 // Passkeys (WebAuthn): what a ceremony is asked and answers, and every number around it. The checking of what an authenticator
 // signed is a library's (workers/adapters/webauthn.ts); what is ours to decide stands here.
-import { base64UrlOf, bytesOfBase64Url, concatBytes, utf8 } from "../bytes.ts";
+import { toBase64Url, fromBase64Url, concatBytes, encodeUtf8 } from "../bytes.ts";
 import { parseIJson } from "../i-json.ts";
 import { minuteMs, type Instant } from "../time.ts";
-import type { Home, RandomBytes } from "../ids.ts";
+import type { ShardId, RandomBytes } from "../ids.ts";
 
 export const maxPasskeys = 10;
 /** Adding one lets somebody in for good, so a session that was left open is not enough. */
-export const addingNeedsProofMinutes = 10;
+export const addPasskeyProofMinutes = 10;
 /** The person looks for their telephone in that time. */
-export const challengeLifeMs = 5 * minuteMs;
+export const challengeLifetimeMs = 5 * minuteMs;
 export const challengeBytes = 32;
 
 /** To whom an authenticator speaks: the app's host, on the app's origin and no other. */
@@ -19,7 +19,7 @@ export interface RelyingParty {
 }
 
 /** A credential that an authenticator made, as browsers write it (`RegistrationResponseJSON`). */
-export interface MadeCredential {
+export interface RegistrationResponse {
   readonly id: string;
   readonly rawId: string;
   readonly type: "public-key";
@@ -31,7 +31,7 @@ export interface MadeCredential {
 }
 
 /** What an authenticator signed with one (`AuthenticationResponseJSON`). */
-export interface SignedCredential {
+export interface AuthenticationResponse {
   readonly id: string;
   readonly rawId: string;
   readonly type: "public-key";
@@ -44,7 +44,7 @@ export interface SignedCredential {
 }
 
 /** What is kept of a credential in order to check what it signs. */
-export interface PasskeyKey {
+export interface PasskeyCredential {
   readonly credentialId: string;
   /** COSE, base64url. */
   readonly publicKey: string;
@@ -52,7 +52,7 @@ export interface PasskeyKey {
   readonly counter: number;
 }
 
-export interface CheckedKey extends PasskeyKey {
+export interface VerifiedCredential extends PasskeyCredential {
   /** The person's other devices have it too. */
   readonly backedUp: boolean;
 }
@@ -67,12 +67,12 @@ export interface Passkey {
   readonly name: string;
   readonly createdAt: Instant;
   /** The last day it signed in, in days since 1970. */
-  readonly usedDay: number | null;
+  readonly lastUsedDay: number | null;
 }
 
 /** The ceremonies, as whoever checks them offers them. Null: not what was asked for, whatever is wrong with it. */
 export interface WebAuthn {
-  readonly askToMake: (
+  readonly createRegistrationOptions: (
     party: RelyingParty,
     asked: {
       readonly challenge: Uint8Array<ArrayBuffer>;
@@ -82,32 +82,33 @@ export interface WebAuthn {
       readonly excluded: readonly { readonly credentialId: string; readonly transports: readonly string[] }[];
     },
   ) => Promise<object>;
-  readonly askToSign: (party: RelyingParty, challenge: Uint8Array<ArrayBuffer>) => Promise<object>;
-  readonly checkMade: (party: RelyingParty, made: MadeCredential, challenge: string) => Promise<CheckedKey | null>;
-  readonly checkSigned: (
+  readonly createAuthenticationOptions: (party: RelyingParty, challenge: Uint8Array<ArrayBuffer>) => Promise<object>;
+  readonly verifyRegistration: (party: RelyingParty, made: RegistrationResponse, challenge: string) => Promise<VerifiedCredential | null>;
+  readonly verifyAuthentication: (
     party: RelyingParty,
-    signed: SignedCredential,
+    signed: AuthenticationResponse,
     challenge: string,
-    key: PasskeyKey,
-  ) => Promise<Pick<CheckedKey, "counter" | "backedUp"> | null>;
+    key: PasskeyCredential,
+  ) => Promise<Pick<VerifiedCredential, "counter" | "backedUp"> | null>;
 }
 
-const handleBytes = 30;
-const homeLength = 2;
+const userHandleBytes = 30;
+const shardIdLength = 2;
 
 /** What authenticators call an account: its home, so that signing in finds the database, and nothing else that means anything. */
-export const newUserHandle = (home: Home, random: RandomBytes): string => base64UrlOf(concatBytes(utf8(home), random(handleBytes)));
+export const generateUserHandle = (home: ShardId, random: RandomBytes): string =>
+  toBase64Url(concatBytes(encodeUtf8(home), random(userHandleBytes)));
 
 /** Null for what is no handle of ours. */
-export const homeOfHandle = (handle: string): Home | null => {
-  const bytes = bytesOfBase64Url(handle);
-  if (bytes === null || bytes.length !== homeLength + handleBytes) return null;
-  return String.fromCharCode(...bytes.subarray(0, homeLength)) as Home;
+export const shardOfUserHandle = (handle: string): ShardId | null => {
+  const bytes = fromBase64Url(handle);
+  if (bytes === null || bytes.length !== shardIdLength + userHandleBytes) return null;
+  return String.fromCharCode(...bytes.subarray(0, shardIdLength)) as ShardId;
 };
 
 /** The challenge a browser says it passed on; null where it says none. Whether that is one of ours is asked next. */
-export const challengeIn = (clientDataJson: string): string | null => {
-  const bytes = bytesOfBase64Url(clientDataJson);
+export const parseChallenge = (clientDataJson: string): string | null => {
+  const bytes = fromBase64Url(clientDataJson);
   const parsed = bytes === null ? null : parseIJson(bytes);
   if (parsed === null || !parsed.ok) return null;
   const { value } = parsed;

@@ -3,7 +3,7 @@
 import { dayMs, type Instant } from "../time.ts";
 
 /** What is counted of one day; days on which nothing happened are left out. */
-export interface CountedDay {
+export interface DailyCounts {
   readonly day: Instant;
   /** Certificates. */
   readonly issued: number;
@@ -12,83 +12,89 @@ export interface CountedDay {
   readonly opened: number;
   /** Shares. */
   readonly granted: number;
-  readonly stopped: number;
+  readonly revoked: number;
   /** Acknowledgements. */
   readonly onTime: number;
   readonly late: number;
 }
 
 /** Figures of an hour, a day or a month, by what the two sides of a chart show. */
-export interface Figures {
+export interface ChartPoint {
   /** When it begins. */
   readonly start: Instant;
   readonly up: number;
   readonly down: number;
 }
 
-type Counted = Exclude<keyof CountedDay, "day">;
+type ActivityMetric = Exclude<keyof DailyCounts, "day">;
 
 /** What is told of the last thirty days beside the thirty before. */
-export const comparedCounts = ["issued", "withdrawn", "opened", "granted", "stopped"] as const satisfies readonly Counted[];
+export const comparedMetrics = ["issued", "withdrawn", "opened", "granted", "revoked"] as const satisfies readonly ActivityMetric[];
 
 /** Of the last thirty days with today, and of the thirty before these. */
-export interface Compared {
-  readonly now: number;
-  readonly before: number;
+export interface PeriodComparison {
+  readonly current: number;
+  readonly previous: number;
 }
 
 export interface Activity {
   /** Issued and withdrawn, of the last thirty days with today. */
-  readonly days: readonly Figures[];
-  readonly compared: Readonly<Record<(typeof comparedCounts)[number], Compared>>;
+  readonly days: readonly ChartPoint[];
+  readonly comparisons: Readonly<Record<(typeof comparedMetrics)[number], PeriodComparison>>;
   /** Acknowledged on time and late, of the last twelve months with this one. */
-  readonly months: readonly Figures[];
+  readonly months: readonly ChartPoint[];
 }
 
-const shownDays = 30;
-const shownMonths = 12;
+const chartDays = 30;
+const chartMonths = 12;
 
-const dayOf = (at: Instant): Instant => at - (at % dayMs);
-const monthOf = (at: Instant, more: number): Instant => {
+const startOfDay = (at: Instant): Instant => at - (at % dayMs);
+const startOfMonth = (at: Instant, more: number): Instant => {
   const date = new Date(at);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + more, 1);
 };
 
 /** From when on days are counted for `certificateMonthsOf`. */
-export const monthsSince = (now: Instant): Instant => monthOf(now, 1 - shownMonths);
+export const getMonthlyActivityStart = (now: Instant): Instant => startOfMonth(now, 1 - chartMonths);
 
 /** From when on days are counted for `activityOf`. */
-export const activitySince = (now: Instant): Instant => Math.min(dayOf(now) - (2 * shownDays - 1) * dayMs, monthsSince(now));
+export const getActivityStart = (now: Instant): Instant =>
+  Math.min(startOfDay(now) - (2 * chartDays - 1) * dayMs, getMonthlyActivityStart(now));
 
-const places = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
+const indexRange = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
-const sumOf = (counted: readonly CountedDay[], of: Counted, from: Instant, to: Instant): number =>
+const sumMetric = (counted: readonly DailyCounts[], of: ActivityMetric, from: Instant, to: Instant): number =>
   counted.reduce((sum, one) => (one.day >= from && one.day < to ? sum + one[of] : sum), 0);
 
-const monthsOf = (counted: readonly CountedDay[], now: Instant, up: Counted, down: Counted): readonly Figures[] =>
-  places(shownMonths).map((at) => {
-    const start = monthOf(now, at + 1 - shownMonths);
-    const end = monthOf(start, 1);
-    return { start, up: sumOf(counted, up, start, end), down: sumOf(counted, down, start, end) };
+const buildMonthlyPoints = (
+  counted: readonly DailyCounts[],
+  now: Instant,
+  up: ActivityMetric,
+  down: ActivityMetric,
+): readonly ChartPoint[] =>
+  indexRange(chartMonths).map((at) => {
+    const start = startOfMonth(now, at + 1 - chartMonths);
+    const end = startOfMonth(start, 1);
+    return { start, up: sumMetric(counted, up, start, end), down: sumMetric(counted, down, start, end) };
   });
 
 /** Issued and withdrawn, of the last twelve months with this one. */
-export const certificateMonthsOf = (counted: readonly CountedDay[], now: Instant): readonly Figures[] =>
-  monthsOf(counted, now, "issued", "withdrawn");
+export const buildCertificateMonths = (counted: readonly DailyCounts[], now: Instant): readonly ChartPoint[] =>
+  buildMonthlyPoints(counted, now, "issued", "withdrawn");
 
-export const activityOf = (counted: readonly CountedDay[], now: Instant): Activity => {
-  const first = dayOf(now) - (shownDays - 1) * dayMs;
-  const compared = (of: Counted): Compared => ({
-    now: sumOf(counted, of, first, Number.POSITIVE_INFINITY),
-    before: sumOf(counted, of, first - shownDays * dayMs, first),
+export const buildActivity = (counted: readonly DailyCounts[], now: Instant): Activity => {
+  const first = startOfDay(now) - (chartDays - 1) * dayMs;
+  const compared = (of: ActivityMetric): PeriodComparison => ({
+    current: sumMetric(counted, of, first, Number.POSITIVE_INFINITY),
+    previous: sumMetric(counted, of, first - chartDays * dayMs, first),
   });
   return {
-    days: places(shownDays).map((at) => {
+    days: indexRange(chartDays).map((at) => {
       const start = first + at * dayMs;
       const end = start + dayMs;
-      return { start, up: sumOf(counted, "issued", start, end), down: sumOf(counted, "withdrawn", start, end) };
+      return { start, up: sumMetric(counted, "issued", start, end), down: sumMetric(counted, "withdrawn", start, end) };
     }),
-    compared: Object.fromEntries(comparedCounts.map((of) => [of, compared(of)])) as Activity["compared"],
-    months: monthsOf(counted, now, "onTime", "late"),
+    comparisons: Object.fromEntries(comparedMetrics.map((of) => [of, compared(of)])) as Activity["comparisons"],
+    months: buildMonthlyPoints(counted, now, "onTime", "late"),
   };
 };

@@ -1,12 +1,12 @@
 // What a business says of itself, and what it may choose about its account. Published beside certificates, so each text is one that
 // looks like what it is.
-import { isCountry } from "../certificates/field-kinds.ts";
-import { isMailbox } from "../mailbox.ts";
+import { isCountryCode } from "../certificates/field-kinds.ts";
+import { isEmailAddress } from "../email-address.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import type { WithdrawalScope } from "../withdrawals/withdrawal.ts";
-import { lineFault, passageFault, trimmed } from "../text.ts";
+import { validateLine, validateMultilineText, trimWhiteSpace } from "../text.ts";
 
-export interface Profile {
+export interface BusinessProfile {
   readonly name: string;
   /** How courts and letters call it. */
   readonly legalName: string | null;
@@ -26,23 +26,23 @@ export interface Profile {
 }
 
 /** What is undefined stays as it is. */
-export type ProfileChange = { readonly [K in keyof Profile]?: Profile[K] | undefined };
+export type BusinessProfileChange = { readonly [K in keyof BusinessProfile]?: BusinessProfile[K] | undefined };
 
-export const maxNameLength = 200;
+export const maxBusinessNameLength = 200;
 const maxAddressLength = 500;
 const maxUrlLength = 2_048;
-const phone = /^\+?[0-9][0-9 ()./-]{4,38}$/;
+const phonePattern = /^\+?[0-9][0-9 ()./-]{4,38}$/;
 
-const lineOf =
+const lineValidator =
   (max: number) =>
   (text: string): string | null =>
-    text.length > max ? `must be at most ${max} characters` : lineFault(text);
+    text.length > max ? `must be at most ${max} characters` : validateLine(text);
 
-const passageOf = (text: string): string | null =>
-  text.length > maxAddressLength ? `must be at most ${maxAddressLength} characters` : passageFault(text);
+const validateMailingAddress = (text: string): string | null =>
+  text.length > maxAddressLength ? `must be at most ${maxAddressLength} characters` : validateMultilineText(text);
 
 /** An image on a page of ours is asked for by the browsers of persons: https, a name, and nothing that signs anybody in. */
-const imageAddressFault = (text: string): string | null => {
+const validateImageUrl = (text: string): string | null => {
   const rule = "must be an https address of at most 2,048 characters";
   if (text.length > maxUrlLength || !/^https:\/\/[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return rule;
   const { hostname, username, password } = new URL(text);
@@ -50,40 +50,44 @@ const imageAddressFault = (text: string): string | null => {
 };
 
 /** Each text with its name on the wire and the rule it must keep; null or an empty text clears it where that is allowed. */
-const texts = {
-  legalName: ["legal_name", lineOf(maxNameLength)],
-  mailingAddress: ["mailing_address", passageOf],
-  contactEmail: ["contact_email", (text: string) => (isMailbox(text) ? null : "must be one e-mail address")],
-  contactPhone: ["contact_phone", (text: string) => (phone.test(text) ? null : "must be a telephone number")],
-  logoUrl: ["logo_url", imageAddressFault],
+const textFields = {
+  legalName: ["legal_name", lineValidator(maxBusinessNameLength)],
+  mailingAddress: ["mailing_address", validateMailingAddress],
+  contactEmail: ["contact_email", (text: string) => (isEmailAddress(text) ? null : "must be one e-mail address")],
+  contactPhone: ["contact_phone", (text: string) => (phonePattern.test(text) ? null : "must be a telephone number")],
+  logoUrl: ["logo_url", validateImageUrl],
 } as const;
 
 /** The name of a business: something visible, on one line. */
-export const nameFault = (name: string): string | null => (name === "" ? "must hold something visible" : lineOf(maxNameLength)(name));
+export const validateBusinessName = (name: string): string | null =>
+  name === "" ? "must hold something visible" : lineValidator(maxBusinessNameLength)(name);
 
 /** Trimmed and judged. */
-export const chosenProfile = (asked: ProfileChange): Result<ProfileChange, "invalid_request"> => {
+export const parseProfileChange = (asked: BusinessProfileChange): Result<BusinessProfileChange, "invalid_request"> => {
   const change: Record<string, unknown> = {};
-  for (const [key, [wireName, faultOf]] of Object.entries(texts) as [keyof typeof texts, (typeof texts)[keyof typeof texts]][]) {
+  for (const [key, [wireName, faultOf]] of Object.entries(textFields) as [
+    keyof typeof textFields,
+    (typeof textFields)[keyof typeof textFields],
+  ][]) {
     const given = asked[key];
     if (given === undefined) continue;
-    const text = given === null ? "" : trimmed(given);
+    const text = given === null ? "" : trimWhiteSpace(given);
     const fault = text === "" ? null : faultOf(text);
     if (fault !== null) return refuse("invalid_request", `${wireName}: ${fault}.`);
     change[key] = text === "" ? null : text;
   }
   if (asked.name !== undefined) {
-    const name = trimmed(asked.name);
-    const fault = nameFault(name);
+    const name = trimWhiteSpace(asked.name);
+    const fault = validateBusinessName(name);
     if (fault !== null) return refuse("invalid_request", `name: ${fault}.`);
     change.name = name;
   }
   if (asked.country !== undefined) {
-    if (!isCountry(asked.country)) return refuse("invalid_request", "country: must be two letters of ISO 3166-1.");
+    if (!isCountryCode(asked.country)) return refuse("invalid_request", "country: must be two letters of ISO 3166-1.");
     change.country = asked.country.toUpperCase();
   }
   if (asked.retentionYears !== undefined) change.retentionYears = asked.retentionYears;
   if (asked.emitsIssued !== undefined) change.emitsIssued = asked.emitsIssued;
   if (asked.revocationScopeDefault !== undefined) change.revocationScopeDefault = asked.revocationScopeDefault;
-  return ok(change as ProfileChange);
+  return ok(change as BusinessProfileChange);
 };

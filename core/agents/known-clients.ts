@@ -1,8 +1,8 @@
 // What the documents of assistants that many people use said when this was written. The last resort: a document is read from its own
 // address, then from the copy of the last days, and only then from here, since such hosts are sometimes out of reach of servers.
-import { clientOfDocument, type OAuthClient } from "./oauth-client.ts";
+import { clientFromDocument, type OAuthClient } from "./oauth-client.ts";
 
-const programs: Readonly<Record<string, { readonly client_name: string; readonly redirect_uris: readonly string[] }>> = {
+const knownDocuments: Readonly<Record<string, { readonly client_name: string; readonly redirect_uris: readonly string[] }>> = {
   "https://claude.ai/oauth/mcp-oauth-client-metadata": {
     client_name: "Claude",
     redirect_uris: ["https://claude.ai/api/mcp/auth_callback", "https://claude.com/api/mcp/auth_callback"],
@@ -22,18 +22,18 @@ const programs: Readonly<Record<string, { readonly client_name: string; readonly
 };
 
 /** Each connector that somebody makes there has a document of its own. */
-const chatGpt = /^https:\/\/chatgpt\.com\/oauth\/([A-Za-z0-9_-]{1,64})\/client\.json$/;
+const chatGptDocumentPattern = /^https:\/\/chatgpt\.com\/oauth\/([A-Za-z0-9_-]{1,64})\/client\.json$/;
 
-const documentOf = (address: string) => {
-  if (Object.hasOwn(programs, address)) return programs[address];
-  const id = chatGpt.exec(address)?.[1];
+const findKnownDocument = (address: string) => {
+  if (Object.hasOwn(knownDocuments, address)) return knownDocuments[address];
+  const id = chatGptDocumentPattern.exec(address)?.[1];
   if (id === undefined) return undefined;
   const redirect_uris = [`https://chatgpt.com/connector/oauth/${id}`, "https://chatgpt.com/connector_platform_oauth_redirect"];
   return { client_name: "ChatGPT", redirect_uris };
 };
 
 /** Null for a program that is not among them. */
-export const knownClientOf = (url: URL): OAuthClient | null => {
-  const document = documentOf(url.href);
-  return document === undefined ? null : clientOfDocument(url, { client_id: url.href, ...document });
+export const findKnownClient = (url: URL): OAuthClient | null => {
+  const document = findKnownDocument(url.href);
+  return document === undefined ? null : clientFromDocument(url, { client_id: url.href, ...document });
 };

@@ -3,20 +3,23 @@
 
 // Controls, direction marks, default-ignorables with variation selectors and tag characters, separators, noncharacters. All of them can
 // stand only inside strings.
-const unseen =
+const invisibleCharacters =
   /[\p{Cc}\p{Cf}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\p{Noncharacter_Code_Point}\p{Zl}\p{Zp}]/gu;
 
-const escaped = (character: string): string =>
+const escapeCharacter = (character: string): string =>
   Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`).join("");
 
-export const visibleJson = (value: object): string => JSON.stringify(value).replaceAll(unseen, escaped);
+export const toVisibleJson = (value: object): string => JSON.stringify(value).replaceAll(invisibleCharacters, escapeCharacter);
 
-const replaced = (value: unknown, isForeign: boolean, foreign: ReadonlySet<string>): unknown => {
-  if (typeof value === "string") return isForeign ? value.replaceAll(unseen, (hidden) => "\ufffd".repeat(hidden.length)) : value;
-  if (Array.isArray(value)) return value.map((one) => replaced(one, isForeign, foreign));
+const replaceInvisibleIn = (value: unknown, isForeign: boolean, foreign: ReadonlySet<string>): unknown => {
+  if (typeof value === "string")
+    return isForeign ? value.replaceAll(invisibleCharacters, (hidden) => "\ufffd".repeat(hidden.length)) : value;
+  if (Array.isArray(value)) return value.map((one) => replaceInvisibleIn(one, isForeign, foreign));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, replaced(inner, isForeign || foreign.has(key), foreign)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, replaceInvisibleIn(inner, isForeign || foreign.has(key), foreign)]),
+  );
 };
 
 /** The same value for programs: in what others wrote, under these names, a replacement character stands for what draws nothing. */
-export const visibleValue = (value: object, foreign: ReadonlySet<string>): object => replaced(value, false, foreign) as object;
+export const toVisibleValue = (value: object, foreign: ReadonlySet<string>): object => replaceInvisibleIn(value, false, foreign) as object;

@@ -1,8 +1,8 @@
 // A principal's audit chain: entries that name the hash of the one before, each in one canonical form. The chain holds hashes,
 // words and ids only; what an entry says in full is committed to by its payload hash and kept elsewhere, where it can be erased.
-import { hexOf, utf8 } from "../bytes.ts";
-import { canonicalJson } from "../canonical-json.ts";
-import { countOf, type Hash } from "../ledger/merkle.ts";
+import { toHex, encodeUtf8 } from "../bytes.ts";
+import { toCanonicalJson } from "../canonical-json.ts";
+import { parseCount, type HashFunction } from "../ledger/merkle.ts";
 
 /** Member names as hashed and published. */
 export interface AuditEvent {
@@ -23,7 +23,7 @@ export interface AuditEntry extends AuditEvent {
 }
 
 /** Where a chain starts and what it is called; the index is its place in the tree of heads. */
-export interface ChainPlace {
+export interface ChainPosition {
   readonly chain: string;
   readonly chainIndex: bigint;
 }
@@ -33,20 +33,20 @@ export interface ChainHead {
   readonly hash: string;
 }
 
-const sha256Hex = (hash: Hash, text: string): string => hexOf(hash(utf8(text)));
+const hashTextHex = (hash: HashFunction, text: string): string => toHex(hash(encodeUtf8(text)));
 
 /**
  * The head of a chain without entries: what the first entry names as the one before. It binds the chain to its place: with
  * plain zeros, one principal's chain could be shown as another's.
  */
-export const genesisOf = (hash: Hash, { chain, chainIndex }: ChainPlace): ChainHead => ({
+export const createGenesisHead = (hash: HashFunction, { chain, chainIndex }: ChainPosition): ChainHead => ({
   seq: 0n,
-  hash: sha256Hex(hash, `svc-audit-v1\n${chainIndex}\n${chain}`),
+  hash: hashTextHex(hash, `svc-audit-v1\n${chainIndex}\n${chain}`),
 });
 
 /** Exactly the bytes that are hashed. */
-export const auditEntryText = (entry: AuditEntry): string =>
-  canonicalJson({
+export const serializeAuditEntry = (entry: AuditEntry): string =>
+  toCanonicalJson({
     at: entry.at,
     chain: entry.chain,
     entity_id: entry.entity_id,
@@ -57,13 +57,18 @@ export const auditEntryText = (entry: AuditEntry): string =>
     type: entry.type,
   });
 
-export const auditEntryHash = (hash: Hash, entry: AuditEntry): string => sha256Hex(hash, auditEntryText(entry));
+export const hashAuditEntry = (hash: HashFunction, entry: AuditEntry): string => hashTextHex(hash, serializeAuditEntry(entry));
 
 /** The one entry that may follow `head`, and the head it makes. */
-export const nextEntry = (hash: Hash, chain: string, head: ChainHead, event: AuditEvent): { entry: AuditEntry; head: ChainHead } => {
+export const createNextEntry = (
+  hash: HashFunction,
+  chain: string,
+  head: ChainHead,
+  event: AuditEvent,
+): { entry: AuditEntry; head: ChainHead } => {
   const seq = head.seq + 1n;
   const entry: AuditEntry = { ...event, chain, seq: seq.toString(), prev_hash: head.hash };
-  return { entry, head: { seq, hash: auditEntryHash(hash, entry) } };
+  return { entry, head: { seq, hash: hashAuditEntry(hash, entry) } };
 };
 
 export type ChainFault = "entry_malformed" | "wrong_chain" | "seq_gap" | "prev_mismatch" | "hash_mismatch";
@@ -78,17 +83,17 @@ export type HashedEntry = AuditEntry & { readonly hash: string };
  * Walks `entries`, oldest first, from `before` (the genesis for a whole chain) and answers with the head they end in, or
  * with the first place where something was changed, removed, added or moved.
  */
-export const verifyStretch = (hash: Hash, chain: string, before: ChainHead, entries: readonly HashedEntry[]): ChainVerdict => {
+export const verifyEntries = (hash: HashFunction, chain: string, before: ChainHead, entries: readonly HashedEntry[]): ChainVerdict => {
   let head = before;
   for (const entry of entries) {
     const seq = head.seq + 1n;
     const fail = (fault: ChainFault): ChainVerdict => ({ ok: false, fault, seq });
-    const claimed = countOf(entry.seq);
+    const claimed = parseCount(entry.seq);
     if (claimed === null) return fail("entry_malformed");
     if (entry.chain !== chain) return fail("wrong_chain");
     if (claimed !== seq) return fail("seq_gap");
     if (entry.prev_hash !== head.hash) return fail("prev_mismatch");
-    if (entry.hash !== auditEntryHash(hash, entry)) return fail("hash_mismatch");
+    if (entry.hash !== hashAuditEntry(hash, entry)) return fail("hash_mismatch");
     head = { seq, hash: entry.hash };
   }
   return { ok: true, head };

@@ -1,14 +1,24 @@
 // The tree of heads: one leaf a chain, saying how far it has come. Entries prove that something was written; only this
 // proves that nothing was left out: the log holds, every quarter of an hour, the root over all heads, and a principal's own
 // leaf in it says "exactly so many entries, ending in this hash". Unlike the log's tree its leaves change.
-import { utf8 } from "../bytes.ts";
-import { canonicalJson } from "../canonical-json.ts";
-import { emptyRoot, inclusionProofOf, leafHash, nodeHash, rootOf, type Hash, type ReadNode } from "../ledger/merkle.ts";
+import { encodeUtf8 } from "../bytes.ts";
+import { toCanonicalJson } from "../canonical-json.ts";
+import {
+  computeEmptyRoot,
+  buildInclusionProof,
+  hashLeaf,
+  hashNode,
+  computeRoot,
+  type HashFunction,
+  type NodeReader,
+} from "../ledger/merkle.ts";
 import type { ChainHead } from "./chain.ts";
 
-export const headLeafText = (chain: string, head: ChainHead): string => canonicalJson({ chain, head: head.hash, seq: head.seq.toString() });
+export const serializeHeadLeaf = (chain: string, head: ChainHead): string =>
+  toCanonicalJson({ chain, head: head.hash, seq: head.seq.toString() });
 
-export const headLeafHash = (hash: Hash, chain: string, head: ChainHead): Uint8Array => leafHash(hash, utf8(headLeafText(chain, head)));
+export const hashHeadLeaf = (hash: HashFunction, chain: string, head: ChainHead): Uint8Array =>
+  hashLeaf(hash, encodeUtf8(serializeHeadLeaf(chain, head)));
 
 export interface HeadNode {
   readonly height: number;
@@ -20,8 +30,8 @@ export interface HeadNode {
  * The nodes that change when the leaves in `changed` do, in a tree that now has `size` leaves: at most log2(size) a leaf.
  * Only perfect subtrees are kept; the rest is put together when it is read. New leaves are changed leaves.
  */
-export const changedHeadNodes = (
-  hash: Hash,
+export const computeChangedHeadNodes = (
+  hash: HashFunction,
   size: number,
   changed: ReadonlyMap<number, Uint8Array>,
   read: (height: number, index: number) => Uint8Array,
@@ -35,19 +45,19 @@ export const changedHeadNodes = (
       const parent = Math.floor(index / 2);
       if (above.has(parent) || (parent + 1) * 2 ** (height + 1) > size) continue; // not perfect yet
       const child = (at: number): Uint8Array => below.get(at) ?? read(height, at);
-      above.set(parent, nodeHash(hash, child(2 * parent), child(2 * parent + 1)));
+      above.set(parent, hashNode(hash, child(2 * parent), child(2 * parent + 1)));
     }
     below = above;
   }
   return nodes;
 };
 
-export const headsRoot = (hash: Hash, size: number, read: ReadNode): Uint8Array =>
-  size === 0 ? emptyRoot(hash) : rootOf(hash, BigInt(size), read);
+export const computeHeadsRoot = (hash: HashFunction, size: number, read: NodeReader): Uint8Array =>
+  size === 0 ? computeEmptyRoot(hash) : computeRoot(hash, BigInt(size), read);
 
 /** Sibling hashes from the chain's leaf up to the child of the root. */
-export const headPath = (hash: Hash, chainIndex: number, size: number, read: ReadNode): Uint8Array[] =>
-  inclusionProofOf(hash, BigInt(chainIndex), BigInt(size), read);
+export const computeHeadPath = (hash: HashFunction, chainIndex: number, size: number, read: NodeReader): Uint8Array[] =>
+  buildInclusionProof(hash, BigInt(chainIndex), BigInt(size), read);
 
 export interface HeadsRecord {
   readonly at: string;
@@ -59,7 +69,7 @@ export interface HeadsRecord {
   readonly schema: "svc-heads-v1";
 }
 
-export const headsRecordText = (record: HeadsRecord): string => canonicalJson({ ...record });
+export const serializeHeadsRecord = (record: HeadsRecord): string => toCanonicalJson({ ...record });
 
 /** The log's entry for a record: 32 bytes, like the entries of chains. */
-export const headsRecordEntry = (hash: Hash, text: string): Uint8Array => hash(utf8(text));
+export const hashHeadsRecord = (hash: HashFunction, text: string): Uint8Array => hash(encodeUtf8(text));

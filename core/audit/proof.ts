@@ -1,15 +1,15 @@
 // What comes with a principal's audit entries, and how its reader checks that the log holds the newest entry and that
 // nothing was left out up to the last heads record. With the hashes of the chain itself (chain.ts) this is the whole check.
-import { bytesOfBase64, bytesOfHex, hexOf, isSameBytes, utf8 } from "../bytes.ts";
-import { canonicalJson, isObject } from "../canonical-json.ts";
+import { fromBase64, fromHex, toHex, areBytesEqual, encodeUtf8 } from "../bytes.ts";
+import { toCanonicalJson, isJsonObject } from "../canonical-json.ts";
 import { parseIJson } from "../i-json.ts";
 import { verifyCheckpoint, type CheckpointFault, type CheckpointTrust, type CosignedCheckpoint } from "../ledger/checkpoint.ts";
-import { countOf, leafHash, rootFromInclusion } from "../ledger/merkle.ts";
+import { parseCount, hashLeaf, computeRootFromInclusion } from "../ledger/merkle.ts";
 import type { NoteCrypto } from "../ledger/note.ts";
 import { verifyTlogProof, type TlogProofFault } from "../ledger/tlog-proof.ts";
 import { fail, type Verdict } from "../result.ts";
-import type { ChainHead, ChainPlace } from "./chain.ts";
-import { headLeafText, headsRecordEntry, type HeadsRecord } from "./heads.ts";
+import type { ChainHead, ChainPosition } from "./chain.ts";
+import { serializeHeadLeaf, hashHeadsRecord, type HeadsRecord } from "./heads.ts";
 
 /** Member names as published. */
 export interface HeadsProof {
@@ -52,22 +52,22 @@ export type AuditProofVerdict = Verdict<
 >;
 
 /** Text members of a canonical object that has exactly these; null for anything else. */
-const exactTexts = <N extends string>(text: string, names: readonly N[]): { readonly [name in N]: string } | null => {
-  const parsed = text.isWellFormed() ? parseIJson(utf8(text)) : null;
-  if (!parsed?.ok || !isObject(parsed.value)) return null;
+const parseExactObject = <N extends string>(text: string, names: readonly N[]): { readonly [name in N]: string } | null => {
+  const parsed = text.isWellFormed() ? parseIJson(encodeUtf8(text)) : null;
+  if (!parsed?.ok || !isJsonObject(parsed.value)) return null;
   const record = parsed.value;
   const isExact = Object.keys(record).length === names.length && names.every((name) => typeof record[name] === "string");
-  return isExact && canonicalJson(record) === text ? (record as { readonly [name in N]: string }) : null;
+  return isExact && toCanonicalJson(record) === text ? (record as { readonly [name in N]: string }) : null;
 };
 
-const parseRecord = (text: string): HeadsRecord | null => {
-  const record = exactTexts(text, ["at", "heads_root", "heads_size", "log_size", "schema"]);
+const parseHeadsRecord = (text: string): HeadsRecord | null => {
+  const record = parseExactObject(text, ["at", "heads_root", "heads_size", "log_size", "schema"]);
   return record?.schema === "svc-heads-v1" ? (record as unknown as HeadsRecord) : null;
 };
 
-const parseLeaf = (text: string, chain: string): ChainHead | null => {
-  const leaf = exactTexts(text, ["chain", "head", "seq"]);
-  const seq = leaf === null ? null : countOf(leaf.seq);
+const parseHeadLeaf = (text: string, chain: string): ChainHead | null => {
+  const leaf = parseExactObject(text, ["chain", "head", "seq"]);
+  const seq = leaf === null ? null : parseCount(leaf.seq);
   return leaf === null || seq === null || leaf.chain !== chain ? null : { seq, hash: leaf.head };
 };
 
@@ -78,7 +78,7 @@ const parseLeaf = (text: string, chain: string): ChainHead | null => {
 export const verifyAuditProof = async (
   crypto: NoteCrypto,
   trust: CheckpointTrust,
-  place: ChainPlace,
+  place: ChainPosition,
   head: ChainHead,
   hashOfEntry: (seq: bigint) => string | undefined,
   proof: AuditProof,
@@ -87,25 +87,26 @@ export const verifyAuditProof = async (
   const signed = await verifyCheckpoint(crypto, proof.checkpoint, trust);
   if (!signed.ok) return fail(`checkpoint:${signed.fault}`);
   const { checkpoint, cosignatures } = signed;
-  const inLog = await verifyTlogProof(crypto, proof.head_tlog_proof, bytesOfHex(head.hash) ?? new Uint8Array(0), trust);
+  const inLog = await verifyTlogProof(crypto, proof.head_tlog_proof, fromHex(head.hash) ?? new Uint8Array(0), trust);
   if (!inLog.ok) return fail(`head:${inLog.fault}`);
-  if (inLog.checkpoint.size !== checkpoint.size || !isSameBytes(inLog.checkpoint.root, checkpoint.root)) return fail("checkpoint_mismatch");
+  if (inLog.checkpoint.size !== checkpoint.size || !areBytesEqual(inLog.checkpoint.root, checkpoint.root))
+    return fail("checkpoint_mismatch");
   if (proof.heads === null) return { ok: true, checkpoint, cosignatures, complete: null };
 
-  const record = parseRecord(proof.heads.record);
-  const size = record === null ? null : countOf(record.heads_size);
+  const record = parseHeadsRecord(proof.heads.record);
+  const size = record === null ? null : parseCount(record.heads_size);
   if (record === null || size === null || proof.heads.size !== record.heads_size) return fail("record_malformed");
-  const recordEntry = headsRecordEntry(crypto.sha256, proof.heads.record);
+  const recordEntry = hashHeadsRecord(crypto.sha256, proof.heads.record);
   const recorded = await verifyTlogProof(crypto, proof.heads.record_tlog_proof, recordEntry, trust);
   if (!recorded.ok) return fail(`record:${recorded.fault}`);
   if (recorded.index.toString() !== record.log_size) return fail("record_malformed");
 
-  const known = parseLeaf(proof.heads.leaf, place.chain);
-  const path = proof.heads.path.map(bytesOfBase64);
+  const known = parseHeadLeaf(proof.heads.leaf, place.chain);
+  const path = proof.heads.path.map(fromBase64);
   if (known === null || !path.every((hash) => hash !== null)) return fail("leaf_malformed");
-  const leaf = leafHash(crypto.sha256, utf8(headLeafText(place.chain, known)));
-  const root = rootFromInclusion(crypto.sha256, { leaf, index: place.chainIndex, size, proof: path });
-  if (root === null || hexOf(root) !== record.heads_root) return fail("heads_mismatch");
+  const leaf = hashLeaf(crypto.sha256, encodeUtf8(serializeHeadLeaf(place.chain, known)));
+  const root = computeRootFromInclusion(crypto.sha256, { leaf, index: place.chainIndex, size, proof: path });
+  if (root === null || toHex(root) !== record.heads_root) return fail("heads_mismatch");
   if (known.seq > head.seq) return fail("entries_missing");
   if (hashOfEntry(known.seq) !== known.hash) return fail("leaf_mismatch");
   return { ok: true, checkpoint, cosignatures, complete: { seq: known.seq, at: record.at } };

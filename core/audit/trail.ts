@@ -1,7 +1,7 @@
 // A principal's audit trail: a page of entries, newest first, and everything to check them with. An entry's members are named
 // and spelt as they are hashed.
 import type { JsonObject } from "../canonical-json.ts";
-import type { PublishedAnchor } from "../certificates/published.ts";
+import type { PublishedAnchor } from "../certificates/published-certificate.ts";
 import type { Instant } from "../time.ts";
 import type { HashedEntry } from "./chain.ts";
 import type { AuditProof } from "./proof.ts";
@@ -19,7 +19,7 @@ export interface TrailEntry extends HashedEntry {
 }
 
 /** An entry that is committed and not in its chain yet: it has no number, and nothing proves it. */
-export interface WaitingEntry {
+export interface PendingEntry {
   readonly at: Instant;
   readonly type: string;
   readonly entityType: string;
@@ -27,7 +27,7 @@ export interface WaitingEntry {
 }
 
 /** What the chain holds by now, and its proof. */
-export interface ProvenPage {
+export interface AuditPage {
   readonly chainIndex: number;
   /** Newest first. */
   readonly entries: readonly TrailEntry[];
@@ -39,8 +39,8 @@ export interface ProvenPage {
 export interface AuditTrail {
   readonly chain: string;
   /** Null: the chain has no entry yet, or it was asked about nothing. */
-  readonly page: ProvenPage | null;
-  readonly pending: readonly WaitingEntry[];
+  readonly page: AuditPage | null;
+  readonly pending: readonly PendingEntry[];
   /** The newest checkpoint of the audit log in the ledger. */
   readonly anchor: PublishedAnchor | null;
 }

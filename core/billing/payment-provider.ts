@@ -2,12 +2,12 @@
 // the browser to.
 import type { PurchasablePlan } from "./plans.ts";
 
-export type ProviderAnswer = { readonly outcome: "url"; readonly url: string } | { readonly outcome: "unavailable" };
+export type PaymentProviderResult = { readonly outcome: "url"; readonly url: string } | { readonly outcome: "unavailable" };
 
 /** Never throws: a provider that is away is an outcome. */
 export interface PaymentProvider {
   /** A page where the plan is paid for. */
-  readonly openCheckout: (request: {
+  readonly createCheckout: (request: {
     readonly accountId: string;
     readonly plan: PurchasablePlan;
     /** Of an account that has paid before; null for the first time. */
@@ -15,9 +15,9 @@ export interface PaymentProvider {
     readonly returnUrl: string;
     /** Asked for twice under one key, there is one page: two open pages could be paid twice. */
     readonly onceKey: string;
-  }) => Promise<ProviderAnswer>;
+  }) => Promise<PaymentProviderResult>;
   /** Where a customer settles an invoice, changes the card or ends the subscription. */
-  readonly openAccount: (request: { readonly customerId: string; readonly returnUrl: string }) => Promise<ProviderAnswer>;
+  readonly createBillingPortal: (request: { readonly customerId: string; readonly returnUrl: string }) => Promise<PaymentProviderResult>;
   /** Ends a subscription at once: nothing is taken for it any more. One that is over, or that there never was, has ended. */
-  readonly endSubscription: (subscriptionId: string) => Promise<"ended" | "unavailable">;
+  readonly cancelSubscription: (subscriptionId: string) => Promise<"ended" | "unavailable">;
 }

@@ -6,17 +6,17 @@ export type ConsumerPlan = "free" | "white_glove";
 export type AnyPlan = Plan | ConsumerPlan;
 
 /** What a checkout is opened for, and whose session may. Enterprise is agreed on with people, not bought by a click. */
-export const purchasable = { business: "business", white_glove: "consumer" } as const satisfies Readonly<Record<string, Realm>>;
-export type PurchasablePlan = keyof typeof purchasable;
-export const purchasablePlans = Object.keys(purchasable) as readonly PurchasablePlan[];
+export const realmByPurchasablePlan = { business: "business", white_glove: "consumer" } as const satisfies Readonly<Record<string, Realm>>;
+export type PurchasablePlan = keyof typeof realmByPurchasablePlan;
+export const purchasablePlans = Object.keys(realmByPurchasablePlan) as readonly PurchasablePlan[];
 
-const plansOf: Readonly<Record<Realm, readonly AnyPlan[]>> = {
+const plansByRealm: Readonly<Record<Realm, readonly AnyPlan[]>> = {
   business: ["free", "business", "enterprise"],
   consumer: ["free", "white_glove"],
 };
 
 /** Which kind of account an id is of. */
-export const realmOf = (accountId: string): Realm => (accountId.startsWith("con_") ? "consumer" : "business");
+export const realmOfAccountId = (accountId: string): Realm => (accountId.startsWith("con_") ? "consumer" : "business");
 
 /** The plan that a text names for an account of this kind; null where it names none. */
-export const planOf = (text: unknown, realm: Realm): AnyPlan | null => plansOf[realm].find((plan) => plan === text) ?? null;
+export const parsePlan = (text: unknown, realm: Realm): AnyPlan | null => plansByRealm[realm].find((plan) => plan === text) ?? null;

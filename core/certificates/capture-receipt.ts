@@ -1,7 +1,7 @@
 // What an issuance answers, and the text under which that answer is kept for a day for whoever sends the same again.
 import type { Environment } from "../access/entitlement.ts";
 import type { CertId } from "../ids.ts";
-import { isoOf, type Instant } from "../time.ts";
+import { toIso, type Instant } from "../time.ts";
 
 export interface CaptureReceipt {
   readonly certId: CertId;
@@ -16,10 +16,10 @@ export interface CaptureReceipt {
 }
 
 /** Sealed and stored in this form: another version may replay it. */
-const keptOf = (receipt: CaptureReceipt) => ({
+const toStoredReceipt = (receipt: CaptureReceipt) => ({
   cert_id: receipt.certId,
   fingerprint: receipt.fingerprint,
-  issued_at: isoOf(receipt.issuedAt),
+  issued_at: toIso(receipt.issuedAt),
   verify_url: receipt.verifyUrl,
   status: "active",
   environment: receipt.environment,
@@ -27,10 +27,10 @@ const keptOf = (receipt: CaptureReceipt) => ({
   ...(receipt.answered && { entities_accepted: receipt.answered.accepted, entities_rejected: receipt.answered.rejected }),
 });
 
-export const keptReceiptText = (receipt: CaptureReceipt): string => JSON.stringify(keptOf(receipt));
+export const serializeStoredReceipt = (receipt: CaptureReceipt): string => JSON.stringify(toStoredReceipt(receipt));
 
-export const readKeptReceipt = (text: string): CaptureReceipt => {
-  const kept = JSON.parse(text) as ReturnType<typeof keptOf>;
+export const parseStoredReceipt = (text: string): CaptureReceipt => {
+  const kept = JSON.parse(text) as ReturnType<typeof toStoredReceipt>;
   const { entities_accepted: accepted, entities_rejected: rejected } = kept;
   return {
     certId: kept.cert_id,

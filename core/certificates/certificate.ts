@@ -8,8 +8,8 @@ import type { SubjectFields } from "./subject.ts";
 
 export type CertificateStatus = "active" | "revoked";
 
-/** How the request reached us; the Origin is as reported, never proved (docs/SECURITY.md, accepted risks). */
-export interface CaptureCircumstances {
+/** How the request reached us; the Origin is as reported, never proved (docs/internals/security.md, accepted risks). */
+export interface CaptureContext {
   readonly ip: string;
   readonly userAgent: string;
   readonly gpc: boolean;
@@ -51,6 +51,6 @@ export interface Certificate {
   /** The exact text whose SHA-256 is `evidenceHash`. */
   readonly evidenceText: string;
   readonly evidenceHash: string;
-  readonly circumstances: CaptureCircumstances;
+  readonly captureContext: CaptureContext;
   readonly retentionUntil: Instant;
 }

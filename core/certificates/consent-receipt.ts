@@ -2,16 +2,16 @@
 // the Data Privacy Vocabulary, and as a Kantara Consent Receipt 1.1. Made from the published certificate only, so nothing
 // personal can enter it: the person stands in it by the certificate's own hash. What a certificate does not know is said to
 // be not stated, never guessed.
-import { isoOf, secondMs, type Instant } from "../time.ts";
-import { standingEntities } from "../withdrawals/entities.ts";
-import type { PublishedCertificate } from "./published.ts";
-import { entitiesWithdrawnView, verifyUrlOf, type ViewContext } from "./views.ts";
+import { toIso, secondMs, type Instant } from "../time.ts";
+import { listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
+import type { PublishedCertificate } from "./published-certificate.ts";
+import { toWithdrawnEntitiesView, buildVerifyUrl, type ViewContext } from "./public-view.ts";
 
 export const receiptFormats = ["iso27560", "kantara"] as const;
 export type ReceiptFormat = (typeof receiptFormats)[number];
 
 /** What a receipt says beyond the certificate. */
-export interface ReceiptParts {
+export interface ReceiptInput {
   readonly certificate: PublishedCertificate;
   /** ISO 3166-1 alpha-2, as the business gave it. */
   readonly country: string;
@@ -21,37 +21,37 @@ export interface ReceiptParts {
 }
 
 const notStated = "not stated";
-const undetermined = "und"; // BCP 47: the language the form was in is part of the evidence, which is not published
+const undeterminedLanguage = "und"; // BCP 47: the language the form was in is part of the evidence, which is not published
 
-const site = ({ originDomain }: PublishedCertificate): string => `https://${originDomain}/`;
+const getSiteUrl = ({ originDomain }: PublishedCertificate): string => `https://${originDomain}/`;
 
 /** Where the person was told what happens with the data: the policy as it stood, else the certificate with its disclosure. */
-const noticeOf = ({ certificate, context }: ReceiptParts): string =>
-  certificate.policies.find(({ kind }) => kind === "privacy")?.sourceUrl ?? verifyUrlOf(context.verifyBase, certificate.id);
+const getNoticeUrl = ({ certificate, context }: ReceiptInput): string =>
+  certificate.policies.find(({ kind }) => kind === "privacy")?.sourceUrl ?? buildVerifyUrl(context.verifyBase, certificate.id);
 
 /** Which kinds of data were given; none once the person was erased. */
-const attributesOf = (certificate: PublishedCertificate): string[] =>
+const listAttributes = (certificate: PublishedCertificate): string[] =>
   certificate.subjectErasedAt === null ? Object.keys(certificate.subjectMasked).sort() : [];
 
 /** Those the consent is for now, but for the business itself: nobody the person has withdrawn from one by one. */
-const recipientsOf = (certificate: PublishedCertificate): readonly string[] =>
-  standingEntities(certificate).filter((name) => name !== certificate.businessName);
+const listReceiptRecipients = (certificate: PublishedCertificate): readonly string[] =>
+  listActiveEntities(certificate).filter((name) => name !== certificate.businessName);
 
-const collectionOf = ({ capturedVia, originDomain }: PublishedCertificate): string =>
+const describeCollectionMethod = ({ capturedVia, originDomain }: PublishedCertificate): string =>
   capturedVia === "browser" ? `web form on ${originDomain}` : `web form on ${originDomain}, sent by its server`;
 
 /** What the receipt can be checked against. */
-const certificateOf = ({ certificate, context }: ReceiptParts) => ({
+const toCertificateReference = ({ certificate, context }: ReceiptInput) => ({
   cert_id: certificate.id,
   fingerprint: certificate.fingerprint,
   status: certificate.status,
   environment: certificate.environment,
-  verify_url: verifyUrlOf(context.verifyBase, certificate.id),
-  ...(certificate.subjectErasedAt !== null && { subject_erased_at: isoOf(certificate.subjectErasedAt) }),
-  ...entitiesWithdrawnView(certificate, context),
+  verify_url: buildVerifyUrl(context.verifyBase, certificate.id),
+  ...(certificate.subjectErasedAt !== null && { subject_erased_at: toIso(certificate.subjectErasedAt) }),
+  ...toWithdrawnEntitiesView(certificate, context),
 });
 
-const iri = (term: string) => ({ "@id": term, "@type": "@id" });
+const toIriTerm = (term: string) => ({ "@id": term, "@type": "@id" });
 
 /** The fields of the standard that have one term of the vocabulary each; the others are plain JSON beside them. */
 const jsonLdContext = {
@@ -62,10 +62,10 @@ const jsonLdContext = {
   record_id: "dct:identifier",
   party_id: "dct:identifier",
   pii_principal_id: "dpv:hasDataSubject",
-  privacy_notice: iri("dpv:hasNotice"),
+  privacy_notice: toIriTerm("dpv:hasNotice"),
   language: "dct:language",
   purpose: "dpv:hasPurpose",
-  lawful_basis: iri("dpv:hasLegalBasis"),
+  lawful_basis: toIriTerm("dpv:hasLegalBasis"),
   pii_information: "dpv:hasPersonalData",
   pii_controllers: "dpv:hasDataController",
   collection_method: "dpv:hasDataSource",
@@ -73,18 +73,18 @@ const jsonLdContext = {
   retention_period: "dpv:hasDuration",
   jurisdiction: "dpv:hasJurisdiction",
   recipient_third_parties: "dpv:hasRecipient",
-  withdrawal_method: iri("dpv:hasConsentControl"),
+  withdrawal_method: toIriTerm("dpv:hasConsentControl"),
   party_name: "dpv:hasName",
   party_address: "dpv:hasAddress",
   party_contact: "dpv:hasContact",
   event_time: "dct:date",
   validity_duration: "dct:valid",
   entity_id: "dpv:isImplementedByEntity",
-  event_type: iri("dpv:hasLegalBasis"),
-  event_state: iri("dpv:hasConsentStatus"),
+  event_type: toIriTerm("dpv:hasLegalBasis"),
+  event_state: toIriTerm("dpv:hasConsentStatus"),
 };
 
-const partyOf = (party_id: string, party_name: string, party_role: string, url: string | null) => ({
+const toParty = (party_id: string, party_name: string, party_role: string, url: string | null) => ({
   party_id,
   party_name,
   party_role,
@@ -103,8 +103,8 @@ interface ConsentEvent<State> {
   readonly isExplicit?: boolean;
 }
 
-const eventOf = <S>({ at, state, by, validity = "for good", isExplicit = false }: ConsentEvent<S>) => ({
-  event_time: isoOf(at),
+const toConsentEvent = <S>({ at, state, by, validity = "for good", isExplicit = false }: ConsentEvent<S>) => ({
+  event_time: toIso(at),
   validity_duration: validity,
   entity_id: by,
   event_type: isExplicit ? "dpv:ExplicitlyExpressedConsent" : "dpv:Consent",
@@ -112,7 +112,7 @@ const eventOf = <S>({ at, state, by, validity = "for good", isExplicit = false }
 });
 
 /** A receipt that holds its record; every mandatory field of the standard is there. */
-export const iso27560Receipt = <State extends string>(of: {
+export const buildIso27560Receipt = <State extends string>(of: {
   readonly id: string;
   readonly subjectHash: string;
   readonly notice: string;
@@ -127,7 +127,7 @@ export const iso27560Receipt = <State extends string>(of: {
   readonly events: readonly ConsentEvent<State>[];
 }) => {
   const { id, controller } = of;
-  const recipients = of.recipients.map((name, at) => partyOf(`recipient_${at + 1}`, name, "recipient third party", null));
+  const recipients = of.recipients.map((name, at) => toParty(`recipient_${at + 1}`, name, "recipient third party", null));
   const header = { schema_version: "ISO/IEC TS 27560:2023" as const, pii_principal_id: of.subjectHash };
   return {
     "@context": jsonLdContext,
@@ -140,7 +140,7 @@ export const iso27560Receipt = <State extends string>(of: {
       record_id: id,
       pii_processing: {
         privacy_notice: of.notice,
-        language: undetermined,
+        language: undeterminedLanguage,
         purposes: [
           {
             purpose: of.purpose,
@@ -156,47 +156,47 @@ export const iso27560Receipt = <State extends string>(of: {
           },
         ],
       },
-      party_identification: [partyOf(controller.id, controller.name, "PII controller", controller.url), ...recipients],
-      events: of.events.map(eventOf),
+      party_identification: [toParty(controller.id, controller.name, "PII controller", controller.url), ...recipients],
+      events: of.events.map(toConsentEvent),
     },
   };
 };
 
-const iso27560Of = (parts: ReceiptParts) => {
+const buildIso27560CertificateReceipt = (parts: ReceiptInput) => {
   const { certificate, country, context, isExplicit } = parts;
   const { businessId, subjectHash, withdrawal } = certificate;
   const given = { at: certificate.issuedAt, state: "dpv:ConsentGiven", by: subjectHash, validity: "until withdrawn", isExplicit } as const;
   const by = withdrawal?.method === "business_recorded" ? businessId : subjectHash;
   return {
-    ...iso27560Receipt({
+    ...buildIso27560Receipt({
       id: certificate.id,
       subjectHash,
-      notice: noticeOf(parts),
+      notice: getNoticeUrl(parts),
       purpose: certificate.purpose,
-      attributes: attributesOf(certificate),
-      controller: { id: businessId, name: certificate.businessName, url: site(certificate) },
-      recipients: recipientsOf(certificate),
-      collection: collectionOf(certificate),
+      attributes: listAttributes(certificate),
+      controller: { id: businessId, name: certificate.businessName, url: getSiteUrl(certificate) },
+      recipients: listReceiptRecipients(certificate),
+      collection: describeCollectionMethod(certificate),
       retention: notStated,
       country,
-      manageUrl: verifyUrlOf(context.verifyBase, certificate.id),
+      manageUrl: buildVerifyUrl(context.verifyBase, certificate.id),
       events: withdrawal === null ? [given] : [given, { at: withdrawal.withdrawnAt, state: "dpv:ConsentWithdrawn", by }],
     }),
-    certificate: certificateOf(parts),
+    certificate: toCertificateReference(parts),
   };
 };
 
 /** Every required field of version 1.1.0; what the certificate does not know is an empty text where the schema wants a text, and left out where only a statement would do. */
-const kantaraReceipt = (parts: ReceiptParts) => {
+const buildKantaraReceipt = (parts: ReceiptInput) => {
   const { certificate, country } = parts;
-  const recipients = recipientsOf(certificate);
+  const recipients = listReceiptRecipients(certificate);
   return {
     version: "KI-CR-v1.1.0" as const,
     jurisdiction: country,
     consentTimestamp: Math.floor(certificate.issuedAt / secondMs),
-    collectionMethod: collectionOf(certificate),
+    collectionMethod: describeCollectionMethod(certificate),
     consentReceiptID: certificate.id,
-    language: undetermined,
+    language: undeterminedLanguage,
     piiPrincipalId: certificate.subjectHash,
     piiControllers: [
       {
@@ -206,21 +206,21 @@ const kantaraReceipt = (parts: ReceiptParts) => {
         address: {},
         email: "",
         phone: "",
-        piiControllerUrl: site(certificate),
+        piiControllerUrl: getSiteUrl(certificate),
       },
     ],
-    policyUrl: noticeOf(parts),
+    policyUrl: getNoticeUrl(parts),
     services: [
       {
-        service: site(certificate),
+        service: getSiteUrl(certificate),
         purposes: [
           {
             purpose: certificate.purpose,
             purposeCategory: [notStated],
             ...(parts.isExplicit && { consentType: "EXPLICIT" as const }),
-            piiCategory: attributesOf(certificate),
+            piiCategory: listAttributes(certificate),
             primaryPurpose: true,
-            termination: certificate.withdrawal === null ? "until withdrawn" : `withdrawn ${isoOf(certificate.withdrawal.withdrawnAt)}`,
+            termination: certificate.withdrawal === null ? "until withdrawn" : `withdrawn ${toIso(certificate.withdrawal.withdrawnAt)}`,
             thirdPartyDisclosure: recipients.length > 0,
             ...(recipients.length > 0 && { thirdPartyName: recipients.join("; ") }),
           },
@@ -229,9 +229,9 @@ const kantaraReceipt = (parts: ReceiptParts) => {
     ],
     sensitive: false,
     spiCat: [],
-    certificate: certificateOf(parts),
+    certificate: toCertificateReference(parts),
   };
 };
 
-export const consentReceipt = (format: ReceiptFormat, parts: ReceiptParts) =>
-  format === "iso27560" ? iso27560Of(parts) : kantaraReceipt(parts);
+export const buildConsentReceipt = (format: ReceiptFormat, parts: ReceiptInput) =>
+  format === "iso27560" ? buildIso27560CertificateReceipt(parts) : buildKantaraReceipt(parts);

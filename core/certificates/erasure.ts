@@ -1,7 +1,7 @@
 // The decision to erase the person of a certificate: by an owner of the business, or because the time it was kept for has passed.
 // It cannot be undone; hashes, times, status and proofs stay.
 import type { Actor } from "../actor.ts";
-import { certificateFact, type AuditChain, type Fact } from "../facts.ts";
+import { createCertificateEvent, type AuditChain, type DomainEvent } from "../domain-events.ts";
 import type { CertId } from "../ids.ts";
 import type { Instant } from "../time.ts";
 
@@ -17,11 +17,11 @@ export interface ErasableCertificate {
 }
 
 /** `reason` is null where an owner gave none. */
-export const erasureFact = (
+export const createErasureEvent = (
   certificate: ErasableCertificate,
   { reason, actor, now }: { readonly reason: ErasureReason | "retention_ended" | null; readonly actor: Actor; readonly now: Instant },
-): Fact =>
-  certificateFact(certificate, now, {
+): DomainEvent =>
+  createCertificateEvent(certificate, now, {
     type: "certificate.subject_erased",
     actor,
     payload: { fingerprint: certificate.fingerprint, reason },

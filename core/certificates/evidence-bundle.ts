@@ -1,26 +1,26 @@
 // The evidence of one certificate as one JSON object, for programs that want the parts (CONTRACT 8). It says what the files of
 // the pack say; the pack is what gets signed.
-import { auditEntryHash } from "../audit/chain.ts";
-import { base64Of } from "../bytes.ts";
+import { hashAuditEntry } from "../audit/chain.ts";
+import { toBase64 } from "../bytes.ts";
 import { sha256, sha256Hex } from "../hash.ts";
 import { parseCheckpoint } from "../ledger/checkpoint.ts";
-import { parseTlogProof, tlogProofTextOfLines } from "../ledger/tlog-proof.ts";
-import { isoOf } from "../time.ts";
+import { parseTlogProof, formatTlogProofFromLines } from "../ledger/tlog-proof.ts";
+import { toIso } from "../time.ts";
 import type { JsonObject } from "../canonical-json.ts";
 import {
-  disclosedFields,
+  listDisclosedFields,
   type EvidenceParts,
-  type PackedAct,
+  type PackedEntityWithdrawal,
   type PackedAttestation,
   type PackedAudit,
   type PackedStatement,
 } from "./evidence-parts.ts";
-import { namedVerifier, type NamedVerifier } from "./evidence-readme.ts";
-import { publishedCanonical, publishedPreimage } from "./published.ts";
-import { subjectCommitments, subjectSalts } from "./subject.ts";
-import { policiesWithText } from "./views.ts";
+import { parseVerifierRelease, type VerifierRelease } from "./evidence-readme.ts";
+import { canonicalPreimageFromPublished, preimageFromPublished } from "./published-certificate.ts";
+import { computeSubjectCommitments, deriveSubjectSalts } from "./subject.ts";
+import { toPoliciesWithText } from "./public-view.ts";
 
-const howToVerify = (verifier: NamedVerifier | null): string =>
+const buildVerificationSteps = (verifier: VerifierRelease | null): string =>
   [
     "1. SHA-256 of canonical_json (UTF-8) must equal fingerprint.",
     "2. SHA-256 of disclosure.text (UTF-8) must equal disclosure.hash, which is disclosure_hash in the preimage.",
@@ -34,7 +34,7 @@ const howToVerify = (verifier: NamedVerifier | null): string =>
     ...(verifier === null ? [] : [`svc-verify: ${verifier.url}, SHA-256 ${verifier.sha256} when this was made.`]),
   ].join("\n");
 
-const nothingAnchored = {
+const emptyLedgerPart = {
   leaf_hash: null,
   leaf_index: null,
   tree_size: null,
@@ -46,10 +46,10 @@ const nothingAnchored = {
 } as const;
 
 /** The proof against the checkpoint that others attested, where one was; else against the one of the receipt. */
-const ledgerPart = (anchor: PackedStatement | undefined, entryHash: string | null): JsonObject => {
-  if (anchor === undefined) return { entry: null, entry_hash: null, ...nothingAnchored };
+const buildLedgerPart = (anchor: PackedStatement | undefined, entryHash: string | null): JsonObject => {
+  if (anchor === undefined) return { entry: null, entry_hash: null, ...emptyLedgerPart };
   const { statement, receipt, attested } = anchor;
-  if (receipt === null) return { entry: statement, entry_hash: entryHash, ...nothingAnchored };
+  if (receipt === null) return { entry: statement, entry_hash: entryHash, ...emptyLedgerPart };
   const { leaf_hash, leaf_index, leaf_body = null, signed_root: note, inclusion_proof: inclusionProof } = receipt;
   const proven: PackedAttestation = attested ?? { note, inclusionProof, cosignatures: [], tsr: null };
   const checkpoint = proven.note + proven.cosignatures.join("");
@@ -63,21 +63,21 @@ const ledgerPart = (anchor: PackedStatement | undefined, entryHash: string | nul
     inclusion_proof: proven.inclusionProof,
     checkpoint,
     cosignatures: proven.cosignatures,
-    timestamp_token: proven.tsr === null ? null : base64Of(proven.tsr),
-    tlog_proof: tlogProofTextOfLines(leaf_index, proven.inclusionProof, checkpoint),
+    timestamp_token: proven.tsr === null ? null : toBase64(proven.tsr),
+    tlog_proof: formatTlogProofFromLines(leaf_index, proven.inclusionProof, checkpoint),
   };
 };
 
 /** A withdrawal from single recipients: what was signed, and its statement for the ledger. */
-const actPart = ({ number, receipt, signature, anchor }: PackedAct): JsonObject => ({
+const buildEntityWithdrawalPart = ({ number, receipt, signature, anchor }: PackedEntityWithdrawal): JsonObject => ({
   number,
   receipt: JSON.parse(receipt) as JsonObject,
   canonical: receipt,
   signature: { ...signature },
-  ledger: ledgerPart(anchor ?? undefined, anchor === null ? null : sha256Hex(anchor.statement)),
+  ledger: buildLedgerPart(anchor ?? undefined, anchor === null ? null : sha256Hex(anchor.statement)),
 });
 
-const auditPart = (audit: PackedAudit | null): JsonObject => {
+const buildAuditPart = (audit: PackedAudit | null): JsonObject => {
   if (audit === null) return { chain: null, chain_index: null, entries: [], head: null, heads: null };
   return {
     chain: audit.entries[0]?.chain ?? null,
@@ -95,7 +95,7 @@ const auditPart = (audit: PackedAudit | null): JsonObject => {
         payload_salt: committed?.salt ?? null,
         payload_hash: entry.payload_hash,
         prev_hash: entry.prev_hash,
-        hash: auditEntryHash(sha256, entry),
+        hash: hashAuditEntry(sha256, entry),
         log_index: proof === null ? null : (parseTlogProof(proof)?.index.toString() ?? null),
         tlog_proof: proof,
       };
@@ -106,42 +106,42 @@ const auditPart = (audit: PackedAudit | null): JsonObject => {
 };
 
 /** GET /v1/certs/{id}/evidence-pack?format=json: everything needed to check the certificate without us. */
-export const evidenceBundle = (parts: EvidenceParts): JsonObject => {
-  const { opened, redacted, verifyView } = parts;
+export const buildEvidenceBundle = (parts: EvidenceParts): JsonObject => {
+  const { opened, isRedacted, publicView } = parts;
   const { certificate, subject } = opened;
   const fields = subject?.fields ?? new Map<string, string>();
-  const salts = subject === null ? {} : subjectSalts(fields, subject.rootSalt);
+  const salts = subject === null ? {} : deriveSubjectSalts(fields, subject.rootSalt);
   return {
     bundle_version: "1.0",
-    generated_at: isoOf(parts.createdAt),
-    certificate: verifyView,
-    preimage: publishedPreimage(certificate) as unknown as JsonObject,
-    canonical_json: publishedCanonical(certificate),
+    generated_at: toIso(parts.createdAt),
+    certificate: publicView,
+    preimage: preimageFromPublished(certificate) as unknown as JsonObject,
+    canonical_json: canonicalPreimageFromPublished(certificate),
     fingerprint: certificate.fingerprint,
-    subject_disclosures: disclosedFields(parts).map(([key, value]) => ({ key, salt: salts[key] as string, value })),
-    commitments: subject === null ? {} : subjectCommitments(fields, subject.rootSalt),
+    subject_disclosures: listDisclosedFields(parts).map(([key, value]) => ({ key, salt: salts[key] as string, value })),
+    commitments: subject === null ? {} : computeSubjectCommitments(fields, subject.rootSalt),
     disclosure: { text: certificate.disclosureText, hash: certificate.disclosureHash },
-    policies: policiesWithText(certificate, parts.policyTexts),
-    evidence: redacted ? null : opened.evidence,
+    policies: toPoliciesWithText(certificate, parts.policyTexts),
+    evidence: isRedacted ? null : opened.evidence,
     evidence_hash: opened.evidenceHash,
-    audit: auditPart(parts.audit),
-    ledger: ledgerPart(
+    audit: buildAuditPart(parts.audit),
+    ledger: buildLedgerPart(
       parts.anchors.find(({ event }) => event === "issued"),
       certificate.anchor?.entryHash ?? null,
     ),
-    withdrawal: verifyView.withdrawal ?? null,
+    withdrawal: publicView.withdrawal ?? null,
     withdrawal_receipt: parts.withdrawalReceipt ?? null,
-    ...(parts.acts.length > 0 && { entity_withdrawal_receipts: parts.acts.map(actPart) }),
+    ...(parts.entityWithdrawals.length > 0 && { entity_withdrawal_receipts: parts.entityWithdrawals.map(buildEntityWithdrawalPart) }),
     views: parts.views.map((view) => ({
-      at: isoOf(view.at),
+      at: toIso(view.at),
       os: view.os,
       bot: view.bot,
-      ip: redacted ? null : view.ip,
-      user_agent: redacted ? null : view.userAgent,
+      ip: isRedacted ? null : view.ip,
+      user_agent: isRedacted ? null : view.userAgent,
     })),
     issuer_keys: parts.trust.issuer_keys ?? null,
     signature: { ...certificate.signature },
     identity: { legal_name: parts.identity.legalName, mailing_address: parts.identity.mailingAddress, contact: parts.identity.contact },
-    how_to_verify: howToVerify(namedVerifier(parts.trust)),
+    how_to_verify: buildVerificationSteps(parseVerifierRelease(parts.trust)),
   };
 };

@@ -1,16 +1,16 @@
 // The pages of an evidence pack: the certificate in plain words, and the page that checks itself when opened from disk.
 // Both are written for files: no address is loaded, everything a stranger typed is text, and the policy in the page
 // forbids what is not named in it by its hash.
-import { base64Of } from "../bytes.ts";
+import { toBase64 } from "../bytes.ts";
 import { sha256 } from "../hash.ts";
-import { certificateArticle } from "./evidence-article.ts";
+import { renderCertificateArticle } from "./evidence-article.ts";
 import { html, Markup } from "./evidence-markup.ts";
 import type { EvidenceParts } from "./evidence-parts.ts";
 
-type Disclosed = readonly (readonly [string, string])[];
+type DisclosedFields = readonly (readonly [string, string])[];
 
 /** Each printed page bears the certificate's id: a sheet that has lost its neighbours still says what it belongs to. */
-const styleOf = (
+const buildStyleSheet = (
   certId: string,
 ): string => `:root{color-scheme:light dark;--ink:light-dark(#1b1d21,#e9e9e6);--quiet:light-dark(#575b62,#a7acb4);--paper:light-dark(#fff,#15171b);--line:light-dark(#dbdbd6,#353a42);--good:light-dark(#17663a,#71d19b);--bad:light-dark(#b02a21,#f59a93);--caution:light-dark(#835000,#e6b869);--action:light-dark(#1d4fb8,#8fb4ff)}
 *{box-sizing:border-box}
@@ -46,20 +46,20 @@ button{font:inherit;color:var(--action);background:none;border:1px solid current
 @media print{:root{color-scheme:light}body{max-width:none;padding:0;font-size:10pt;orphans:3;widows:3}.screen{display:none}h1{margin-block-start:0}h1,h2{break-after:avoid}section.checks{break-before:page}tr,dt,dd:not(.long),li{break-inside:avoid}dt{break-after:avoid}thead{display:table-header-group}}
 `;
 
-const cspHash = (text: string): string => `'sha256-${base64Of(sha256(text))}'`;
+const toCspHash = (text: string): string => `'sha256-${toBase64(sha256(text))}'`;
 
 /** Nothing may be loaded from anywhere, nor sent; of scripts only the one with this hash runs. */
-const policyOf = (style: string, script: string | null): string =>
-  `default-src 'none'; style-src ${cspHash(style)}; ${script === null ? "" : `script-src ${cspHash(script)}; `}base-uri 'none'; form-action 'none'`;
+const buildContentSecurityPolicy = (style: string, script: string | null): string =>
+  `default-src 'none'; style-src ${toCspHash(style)}; ${script === null ? "" : `script-src ${toCspHash(script)}; `}base-uri 'none'; form-action 'none'`;
 
-const page = ({ opened }: EvidenceParts, script: string | null, body: Markup): string => {
+const renderEvidencePage = ({ opened }: EvidenceParts, script: string | null, body: Markup): string => {
   const { id } = opened.certificate;
-  const style = styleOf(id);
+  const style = buildStyleSheet(id);
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policyOf(style, script)}">
+<meta http-equiv="Content-Security-Policy" content="${buildContentSecurityPolicy(style, script)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>Certificate ${id}</title>
@@ -73,11 +73,11 @@ ${body}
 };
 
 /** certificate.html of the pack: static, without script. */
-export const certificatePageText = (parts: EvidenceParts, disclosed: Disclosed): string =>
-  page(parts, null, certificateArticle(parts, disclosed));
+export const renderCertificatePage = (parts: EvidenceParts, disclosed: DisclosedFields): string =>
+  renderEvidencePage(parts, null, renderCertificateArticle(parts, disclosed));
 
 /** The page that holds the whole pack and checks it. Throws for a script that would end its own element. */
-export const verifyPageText = (parts: EvidenceParts, disclosed: Disclosed, zipBase64: string, verifierSource: string): string => {
+export const renderVerifyPage = (parts: EvidenceParts, disclosed: DisclosedFields, zipBase64: string, verifierSource: string): string => {
   if (/<\/script|<!--/i.test(verifierSource)) throw new TypeError("evidence page: the verifier cannot stand inside a page");
   const body = html`<div id="verdict" class="verdict caution" role="status"><p><strong>Not checked.</strong></p><p>This page checks itself with its own script, without any network. The script did not run here.</p></div>
 <section class="screen" aria-label="What you know yourself">
@@ -88,12 +88,12 @@ export const verifyPageText = (parts: EvidenceParts, disclosed: Disclosed, zipBa
 <input id="fingerprint" type="text" autocomplete="off" spellcheck="false" maxlength="64">
 <button id="save" type="button">Save the pack as a zip file</button>
 </section>
-${certificateArticle(parts, disclosed)}
+${renderCertificateArticle(parts, disclosed)}
 <section class="checks" aria-labelledby="checks-title">
 <h2 id="checks-title">Every check</h2>
 <table id="checks"></table>
 </section>
 <script type="application/zip" id="pack">${zipBase64}</script>
 <script>${new Markup(verifierSource)}</script>`;
-  return page(parts, verifierSource, body);
+  return renderEvidencePage(parts, verifierSource, body);
 };

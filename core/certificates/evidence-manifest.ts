@@ -4,5 +4,5 @@ import { sha256Hex } from "../hash.ts";
 export const packSchema = "svc-evidence-pack-v1";
 
 /** The text that the issuer signs: through the hash of MANIFEST.sha256 it covers every file. */
-export const manifestNoteText = (certId: string, manifestSha256: Uint8Array): string =>
+export const buildManifestNoteText = (certId: string, manifestSha256: Uint8Array): string =>
   `${packSchema}\n${certId}\n${sha256Hex(manifestSha256)}\n`;

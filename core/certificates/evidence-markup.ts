@@ -1,5 +1,5 @@
 // Markup of the pages of an evidence pack: what is put into it is text, whoever typed it, unless it is markup itself.
-import { isoOf, type Instant } from "../time.ts";
+import { toIso, type Instant } from "../time.ts";
 
 export class Markup {
   readonly text: string;
@@ -8,31 +8,38 @@ export class Markup {
   }
 }
 
-const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "\r": "&#13;" };
+const htmlEntities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+  "\r": "&#13;",
+};
 
-type Piece = string | number | Markup | readonly Markup[] | null;
+type MarkupPiece = string | number | Markup | readonly Markup[] | null;
 
-const pieceText = (piece: Piece): string => {
+const renderPiece = (piece: MarkupPiece): string => {
   if (piece === null) return "";
   if (piece instanceof Markup) return piece.text;
   if (typeof piece === "object") return piece.map(({ text }) => text).join("");
-  return String(piece).replaceAll(/[&<>"'\r]/g, (char) => entities[char] as string); // a parser would turn CR into LF
+  return String(piece).replaceAll(/[&<>"'\r]/g, (char) => htmlEntities[char] as string); // a parser would turn CR into LF
 };
 
 /** Markup from a template: what is put in is text, unless it is markup itself. */
-export const html = (strings: TemplateStringsArray, ...pieces: readonly Piece[]): Markup =>
-  new Markup(strings.reduce((text, string, at) => text + pieceText(pieces[at - 1] ?? null) + string));
+export const html = (strings: TemplateStringsArray, ...pieces: readonly MarkupPiece[]): Markup =>
+  new Markup(strings.reduce((text, string, at) => text + renderPiece(pieces[at - 1] ?? null) + string));
 
-const months = "January February March April May June July August September October November December".split(" ");
+const monthNames = "January February March April May June July August September October November December".split(" ");
 
 /** `4 March 2026, 05:06:07 UTC`. Spelt here, because what the platform prints changes with its version. */
-export const timeMarkup = (instant: Instant): Markup => {
-  const iso = isoOf(instant);
-  const day = `${Number(iso.slice(8, 10))} ${months[Number(iso.slice(5, 7)) - 1]} ${iso.slice(0, 4)}`;
+export const renderTime = (instant: Instant): Markup => {
+  const iso = toIso(instant);
+  const day = `${Number(iso.slice(8, 10))} ${monthNames[Number(iso.slice(5, 7)) - 1]} ${iso.slice(0, 4)}`;
   return html`<time datetime="${iso}">${day}, ${iso.slice(11, 19)} UTC</time>`;
 };
 
-export const timeOfView = (value: unknown): Markup | null => {
+export const renderTimeText = (value: unknown): Markup | null => {
   const instant = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isFinite(instant) ? timeMarkup(instant) : null;
+  return Number.isFinite(instant) ? renderTime(instant) : null;
 };

@@ -2,10 +2,10 @@
 import type { AuditEntry } from "../audit/chain.ts";
 import type { HeadsProof } from "../audit/proof.ts";
 import type { JsonObject } from "../canonical-json.ts";
-import type { FactType } from "../facts.ts";
+import type { DomainEventType } from "../domain-events.ts";
 import type { Receipt } from "../ledger/receipt.ts";
 import type { Instant } from "../time.ts";
-import type { IssuerSignature, OpenedCertificate, PublishedCertificate, View } from "./published.ts";
+import type { IssuerSignature, OpenedCertificate, PublishedCertificate, PageView } from "./published-certificate.ts";
 
 /** A checkpoint of the ledger that others vouched for, and the statement's place in its tree. */
 export interface PackedAttestation {
@@ -32,7 +32,7 @@ export interface PackedAnchor extends PackedStatement {
 }
 
 /** The proof of a withdrawal from single recipients. */
-export interface PackedAct {
+export interface PackedEntityWithdrawal {
   /** 1, 2, 3 … on its certificate. */
   readonly number: number;
   /** The text that was signed, exactly. */
@@ -42,7 +42,7 @@ export interface PackedAct {
 }
 
 /** A pack holds the proofs of the first acts, about 15 KiB each; later ones are proved by their audit entries. */
-export const maxPackedActs = 100;
+export const maxPackedEntityWithdrawals = 100;
 
 /** This certificate's entries of its business's chain, oldest first: those that the audit log already holds. */
 export interface PackedAudit {
@@ -71,8 +71,8 @@ export interface EvidenceParts {
   readonly createdAt: Instant;
   readonly opened: OpenedCertificate;
   /** What GET /v1/certs/{id}/verify answers at this moment. */
-  readonly verifyView: JsonObject;
-  readonly views: readonly View[];
+  readonly publicView: JsonObject;
+  readonly views: readonly PageView[];
   /** Text of each linked policy by its content hash; null where it could not be read. */
   readonly policyTexts: ReadonlyMap<string, string | null>;
   readonly identity: { readonly legalName: string | null; readonly mailingAddress: string | null; readonly contact: string | null };
@@ -80,16 +80,16 @@ export interface EvidenceParts {
   readonly withdrawalReceipt?: JsonObject | null;
   readonly anchors: readonly PackedAnchor[];
   /** Withdrawals from single recipients, oldest first. */
-  readonly acts: readonly PackedAct[];
+  readonly entityWithdrawals: readonly PackedEntityWithdrawal[];
   /** Null while the audit log holds nothing of the certificate. */
   readonly audit: PackedAudit | null;
   /** The document at /.well-known/svc-trust.json. */
   readonly trust: JsonObject;
   readonly issuer: PackIssuer;
   /** Field keys whose value and salt are disclosed; null discloses every field. */
-  readonly disclose: ReadonlySet<string> | null;
+  readonly disclosedKeys: ReadonlySet<string> | null;
   /** Leaves out the subject's values and everything in the evidence that points to a person. */
-  readonly redacted: boolean;
+  readonly isRedacted: boolean;
 }
 
 /**
@@ -97,13 +97,13 @@ export interface EvidenceParts {
  * make the evidence another one. Not what a stranger can bring about, who could fill a pack with it. And nothing that happened
  * after the certificate was read, so that all of the evidence is of that moment.
  */
-export const evidenceFacts = ({
+export const listEvidenceEventTypes = ({
   status,
   withdrawal,
   entitiesWithdrawn,
   policiesCaptured,
   subjectErasedAt,
-}: PublishedCertificate): readonly FactType[] => [
+}: PublishedCertificate): readonly DomainEventType[] => [
   "certificate.issued",
   ...(entitiesWithdrawn.length > 0 ? (["certificate.entities_withdrawn"] as const) : []),
   ...(status === "revoked" ? (["certificate.revoked"] as const) : []),
@@ -114,5 +114,5 @@ export const evidenceFacts = ({
 ];
 
 /** Fields that the pack shows in the clear, in the order in which they were stored. */
-export const disclosedFields = ({ opened, redacted, disclose }: EvidenceParts): readonly (readonly [string, string])[] =>
-  redacted || opened.subject === null ? [] : [...opened.subject.fields].filter(([key]) => disclose?.has(key) ?? true);
+export const listDisclosedFields = ({ opened, isRedacted, disclosedKeys }: EvidenceParts): readonly (readonly [string, string])[] =>
+  isRedacted || opened.subject === null ? [] : [...opened.subject.fields].filter(([key]) => disclosedKeys?.has(key) ?? true);

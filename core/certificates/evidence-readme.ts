@@ -2,19 +2,19 @@
 
 import type { JsonObject } from "../canonical-json.ts";
 
-export interface NamedVerifier {
+export interface VerifierRelease {
   readonly url: string;
   /** Hex. */
   readonly sha256: string;
 }
 
 /** The verifier that a trust document names; null where it names none. */
-export const namedVerifier = (trust: JsonObject): NamedVerifier | null => {
-  const { url, sha256 } = (trust.verifier ?? {}) as Partial<NamedVerifier>;
+export const parseVerifierRelease = (trust: JsonObject): VerifierRelease | null => {
+  const { url, sha256 } = (trust.verifier ?? {}) as Partial<VerifierRelease>;
   return url === undefined || sha256 === undefined ? null : { url, sha256 };
 };
 
-const whereFrom = (verifier: NamedVerifier | null): string =>
+const buildDownloadSteps = (verifier: VerifierRelease | null): string =>
   verifier === null
     ? ""
     : `
@@ -22,7 +22,7 @@ const whereFrom = (verifier: NamedVerifier | null): string =>
     echo "${verifier.sha256}  svc-verify.mjs" | sha256sum -c
 `;
 
-export const readmeText = ({
+export const buildReadme = ({
   certId,
   kid,
   issuerVkey,
@@ -31,7 +31,7 @@ export const readmeText = ({
   readonly certId: string;
   readonly kid: string;
   readonly issuerVkey: string;
-  readonly verifier: NamedVerifier | null;
+  readonly verifier: VerifierRelease | null;
 }): string =>
   `EVIDENCE OF CONSENT
 certificate ${certId}
@@ -41,7 +41,7 @@ certificate.html says it in plain words. Every other file is exactly what was ha
 
 
 1. With one tool
-${whereFrom(verifier)}
+${buildDownloadSteps(verifier)}
     node svc-verify.mjs evidence-${certId}.zip --trust trust.json
 
 It is one JavaScript file without dependencies (Node 20 or later) and needs no network. trust.json lists the keys you trust:

@@ -1,7 +1,7 @@
 // The container of an evidence pack: a zip that stores its members as they are, in exactly one spelling. Nothing in it
 // depends on a clock or a machine, and the reader takes only what the writer would write, so no byte of an archive can be
 // changed, added or hidden without being noticed (no comments, no extra fields, no gaps between members).
-import { concatBytes, isSameBytes, utf8 } from "../bytes.ts";
+import { concatBytes, areBytesEqual, encodeUtf8 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 
 export type PackFiles = ReadonlyMap<string, Uint8Array>;
@@ -9,13 +9,13 @@ export type PackFiles = ReadonlyMap<string, Uint8Array>;
 const localSignature = 0x04034b50;
 const centralSignature = 0x02014b50;
 const endSignature = 0x06054b50;
-const localBytes = 30;
-const endBytes = 22;
-const version = 20; // 2.0, the first that knows folders in names; made on "FAT", whose attributes are all zero
-const utf8Names = 0x0800;
-const stored = 0;
-const midnight = 0;
-const firstDay = 0x0021; // 1980-01-01, the earliest date the format can say
+const localHeaderBytes = 30;
+const endRecordBytes = 22;
+const zipVersion = 20; // 2.0, the first that knows folders in names; made on "FAT", whose attributes are all zero
+const utf8NamesFlag = 0x0800;
+const storedMethod = 0;
+const midnightDosTime = 0;
+const earliestDosDate = 0x0021; // 1980-01-01, the earliest date the format can say
 
 const crcTable = Uint32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte;
@@ -30,7 +30,7 @@ const crc32 = (bytes: Uint8Array): number => {
 };
 
 /** Little-endian fields: width in bytes and value. */
-const fields = (...pairs: readonly (readonly [2 | 4, number])[]): Uint8Array => {
+const encodeFields = (...pairs: readonly (readonly [2 | 4, number])[]): Uint8Array => {
   const bytes = new Uint8Array(pairs.reduce((sum, [width]) => sum + width, 0));
   const view = new DataView(bytes.buffer);
   let at = 0;
@@ -43,12 +43,12 @@ const fields = (...pairs: readonly (readonly [2 | 4, number])[]): Uint8Array => 
 };
 
 /** What both headers of a member say, word for word. */
-const described = (name: Uint8Array, content: Uint8Array): readonly (readonly [2 | 4, number])[] => [
-  [2, version],
-  [2, utf8Names],
-  [2, stored],
-  [2, midnight],
-  [2, firstDay],
+const buildMemberFields = (name: Uint8Array, content: Uint8Array): readonly (readonly [2 | 4, number])[] => [
+  [2, zipVersion],
+  [2, utf8NamesFlag],
+  [2, storedMethod],
+  [2, midnightDosTime],
+  [2, earliestDosDate],
   [4, crc32(content)],
   [4, content.length],
   [4, content.length],
@@ -56,28 +56,28 @@ const described = (name: Uint8Array, content: Uint8Array): readonly (readonly [2
   [2, 0], // no extra field
 ];
 
-const segment = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
+const pathSegmentPattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
 /** A relative path of plain ASCII: no member can land outside the folder it is unpacked into, on any system. */
-const isPackName = (name: string): boolean => name.length <= 200 && name.split("/").every((part) => segment.test(part));
+const isPackPath = (name: string): boolean => name.length <= 200 && name.split("/").every((part) => pathSegmentPattern.test(part));
 
 /** Members sorted by name, whatever the order of the map. Throws for a name that the reader would refuse. */
-export const zipOf = (files: PackFiles): Uint8Array<ArrayBuffer> => {
+export const createZip = (files: PackFiles): Uint8Array<ArrayBuffer> => {
   const members: Uint8Array[] = [];
   const directory: Uint8Array[] = [];
   let offset = 0;
   for (const [name, content] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    if (!isPackName(name)) throw new TypeError("zip: a member has no plain relative name");
-    const nameBytes = utf8(name);
-    const header = described(nameBytes, content);
-    members.push(fields([4, localSignature], ...header), nameBytes, content);
+    if (!isPackPath(name)) throw new TypeError("zip: a member has no plain relative name");
+    const nameBytes = encodeUtf8(name);
+    const header = buildMemberFields(nameBytes, content);
+    members.push(encodeFields([4, localSignature], ...header), nameBytes, content);
     // no comment, first disk, no attributes
-    directory.push(fields([4, centralSignature], [2, version], ...header, [2, 0], [2, 0], [2, 0], [4, 0], [4, offset]), nameBytes);
-    offset += localBytes + nameBytes.length + content.length;
+    directory.push(encodeFields([4, centralSignature], [2, zipVersion], ...header, [2, 0], [2, 0], [2, 0], [4, 0], [4, offset]), nameBytes);
+    offset += localHeaderBytes + nameBytes.length + content.length;
   }
   const directoryBytes = directory.reduce((sum, part) => sum + part.length, 0);
   const count = files.size;
-  const end = fields([4, endSignature], [2, 0], [2, 0], [2, count], [2, count], [4, directoryBytes], [4, offset], [2, 0]);
+  const end = encodeFields([4, endSignature], [2, 0], [2, 0], [2, count], [2, count], [4, directoryBytes], [4, offset], [2, 0]);
   return concatBytes(...members, ...directory, end);
 };
 
@@ -96,29 +96,29 @@ export type ZipFault =
 
 export type ZipVerdict = Verdict<{ files: PackFiles }, ZipFault>;
 
-const latin = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
+const decodeLatin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 
 /**
  * The members of an archive that `zipOf` could have written, else what is wrong with it first. Members are counted off from
  * the first byte; then the whole is written again and compared, which settles every field that was not looked at.
  */
-export const filesOfZip = (zip: Uint8Array, maxBytes: number): ZipVerdict => {
+export const parseZip = (zip: Uint8Array, maxBytes: number): ZipVerdict => {
   if (zip.length > maxBytes) return fail("too_large");
-  if (zip.length < endBytes) return fail("not_a_zip");
+  if (zip.length < endRecordBytes) return fail("not_a_zip");
   const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength);
   const files = new Map<string, Uint8Array>();
   let last = "";
   let at = 0;
   while (at + 4 <= zip.length && view.getUint32(at, true) === localSignature) {
-    if (at + localBytes > zip.length) return fail("truncated");
+    if (at + localHeaderBytes > zip.length) return fail("truncated");
     const size = view.getUint32(at + 18, true);
     const nameLength = view.getUint16(at + 26, true);
-    if (view.getUint16(at + 6, true) !== utf8Names) return fail("data_descriptor_or_flags");
-    if (view.getUint16(at + 8, true) !== stored || view.getUint32(at + 22, true) !== size) return fail("compressed");
-    const start = at + localBytes + nameLength;
+    if (view.getUint16(at + 6, true) !== utf8NamesFlag) return fail("data_descriptor_or_flags");
+    if (view.getUint16(at + 8, true) !== storedMethod || view.getUint32(at + 22, true) !== size) return fail("compressed");
+    const start = at + localHeaderBytes + nameLength;
     if (nameLength > 200 || start + size > zip.length) return fail("truncated");
-    const name = latin(zip.subarray(at + localBytes, start));
-    if (!isPackName(name)) return fail("unsafe_name");
+    const name = decodeLatin1(zip.subarray(at + localHeaderBytes, start));
+    if (!isPackPath(name)) return fail("unsafe_name");
     if (name <= last) return fail("duplicate_or_unsorted_name");
     const content = zip.slice(start, start + size);
     if (crc32(content) !== view.getUint32(at + 14, true)) return fail("wrong_crc");
@@ -128,7 +128,7 @@ export const filesOfZip = (zip: Uint8Array, maxBytes: number): ZipVerdict => {
   }
   if (at + 4 > zip.length || at === 0) return fail("not_a_zip");
   if (view.getUint32(at, true) !== centralSignature) return fail("bytes_before_or_between_members");
-  const whole = zipOf(files);
-  if (isSameBytes(whole, zip)) return { ok: true, files };
-  return fail(zip.length > whole.length && isSameBytes(whole, zip.subarray(0, whole.length)) ? "trailing_bytes" : "headers_differ");
+  const whole = createZip(files);
+  if (areBytesEqual(whole, zip)) return { ok: true, files };
+  return fail(zip.length > whole.length && areBytesEqual(whole, zip.subarray(0, whole.length)) ? "trailing_bytes" : "headers_differ");
 };

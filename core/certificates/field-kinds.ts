@@ -1,9 +1,9 @@
 // What a value under a recognised key must be (CONTRACT 2): who reads `country` or `email` on a certificate may rely on its kind.
 // Values are stored as typed; any other key holds any text.
-import { isMailbox } from "../mailbox.ts";
+import { isEmailAddress } from "../email-address.ts";
 
 /** ISO 3166-1 alpha-2, all that are assigned. */
-const countries: ReadonlySet<string> = new Set(
+const countryCodes: ReadonlySet<string> = new Set(
   (
     "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG " +
     "CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL " +
@@ -15,27 +15,27 @@ const countries: ReadonlySet<string> = new Set(
 );
 
 /** Two letters in either case. */
-export const isCountry = (text: string): boolean => countries.has(text.toUpperCase());
+export const isCountryCode = (text: string): boolean => countryCodes.has(text.toUpperCase());
 
-const isDay = (year: number, month: number, day: number): boolean =>
+const isCalendarDay = (year: number, month: number, day: number): boolean =>
   month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 
 /** `1980-01-31`, or as forms ask for it: `01/31/1980`, `31.1.1980`. Which of the two comes first, only the form knows. */
 const isDate = (text: string): boolean => {
   const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
-  if (isoYear !== undefined) return isDay(Number(isoYear), Number(isoMonth), Number(isoDay));
+  if (isoYear !== undefined) return isCalendarDay(Number(isoYear), Number(isoMonth), Number(isoDay));
   const [, first, , second, year] = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})$/.exec(text) ?? [];
-  return isDay(Number(year), Number(first), Number(second)) || isDay(Number(year), Number(second), Number(first));
+  return isCalendarDay(Number(year), Number(first), Number(second)) || isCalendarDay(Number(year), Number(second), Number(first));
 };
 
-const kinds: Readonly<Record<string, readonly [is: (value: string) => boolean, rule: string]>> = {
-  email: [isMailbox, "must be one e-mail address"],
-  country: [isCountry, "must be two letters of ISO 3166-1"],
+const fieldKinds: Readonly<Record<string, readonly [is: (value: string) => boolean, rule: string]>> = {
+  email: [isEmailAddress, "must be one e-mail address"],
+  country: [isCountryCode, "must be two letters of ISO 3166-1"],
   date_of_birth: [isDate, "must be a date"],
 };
 
 /** Null, or the rule that is broken. An empty value says that nothing was typed. */
-export const kindFault = (key: string, value: string): string | null => {
-  const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined;
+export const validateFieldKind = (key: string, value: string): string | null => {
+  const kind = Object.hasOwn(fieldKinds, key) ? fieldKinds[key] : undefined;
   return kind === undefined || value === "" || kind[0](value) ? null : kind[1];
 };

@@ -1,7 +1,7 @@
 // The fingerprint: SHA-256 over the canonical JSON of exactly these eight members, or ten when the form asked recipient
 // by recipient (SPEC, What the service does 7). Everything in it is published, so anyone can recompute it; text goes in
 // exactly as stored, never Unicode-normalised, so no verifier needs Unicode tables.
-import { canonicalJson } from "../canonical-json.ts";
+import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 import type { Recipients } from "./recipients.ts";
 
@@ -22,7 +22,7 @@ export interface Preimage {
   readonly timestamp: string;
 }
 
-export const preimageOf = (bound: {
+export const buildPreimage = (bound: {
   readonly business: { readonly id: string; readonly name: string };
   readonly certId: string;
   readonly disclosureHash: string;
@@ -47,7 +47,7 @@ export const preimageOf = (bound: {
 });
 
 /** The exact text whose SHA-256 is the fingerprint. */
-export const canonicalPreimage = (preimage: Preimage): string => canonicalJson({ ...preimage, business: { ...preimage.business } });
+export const canonicalizePreimage = (preimage: Preimage): string => toCanonicalJson({ ...preimage, business: { ...preimage.business } });
 
 /** 64 lower-case hex characters, of `canonicalPreimage`. */
-export const fingerprintOf = (canonical: string): string => sha256Hex(canonical);
+export const computeFingerprint = (canonical: string): string => sha256Hex(canonical);

@@ -1,21 +1,21 @@
 // The decision behind POST /v1/consent: a business, a submission and the time become a certificate and its fact, or a
 // refusal. Pure: ids, salts and the clock come in as arguments.
-import { mayCapture, type AccessRefusal, type Environment, type Plan } from "../access/entitlement.ts";
+import { authorizeCapture, type AccessRefusal, type Environment, type Plan } from "../access/entitlement.ts";
 import { verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain, type VerifiedHost } from "../access/origins.ts";
-import type { ActingBusiness } from "../access/principal.ts";
-import { canonicalJson, type JsonObject } from "../canonical-json.ts";
-import { certificateFact, type Fact } from "../facts.ts";
+import type { BusinessPrincipal } from "../access/principal.ts";
+import { toCanonicalJson, type JsonObject } from "../canonical-json.ts";
+import { createCertificateEvent, type DomainEvent } from "../domain-events.ts";
 import { sha256Hex } from "../hash.ts";
 import type { CertId, ClientId } from "../ids.ts";
 import { ok, type Result } from "../result.ts";
-import { isoOf, type Instant } from "../time.ts";
-import type { CaptureCircumstances, Certificate, Submission } from "./certificate.ts";
-import { canonicalPreimage, fingerprintOf, preimageOf } from "./fingerprint.ts";
-import type { ReadSubmission } from "./submission.ts";
-import { evidenceSalt, subjectCommitments, subjectHash } from "./subject.ts";
-import { browserFamily, osFamily } from "./user-agent.ts";
+import { toIso, type Instant } from "../time.ts";
+import type { CaptureContext, Certificate, Submission } from "./certificate.ts";
+import { canonicalizePreimage, computeFingerprint, buildPreimage } from "./fingerprint.ts";
+import type { ParsedSubmission } from "./submission.ts";
+import { deriveEvidenceSalt, computeSubjectCommitments, computeSubjectHash } from "./subject.ts";
+import { parseBrowserFamily, parseOsFamily } from "./user-agent.ts";
 
-export interface CapturingBusiness extends Omit<ActingBusiness, "country"> {
+export interface IssuingBusiness extends Omit<BusinessPrincipal, "country"> {
   readonly plan: Plan;
   readonly environment: Environment;
   readonly domains: readonly VerifiedDomain[];
@@ -24,16 +24,16 @@ export interface CapturingBusiness extends Omit<ActingBusiness, "country"> {
   readonly emitsIssued: boolean;
 }
 
-export interface Issued {
+export interface IssuedCertificate {
   readonly certificate: Certificate;
   readonly origin: VerifiedHost;
   readonly page: VerifiedHost;
-  readonly fact: Fact;
+  readonly domainEvent: DomainEvent;
 }
 
 export type IssueRefusal = AccessRefusal | "plan_required" | "origin_not_verified" | "page_url_not_verified";
 
-const afterYears = (from: Instant, years: number): Instant => {
+const addYears = (from: Instant, years: number): Instant => {
   const date = new Date(from);
   return date.setUTCFullYear(date.getUTCFullYear() + years);
 };
@@ -42,13 +42,13 @@ const afterYears = (from: Instant, years: number): Instant => {
  * With a salt of its own: the hash of the evidence is kept in the clear and stands in redacted packs, and who knows the rest could
  * try all four billion network addresses against it.
  */
-const evidenceOf = (submission: Submission, origin: string, seen: CaptureCircumstances, salt: string): JsonObject => ({
+const buildEvidence = (submission: Submission, origin: string, seen: CaptureContext, salt: string): JsonObject => ({
   salt,
   page_url: submission.pageUrl,
   ip: seen.ip,
   user_agent: seen.userAgent,
-  os: osFamily(seen.userAgent),
-  browser: browserFamily(seen.userAgent),
+  os: parseOsFamily(seen.userAgent),
+  browser: parseBrowserFamily(seen.userAgent),
   geo: { ...seen.geo },
   gpc: seen.gpc,
   captured_via: seen.capturedVia,
@@ -63,19 +63,19 @@ const evidenceOf = (submission: Submission, origin: string, seen: CaptureCircums
 
 /** Refuses, in this order: the account's state and plan, the Origin, the page address (SPEC, POST /v1/consent, rules 1 and 2). */
 export const issueCertificate = (input: {
-  readonly business: CapturingBusiness;
+  readonly business: IssuingBusiness;
   readonly clientId: ClientId;
   readonly submission: Submission;
-  readonly read: ReadSubmission;
+  readonly read: ParsedSubmission;
   readonly originHeader: string | null;
-  readonly circumstances: CaptureCircumstances;
+  readonly circumstances: CaptureContext;
   readonly rules: OriginRules;
   readonly now: Instant;
   readonly certId: CertId;
   readonly rootSalt: Uint8Array;
-}): Result<Issued, IssueRefusal> => {
+}): Result<IssuedCertificate, IssueRefusal> => {
   const { business, submission, now, certId } = input;
-  const entitled = mayCapture(business, business.environment);
+  const entitled = authorizeCapture(business, business.environment);
   if (!entitled.ok) return entitled;
   const origin = verifyOrigin(input.originHeader, business.domains, input.rules);
   if (!origin.ok) return origin;
@@ -84,8 +84,8 @@ export const issueCertificate = (input: {
 
   const { fields, recipients, purpose } = input.read;
   const disclosureHash = sha256Hex(submission.disclosureText);
-  const hashOfSubject = subjectHash(subjectCommitments(fields, input.rootSalt));
-  const preimage = preimageOf({
+  const hashOfSubject = computeSubjectHash(computeSubjectCommitments(fields, input.rootSalt));
+  const preimage = buildPreimage({
     business,
     certId,
     disclosureHash,
@@ -93,12 +93,12 @@ export const issueCertificate = (input: {
     originDomain: origin.value.host,
     purpose,
     subjectHash: hashOfSubject,
-    timestamp: isoOf(now),
+    timestamp: toIso(now),
   });
-  const canonical = canonicalPreimage(preimage);
-  const fingerprint = fingerprintOf(canonical);
-  const evidence = evidenceOf(submission, input.originHeader as string, input.circumstances, evidenceSalt(input.rootSalt));
-  const evidenceText = canonicalJson(evidence);
+  const canonical = canonicalizePreimage(preimage);
+  const fingerprint = computeFingerprint(canonical);
+  const evidence = buildEvidence(submission, input.originHeader as string, input.circumstances, deriveEvidenceSalt(input.rootSalt));
+  const evidenceText = toCanonicalJson(evidence);
   const evidenceHash = sha256Hex(evidenceText);
   const certificate: Certificate = {
     id: certId,
@@ -119,15 +119,15 @@ export const issueCertificate = (input: {
     evidence,
     evidenceText,
     evidenceHash,
-    circumstances: input.circumstances,
-    retentionUntil: afterYears(now, business.retentionYears),
+    captureContext: input.circumstances,
+    retentionUntil: addYears(now, business.retentionYears),
   };
-  const fact = certificateFact({ id: certId, chain: business.chain }, now, {
+  const domainEvent = createCertificateEvent({ id: certId, chain: business.chain }, now, {
     type: "certificate.issued",
     actor: { kind: "client", id: input.clientId },
     payload: { fingerprint, evidence_hash: evidenceHash, environment: business.environment },
     anchor: { fingerprint, originDomain: origin.value.host },
     ...(business.emitsIssued && { businessId: business.id, environment: business.environment }),
   });
-  return ok({ certificate, origin: origin.value, page: page.value, fact });
+  return ok({ certificate, origin: origin.value, page: page.value, domainEvent });
 };

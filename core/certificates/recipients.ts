@@ -1,6 +1,6 @@
 // The recipients a certificate names, and what the visitor answered for each (SPEC, Certificate, per-recipient rules).
 // "Asked and declined nobody" and "never asked" are different facts: both lists are present, or neither is.
-import { trimmed } from "../text.ts";
+import { trimWhiteSpace } from "../text.ts";
 
 export interface Recipients {
   /** Unique, sorted by UTF-16 code unit: the order the fingerprint binds. */
@@ -10,4 +10,4 @@ export interface Recipients {
 }
 
 /** Names are compared in NFC, so that two spellings of one name are one recipient; they are stored as declared. */
-export const comparableName = (name: string): string => trimmed(name).normalize("NFC");
+export const normalizeRecipientName = (name: string): string => trimWhiteSpace(name).normalize("NFC");

@@ -1,30 +1,30 @@
 // The meaning of a submission, judged before anything is looked up: which text may be sealed and how much of it.
-import { pageUrlFault } from "../access/origins.ts";
+import { validatePageUrl } from "../access/origins.ts";
 import { ok, refuse, type Result } from "../result.ts";
-import { lineFault, passageFault, trimmed } from "../text.ts";
+import { validateLine, validateMultilineText, trimWhiteSpace } from "../text.ts";
 import type { Submission } from "./certificate.ts";
-import { kindFault } from "./field-kinds.ts";
-import { comparableName, type Recipients } from "./recipients.ts";
+import { validateFieldKind } from "./field-kinds.ts";
+import { normalizeRecipientName, type Recipients } from "./recipients.ts";
 import type { SubjectFields } from "./subject.ts";
 
 const maxFields = 20;
 const maxValueLength = 500;
 const keyPattern = /^[a-z][a-z0-9_]{0,39}$/;
-const prototypeNames: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Object.prototype), "prototype"]);
+const objectPrototypeNames: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Object.prototype), "prototype"]);
 
 /** CONTRACT 2: 1 to 20 fields, at least one with a value, each one visible line of at most 500 characters. */
-export const subjectFields = (input: object): Result<SubjectFields, "invalid_request"> => {
+export const parseSubjectFields = (input: object): Result<SubjectFields, "invalid_request"> => {
   const entries = Object.entries(input);
   if (entries.length < 1 || entries.length > maxFields) return refuse("invalid_request", "fields: must hold 1 to 20 entries.");
   const fields = new Map<string, string>();
   for (const [key, raw] of entries) {
-    if (!keyPattern.test(key) || prototypeNames.has(key)) return refuse("invalid_request", "fields: a key is not allowed.");
+    if (!keyPattern.test(key) || objectPrototypeNames.has(key)) return refuse("invalid_request", "fields: a key is not allowed.");
     if (typeof raw !== "string") return refuse("invalid_request", "fields: every value must be text.");
-    const value = trimmed(raw);
+    const value = trimWhiteSpace(raw);
     if (value.length > maxValueLength) return refuse("invalid_request", "fields: a value is longer than 500 characters.");
-    const fault = lineFault(value);
+    const fault = validateLine(value);
     if (fault !== null) return refuse("invalid_request", `fields: a value ${fault}.`);
-    const misfit = kindFault(key, value);
+    const misfit = validateFieldKind(key, value);
     if (misfit !== null) return refuse("invalid_request", `fields: ${key} ${misfit}.`);
     fields.set(key, value);
   }
@@ -36,39 +36,39 @@ export const subjectFields = (input: object): Result<SubjectFields, "invalid_req
 const maxEntities = 1_000; // what one lead form of the industry can list
 const maxEntityLength = 200;
 
-const declared = (names: readonly string[]): Result<Map<string, string>, "invalid_request"> => {
+const parseDeclaredEntities = (names: readonly string[]): Result<Map<string, string>, "invalid_request"> => {
   if (names.length < 1 || names.length > maxEntities) return refuse("invalid_request", "entities: must name 1 to 1,000 recipients.");
   const byComparable = new Map<string, string>();
   for (const raw of names) {
-    const name = trimmed(raw);
+    const name = trimWhiteSpace(raw);
     if (name === "") return refuse("invalid_request", "entities: a name is empty.");
     if (name.length > maxEntityLength) return refuse("invalid_request", "entities: a name is longer than 200 characters.");
-    const fault = lineFault(name);
+    const fault = validateLine(name);
     if (fault !== null) return refuse("invalid_request", `entities: a name ${fault}.`);
-    const key = comparableName(name);
+    const key = normalizeRecipientName(name);
     if (!byComparable.has(key)) byComparable.set(key, name); // the first spelling stays
   }
   return ok(byComparable);
 };
 
 /** Declared spellings of the names in `answers`; names that were not declared are dropped, as for the checkbox. */
-const amongDeclared = (answers: readonly string[], names: ReadonlyMap<string, string>): string[] =>
-  [...new Set(answers.flatMap((answer) => names.get(comparableName(answer)) ?? []))].sort();
+const filterDeclared = (answers: readonly string[], names: ReadonlyMap<string, string>): string[] =>
+  [...new Set(answers.flatMap((answer) => names.get(normalizeRecipientName(answer)) ?? []))].sort();
 
-export const recipientsOf = (input: {
+export const parseRecipients = (input: {
   readonly entities: readonly string[];
   readonly accepted: readonly string[] | undefined;
   readonly rejected: readonly string[] | undefined;
 }): Result<Recipients, "invalid_request"> => {
-  const names = declared(input.entities);
+  const names = parseDeclaredEntities(input.entities);
   if (!names.ok) return names;
   const entities = [...names.value.values()].sort();
   if (input.accepted === undefined && input.rejected === undefined) return ok({ entities });
   if (input.accepted === undefined || input.rejected === undefined) {
     return refuse("invalid_request", "entities_accepted and entities_rejected: send both or neither.");
   }
-  const accepted = amongDeclared(input.accepted, names.value);
-  const rejected = amongDeclared(input.rejected, names.value);
+  const accepted = filterDeclared(input.accepted, names.value);
+  const rejected = filterDeclared(input.rejected, names.value);
   if (accepted.some((name) => rejected.includes(name))) {
     return refuse("invalid_request", "entities_accepted and entities_rejected: a name stands in both.");
   }
@@ -78,17 +78,17 @@ export const recipientsOf = (input: {
 const maxDisclosureLength = 20_000;
 const maxPurposeLength = 500;
 
-export interface ReadSubmission {
+export interface ParsedSubmission {
   readonly fields: SubjectFields;
   readonly recipients: Recipients;
   readonly purpose: string;
 }
 
 /** Refuses `invalid_request`, naming the input and the rule. */
-export const readSubmission = (submission: Submission): Result<ReadSubmission, "invalid_request"> => {
-  const fields = subjectFields(submission.fields);
+export const parseSubmission = (submission: Submission): Result<ParsedSubmission, "invalid_request"> => {
+  const fields = parseSubjectFields(submission.fields);
   if (!fields.ok) return fields;
-  const recipients = recipientsOf({
+  const recipients = parseRecipients({
     entities: submission.entities,
     accepted: submission.entitiesAccepted,
     rejected: submission.entitiesRejected,
@@ -97,16 +97,16 @@ export const readSubmission = (submission: Submission): Result<ReadSubmission, "
 
   if (submission.disclosureText.length > maxDisclosureLength)
     return refuse("invalid_request", "disclosure_text: is longer than 20,000 characters.");
-  const disclosureFault = passageFault(submission.disclosureText);
+  const disclosureFault = validateMultilineText(submission.disclosureText);
   if (disclosureFault !== null) return refuse("invalid_request", `disclosure_text: ${disclosureFault}.`);
 
-  const purpose = trimmed(submission.purpose);
+  const purpose = trimWhiteSpace(submission.purpose);
   if (purpose === "") return refuse("invalid_request", "purpose: must not be empty.");
   if (purpose.length > maxPurposeLength) return refuse("invalid_request", "purpose: is longer than 500 characters.");
-  const purposeFault = lineFault(purpose);
+  const purposeFault = validateLine(purpose);
   if (purposeFault !== null) return refuse("invalid_request", `purpose: ${purposeFault}.`);
 
-  const urlFault = pageUrlFault(submission.pageUrl);
+  const urlFault = validatePageUrl(submission.pageUrl);
   if (urlFault !== null) return refuse("invalid_request", `page_url: ${urlFault}.`);
   return ok({ fields: fields.value, recipients: recipients.value, purpose });
 };

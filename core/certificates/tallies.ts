@@ -3,10 +3,10 @@
 import { dayMs, hourMs, type Instant } from "../time.ts";
 
 /** From the longest to the shortest; as in the triggers of d1-migrations. */
-const spans: readonly number[] = [dayMs, hourMs];
+const tallySpansMs: readonly number[] = [dayMs, hourMs];
 
 /** Every instant of a Date lies before it; a multiple of each span. */
-const endOfTime: Instant = 8_640_000_000_000_000;
+const maxInstant: Instant = 8_640_000_000_000_000;
 
 /** From `from` up to and without `to`. */
 interface Period {
@@ -14,22 +14,25 @@ interface Period {
   readonly to: Instant;
 }
 
-interface Tallied {
-  readonly whole: readonly (Period & { readonly span: number })[];
-  readonly rest: readonly Period[];
+interface TallyPlan {
+  readonly wholeSpans: readonly (Period & { readonly span: number })[];
+  readonly remainders: readonly Period[];
 }
 
-const divided = (period: Period, [span, ...shorter]: readonly number[]): Tallied => {
-  if (period.from >= period.to) return { whole: [], rest: [] };
-  if (span === undefined) return { whole: [], rest: [period] };
+const dividePeriod = (period: Period, [span, ...shorter]: readonly number[]): TallyPlan => {
+  if (period.from >= period.to) return { wholeSpans: [], remainders: [] };
+  if (span === undefined) return { wholeSpans: [], remainders: [period] };
   const from = Math.ceil(period.from / span) * span;
   const to = Math.floor(period.to / span) * span;
-  if (from >= to) return divided(period, shorter);
-  const before = divided({ from: period.from, to: from }, shorter);
-  const after = divided({ from: to, to: period.to }, shorter);
-  return { whole: [...before.whole, { span, from, to }, ...after.whole], rest: [...before.rest, ...after.rest] };
+  if (from >= to) return dividePeriod(period, shorter);
+  const before = dividePeriod({ from: period.from, to: from }, shorter);
+  const after = dividePeriod({ from: to, to: period.to }, shorter);
+  return {
+    wholeSpans: [...before.wholeSpans, { span, from, to }, ...after.wholeSpans],
+    remainders: [...before.remainders, ...after.remainders],
+  };
 };
 
 /** Both ends are included; null is without an end. */
-export const talliedPeriods = (from: Instant | null, to: Instant | null): Tallied =>
-  divided({ from: Math.max(0, from ?? 0), to: to === null ? endOfTime : Math.min(endOfTime, to + 1) }, spans);
+export const planTallies = (from: Instant | null, to: Instant | null): TallyPlan =>
+  dividePeriod({ from: Math.max(0, from ?? 0), to: to === null ? maxInstant : Math.min(maxInstant, to + 1) }, tallySpansMs);

@@ -1,7 +1,7 @@
 // The family of operating system and browser named by a User-Agent. Only families: browsers freeze the rest of the text,
 // and the trail needs to say "an iPhone", not more.
 
-const systems: readonly (readonly [RegExp, string])[] = [
+const osPatterns: readonly (readonly [RegExp, string])[] = [
   [/Windows NT|Win64|Windows Phone/, "Windows"],
   [/iPhone|iPad|iPod/, "iOS"],
   [/Android/, "Android"],
@@ -10,7 +10,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
   [/Linux|X11/, "Linux"],
 ];
 
-const browsers: readonly (readonly [RegExp, string])[] = [
+const browserPatterns: readonly (readonly [RegExp, string])[] = [
   [/Edg(?:e|A|iOS)?\//, "Edge"],
   [/OPR\/|Opera/, "Opera"],
   [/SamsungBrowser\//, "Samsung Internet"],
@@ -19,11 +19,11 @@ const browsers: readonly (readonly [RegExp, string])[] = [
   [/Safari\//, "Safari"],
 ];
 
-const familyIn = (table: readonly (readonly [RegExp, string])[], userAgent: string): string | null =>
+const findFamily = (table: readonly (readonly [RegExp, string])[], userAgent: string): string | null =>
   table.find(([pattern]) => pattern.test(userAgent))?.[1] ?? null;
 
-export const osFamily = (userAgent: string): string | null => familyIn(systems, userAgent);
-export const browserFamily = (userAgent: string): string | null => familyIn(browsers, userAgent);
+export const parseOsFamily = (userAgent: string): string | null => findFamily(osPatterns, userAgent);
+export const parseBrowserFamily = (userAgent: string): string | null => findFamily(browserPatterns, userAgent);
 
 /**
  * Link previews, crawlers and monitors: their opens are kept in the trail, marked, and not counted. Only names that say so:

@@ -35,7 +35,7 @@ export interface ContactVerdict {
 }
 
 /** What one record alone would answer. A share that was renewed without the address has ended for it. */
-export const reasonOf = (basis: ContactBasis): Exclude<ContactReason, "none"> => {
+export const getContactReason = (basis: ContactBasis): Exclude<ContactReason, "none"> => {
   if (basis.type === "share") {
     if (basis.status === "active") return "active_consent";
     return basis.status === "revoked" || basis.status === "ceased" ? "revoked" : "expired";
@@ -44,11 +44,11 @@ export const reasonOf = (basis: ContactBasis): Exclude<ContactReason, "none"> =>
   return basis.isRejected ? "rejected_recipient" : "active_consent";
 };
 
-const strongestFirst = ["active_consent", "revoked", "rejected_recipient", "expired"] as const;
+const reasonPrecedence = ["active_consent", "revoked", "rejected_recipient", "expired"] as const;
 
 /** Active consent wins, then a withdrawal, then a recipient the person declined, then a share that ended by itself. */
-export const contactVerdict = (basis: readonly ContactBasis[]): ContactVerdict => {
-  const reasons = new Set(basis.map(reasonOf));
-  const reason = strongestFirst.find((one) => reasons.has(one)) ?? "none";
+export const resolveContactVerdict = (basis: readonly ContactBasis[]): ContactVerdict => {
+  const reasons = new Set(basis.map(getContactReason));
+  const reason = reasonPrecedence.find((one) => reasons.has(one)) ?? "none";
   return { contactable: reason === "active_consent", reason };
 };

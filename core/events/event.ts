@@ -2,10 +2,10 @@
 // carry (SPEC, Resources, Event). An event names what happened and to which record; it never names a person, except in the
 // payload of an update, which stays sealed until the moment it is sent or read.
 import type { JsonObject } from "../canonical-json.ts";
-import { isoOf, type Instant } from "../time.ts";
+import { toIso, type Instant } from "../time.ts";
 
 /** SPEC, Events. What an endpoint receives that does not choose. */
-export const eventTypes = [
+export const standardEventTypes = [
   "share.created",
   "share.expiring",
   "share.expired",
@@ -20,12 +20,12 @@ export const eventTypes = [
 ] as const;
 
 /** Emitted for businesses that ask for them, and sent to endpoints that name them; the feed of everybody else stays as in SPEC. */
-export const namedOnlyEventTypes = ["certificate.issued", "certificate.entities_withdrawn"] as const;
+export const optInEventTypes = ["certificate.issued", "certificate.entities_withdrawn"] as const;
 
-export type EventType = (typeof eventTypes)[number] | (typeof namedOnlyEventTypes)[number];
+export type EventType = (typeof standardEventTypes)[number] | (typeof optInEventTypes)[number];
 
 /** On its way into a business's sequence, which gives it its place. */
-export interface UnplacedEvent {
+export interface UnsequencedEvent {
   /** UUID v4, generated with the change it tells of; what receivers tell copies apart by. */
   readonly id: string;
   readonly type: string;
@@ -38,7 +38,7 @@ export interface UnplacedEvent {
 }
 
 /** An event with its place: 1, 2, 3 … without a gap in each business. */
-export interface StoredEvent extends UnplacedEvent {
+export interface StoredEvent extends UnsequencedEvent {
   readonly seq: number;
 }
 
@@ -49,10 +49,10 @@ export type EventData = JsonObject;
  * The event as a receiver sees it, keys in the order in which SPEC lists them: the body of a delivery, and of the feed. `data` is the
  * opened payload.
  */
-export const eventBody = (event: Omit<StoredEvent, "dataSealed">, data: EventData | null) => ({
+export const eventToWire = (event: Omit<StoredEvent, "dataSealed">, data: EventData | null) => ({
   id: event.id,
   type: event.type,
-  created_at: isoOf(event.createdAt),
+  created_at: toIso(event.createdAt),
   share_id: event.shareId,
   cert_id: event.certId,
   data,

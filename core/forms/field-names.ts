@@ -13,7 +13,7 @@ export interface NamedControl {
 
 // Order matters: "email address" is no address, "company name" no name, "address city" a city. The autocomplete
 // vocabulary goes through the same table (address-level2 is a city, address-level1 a state).
-const guesses: [key: string, pattern: RegExp][] = [
+const fieldKeyPatterns: [key: string, pattern: RegExp][] = [
   ["email", /email|\be mail|courriel|correo|\bmail$/],
   ["phone", /phone|\btel\b|telefon|\bmobil|\bcell\b|\bmovil|contact num/],
   ["full_name", /first\b.*\blast|full ?name|nom et/],
@@ -30,32 +30,34 @@ const guesses: [key: string, pattern: RegExp][] = [
 ];
 
 // Half a phone number (its country code, its extension) is not a phone number; "Phone (with area code)" is.
-const phonePart = /^(?!.*\b(with|incl)).*\b(ext|country|area|local|code|prefix|type|fax|time)/;
+const phonePartPattern = /^(?!.*\b(with|incl)).*\b(ext|country|area|local|code|prefix|type|fax|time)/;
 
-const guessableTypes = /^(text|email|tel|number|select-one)?$/;
+const guessableTypePattern = /^(text|email|tel|number|select-one)?$/;
 
-const secretWords =
+const secretHintPattern =
   /\bpass(w|code|phrase)|\bpwd|\bpin\b|\botp\b|one ?time|\bcv[vc]|security code|\bcc |\bcc(num|name|exp)|(credit|debit) ?card|card ?(num|no\b|holder)|\bssn|social ?sec/;
 
 /** Never read, mapped or not: what is no part of the visitor's visible answer, and what can hold a secret. */
 export function isOffLimits(control: NamedControl, hints: string[]): boolean {
   // The label of a control that is named "mobile" may well say "we text you a one-time code": its own words count then.
   const own = hints.slice(0, 5);
-  const telling = own.some((hint) => guessFrom(hint)) ? own : hints;
+  const telling = own.some((hint) => guessKeyFromHint(hint)) ? own : hints;
   return (
-    /^(hidden|file|password)$/.test(control.type) || control.matches(":disabled") || telling.some((hint) => secretWords.test(words(hint)))
+    /^(hidden|file|password)$/.test(control.type) ||
+    control.matches(":disabled") ||
+    telling.some((hint) => secretHintPattern.test(normalizeHint(hint)))
   );
 }
 
 /** The guessed key and its rank; a smaller rank is a stronger hint. Free text, boxes and dates are never guessed. */
-export function guessKey(control: NamedControl, hints: string[]): [key: string, rank: number] {
-  const rank = hints.findIndex((hint) => guessFrom(hint));
+export function guessFieldKey(control: NamedControl, hints: string[]): [key: string, rank: number] {
+  const rank = hints.findIndex((hint) => guessKeyFromHint(hint));
   // Of the other types only what says autocomplete (a textarea with street-address).
-  return [rank === 0 || guessableTypes.test(control.type || "") ? guessFrom(hints[rank]) : "", 2 + rank];
+  return [rank === 0 || guessableTypePattern.test(control.type || "") ? guessKeyFromHint(hints[rank]) : "", 2 + rank];
 }
 
 /** In order of trust: autocomplete, type, last part of the name (`user[address][city]`), name, id, then what is shown. */
-export function hintsOf(control: NamedControl, label: { readonly textContent: string | null } | undefined): string[] {
+export function collectHints(control: NamedControl, label: { readonly textContent: string | null } | undefined): string[] {
   const attribute = (name: string) => control.getAttribute(name) || "";
   const name = attribute("name");
   const lastPart =
@@ -70,7 +72,8 @@ export function hintsOf(control: NamedControl, label: { readonly textContent: st
     .replace(/.*\s/, "");
   // type=tel is also used for the number pad alone: a zip code, a code, an extension.
   const isPadOnly =
-    control.type === "tel" && [token, name, control.id].some((own) => guessFrom(own) === "zip" || phonePart.test(words(own)));
+    control.type === "tel" &&
+    [token, name, control.id].some((own) => guessKeyFromHint(own) === "zip" || phonePartPattern.test(normalizeHint(own)));
   return [
     token,
     isPadOnly ? "" : control.type || "",
@@ -84,14 +87,14 @@ export function hintsOf(control: NamedControl, label: { readonly textContent: st
   ];
 }
 
-function guessFrom(hint = ""): string {
-  const said = words(hint);
-  const guess = guesses.find(([, pattern]) => pattern.test(said));
+function guessKeyFromHint(hint = ""): string {
+  const said = normalizeHint(hint);
+  const guess = fieldKeyPatterns.find(([, pattern]) => pattern.test(said));
   // A label is a few words. A sentence ("By giving your phone number you agree...") names nothing: 60 characters.
-  return !guess || said.length > 60 || (guess[0] === "phone" && phonePart.test(said)) ? "" : guess[0];
+  return !guess || said.length > 60 || (guess[0] === "phone" && phonePartPattern.test(said)) ? "" : guess[0];
 }
 
-function words(hint: string): string {
+function normalizeHint(hint: string): string {
   return hint
     .normalize("NFD")
     .replace(/[\u0300-\u036f]/g, "")

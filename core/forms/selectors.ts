@@ -1,12 +1,12 @@
 // CSS selectors out of names that strangers chose. Every character that means something in CSS is written as an escape, so a name
 // can match its own element and nothing more.
 
-const plain = /^[A-Za-z_-][A-Za-z0-9_-]*$/;
-const longest = 200; // a name longer than that is no name; a selector of it would only be a burden
+const plainIdentifierPattern = /^[A-Za-z_-][A-Za-z0-9_-]*$/;
+const maxSelectorNameLength = 200; // a name longer than that is no name; a selector of it would only be a burden
 
 /** A name as an identifier (CSSOM, serialize an identifier). */
-const identifier = (name: string): string => {
-  if (plain.test(name) && !/^-?$|^-[0-9]|^--$/.test(name)) return name;
+const escapeIdentifier = (name: string): string => {
+  if (plainIdentifierPattern.test(name) && !/^-?$|^-[0-9]|^--$/.test(name)) return name;
   return [...name]
     .map((character, at) => {
       const mustEscape = /[0-9]/.test(character) && (at === 0 || (at === 1 && name.startsWith("-")));
@@ -18,7 +18,7 @@ const identifier = (name: string): string => {
 };
 
 /** A value between double quotes. */
-const quoted = (value: string): string =>
+const quoteValue = (value: string): string =>
   `"${[...value]
     .map((character) => {
       const code = character.codePointAt(0) as number;
@@ -30,12 +30,13 @@ const quoted = (value: string): string =>
     })
     .join("")}"`;
 
-const isUsable = (name: string): boolean => name !== "" && name.length <= longest && name.isWellFormed() && !name.includes("\u0000");
+const isUsableName = (name: string): boolean =>
+  name !== "" && name.length <= maxSelectorNameLength && name.isWellFormed() && !name.includes("\u0000");
 
 /** Null for a name that no selector should be made of. */
-export const idSelector = (id: string): string | null => (isUsable(id) ? `#${identifier(id)}` : null);
+export const buildIdSelector = (id: string): string | null => (isUsableName(id) ? `#${escapeIdentifier(id)}` : null);
 
-export const attributeSelector = (tag: string, attribute: string, value: string): string | null =>
-  isUsable(value) ? `${tag}[${attribute}=${quoted(value)}]` : null;
+export const buildAttributeSelector = (tag: string, attribute: string, value: string): string | null =>
+  isUsableName(value) ? `${tag}[${attribute}=${quoteValue(value)}]` : null;
 
-export const nthSelector = (tag: string, at: number): string => `${tag}:nth-of-type(${at})`;
+export const buildNthSelector = (tag: string, at: number): string => `${tag}:nth-of-type(${at})`;

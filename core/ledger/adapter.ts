@@ -2,7 +2,7 @@
 import type { Receipt } from "./receipt.ts";
 
 /** One statement on its way into one ledger. */
-export interface Submission {
+export interface LedgerSubmission {
   readonly anchorId: string;
   /** Canonical JSON of the statement. */
   readonly statement: string;
@@ -13,7 +13,7 @@ export interface Submission {
 }
 
 /** The last tree of a ledger that passed every check; text, so that it can be stored as it is. */
-export interface SeenTree {
+export interface VerifiedTree {
   /** Decimal. */
   readonly size: string;
   /** Base64. */
@@ -22,29 +22,32 @@ export interface SeenTree {
 }
 
 /** Nothing is known to be wrong; ask again, not before `afterMs` when given. */
-export interface Retry {
+export interface RetryableFailure {
   readonly ok: false;
   readonly kind: "retry";
   readonly code: string;
-  readonly afterMs?: number;
+  readonly retryAfterMs?: number;
 }
 /** This statement will never be taken as it is. */
-export interface Permanent {
+export interface PermanentFailure {
   readonly ok: false;
   readonly kind: "permanent";
   readonly code: string;
 }
 /** The ledger showed two histories; both notes are evidence. */
-export interface Fork {
+export interface ForkEvidence {
   readonly ok: false;
   readonly kind: "fork";
   readonly evidence: { readonly old: string; readonly new: string };
 }
-export type Failure = Retry | Permanent;
-export type Outcome = { readonly ok: true; readonly receipt: Receipt; readonly seen: SeenTree } | Failure | Fork;
+export type LedgerFailure = RetryableFailure | PermanentFailure;
+export type SubmissionOutcome =
+  | { readonly ok: true; readonly receipt: Receipt; readonly seen: VerifiedTree }
+  | LedgerFailure
+  | ForkEvidence;
 
 /** What asking a log for something about its tree can come to. */
-export type Reading<T> = ({ readonly ok: true } & T) | Failure | Fork;
+export type LedgerReadResult<T> = ({ readonly ok: true } & T) | LedgerFailure | ForkEvidence;
 
 export interface LedgerAdapter {
   /** `<kind>:<origin>`, as in anchors and receipts. */
@@ -53,15 +56,27 @@ export interface LedgerAdapter {
   /** At most so many statements a call of `submit`. */
   readonly maxPerBatch: number;
   /** The text that will be sent; the same statement may be prepared differently twice, so it is kept first. */
-  readonly prepare: (submission: Submission) => Promise<string>;
+  readonly prepare: (submission: LedgerSubmission) => Promise<string>;
   /** One outcome a submission, in their order. Nothing is answered `ok` that did not pass every check. */
-  readonly submit: (batch: readonly Submission[], lastSeen: SeenTree | null, signal: AbortSignal) => Promise<readonly Outcome[]>;
+  readonly submit: (
+    batch: readonly LedgerSubmission[],
+    lastSeen: VerifiedTree | null,
+    signal: AbortSignal,
+  ) => Promise<readonly SubmissionOutcome[]>;
   /** The newest tree that the ledger has signed, if it goes on from the last one seen. */
-  readonly head: (lastSeen: SeenTree | null, signal: AbortSignal) => Promise<Reading<{ readonly seen: SeenTree }>>;
+  readonly getHead: (lastSeen: VerifiedTree | null, signal: AbortSignal) => Promise<LedgerReadResult<{ readonly seen: VerifiedTree }>>;
   /** Hashes that lead from the entry at `index` to the root of a tree of this ledger; whether they do is for the caller to check. */
-  readonly inclusion: (index: bigint, size: bigint, signal: AbortSignal) => Promise<Reading<{ readonly hashes: readonly Uint8Array[] }>>;
+  readonly getInclusionProof: (
+    index: bigint,
+    size: bigint,
+    signal: AbortSignal,
+  ) => Promise<LedgerReadResult<{ readonly hashes: readonly Uint8Array[] }>>;
   /** Hashes that lead from one tree of this ledger to a later one, unchecked. */
-  readonly consistency: (from: bigint, to: bigint, signal: AbortSignal) => Promise<Reading<{ readonly hashes: readonly Uint8Array[] }>>;
+  readonly getConsistencyProof: (
+    from: bigint,
+    to: bigint,
+    signal: AbortSignal,
+  ) => Promise<LedgerReadResult<{ readonly hashes: readonly Uint8Array[] }>>;
 }
 
 /** Evidence about a checkpoint from somebody else: a time stamp, or a witness that saw no other history. */

@@ -1,8 +1,8 @@
 // c2sp.org/tlog-checkpoint: what a log says about itself and signs. Exactly three lines here: origin, size, root. Further
 // lines are allowed by the format and refused by us, because nobody could audit what they say.
-import { base64Of, bytesOfBase64 } from "../bytes.ts";
+import { toBase64, fromBase64 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
-import { countOf, hashBytes, type TreeHead } from "./merkle.ts";
+import { parseCount, hashLength, type TreeHead } from "./merkle.ts";
 import {
   isKeyName,
   keyKinds,
@@ -20,22 +20,22 @@ export interface Checkpoint extends TreeHead {
 }
 
 /** True for what one of our logs may be called: it is a key name, and a path follows its host. */
-export const isOrigin = (text: string): boolean => isKeyName(text) && /^[^/]+(?:\/[^/]+)+$/.test(text);
+export const isTlogOrigin = (text: string): boolean => isKeyName(text) && /^[^/]+(?:\/[^/]+)+$/.test(text);
 
 /** Path of a log's name: `/ledger/2026h2` of `api.example.com/ledger/2026h2`. */
-export const pathOfLog = (origin: string): string => origin.slice(origin.indexOf("/"));
+export const getLogPath = (origin: string): string => origin.slice(origin.indexOf("/"));
 
-export const checkpointText = ({ origin, size, root }: Checkpoint): string => {
-  if (!isOrigin(origin) || root.length !== hashBytes || size < 0n) throw new TypeError("checkpoint: not a checkpoint of ours");
-  return `${origin}\n${size}\n${base64Of(root)}\n`;
+export const formatCheckpoint = ({ origin, size, root }: Checkpoint): string => {
+  if (!isTlogOrigin(origin) || root.length !== hashLength || size < 0n) throw new TypeError("checkpoint: not a checkpoint of ours");
+  return `${origin}\n${size}\n${toBase64(root)}\n`;
 };
 
 /** Null unless the text is exactly three lines in their one spelling. The origin is any line: other logs choose their own. */
 export const parseCheckpointText = (text: string): Checkpoint | null => {
   const [, origin = "", size = "", root = ""] = /^([^\n]+)\n([^\n]+)\n([^\n]+)\n$/.exec(text) ?? [];
-  const count = countOf(size);
-  const bytes = bytesOfBase64(root);
-  return origin === "" || count === null || bytes?.length !== hashBytes ? null : { origin, size: count, root: bytes };
+  const count = parseCount(size);
+  const bytes = fromBase64(root);
+  return origin === "" || count === null || bytes?.length !== hashLength ? null : { origin, size: count, root: bytes };
 };
 
 /** What a signed checkpoint claims, before anyone looked at its signatures; null when it is not one. */
@@ -45,7 +45,7 @@ export const parseCheckpoint = (note: string): Checkpoint | null => {
 };
 
 /** The note without the lines of others: what the log itself wrote, and what a time stamp is over. Null for what is no checkpoint. */
-export const withoutCosignatures = (note: string): string | null => {
+export const stripCosignatures = (note: string): string | null => {
   const parsed = parseNote(note);
   const origin = parsed === null ? undefined : parseCheckpointText(parsed.text)?.origin;
   if (parsed === null || origin === undefined) return null;

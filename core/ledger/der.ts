@@ -1,47 +1,47 @@
 // DER, as much of it as time stamps and ECDSA need: a strict reader of whole values, a writer, and the two spellings of an
 // ECDSA signature. The reader takes one spelling only: definite minimal lengths, one-byte tags, nothing behind the value.
-import { bytesOfHex, concatBytes, hexOf } from "../bytes.ts";
+import { fromHex, concatBytes, toHex } from "../bytes.ts";
 import type { Bytes } from "../hash.ts";
 
-export const tags = {
+export const derTags = {
   boolean: 0x01,
   integer: 0x02,
   bitString: 0x03,
   octetString: 0x04,
-  nothing: 0x05,
+  nullValue: 0x05,
   oid: 0x06,
-  time: 0x18, // GeneralizedTime
+  generalizedTime: 0x18, // GeneralizedTime
   sequence: 0x30,
   set: 0x31,
 } as const;
 
 /** Tag of the context's `number`: `[0]` around a value or in its place when constructed. */
-export const contextTag = (number: number, constructed = true): number => 0x80 | (constructed ? 0x20 : 0) | number;
+export const toContextTag = (number: number, constructed = true): number => 0x80 | (constructed ? 0x20 : 0) | number;
 
-export interface Der {
+export interface DerValue {
   readonly tag: number;
   readonly content: Bytes;
   /** Tag, length and content. */
-  readonly whole: Bytes;
+  readonly encoded: Bytes;
   /** Of a constructed value; empty for all others. */
-  readonly children: readonly Der[];
+  readonly children: readonly DerValue[];
 }
 
-const maxBytes = 32 * 1_024; // what a time-stamp reply may have; nothing read here is larger
-const deepest = 24; // names inside a certificate inside a signed message inside a reply are 13 levels deep
+const maxDerBytes = 32 * 1_024; // what a time-stamp reply may have; nothing read here is larger
+const maxDerDepth = 24; // names inside a certificate inside a signed message inside a reply are 13 levels deep
 const constructedBit = 0x20;
-const isUniversal = (tag: number): boolean => (tag & 0xc0) === 0;
+const isUniversalTag = (tag: number): boolean => (tag & 0xc0) === 0;
 
 /** What DER demands of the content of the universal types read here. */
-const isWellSpelt = (tag: number, content: Uint8Array): boolean => {
+const isCanonicalContent = (tag: number, content: Uint8Array): boolean => {
   const [first = 0, second = 0] = content;
-  if (tag === tags.boolean) return content.length === 1 && (first === 0x00 || first === 0xff);
-  if (tag === tags.nothing) return content.length === 0;
-  if (tag === tags.integer) {
+  if (tag === derTags.boolean) return content.length === 1 && (first === 0x00 || first === 0xff);
+  if (tag === derTags.nullValue) return content.length === 0;
+  if (tag === derTags.integer) {
     const padded = content.length > 1 && ((first === 0x00 && second < 0x80) || (first === 0xff && second >= 0x80));
     return content.length > 0 && !padded;
   }
-  if (tag === tags.oid) {
+  if (tag === derTags.oid) {
     // every arc is whole and begins without a digit of zero
     const isWhole = content.length > 0 && (content.at(-1) as number) < 0x80;
     return isWhole && content.every((byte, at) => byte !== 0x80 || (at > 0 && (content[at - 1] as number) >= 0x80));
@@ -50,8 +50,8 @@ const isWellSpelt = (tag: number, content: Uint8Array): boolean => {
 };
 
 /** The value that begins at `at`; null unless it ends by `end` and is spelt as DER spells it. */
-const valueAt = (bytes: Bytes, at: number, end: number, depth: number): Der | null => {
-  if (at + 2 > end || depth > deepest) return null;
+const parseValueAt = (bytes: Bytes, at: number, end: number, depth: number): DerValue | null => {
+  if (at + 2 > end || depth > maxDerDepth) return null;
   const tag = bytes[at] as number;
   const first = bytes[at + 1] as number;
   if ((tag & 0x1f) === 0x1f) return null; // tags of several bytes: nothing read here has one
@@ -67,35 +67,35 @@ const valueAt = (bytes: Bytes, at: number, end: number, depth: number): Der | nu
   }
   if (start + length > end) return null;
   const isConstructed = (tag & constructedBit) !== 0;
-  const mustBe = (tag | constructedBit) === tags.sequence || (tag | constructedBit) === tags.set;
-  if (isUniversal(tag) && (isConstructed !== mustBe || tag === 0)) return null; // strings in pieces are BER
+  const mustBe = (tag | constructedBit) === derTags.sequence || (tag | constructedBit) === derTags.set;
+  if (isUniversalTag(tag) && (isConstructed !== mustBe || tag === 0)) return null; // strings in pieces are BER
   const content = bytes.subarray(start, start + length);
-  if (!isConstructed && !isWellSpelt(tag, content)) return null;
-  const children: Der[] = [];
+  if (!isConstructed && !isCanonicalContent(tag, content)) return null;
+  const children: DerValue[] = [];
   if (isConstructed) {
     for (let next = start; next < start + length; ) {
-      const child = valueAt(bytes, next, start + length, depth + 1);
+      const child = parseValueAt(bytes, next, start + length, depth + 1);
       if (child === null) return null;
       children.push(child);
-      next += child.whole.length;
+      next += child.encoded.length;
     }
   }
-  return { tag, content, whole: bytes.subarray(at, start + length), children };
+  return { tag, content, encoded: bytes.subarray(at, start + length), children };
 };
 
 /** The one value that `bytes` is, down to its last byte; null for anything else. */
-export const parseDer = (bytes: Uint8Array): Der | null => {
-  if (bytes.length > maxBytes) return null;
+export const parseDer = (bytes: Uint8Array): DerValue | null => {
+  if (bytes.length > maxDerBytes) return null;
   const copy = new Uint8Array(bytes);
-  const value = valueAt(copy, 0, copy.length, 0);
-  return value?.whole.length === copy.length ? value : null;
+  const value = parseValueAt(copy, 0, copy.length, 0);
+  return value?.encoded.length === copy.length ? value : null;
 };
 
 /** Walks the members of a sequence in their order: `next` takes one of that tag or nothing, so that members may be optional. */
-export const walk = (
-  value: Der | undefined,
-  tag: number = tags.sequence,
-): { next: (tag: number) => Der | undefined; done: () => boolean } => {
+export const createSequenceReader = (
+  value: DerValue | undefined,
+  tag: number = derTags.sequence,
+): { next: (tag: number) => DerValue | undefined; done: () => boolean } => {
   const members = value?.tag === tag ? value.children : [];
   let at = 0;
   return {
@@ -109,9 +109,9 @@ export const walk = (
 };
 
 /** Hex of an object identifier's content; null when the value is something else. */
-export const oidOf = (value: Der | undefined): string | null => (value?.tag === tags.oid ? hexOf(value.content) : null);
+export const parseOid = (value: DerValue | undefined): string | null => (value?.tag === derTags.oid ? toHex(value.content) : null);
 
-export const der = (tag: number, ...parts: readonly Uint8Array[]): Bytes => {
+export const encodeDer = (tag: number, ...parts: readonly Uint8Array[]): Bytes => {
   const content = concatBytes(...parts);
   const { length } = content;
   const header = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
@@ -119,24 +119,24 @@ export const der = (tag: number, ...parts: readonly Uint8Array[]): Bytes => {
   return concatBytes(new Uint8Array([tag, ...header]), content);
 };
 
-export const derOid = (hex: string): Bytes => der(tags.oid, bytesOfHex(hex) ?? new Uint8Array(0));
+export const encodeOid = (hex: string): Bytes => encodeDer(derTags.oid, fromHex(hex) ?? new Uint8Array(0));
 
 /** INTEGER of the non-negative number whose big-endian bytes these are. */
-export const derUnsigned = (bytes: Uint8Array): Bytes => {
+export const encodeUnsignedInteger = (bytes: Uint8Array): Bytes => {
   let start = 0;
   while (start < bytes.length - 1 && bytes[start] === 0) start += 1;
   const digits = bytes.subarray(start);
-  return der(tags.integer, (digits[0] ?? 0) >= 0x80 || digits.length === 0 ? new Uint8Array([0]) : new Uint8Array(0), digits);
+  return encodeDer(derTags.integer, (digits[0] ?? 0) >= 0x80 || digits.length === 0 ? new Uint8Array([0]) : new Uint8Array(0), digits);
 };
 
 /** A signature as WebCrypto writes it (r and s, equally long) as everybody else reads it: a sequence of two integers. */
-export const ecdsaDerOf = (raw: Uint8Array): Bytes =>
-  der(tags.sequence, derUnsigned(raw.subarray(0, raw.length / 2)), derUnsigned(raw.subarray(raw.length / 2)));
+export const ecdsaRawToDer = (raw: Uint8Array): Bytes =>
+  encodeDer(derTags.sequence, encodeUnsignedInteger(raw.subarray(0, raw.length / 2)), encodeUnsignedInteger(raw.subarray(raw.length / 2)));
 
 /** The other way, with r and s of `size` bytes each. Null unless both are positive and fit. */
-export const ecdsaRawOf = (signature: Uint8Array, size: number): Bytes | null => {
-  const members = walk(parseDer(signature) ?? undefined);
-  const numbers = [members.next(tags.integer), members.next(tags.integer)].map((value) => {
+export const ecdsaDerToRaw = (signature: Uint8Array, size: number): Bytes | null => {
+  const members = createSequenceReader(parseDer(signature) ?? undefined);
+  const numbers = [members.next(derTags.integer), members.next(derTags.integer)].map((value) => {
     const digits = value?.content[0] === 0 ? value.content.subarray(1) : value?.content;
     const isPositive = digits !== undefined && digits.length > 0 && (value?.content[0] as number) < 0x80;
     return isPositive && digits.length <= size ? concatBytes(new Uint8Array(size - digits.length), digits) : null;

@@ -1,81 +1,81 @@
 // Merkle trees as RFC 6962 hashes them: roots, inclusion and consistency proofs, and how to check them (RFC 9162, 2.1.3.2
 // and 2.1.4.2). The hash is an argument, so that the same lines run in an object, in Node and in a browser. Sizes are
 // bigint: a size beyond 2^53 is checked exactly instead of being rounded to a neighbour that happens to verify.
-import { concatBytes, isSameBytes } from "../bytes.ts";
+import { concatBytes, areBytesEqual } from "../bytes.ts";
 
-export type Hash = (bytes: Uint8Array) => Uint8Array;
+export type HashFunction = (bytes: Uint8Array) => Uint8Array;
 
-export const hashBytes = 32;
+export const hashLength = 32;
 const leafPrefix = new Uint8Array([0]); // leaves and nodes are hashed apart, so that no 64-byte entry passes for a node
 
-export const leafHash = (hash: Hash, entry: Uint8Array): Uint8Array => hash(concatBytes(leafPrefix, entry));
+export const hashLeaf = (hash: HashFunction, entry: Uint8Array): Uint8Array => hash(concatBytes(leafPrefix, entry));
 
 // A tree has as many nodes as leaves, and 65 bytes are the least that an engine allocates outside its heap; so every node is put
 // together in the same place. Hashing is synchronous and keeps nothing of it.
-const node = new Uint8Array(1 + 2 * hashBytes);
-node[0] = 1;
+const nodeBuffer = new Uint8Array(1 + 2 * hashLength);
+nodeBuffer[0] = 1;
 
 /** Throws RangeError unless both are hashes. */
-export const nodeHash = (hash: Hash, left: Uint8Array, right: Uint8Array): Uint8Array => {
-  if (left.length !== hashBytes || right.length !== hashBytes) throw new RangeError("merkle: a node is made of two hashes");
-  node.set(left, 1);
-  node.set(right, 1 + hashBytes);
-  return hash(node);
+export const hashNode = (hash: HashFunction, left: Uint8Array, right: Uint8Array): Uint8Array => {
+  if (left.length !== hashLength || right.length !== hashLength) throw new RangeError("merkle: a node is made of two hashes");
+  nodeBuffer.set(left, 1);
+  nodeBuffer.set(right, 1 + hashLength);
+  return hash(nodeBuffer);
 };
 
 /** The root of the tree without leaves. */
-export const emptyRoot = (hash: Hash): Uint8Array => hash(new Uint8Array(0));
+export const computeEmptyRoot = (hash: HashFunction): Uint8Array => hash(new Uint8Array(0));
 
-const maxSize = (1n << 63n) - 1n; // other implementations count in a signed 64-bit integer
+const maxTreeSize = (1n << 63n) - 1n; // other implementations count in a signed 64-bit integer
 const maxProofHashes = 63;
 
 /** Null unless `text` is a count as the formats write it: decimal, no sign, no leading zero, below 2^63. */
-export const countOf = (text: string): bigint | null => {
+export const parseCount = (text: string): bigint | null => {
   if (!/^(?:0|[1-9][0-9]{0,18})$/.test(text)) return null;
   const count = BigInt(text);
-  return count <= maxSize ? count : null;
+  return count <= maxTreeSize ? count : null;
 };
 
 /** Of a count, which has at most 63 bits. */
-const bitLength = (value: bigint): number => {
+const getBitLength = (value: bigint): number => {
   const high = Number(value >> 32n);
   return high === 0 ? 32 - Math.clz32(Number(value)) : 64 - Math.clz32(high);
 };
-const oneBits = (value: bigint): number => value.toString(2).replaceAll("0", "").length;
+const countOneBits = (value: bigint): number => value.toString(2).replaceAll("0", "").length;
 const isOdd = (value: bigint): boolean => (value & 1n) === 1n;
 const isPowerOfTwo = (value: bigint): boolean => value > 0n && (value & (value - 1n)) === 0n;
 
 /** Largest power of two smaller than `size`, which is at least 2: where RFC 6962 splits a tree. */
-const splitOf = (size: bigint): bigint => 1n << BigInt(bitLength(size - 1n) - 1);
+const findSplitPoint = (size: bigint): bigint => 1n << BigInt(getBitLength(size - 1n) - 1);
 
 /** The one length that an inclusion proof for `index` in a tree of `size` can have. */
-export const inclusionProofLength = (index: bigint, size: bigint): number => {
-  const inner = bitLength(index ^ (size - 1n));
-  return inner + oneBits(index >> BigInt(inner));
+export const getInclusionProofLength = (index: bigint, size: bigint): number => {
+  const inner = getBitLength(index ^ (size - 1n));
+  return inner + countOneBits(index >> BigInt(inner));
 };
 
-const areHashes = (hashes: readonly Uint8Array[]): boolean => hashes.every((one) => one.length === hashBytes);
+const areHashes = (hashes: readonly Uint8Array[]): boolean => hashes.every((one) => one.length === hashLength);
 
 /** The root that `proof` leads to from the leaf; null when the index is outside the tree or the proof has another length. */
-export const rootFromInclusion = (
-  hash: Hash,
+export const computeRootFromInclusion = (
+  hash: HashFunction,
   claim: { readonly leaf: Uint8Array; readonly index: bigint; readonly size: bigint; readonly proof: readonly Uint8Array[] },
 ): Uint8Array | null => {
   const { leaf, index, size, proof } = claim;
-  if (index < 0n || index >= size || size > maxSize || proof.length !== inclusionProofLength(index, size)) return null;
-  if (leaf.length !== hashBytes || !areHashes(proof)) return null;
+  if (index < 0n || index >= size || size > maxTreeSize || proof.length !== getInclusionProofLength(index, size)) return null;
+  if (leaf.length !== hashLength || !areHashes(proof)) return null;
   let node = index;
   let last = size - 1n;
   let root = leaf;
   for (const sibling of proof) {
     if (isOdd(node) || node === last) {
-      root = nodeHash(hash, sibling, root);
+      root = hashNode(hash, sibling, root);
       while (!isOdd(node) && node !== 0n) {
         node >>= 1n;
         last >>= 1n;
       }
     } else {
-      root = nodeHash(hash, root, sibling);
+      root = hashNode(hash, root, sibling);
     }
     node >>= 1n;
     last >>= 1n;
@@ -89,11 +89,11 @@ export interface TreeHead {
 }
 
 /** True when `proof` shows that the tree of `newer` begins with every leaf of `older`, in order. */
-export const isConsistent = (hash: Hash, older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): boolean => {
-  if (older.size < 0n || older.size > newer.size || newer.size > maxSize || proof.length > maxProofHashes) return false;
-  if (older.root.length !== hashBytes || newer.root.length !== hashBytes || !areHashes(proof)) return false;
-  if (older.size === 0n && !isSameBytes(older.root, emptyRoot(hash))) return false;
-  if (older.size === newer.size) return proof.length === 0 && isSameBytes(older.root, newer.root);
+export const isConsistent = (hash: HashFunction, older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): boolean => {
+  if (older.size < 0n || older.size > newer.size || newer.size > maxTreeSize || proof.length > maxProofHashes) return false;
+  if (older.root.length !== hashLength || newer.root.length !== hashLength || !areHashes(proof)) return false;
+  if (older.size === 0n && !areBytesEqual(older.root, computeEmptyRoot(hash))) return false;
+  if (older.size === newer.size) return proof.length === 0 && areBytesEqual(older.root, newer.root);
   if (older.size === 0n) return proof.length === 0;
   const path = isPowerOfTwo(older.size) ? [older.root, ...proof] : proof;
   const [first, ...rest] = path;
@@ -109,51 +109,57 @@ export const isConsistent = (hash: Hash, older: TreeHead, newer: TreeHead, proof
   for (const sibling of rest) {
     if (last === 0n) return false;
     if (isOdd(node) || node === last) {
-      olderRoot = nodeHash(hash, sibling, olderRoot);
-      newerRoot = nodeHash(hash, sibling, newerRoot);
+      olderRoot = hashNode(hash, sibling, olderRoot);
+      newerRoot = hashNode(hash, sibling, newerRoot);
       while (!isOdd(node) && node !== 0n) {
         node >>= 1n;
         last >>= 1n;
       }
     } else {
-      newerRoot = nodeHash(hash, newerRoot, sibling);
+      newerRoot = hashNode(hash, newerRoot, sibling);
     }
     node >>= 1n;
     last >>= 1n;
   }
-  return last === 0n && isSameBytes(olderRoot, older.root) && isSameBytes(newerRoot, newer.root);
+  return last === 0n && areBytesEqual(olderRoot, older.root) && areBytesEqual(newerRoot, newer.root);
 };
 
 /** Hash of the perfect subtree over the 2^height leaves from leaf `index` * 2^height on. */
-export type ReadNode = (height: number, index: bigint) => Uint8Array;
+export type NodeReader = (height: number, index: bigint) => Uint8Array;
 
 /** Root over the leaves [start, end), a range as RFC 6962 cuts them: every perfect piece starts at a multiple of its length. */
-const rangeRoot = (hash: Hash, start: bigint, end: bigint, read: ReadNode): Uint8Array => {
+const computeRangeRoot = (hash: HashFunction, start: bigint, end: bigint, read: NodeReader): Uint8Array => {
   const pieces: Uint8Array[] = [];
   for (let at = start; at < end; ) {
-    const height = bitLength(end - at) - 1;
+    const height = getBitLength(end - at) - 1;
     pieces.push(read(height, at >> BigInt(height)));
     at += 1n << BigInt(height);
   }
-  let root = pieces.pop() ?? emptyRoot(hash);
-  for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) root = nodeHash(hash, piece, root);
+  let root = pieces.pop() ?? computeEmptyRoot(hash);
+  for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) root = hashNode(hash, piece, root);
   return root;
 };
 
-export const rootOf = (hash: Hash, size: bigint, read: ReadNode): Uint8Array => rangeRoot(hash, 0n, size, read);
+export const computeRoot = (hash: HashFunction, size: bigint, read: NodeReader): Uint8Array => computeRangeRoot(hash, 0n, size, read);
 
 /** The way down from the root to the first piece [start, end) with the leaf that `isThere`, and the hashes of what stands beside it. */
-const descent = (hash: Hash, index: bigint, size: bigint, read: ReadNode, isThere: (start: bigint, end: bigint) => boolean) => {
+const descendToLeaf = (
+  hash: HashFunction,
+  index: bigint,
+  size: bigint,
+  read: NodeReader,
+  isThere: (start: bigint, end: bigint) => boolean,
+) => {
   const downward: Uint8Array[] = [];
   let start = 0n;
   let end = size;
   while (!isThere(start, end)) {
-    const middle = start + splitOf(end - start);
+    const middle = start + findSplitPoint(end - start);
     if (index < middle) {
-      downward.push(rangeRoot(hash, middle, end, read));
+      downward.push(computeRangeRoot(hash, middle, end, read));
       end = middle;
     } else {
-      downward.push(rangeRoot(hash, start, middle, read));
+      downward.push(computeRangeRoot(hash, start, middle, read));
       start = middle;
     }
   }
@@ -161,17 +167,17 @@ const descent = (hash: Hash, index: bigint, size: bigint, read: ReadNode, isTher
 };
 
 /** Sibling hashes from the leaf up to the child of the root. Throws RangeError for an index outside the tree. */
-export const inclusionProofOf = (hash: Hash, index: bigint, size: bigint, read: ReadNode): Uint8Array[] => {
+export const buildInclusionProof = (hash: HashFunction, index: bigint, size: bigint, read: NodeReader): Uint8Array[] => {
   if (index < 0n || index >= size) throw new RangeError("merkle: the index is outside the tree");
-  return descent(hash, index, size, read, (start, end) => end - start === 1n).downward.reverse();
+  return descendToLeaf(hash, index, size, read, (start, end) => end - start === 1n).downward.reverse();
 };
 
 /** Proof that the tree of `newSize` begins with the tree of `oldSize`. Throws RangeError when the old tree is the larger one. */
-export const consistencyProofOf = (hash: Hash, oldSize: bigint, newSize: bigint, read: ReadNode): Uint8Array[] => {
+export const buildConsistencyProof = (hash: HashFunction, oldSize: bigint, newSize: bigint, read: NodeReader): Uint8Array[] => {
   if (oldSize < 0n || oldSize > newSize) throw new RangeError("merkle: the old tree is larger than the new one");
   if (oldSize === 0n) return [];
-  const { downward, start, end } = descent(hash, oldSize - 1n, newSize, read, (_, last) => last === oldSize);
+  const { downward, start, end } = descendToLeaf(hash, oldSize - 1n, newSize, read, (_, last) => last === oldSize);
   // Here [start, oldSize) is a whole subtree of the old tree; its root is known to the reader only when it is the old root.
-  if (start > 0n) downward.push(rangeRoot(hash, start, end, read));
+  if (start > 0n) downward.push(computeRangeRoot(hash, start, end, read));
   return downward.reverse();
 };

@@ -1,34 +1,34 @@
 // c2sp.org/signed-note: text under one or more signature lines, and the one-line forms of the keys. Two kinds of key: a log's
 // Ed25519 key signs the text, a witness's cosignature key signs the text with a time (c2sp.org/tlog-cosignature).
 // Signing itself is given by the caller: it is asynchronous where these rules run.
-import { base64Of, bytesOfBase64, bytesOfHex, concatBytes, hexOf, utf8 } from "../bytes.ts";
+import { toBase64, fromBase64, fromHex, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
-import type { Hash } from "./merkle.ts";
+import type { HashFunction } from "./merkle.ts";
 
 export interface NoteCrypto {
-  readonly sha256: Hash;
+  readonly sha256: HashFunction;
   readonly verifyEd25519: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => Promise<boolean>;
 }
 
-const treeNodeBytes = 65; // prefix and two hashes
+const treeNodeLength = 65; // prefix and two hashes
 
 /**
  * The same answers, each worked out once: receipts of one batch, and the proofs of a hundred audit entries, lead to one and the
  * same signature and share all but the lowest nodes of their tree. To be dropped with what it was made for.
  */
-export const remembering = (crypto: NoteCrypto): NoteCrypto => {
+export const memoizeNoteCrypto = (crypto: NoteCrypto): NoteCrypto => {
   const verdicts = new Map<string, Promise<boolean>>();
   const nodes = new Map<string, Uint8Array>();
   return {
     sha256: (bytes) => {
-      if (bytes.length !== treeNodeBytes) return crypto.sha256(bytes);
-      const question = base64Of(bytes);
+      if (bytes.length !== treeNodeLength) return crypto.sha256(bytes);
+      const question = toBase64(bytes);
       const node = nodes.get(question) ?? crypto.sha256(bytes);
       nodes.set(question, node);
       return node;
     },
     verifyEd25519: (publicKey, message, signature) => {
-      const question = [publicKey, signature, crypto.sha256(message)].map(base64Of).join(" ");
+      const question = [publicKey, signature, crypto.sha256(message)].map(toBase64).join(" ");
       const verdict = verdicts.get(question) ?? crypto.verifyEd25519(publicKey, message, signature);
       verdicts.set(question, verdict);
       return verdict;
@@ -40,9 +40,9 @@ export const remembering = (crypto: NoteCrypto): NoteCrypto => {
 export const keyKinds = { log: 0x01, witness: 0x04 } as const;
 export type KeyKind = (typeof keyKinds)[keyof typeof keyKinds];
 
-const keyBytes = 32; // public key and seed of Ed25519 alike
-const signatureBytes = 64;
-const timeBytes = 8;
+const keyLength = 32; // public key and seed of Ed25519 alike
+const signatureLength = 64;
+const timestampLength = 8;
 
 export interface VerifierKey {
   readonly name: string;
@@ -62,46 +62,46 @@ export interface SecretKey {
 /** Key names end at a space in a signature line and at a plus in a key, so neither may be part of one. */
 export const isKeyName = (name: string): boolean => name.isWellFormed() && /^[^\p{White_Space}\p{Cc}+]+$/u.test(name);
 
-const keyIdOf = (hash: Hash, name: string, kind: KeyKind, publicKey: Uint8Array): string =>
-  hexOf(hash(concatBytes(utf8(`${name}\n`), new Uint8Array([kind]), publicKey)).subarray(0, 4));
+const computeKeyId = (hash: HashFunction, name: string, kind: KeyKind, publicKey: Uint8Array): string =>
+  toHex(hash(concatBytes(encodeUtf8(`${name}\n`), new Uint8Array([kind]), publicKey)).subarray(0, 4));
 
-export const verifierKey = (hash: Hash, name: string, kind: KeyKind, publicKey: Uint8Array<ArrayBuffer>): VerifierKey => ({
+export const createVerifierKey = (hash: HashFunction, name: string, kind: KeyKind, publicKey: Uint8Array<ArrayBuffer>): VerifierKey => ({
   name,
-  keyId: keyIdOf(hash, name, kind, publicKey),
+  keyId: computeKeyId(hash, name, kind, publicKey),
   kind,
   publicKey,
 });
 
 /** `ledger.example/log+1a2b3c4d+AQ...`: name, key id, base64 of kind and public key. */
-export const vkeyOf = (key: VerifierKey): string =>
-  `${key.name}+${key.keyId}+${base64Of(concatBytes(new Uint8Array([key.kind]), key.publicKey))}`;
+export const formatVkey = (key: VerifierKey): string =>
+  `${key.name}+${key.keyId}+${toBase64(concatBytes(new Uint8Array([key.kind]), key.publicKey))}`;
 
 /** Name, key id and key material; null unless they are spelt as both kinds of key spell them. */
-const partsOfKey = (text: string): { name: string; keyId: string; kind: KeyKind; material: Uint8Array<ArrayBuffer> } | null => {
+const parseKeyParts = (text: string): { name: string; keyId: string; kind: KeyKind; material: Uint8Array<ArrayBuffer> } | null => {
   const [, name = "", keyId = "", encoded = ""] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
-  const bytes = bytesOfBase64(encoded);
-  if (!isKeyName(name) || bytes?.length !== 1 + keyBytes) return null;
+  const bytes = fromBase64(encoded);
+  if (!isKeyName(name) || bytes?.length !== 1 + keyLength) return null;
   const kind = Object.values(keyKinds).find((known) => known === bytes[0]);
   return kind === undefined ? null : { name, keyId, kind, material: bytes.slice(1) };
 };
 
 /** Null for anything but a key of a known kind whose key id is the one its bytes give. */
-export const parseVkey = (hash: Hash, text: string): VerifierKey | null => {
-  const parts = partsOfKey(text);
+export const parseVkey = (hash: HashFunction, text: string): VerifierKey | null => {
+  const parts = parseKeyParts(text);
   if (parts === null) return null;
-  const key = verifierKey(hash, parts.name, parts.kind, parts.material);
+  const key = createVerifierKey(hash, parts.name, parts.kind, parts.material);
   return key.keyId === parts.keyId ? key : null;
 };
 
 const secretPrefix = "PRIVATE+KEY+";
 
 /** `PRIVATE+KEY+<name>+<key id>+<base64 of kind and seed>`, as Go's sumdb/note writes it. */
-export const skeyOf = (key: SecretKey): string =>
-  `${secretPrefix}${key.name}+${key.keyId}+${base64Of(concatBytes(new Uint8Array([key.kind]), key.seed))}`;
+export const formatSkey = (key: SecretKey): string =>
+  `${secretPrefix}${key.name}+${key.keyId}+${toBase64(concatBytes(new Uint8Array([key.kind]), key.seed))}`;
 
 /** The key id is checked by whoever derives the public key from the seed. */
 export const parseSkey = (text: string): SecretKey | null => {
-  const parts = text.startsWith(secretPrefix) ? partsOfKey(text.slice(secretPrefix.length)) : null;
+  const parts = text.startsWith(secretPrefix) ? parseKeyParts(text.slice(secretPrefix.length)) : null;
   return parts === null ? null : { name: parts.name, keyId: parts.keyId, kind: parts.kind, seed: parts.material };
 };
 
@@ -117,20 +117,20 @@ export interface Note {
   readonly signatures: readonly NoteSignature[];
 }
 
-const controlsButLineBreaks = /[\u0000-\u0009\u000b-\u001f]/;
-const keyIdBytes = 4;
+const forbiddenControlPattern = /[\u0000-\u0009\u000b-\u001f]/;
+const keyIdLength = 4;
 const maxSignatures = 100; // the format asks for 16 at least; every line may cost one verification
 
 const parseSignatureLine = (line: string): NoteSignature | null => {
   const [, name = "", encoded = ""] = /^\u2014 ([^ ]+) ([^ ]+)$/.exec(line) ?? [];
-  const bytes = bytesOfBase64(encoded);
-  if (!isKeyName(name) || bytes === null || bytes.length <= keyIdBytes) return null;
-  return { name, keyId: hexOf(bytes.subarray(0, keyIdBytes)), bytes: bytes.slice(keyIdBytes) };
+  const bytes = fromBase64(encoded);
+  if (!isKeyName(name) || bytes === null || bytes.length <= keyIdLength) return null;
+  return { name, keyId: toHex(bytes.subarray(0, keyIdLength)), bytes: bytes.slice(keyIdLength) };
 };
 
 /** Null unless every byte is where the format has it. Who signed is `verifyNote`'s question. */
 export const parseNote = (note: string): Note | null => {
-  if (!note.isWellFormed() || controlsButLineBreaks.test(note) || !note.endsWith("\n")) return null;
+  if (!note.isWellFormed() || forbiddenControlPattern.test(note) || !note.endsWith("\n")) return null;
   const blank = note.lastIndexOf("\n\n");
   if (blank < 0) return null;
   const lines = note.slice(blank + 2, -1).split("\n");
@@ -139,10 +139,10 @@ export const parseNote = (note: string): Note | null => {
   return signatures.every((one) => one !== null) ? { text: note.slice(0, blank + 1), signatures } : null;
 };
 
-const bigEndian = (bytes: Uint8Array): bigint => BigInt(`0x${hexOf(bytes)}`);
+const parseBigEndian = (bytes: Uint8Array): bigint => BigInt(`0x${toHex(bytes)}`);
 
 /** What a cosignature signs: that at `time` (seconds since 1970) the witness had seen nothing that contradicts the text. */
-const cosignedBytes = (time: bigint, text: string): Uint8Array<ArrayBuffer> => utf8(`cosignature/v1\ntime ${time}\n${text}`);
+const encodeCosignedText = (time: bigint, text: string): Uint8Array<ArrayBuffer> => encodeUtf8(`cosignature/v1\ntime ${time}\n${text}`);
 
 export interface VerifiedSignature {
   readonly key: VerifierKey;
@@ -151,20 +151,20 @@ export interface VerifiedSignature {
 }
 
 /** Null when the signature is not by the key. */
-const verifySignature = async (
+const verifyNoteSignature = async (
   crypto: NoteCrypto,
   key: VerifierKey,
   bytes: Uint8Array,
   text: string,
 ): Promise<VerifiedSignature | null> => {
   if (key.kind === keyKinds.log) {
-    const good = bytes.length === signatureBytes && (await crypto.verifyEd25519(key.publicKey, utf8(text), bytes));
+    const good = bytes.length === signatureLength && (await crypto.verifyEd25519(key.publicKey, encodeUtf8(text), bytes));
     return good ? { key, time: null } : null;
   }
-  if (bytes.length !== timeBytes + signatureBytes) return null;
-  const time = bigEndian(bytes.subarray(0, timeBytes));
+  if (bytes.length !== timestampLength + signatureLength) return null;
+  const time = parseBigEndian(bytes.subarray(0, timestampLength));
   if (time >= 1n << 63n) return null;
-  const good = await crypto.verifyEd25519(key.publicKey, cosignedBytes(time, text), bytes.subarray(timeBytes));
+  const good = await crypto.verifyEd25519(key.publicKey, encodeCosignedText(time, text), bytes.subarray(timestampLength));
   return good ? { key, time } : null;
 };
 
@@ -180,7 +180,7 @@ export const verifyNote = async (crypto: NoteCrypto, note: Note, keys: readonly 
   for (const { name, keyId, bytes } of note.signatures) {
     const key = keys.find((known) => known.name === name && known.keyId === keyId);
     if (key === undefined) continue;
-    const signature = await verifySignature(crypto, key, bytes, note.text);
+    const signature = await verifyNoteSignature(crypto, key, bytes, note.text);
     if (signature === null) return fail("bad_signature");
     signatures.push(signature);
   }
@@ -193,10 +193,10 @@ export interface NoteSigner {
   readonly sign: (message: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
 }
 
-const signatureLine = (key: VerifierKey, bytes: Uint8Array): string =>
-  `\u2014 ${key.name} ${base64Of(concatBytes(bytesOfHex(key.keyId) ?? new Uint8Array(0), bytes))}\n`;
+const formatSignatureLine = (key: VerifierKey, bytes: Uint8Array): string =>
+  `\u2014 ${key.name} ${toBase64(concatBytes(fromHex(key.keyId) ?? new Uint8Array(0), bytes))}\n`;
 
-const bigEndianBytes = (value: bigint): Uint8Array => bytesOfHex(value.toString(16).padStart(2 * timeBytes, "0")) as Uint8Array;
+const encodeBigEndian = (value: bigint): Uint8Array => fromHex(value.toString(16).padStart(2 * timestampLength, "0")) as Uint8Array;
 
 /** The signed note: `text`, which ends with a line break, and one line by each signer. Throws for a signer that is not a log key. */
 export const signNote = async (text: string, signers: readonly NoteSigner[]): Promise<string> => {
@@ -204,16 +204,16 @@ export const signNote = async (text: string, signers: readonly NoteSigner[]): Pr
   let note = `${text}\n`;
   for (const { key, sign } of signers) {
     if (key.kind !== keyKinds.log) throw new TypeError("note: a witness key signs cosignatures only");
-    note += signatureLine(key, await sign(utf8(text)));
+    note += formatSignatureLine(key, await sign(encodeUtf8(text)));
   }
   return note;
 };
 
 /** The signature line by which a witness cosigns the text at `time`, in seconds since 1970. */
-export const cosignatureLine = async (text: string, signer: NoteSigner, time: bigint): Promise<string> => {
+export const createCosignatureLine = async (text: string, signer: NoteSigner, time: bigint): Promise<string> => {
   if (signer.key.kind !== keyKinds.witness) throw new TypeError("note: a log key does not cosign");
-  return signatureLine(signer.key, concatBytes(bigEndianBytes(time), await signer.sign(cosignedBytes(time, text))));
+  return formatSignatureLine(signer.key, concatBytes(encodeBigEndian(time), await signer.sign(encodeCosignedText(time, text))));
 };
 
 /** The note with further signature lines below its own; each line ends with a line break. */
-export const withSignatureLines = (note: string, lines: readonly string[]): string => note + lines.join("");
+export const appendSignatureLines = (note: string, lines: readonly string[]): string => note + lines.join("");

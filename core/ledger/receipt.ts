@@ -1,20 +1,20 @@
 // A receipt: everything a ledger answered that proves a statement is in it, stored as canonical JSON and checked offline
 // with the pinned keys alone. The order of the checks is fixed, so that the same defect has the same name everywhere.
-import { base64Of, bytesOfBase64, hexOf, isSameBytes, utf8 } from "../bytes.ts";
-import { canonicalJson, isObject, type Json } from "../canonical-json.ts";
+import { toBase64, fromBase64, toHex, areBytesEqual, encodeUtf8 } from "../bytes.ts";
+import { toCanonicalJson, isJsonObject, type Json } from "../canonical-json.ts";
 import { parseIJson } from "../i-json.ts";
-import { isoOf, type Instant } from "../time.ts";
+import { toIso, type Instant } from "../time.ts";
 import { fail, type Verdict } from "../result.ts";
 import { parseCheckpointText, type Checkpoint } from "./checkpoint.ts";
-import { isInUse, isIsoTime, type KeyWindow } from "./key-window.ts";
-import { countOf, hashBytes, isConsistent, leafHash, type Hash, type TreeHead } from "./merkle.ts";
+import { isKeyInUse, isIsoTime, type KeyValidity } from "./key-validity.ts";
+import { parseCount, hashLength, isConsistent, hashLeaf, type HashFunction, type TreeHead } from "./merkle.ts";
 import { keyKinds, parseNote, parseVkey, verifyNote, type Note, type NoteCrypto, type NoteFault, type VerifierKey } from "./note.ts";
-import { inclusionFault, tlogProofTextOfLines, type InclusionFault } from "./tlog-proof.ts";
+import { findInclusionFault, formatTlogProofFromLines, type InclusionFault } from "./tlog-proof.ts";
 
 export type LedgerKind = "tlog" | "rekor2";
 
 /** A log's key and when it was in use; configured, never fetched from the log. Several for rotation. */
-export interface TrustedLogKey extends KeyWindow {
+export interface TrustedLogKey extends KeyValidity {
   readonly origin: string;
   readonly vkey: string;
 }
@@ -46,8 +46,8 @@ export interface Receipt {
   readonly verified_at: string;
 }
 
-const kinds: readonly string[] = ["tlog", "rekor2"] satisfies LedgerKind[];
-const textMembers = [
+const ledgerKinds: readonly string[] = ["tlog", "rekor2"] satisfies LedgerKind[];
+const textMemberNames = [
   "entry_hash",
   "kind",
   "leaf_hash",
@@ -60,20 +60,20 @@ const textMembers = [
   "tx_ref",
   "verified_at",
 ] as const;
-const members: readonly string[] = [...textMembers, "inclusion_proof", "v"];
+const requiredMemberNames: readonly string[] = [...textMemberNames, "inclusion_proof", "v"];
 
-export const receiptText = (receipt: Receipt): string => canonicalJson(receipt as unknown as Json);
+export const formatReceipt = (receipt: Receipt): string => toCanonicalJson(receipt as unknown as Json);
 
 const isReceipt = (record: Json): record is Json & Receipt => {
-  if (!isObject(record)) return false;
+  if (!isJsonObject(record)) return false;
   const names = Object.keys(record).filter((name) => name !== "leaf_body");
   return (
-    names.length === members.length &&
-    members.every((name) => Object.hasOwn(record, name)) &&
-    textMembers.every((name) => typeof record[name] === "string") &&
+    names.length === requiredMemberNames.length &&
+    requiredMemberNames.every((name) => Object.hasOwn(record, name)) &&
+    textMemberNames.every((name) => typeof record[name] === "string") &&
     (!Object.hasOwn(record, "leaf_body") || typeof record.leaf_body === "string") &&
     record.v === 1 &&
-    kinds.includes(record.kind as string) &&
+    ledgerKinds.includes(record.kind as string) &&
     Array.isArray(record.inclusion_proof) &&
     record.inclusion_proof.every((hash) => typeof hash === "string")
   );
@@ -82,13 +82,13 @@ const isReceipt = (record: Json): record is Json & Receipt => {
 /** Null unless `receiptText` prints exactly this text for the same receipt: a receipt has one spelling. */
 export const parseReceipt = (text: string): Receipt | null => {
   if (!text.isWellFormed()) return null;
-  const parsed = parseIJson(utf8(text));
-  return parsed.ok && isReceipt(parsed.value) && canonicalJson(parsed.value) === text ? parsed.value : null;
+  const parsed = parseIJson(encodeUtf8(text));
+  return parsed.ok && isReceipt(parsed.value) && toCanonicalJson(parsed.value) === text ? parsed.value : null;
 };
 
 /** What a ledger answered, as a receipt: nothing of it is checked yet. `leaf`: of a ledger that wraps the statement. */
-export const receiptOf = (
-  hash: Hash,
+export const buildReceipt = (
+  hash: HashFunction,
   statement: string,
   found: {
     readonly kind: LedgerKind;
@@ -106,16 +106,16 @@ export const receiptOf = (
   ledger: `${found.kind}:${found.origin}`,
   kind: found.kind,
   tx_ref: `${found.origin}#${found.index}`,
-  entry_hash: hexOf(hash(utf8(statement))),
+  entry_hash: toHex(hash(encodeUtf8(statement))),
   leaf_index: found.index.toString(),
-  leaf_hash: base64Of(leafHash(hash, found.leaf ?? utf8(statement))),
-  ...(found.leaf !== undefined && { leaf_body: base64Of(found.leaf) }),
-  inclusion_proof: found.hashes.map(base64Of),
+  leaf_hash: toBase64(hashLeaf(hash, found.leaf ?? encodeUtf8(statement))),
+  ...(found.leaf !== undefined && { leaf_body: toBase64(found.leaf) }),
+  inclusion_proof: found.hashes.map(toBase64),
   signed_root: found.note,
   tree_size: found.checkpoint.size.toString(),
-  root_hash: base64Of(found.checkpoint.root),
-  submitted_at: isoOf(found.submittedAt),
-  verified_at: isoOf(found.verifiedAt),
+  root_hash: toBase64(found.checkpoint.root),
+  submitted_at: toIso(found.submittedAt),
+  verified_at: toIso(found.verifiedAt),
 });
 
 export type ReceiptFault =
@@ -133,20 +133,20 @@ export type ReceiptVerdict = Verdict<{ checkpoint: Checkpoint; index: bigint }, 
 export type SignedRootVerdict = Verdict<{ checkpoint: Checkpoint }, ReceiptFault>;
 
 export interface ReceiptContext {
-  readonly trust: readonly TrustedLogKey[];
+  readonly trustedKeys: readonly TrustedLogKey[];
   /** Reads a checkpoint that one of these keys must have signed, for logs that sign otherwise than with Ed25519. */
-  readonly checkpointBy?: (signedRoot: string, keys: readonly TrustedLogKey[]) => Promise<SignedRootVerdict>;
+  readonly verifySignedRoot?: (signedRoot: string, keys: readonly TrustedLogKey[]) => Promise<SignedRootVerdict>;
   /** The last verified tree of this ledger, and the proof between it and the receipt's; the smaller tree comes first in it. */
-  readonly lastSeen?: { readonly head: TreeHead; readonly proof: readonly Uint8Array[] };
+  readonly lastVerifiedTree?: { readonly head: TreeHead; readonly proof: readonly Uint8Array[] };
   /** Shows that a leaf of the ledger's own making is about the statement. Needed for ledgers that wrap what they log. */
-  readonly bindsLeaf?: (leafBody: Uint8Array, statement: Uint8Array) => Promise<boolean>;
+  readonly isLeafBoundToStatement?: (leafBody: Uint8Array, statement: Uint8Array) => Promise<boolean>;
 }
 
 /** The keys that were in use at a time. */
-export const keysInUse = (keys: readonly TrustedLogKey[], at: string): TrustedLogKey[] => keys.filter((key) => isInUse(key, at));
+export const filterKeysInUse = (keys: readonly TrustedLogKey[], at: string): TrustedLogKey[] => keys.filter((key) => isKeyInUse(key, at));
 
 /** The checkpoint in a note, if a key that is pinned for its origin is among those that `signersOf` says signed it. */
-export const checkpointSignedBy = async (
+export const verifyCheckpointSigner = async (
   signedRoot: string,
   signersOf: (note: Note) => Promise<readonly TrustedLogKey[] | NoteFault>,
 ): Promise<SignedRootVerdict> => {
@@ -160,8 +160,8 @@ export const checkpointSignedBy = async (
 };
 
 /** By one of the log's Ed25519 keys. */
-const checkpointByLogKey = (crypto: NoteCrypto, signedRoot: string, pinned: readonly TrustedLogKey[]): Promise<SignedRootVerdict> =>
-  checkpointSignedBy(signedRoot, async (note) => {
+const verifyCheckpointByLogKey = (crypto: NoteCrypto, signedRoot: string, pinned: readonly TrustedLogKey[]): Promise<SignedRootVerdict> =>
+  verifyCheckpointSigner(signedRoot, async (note) => {
     const keys = pinned.map((key) => parseVkey(crypto.sha256, key.vkey)).filter((key): key is VerifierKey => key?.kind === keyKinds.log);
     const signed = await verifyNote(crypto, note, keys);
     if (!signed.ok) return signed.fault;
@@ -169,11 +169,11 @@ const checkpointByLogKey = (crypto: NoteCrypto, signedRoot: string, pinned: read
   });
 
 /** As `verifyReceipt` reads a checkpoint by default, each once: the receipts of one batch all end in the same. */
-export const rememberingCheckpoints = (crypto: NoteCrypto): NonNullable<ReceiptContext["checkpointBy"]> => {
+export const memoizeCheckpointVerifier = (crypto: NoteCrypto): NonNullable<ReceiptContext["verifySignedRoot"]> => {
   const verdicts = new Map<string, Promise<SignedRootVerdict>>();
   return (signedRoot, keys) => {
     const question = [signedRoot, ...keys.map(({ vkey }) => vkey)].join("\n");
-    const verdict = verdicts.get(question) ?? checkpointByLogKey(crypto, signedRoot, keys);
+    const verdict = verdicts.get(question) ?? verifyCheckpointByLogKey(crypto, signedRoot, keys);
     verdicts.set(question, verdict);
     return verdict;
   };
@@ -189,17 +189,17 @@ export const verifyReceipt = async (
   statement: Uint8Array,
   context: ReceiptContext,
 ): Promise<ReceiptVerdict> => {
-  const index = countOf(receipt.leaf_index);
-  const leaf = bytesOfBase64(receipt.leaf_hash);
-  const hashes = receipt.inclusion_proof.map(bytesOfBase64);
-  const body = receipt.leaf_body === undefined ? undefined : bytesOfBase64(receipt.leaf_body);
-  if (index === null || leaf?.length !== hashBytes || body === null) return fail("receipt_malformed");
-  if (!hashes.every((hash) => hash?.length === hashBytes)) return fail("receipt_malformed");
+  const index = parseCount(receipt.leaf_index);
+  const leaf = fromBase64(receipt.leaf_hash);
+  const hashes = receipt.inclusion_proof.map(fromBase64);
+  const body = receipt.leaf_body === undefined ? undefined : fromBase64(receipt.leaf_body);
+  if (index === null || leaf?.length !== hashLength || body === null) return fail("receipt_malformed");
+  if (!hashes.every((hash) => hash?.length === hashLength)) return fail("receipt_malformed");
   if (!isIsoTime(receipt.submitted_at) || !isIsoTime(receipt.verified_at)) return fail("receipt_malformed");
   if (receipt.submitted_at > receipt.verified_at) return fail("receipt_malformed");
 
-  const pinned = keysInUse(context.trust, receipt.verified_at);
-  const read = context.checkpointBy ?? ((signedRoot, keys) => checkpointByLogKey(crypto, signedRoot, keys));
+  const pinned = filterKeysInUse(context.trustedKeys, receipt.verified_at);
+  const read = context.verifySignedRoot ?? ((signedRoot, keys) => verifyCheckpointByLogKey(crypto, signedRoot, keys));
   const signed = await read(receipt.signed_root, pinned);
   if (!signed.ok) return signed;
   const { checkpoint } = signed;
@@ -208,21 +208,21 @@ export const verifyReceipt = async (
     receipt.ledger !== `${receipt.kind}:${origin}` ||
     receipt.tx_ref !== `${origin}#${index}` ||
     receipt.tree_size !== checkpoint.size.toString() ||
-    receipt.root_hash !== base64Of(checkpoint.root)
+    receipt.root_hash !== toBase64(checkpoint.root)
   ) {
     return fail("reference_mismatch");
   }
 
-  const excluded = inclusionFault(crypto, { leaf, index, hashes: hashes as Uint8Array[] }, checkpoint);
+  const excluded = findInclusionFault(crypto, { leaf, index, hashes: hashes as Uint8Array[] }, checkpoint);
   if (excluded !== null) return fail(excluded);
 
-  if (receipt.entry_hash !== hexOf(crypto.sha256(statement))) return fail("leaf_mismatch");
+  if (receipt.entry_hash !== toHex(crypto.sha256(statement))) return fail("leaf_mismatch");
   if (receipt.kind === "tlog" ? body !== undefined : body === undefined) return fail("leaf_mismatch");
-  if (!isSameBytes(leaf, leafHash(crypto.sha256, body ?? statement))) return fail("leaf_mismatch");
-  if (body !== undefined && !(await context.bindsLeaf?.(body, statement))) return fail("leaf_mismatch");
+  if (!areBytesEqual(leaf, hashLeaf(crypto.sha256, body ?? statement))) return fail("leaf_mismatch");
+  if (body !== undefined && !(await context.isLeafBoundToStatement?.(body, statement))) return fail("leaf_mismatch");
 
-  if (context.lastSeen !== undefined) {
-    const { head, proof } = context.lastSeen;
+  if (context.lastVerifiedTree !== undefined) {
+    const { head, proof } = context.lastVerifiedTree;
     const [older, newer] = head.size <= checkpoint.size ? [head, checkpoint] : [checkpoint, head];
     if (!isConsistent(crypto.sha256, older, newer, proof)) return fail("fork");
   }
@@ -230,5 +230,5 @@ export const verifyReceipt = async (
 };
 
 /** The receipt's proof in the text form other tools read; null for what is no receipt of ours. */
-export const receiptProofText = (receipt: Receipt): string | null =>
-  tlogProofTextOfLines(receipt.leaf_index, receipt.inclusion_proof, receipt.signed_root);
+export const formatReceiptProof = (receipt: Receipt): string | null =>
+  formatTlogProofFromLines(receipt.leaf_index, receipt.inclusion_proof, receipt.signed_root);

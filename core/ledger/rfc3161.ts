@@ -4,16 +4,26 @@
 //
 // A reply can be changed without harm to what it proves (outer encoding, unsigned attributes, the certificates' own
 // signatures): that nobody touched its bytes has to be shown by whatever carries it.
-import { hexOf, isSameBytes } from "../bytes.ts";
+import { toHex, areBytesEqual } from "../bytes.ts";
 import type { Bytes } from "../hash.ts";
 import { fail, type Fault, type Verdict } from "../result.ts";
-import { isoOf, minuteMs, type Instant } from "../time.ts";
-import { contextTag, der, derOid, derUnsigned, oidOf, parseDer, tags, walk, type Der } from "./der.ts";
-import { isInUse, isIsoTime, type KeyWindow } from "./key-window.ts";
-import { isSignedBy, keyOfSpki, rsaEncryption, type SignatureCrypto } from "./spki.ts";
+import { toIso, minuteMs, type Instant } from "../time.ts";
+import {
+  toContextTag,
+  encodeDer,
+  encodeOid,
+  encodeUnsignedInteger,
+  parseOid,
+  parseDer,
+  derTags,
+  createSequenceReader,
+  type DerValue,
+} from "./der.ts";
+import { isKeyInUse, isIsoTime, type KeyValidity } from "./key-validity.ts";
+import { isSignedBy, parseSpki, rsaEncryptionOid, type SignatureCrypto } from "./spki.ts";
 
 /** A key of an authority and when it was in use; configured, never taken from a token. ISO times. */
-export interface TimestampPin extends KeyWindow {
+export interface TimestampPin extends KeyValidity {
   readonly name: string;
   /** Hex SHA-256 of the signer's SubjectPublicKeyInfo. */
   readonly spkiSha256: string;
@@ -47,16 +57,16 @@ const rsaHashes: Readonly<Record<string, string>> = {
   "2a864886f70d01010c": "SHA-384",
   "2a864886f70d01010d": "SHA-512",
 };
-const nullValue = der(tags.nothing);
+const derNull = encodeDer(derTags.nullValue);
 
 /** TimeStampReq over a SHA-256 imprint; asks for the signer's certificate. `nonce` is 8 random bytes. */
-export const timestampRequest = (imprint: Uint8Array, nonce: Uint8Array): Bytes =>
-  der(
-    tags.sequence,
-    derUnsigned(new Uint8Array([1])),
-    der(tags.sequence, der(tags.sequence, derOid(oids.sha256), nullValue), der(tags.octetString, imprint)),
-    derUnsigned(nonce),
-    der(tags.boolean, new Uint8Array([0xff])),
+export const encodeTimestampRequest = (imprint: Uint8Array, nonce: Uint8Array): Bytes =>
+  encodeDer(
+    derTags.sequence,
+    encodeUnsignedInteger(new Uint8Array([1])),
+    encodeDer(derTags.sequence, encodeDer(derTags.sequence, encodeOid(oids.sha256), derNull), encodeDer(derTags.octetString, imprint)),
+    encodeUnsignedInteger(nonce),
+    encodeDer(derTags.boolean, new Uint8Array([0xff])),
   );
 
 export type TimestampFault =
@@ -85,7 +95,7 @@ export type TimestampVerdict =
   /** Nothing else is wrong: a good time stamp by a key that nobody vouches for. */
   | (Fault<"signer_not_pinned"> & { readonly timestamp: Timestamp });
 
-interface Info {
+interface TimestampInfo {
   readonly imprintHash: string | null;
   readonly imprint: Bytes;
   readonly serial: Bytes;
@@ -93,37 +103,37 @@ interface Info {
   readonly nonce: Bytes | null;
 }
 
-interface Certificate {
-  readonly whole: Bytes;
+interface SignerCertificate {
+  readonly encoded: Bytes;
   readonly issuer: Bytes;
   readonly serial: Bytes;
-  readonly spki: Der;
+  readonly spki: DerValue;
 }
 
-interface SignedInfo {
+interface SignedToken {
   readonly contentType: string | null;
   /** The bytes of TSTInfo. */
   readonly content: Bytes;
-  readonly info: Info | null;
-  readonly certificates: readonly Certificate[];
+  readonly info: TimestampInfo | null;
+  readonly certificates: readonly SignerCertificate[];
   /** Issuer and serial of the signer's certificate; null when the token names it by key id. */
   readonly signerId: { readonly issuer: Bytes; readonly serial: Bytes } | null;
   readonly digestName: string | undefined;
-  readonly attributes: Der;
+  readonly attributes: DerValue;
   readonly signatureOid: string | null;
   readonly signature: Bytes;
 }
 
 /** The identifier of an AlgorithmIdentifier without parameters; null for any other. */
-const plainAlgorithm = (value: Der | undefined): string | null => {
-  const members = walk(value);
-  const oid = oidOf(members.next(tags.oid));
-  members.next(tags.nothing);
+const parseAlgorithm = (value: DerValue | undefined): string | null => {
+  const members = createSequenceReader(value);
+  const oid = parseOid(members.next(derTags.oid));
+  members.next(derTags.nullValue);
   return members.done() ? oid : null;
 };
 
 /** `20260304050607Z`, with or without a fraction; null for times that are not on the clock. */
-const instantOf = (value: Der | undefined): Instant | null => {
+const parseGeneralizedTime = (value: DerValue | undefined): Instant | null => {
   const text = String.fromCharCode(...(value?.content.subarray(0, 40) ?? []));
   const [, year = "", month = "", day = "", hour = "", minute = "", second = "", fraction = ""] =
     /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:\.(\d{0,19}[1-9]))?Z$/.exec(text) ?? [];
@@ -131,69 +141,70 @@ const instantOf = (value: Der | undefined): Instant | null => {
   return isIsoTime(iso) ? Date.parse(iso) : null;
 };
 
-const readInfo = (content: Bytes): Info | null => {
-  const members = walk(parseDer(content) ?? undefined);
-  const version = members.next(tags.integer);
-  const policy = members.next(tags.oid);
-  const imprint = walk(members.next(tags.sequence));
-  const imprintHash = plainAlgorithm(imprint.next(tags.sequence));
-  const hashed = imprint.next(tags.octetString);
-  const serial = members.next(tags.integer);
-  const time = instantOf(members.next(tags.time));
-  members.next(tags.sequence); // accuracy
-  members.next(tags.boolean); // ordering
-  const nonce = members.next(tags.integer);
-  members.next(contextTag(0)); // the authority's name
-  members.next(contextTag(1)); // extensions
-  if (version === undefined || !isSameBytes(version.content, new Uint8Array([1])) || policy === undefined || !members.done()) return null;
+const parseTimestampInfo = (content: Bytes): TimestampInfo | null => {
+  const members = createSequenceReader(parseDer(content) ?? undefined);
+  const version = members.next(derTags.integer);
+  const policy = members.next(derTags.oid);
+  const imprint = createSequenceReader(members.next(derTags.sequence));
+  const imprintHash = parseAlgorithm(imprint.next(derTags.sequence));
+  const hashed = imprint.next(derTags.octetString);
+  const serial = members.next(derTags.integer);
+  const time = parseGeneralizedTime(members.next(derTags.generalizedTime));
+  members.next(derTags.sequence); // accuracy
+  members.next(derTags.boolean); // ordering
+  const nonce = members.next(derTags.integer);
+  members.next(toContextTag(0)); // the authority's name
+  members.next(toContextTag(1)); // extensions
+  if (version === undefined || !areBytesEqual(version.content, new Uint8Array([1])) || policy === undefined || !members.done()) return null;
   if (hashed === undefined || !imprint.done() || serial === undefined || time === null) return null;
   return { imprintHash, imprint: hashed.content, serial: serial.content, time, nonce: nonce?.content ?? null };
 };
 
-const readCertificate = (value: Der): Certificate | null => {
-  const body = walk(value.children[0]);
-  body.next(contextTag(0)); // version
-  const serial = body.next(tags.integer);
-  body.next(tags.sequence); // algorithm of its own signature
-  const issuer = body.next(tags.sequence);
-  body.next(tags.sequence); // validity
-  body.next(tags.sequence); // subject
-  const spki = body.next(tags.sequence);
-  return value.tag === tags.sequence && serial !== undefined && issuer !== undefined && spki !== undefined
-    ? { whole: value.whole, issuer: issuer.whole, serial: serial.whole, spki }
+const parseSignerCertificate = (value: DerValue): SignerCertificate | null => {
+  const body = createSequenceReader(value.children[0]);
+  body.next(toContextTag(0)); // version
+  const serial = body.next(derTags.integer);
+  body.next(derTags.sequence); // algorithm of its own signature
+  const issuer = body.next(derTags.sequence);
+  body.next(derTags.sequence); // validity
+  body.next(derTags.sequence); // subject
+  const spki = body.next(derTags.sequence);
+  return value.tag === derTags.sequence && serial !== undefined && issuer !== undefined && spki !== undefined
+    ? { encoded: value.encoded, issuer: issuer.encoded, serial: serial.encoded, spki }
     : null;
 };
 
 /** The content of `[0]` around exactly one value. */
-const explicit = (value: Der | undefined): Der | undefined => (value?.children.length === 1 ? value.children[0] : undefined);
+const unwrapExplicitTag = (value: DerValue | undefined): DerValue | undefined =>
+  value?.children.length === 1 ? value.children[0] : undefined;
 
-const readToken = (token: Der): SignedInfo | null => {
-  const outer = walk(token);
-  const isSigned = oidOf(outer.next(tags.oid)) === oids.signedData;
-  const message = walk(explicit(outer.next(contextTag(0))));
+const parseSignedToken = (token: DerValue): SignedToken | null => {
+  const outer = createSequenceReader(token);
+  const isSigned = parseOid(outer.next(derTags.oid)) === oids.signedData;
+  const message = createSequenceReader(unwrapExplicitTag(outer.next(toContextTag(0))));
   if (!isSigned || !outer.done()) return null;
-  const version = message.next(tags.integer);
-  const digests = message.next(tags.set);
-  const encapsulated = walk(message.next(tags.sequence));
-  const certificates = message.next(contextTag(0))?.children ?? [];
-  message.next(contextTag(1)); // revocation lists
-  const signers = message.next(tags.set);
+  const version = message.next(derTags.integer);
+  const digests = message.next(derTags.set);
+  const encapsulated = createSequenceReader(message.next(derTags.sequence));
+  const certificates = message.next(toContextTag(0))?.children ?? [];
+  message.next(toContextTag(1)); // revocation lists
+  const signers = message.next(derTags.set);
   if (version === undefined || digests === undefined || !message.done()) return null;
   if (signers?.children.length !== 1) return null; // RFC 3161: one signer, the authority
 
-  const contentType = oidOf(encapsulated.next(tags.oid));
-  const content = explicit(encapsulated.next(contextTag(0)));
-  if (content?.tag !== tags.octetString || !encapsulated.done()) return null;
+  const contentType = parseOid(encapsulated.next(derTags.oid));
+  const content = unwrapExplicitTag(encapsulated.next(toContextTag(0)));
+  if (content?.tag !== derTags.octetString || !encapsulated.done()) return null;
 
-  const signer = walk(signers.children[0]);
-  const signerVersion = signer.next(tags.integer);
-  const id = signer.next(tags.sequence);
-  const byKeyId = id === undefined && signer.next(contextTag(0, false)) !== undefined;
-  const digestOid = plainAlgorithm(signer.next(tags.sequence));
-  const attributes = signer.next(contextTag(0));
-  const signatureOid = plainAlgorithm(signer.next(tags.sequence));
-  const signature = signer.next(tags.octetString);
-  signer.next(contextTag(1)); // unsigned attributes
+  const signer = createSequenceReader(signers.children[0]);
+  const signerVersion = signer.next(derTags.integer);
+  const id = signer.next(derTags.sequence);
+  const byKeyId = id === undefined && signer.next(toContextTag(0, false)) !== undefined;
+  const digestOid = parseAlgorithm(signer.next(derTags.sequence));
+  const attributes = signer.next(toContextTag(0));
+  const signatureOid = parseAlgorithm(signer.next(derTags.sequence));
+  const signature = signer.next(derTags.octetString);
+  signer.next(toContextTag(1)); // unsigned attributes
   if (
     signerVersion === undefined ||
     (id === undefined && !byKeyId) ||
@@ -207,9 +218,9 @@ const readToken = (token: Der): SignedInfo | null => {
   return {
     contentType,
     content: content.content,
-    info: readInfo(content.content),
-    certificates: certificates.map(readCertificate).filter((one) => one !== null),
-    signerId: issuer === undefined || serial === undefined ? null : { issuer: issuer.whole, serial: serial.whole },
+    info: parseTimestampInfo(content.content),
+    certificates: certificates.map(parseSignerCertificate).filter((one) => one !== null),
+    signerId: issuer === undefined || serial === undefined ? null : { issuer: issuer.encoded, serial: serial.encoded },
     digestName: hashNames[digestOid ?? ""],
     attributes,
     signatureOid,
@@ -218,41 +229,41 @@ const readToken = (token: Der): SignedInfo | null => {
 };
 
 /** The one value of the signed attribute `oid`: `none` when it is not there, null when it is there twice or has several values. */
-const attributeOf = (attributes: Der, oid: string): Der | "none" | null => {
-  const found = attributes.children.filter((attribute) => oidOf(attribute.children[0]) === oid);
+const findSignedAttribute = (attributes: DerValue, oid: string): DerValue | "none" | null => {
+  const found = attributes.children.filter((attribute) => parseOid(attribute.children[0]) === oid);
   if (found.length === 0) return "none";
-  const members = walk(found[0]);
-  members.next(tags.oid);
-  const values = members.next(tags.set);
+  const members = createSequenceReader(found[0]);
+  members.next(derTags.oid);
+  const values = members.next(derTags.set);
   return found.length === 1 && members.done() && values?.children.length === 1 ? (values.children[0] ?? null) : null;
 };
 
 /** Hash of the signer's certificate as the authority signed it: of SigningCertificateV2, or of its SHA-1 predecessor. */
-const certificateId = (attribute: Der, isV2: boolean): { readonly hashName: string; readonly hash: Bytes } | null => {
-  const first = walk(walk(attribute).next(tags.sequence)?.children[0]);
-  const algorithm = isV2 ? first.next(tags.sequence) : undefined;
-  const hashName = !isV2 ? "SHA-1" : algorithm === undefined ? sha256Name : hashNames[plainAlgorithm(algorithm) ?? ""];
-  const hash = first.next(tags.octetString);
+const parseCertificateId = (attribute: DerValue, isV2: boolean): { readonly hashName: string; readonly hash: Bytes } | null => {
+  const first = createSequenceReader(createSequenceReader(attribute).next(derTags.sequence)?.children[0]);
+  const algorithm = isV2 ? first.next(derTags.sequence) : undefined;
+  const hashName = !isV2 ? "SHA-1" : algorithm === undefined ? sha256Name : hashNames[parseAlgorithm(algorithm) ?? ""];
+  const hash = first.next(derTags.octetString);
   return hashName === undefined || hash === undefined ? null : { hashName, hash: hash.content };
 };
 
 /** The certificate that the signed attributes name; a fault when they name none, or none that came along. */
-const signerCertificate = async (
+const findSignerCertificate = async (
   subtle: SignatureCrypto,
-  signed: SignedInfo,
-): Promise<Certificate | "certificate_missing" | "certificate_mismatch"> => {
-  const v2 = attributeOf(signed.attributes, oids.signingCertificateV2);
-  const v1 = attributeOf(signed.attributes, oids.signingCertificate);
+  signed: SignedToken,
+): Promise<SignerCertificate | "certificate_missing" | "certificate_mismatch"> => {
+  const v2 = findSignedAttribute(signed.attributes, oids.signingCertificateV2);
+  const v1 = findSignedAttribute(signed.attributes, oids.signingCertificate);
   if (v1 === null || v2 === null || (v1 === "none" && v2 === "none")) return "certificate_mismatch";
   if (signed.certificates.length === 0) return "certificate_missing";
-  const ids = [...(v2 === "none" ? [] : [certificateId(v2, true)]), ...(v1 === "none" ? [] : [certificateId(v1, false)])];
+  const ids = [...(v2 === "none" ? [] : [parseCertificateId(v2, true)]), ...(v1 === "none" ? [] : [parseCertificateId(v1, false)])];
   for (const certificate of signed.certificates) {
     const { signerId } = signed;
-    if (signerId !== null && !(isSameBytes(signerId.issuer, certificate.issuer) && isSameBytes(signerId.serial, certificate.serial)))
+    if (signerId !== null && !(areBytesEqual(signerId.issuer, certificate.issuer) && areBytesEqual(signerId.serial, certificate.serial)))
       continue;
     let isNamed = true;
     for (const id of ids) {
-      isNamed &&= id !== null && isSameBytes(new Uint8Array(await subtle.digest(id.hashName, certificate.whole)), id.hash);
+      isNamed &&= id !== null && areBytesEqual(new Uint8Array(await subtle.digest(id.hashName, certificate.encoded)), id.hash);
     }
     if (isNamed) return certificate;
   }
@@ -260,24 +271,24 @@ const signerCertificate = async (
 };
 
 /** The hash that the signature is over; null for signatures and keys of kinds not read here. */
-const signatureHash = (spki: Uint8Array, signed: SignedInfo): string | null => {
+const selectSignatureHash = (spki: Uint8Array, signed: SignedToken): string | null => {
   const oid = signed.signatureOid ?? "";
-  const kind = keyOfSpki(spki)?.kind;
+  const kind = parseSpki(spki)?.kind;
   if (kind === "ecdsa") return ecdsaHashes[oid] ?? null;
-  if (kind === "rsa") return (oid === rsaEncryption ? signed.digestName : rsaHashes[oid]) ?? null;
+  if (kind === "rsa") return (oid === rsaEncryptionOid ? signed.digestName : rsaHashes[oid]) ?? null;
   return null;
 };
 
 /** What is signed is the set of attributes itself, under the tag of a set; in the token it stands under [0] (RFC 5652, 5.4). */
-const signedBytes = (attributes: Der): Bytes => {
-  const data = new Uint8Array(attributes.whole);
-  data[0] = tags.set;
+const encodeSignedAttributes = (attributes: DerValue): Bytes => {
+  const data = new Uint8Array(attributes.encoded);
+  data[0] = derTags.set;
   return data;
 };
 
-const clockSlackMs = 5 * minuteMs; // an authority and we may be that far apart
+const maxClockSkewMs = 5 * minuteMs; // an authority and we may be that far apart
 
-export interface TimestampQuestion {
+export interface TimestampVerificationInput {
   /** The authority's reply (TimeStampResp), as it came and as it is stored. */
   readonly token: Uint8Array;
   /** The stamped bytes themselves: of a checkpoint, the note as it is stored. */
@@ -289,52 +300,53 @@ export interface TimestampQuestion {
   readonly window?: { readonly sentAt: Instant; readonly receivedAt: Instant };
 }
 
-const integerOf = (bytes: Uint8Array): Bytes => parseDer(derUnsigned(bytes))?.content ?? new Uint8Array(0);
+const encodeIntegerContent = (bytes: Uint8Array): Bytes => parseDer(encodeUnsignedInteger(bytes))?.content ?? new Uint8Array(0);
 
 /**
  * In this order: one whole reply, granted, a time stamp, over these bytes, nonce, time within five minutes of the exchange,
  * digest of what is signed, the signer's certificate, a known algorithm, the signature; and last the pin, so that
  * `signer_not_pinned` means that nothing else is wrong.
  */
-export const verifyTimestampToken = async (question: TimestampQuestion, subtle: SignatureCrypto): Promise<TimestampVerdict> => {
-  const reply = walk(parseDer(question.token) ?? undefined);
-  const status = reply.next(tags.sequence)?.children[0];
-  const token = reply.next(tags.sequence);
-  if (status?.tag !== tags.integer || !reply.done()) return fail("reply_malformed");
+export const verifyTimestampToken = async (question: TimestampVerificationInput, subtle: SignatureCrypto): Promise<TimestampVerdict> => {
+  const reply = createSequenceReader(parseDer(question.token) ?? undefined);
+  const status = reply.next(derTags.sequence)?.children[0];
+  const token = reply.next(derTags.sequence);
+  if (status?.tag !== derTags.integer || !reply.done()) return fail("reply_malformed");
   const isGranted = status.content.length === 1 && (status.content[0] === 0 || status.content[0] === 1);
   if (!isGranted) return fail("not_granted");
-  const signed = token === undefined ? null : readToken(token);
+  const signed = token === undefined ? null : parseSignedToken(token);
   if (signed === null) return fail("reply_malformed");
 
-  const typeAttribute = attributeOf(signed.attributes, oids.contentType);
+  const typeAttribute = findSignedAttribute(signed.attributes, oids.contentType);
   if (signed.contentType !== oids.timestampInfo) return fail("content_type");
-  if (typeAttribute === null || typeAttribute === "none" || oidOf(typeAttribute) !== oids.timestampInfo) return fail("content_type");
+  if (typeAttribute === null || typeAttribute === "none" || parseOid(typeAttribute) !== oids.timestampInfo) return fail("content_type");
   const { info } = signed;
   if (info === null) return fail("reply_malformed");
   const imprint = new Uint8Array(await subtle.digest(sha256Name, new Uint8Array(question.imprintBytes)));
-  if (info.imprintHash !== oids.sha256 || !isSameBytes(info.imprint, imprint)) return fail("imprint_mismatch");
+  if (info.imprintHash !== oids.sha256 || !areBytesEqual(info.imprint, imprint)) return fail("imprint_mismatch");
   const { nonce, window } = question;
-  if (nonce !== undefined && (info.nonce === null || !isSameBytes(info.nonce, integerOf(nonce)))) return fail("nonce_mismatch");
-  if (window !== undefined && (info.time < window.sentAt - clockSlackMs || info.time > window.receivedAt + clockSlackMs)) {
+  if (nonce !== undefined && (info.nonce === null || !areBytesEqual(info.nonce, encodeIntegerContent(nonce))))
+    return fail("nonce_mismatch");
+  if (window !== undefined && (info.time < window.sentAt - maxClockSkewMs || info.time > window.receivedAt + maxClockSkewMs)) {
     return fail("time_outside_window");
   }
 
-  const digestAttribute = attributeOf(signed.attributes, oids.messageDigest);
+  const digestAttribute = findSignedAttribute(signed.attributes, oids.messageDigest);
   if (signed.digestName === undefined) return fail("algorithm_unsupported");
   const digest = new Uint8Array(await subtle.digest(signed.digestName, new Uint8Array(signed.content)));
-  if (digestAttribute === null || digestAttribute === "none" || digestAttribute.tag !== tags.octetString) return fail("digest_mismatch");
-  if (!isSameBytes(digestAttribute.content, digest)) return fail("digest_mismatch");
+  if (digestAttribute === null || digestAttribute === "none" || digestAttribute.tag !== derTags.octetString) return fail("digest_mismatch");
+  if (!areBytesEqual(digestAttribute.content, digest)) return fail("digest_mismatch");
 
-  const certificate = await signerCertificate(subtle, signed);
+  const certificate = await findSignerCertificate(subtle, signed);
   if (typeof certificate === "string") return fail(certificate);
-  const spki = certificate.spki.whole;
-  const hash = signatureHash(spki, signed);
+  const spki = certificate.spki.encoded;
+  const hash = selectSignatureHash(spki, signed);
   if (hash === null) return fail("algorithm_unsupported");
   const { signature, attributes } = signed;
-  if (!(await isSignedBy(subtle, spki, { hash, signature, data: signedBytes(attributes) }))) return fail("bad_signature");
+  if (!(await isSignedBy(subtle, spki, { hash, signature, data: encodeSignedAttributes(attributes) }))) return fail("bad_signature");
 
-  const spkiSha256 = hexOf(new Uint8Array(await subtle.digest(sha256Name, spki)));
-  const timestamp: Timestamp = { time: info.time, serial: hexOf(info.serial), spkiSha256 };
-  const pin = question.pins.find((one) => one.spkiSha256 === spkiSha256 && isInUse(one, isoOf(info.time)));
+  const spkiSha256 = toHex(new Uint8Array(await subtle.digest(sha256Name, spki)));
+  const timestamp: Timestamp = { time: info.time, serial: toHex(info.serial), spkiSha256 };
+  const pin = question.pins.find((one) => one.spkiSha256 === spkiSha256 && isKeyInUse(one, toIso(info.time)));
   return pin === undefined ? { ...fail("signer_not_pinned"), timestamp } : { ok: true, timestamp, pin };
 };

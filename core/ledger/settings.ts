@@ -1,17 +1,17 @@
 // The settings of everything that proves: the ledgers statements go to, the audit log's keys, and who attests checkpoints. Read
 // from text and checked as far as text can be; whether a secret's key id is that of its key is for whoever opens it. A value is
 // never repeated: a fault is the name of a setting.
-import { bytesOfBase64, utf8 } from "../bytes.ts";
-import { isRandomKey, isRandomToken } from "../randomness.ts";
+import { fromBase64, encodeUtf8 } from "../bytes.ts";
+import { hasRandomKeyBytes, hasRandomTokenCharacters } from "../randomness.ts";
 import { sha256 } from "../hash.ts";
 import { parseIJson } from "../i-json.ts";
-import { isObject, type Json, type JsonObject } from "../canonical-json.ts";
-import { isOrigin } from "./checkpoint.ts";
-import { always, isIsoTime, windowedKey, type KeyWindow } from "./key-window.ts";
+import { isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";
+import { isTlogOrigin } from "./checkpoint.ts";
+import { defaultValidFrom, isIsoTime, parseKeyWithValidity, type KeyValidity } from "./key-validity.ts";
 import { isKeyName, keyKinds, parseSkey, parseVkey, type KeyKind, type VerifierKey } from "./note.ts";
 import type { LedgerKind } from "./receipt.ts";
 import { isRekorVkey } from "./rekor-receipt.ts";
-import { parseAnchorSecret } from "./rekor.ts";
+import { parseAnchorPrivateKey } from "./rekor.ts";
 import type { TimestampPin } from "./rfc3161.ts";
 
 export interface LedgerSettings {
@@ -29,13 +29,13 @@ export interface LedgerSettings {
   /** Public keys pinned in the settings: those of a ledger elsewhere, and earlier ones of the embedded. */
   readonly vkeys: readonly string[];
   /** Keys of the ledgers before this one: each half-year has its own. What is in them is proven under these for good. */
-  readonly earlier: readonly { readonly origin: string; readonly vkey: string }[];
+  readonly retiredKeys: readonly { readonly origin: string; readonly vkey: string }[];
 }
 
 /** A ledger that takes checkpoints only. */
 export type MirrorSettings = Pick<LedgerSettings, "kind" | "id" | "origin" | "url" | "writeToken" | "vkeys">;
 
-export interface AuthoritySettings {
+export interface TimestampAuthoritySettings {
   readonly name: string;
   readonly url: string;
   readonly pins: readonly TimestampPin[];
@@ -57,46 +57,47 @@ export interface ProofSettings {
   /** Public keys of the audit log: those of the secrets, and earlier ones, under which proofs were made that must still verify. */
   readonly auditVkeys: readonly string[];
   /** When keys of the ledger and the audit log were in use, where the settings say so: by vkey. */
-  readonly keyWindows: ReadonlyMap<string, KeyWindow>;
+  readonly keyValidityByVkey: ReadonlyMap<string, KeyValidity>;
   /** The key that signs statements for Rekor; null where there is no such ledger. */
   readonly anchorKey: string | null;
   /** Public parts of earlier anchor keys: SPKI, base64. */
   readonly retiredAnchorKeys: readonly string[];
-  readonly authorities: readonly AuthoritySettings[];
+  readonly authorities: readonly TimestampAuthoritySettings[];
   readonly witnesses: readonly WitnessSettings[];
   /** So many cosignatures make a checkpoint attested. */
   readonly witnessMin: number;
 }
 
-type Setting = (name: string) => string | undefined;
+type SettingReader = (name: string) => string | undefined;
 
-const wordsOf = (text: string | undefined): string[] => (text ?? "").split(/\s+/).filter((word) => word !== "");
+const splitOnWhitespace = (text: string | undefined): string[] => (text ?? "").split(/\s+/).filter((word) => word !== "");
 
 /** Public keys of logs, each with the time of its use behind it where somebody wrote one. What has no window is no key. */
-const vkeysOf = (
+const parseVkeySetting = (
   text: string | undefined,
-): { readonly vkeys: readonly string[]; readonly windows: readonly (readonly [string, KeyWindow])[] } => {
-  const read = wordsOf(text).map((word) => windowedKey(word) ?? { key: "", validFrom: "" });
+): { readonly vkeys: readonly string[]; readonly windows: readonly (readonly [string, KeyValidity])[] } => {
+  const read = splitOnWhitespace(text).map((word) => parseKeyWithValidity(word) ?? { key: "", validFrom: "" });
   return { vkeys: read.map(({ key }) => key), windows: read.map(({ key, ...window }) => [key, window] as const) };
 };
 
 const minTokenLength = 32; // characters; 192 bits in base64url
-const isToken = (text: string): boolean => text.length >= minTokenLength && /^[\x21-\x7e]+$/.test(text) && isRandomToken(text);
+const isStrongToken = (text: string): boolean =>
+  text.length >= minTokenLength && /^[\x21-\x7e]+$/.test(text) && hasRandomTokenCharacters(text);
 
 /** Names of this machine: secrets under them were made for development. */
-const isLocalName = (name: string): boolean => {
+const isLocalKeyName = (name: string): boolean => {
   const host = (name.split("/")[0] as string).toLowerCase().replace(/:\d+$/, "");
   return host === "localhost" || host.endsWith(".localhost") || host.startsWith("[") || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host);
 };
 
 /** What a secret must be: note-format, of this kind, under a name that `names` allows; random and not local in production. */
-const isNoteSecret = (text: string, kind: KeyKind, names: (name: string) => boolean, production: boolean): boolean => {
+const isValidNoteSecret = (text: string, kind: KeyKind, names: (name: string) => boolean, production: boolean): boolean => {
   const secret = parseSkey(text);
   if (secret?.kind !== kind || !names(secret.name)) return false;
-  return !production || (isRandomKey(secret.seed) && !isLocalName(secret.name));
+  return !production || (hasRandomKeyBytes(secret.seed) && !isLocalKeyName(secret.name));
 };
 
-const isUrl = (text: string, production: boolean, protocols: readonly string[] = ["https:"]): boolean => {
+const isValidServiceUrl = (text: string, production: boolean, protocols: readonly string[] = ["https:"]): boolean => {
   if (!URL.canParse(text) || text.endsWith("/")) return false;
   const { protocol, username, search, hash } = new URL(text);
   return (protocols.includes(protocol) || (!production && protocol === "http:")) && username === "" && search === "" && hash === "";
@@ -105,63 +106,68 @@ const isUrl = (text: string, production: boolean, protocols: readonly string[] =
 const isLogVkey = (kind: LedgerKind, text: string): boolean =>
   kind === "rekor2" ? isRekorVkey(sha256, text) : parseVkey(sha256, text)?.kind === keyKinds.log;
 
-const isLogOrigin = (kind: LedgerKind, text: string): boolean => (kind === "rekor2" ? isKeyName(text) : isOrigin(text));
+const isLogOrigin = (kind: LedgerKind, text: string): boolean => (kind === "rekor2" ? isKeyName(text) : isTlogOrigin(text));
 
 /** The members of a list of objects, each read by `read`; null when the text, or any of them, is not what it should be. */
-const listOf = <T>(text: string | undefined, read: (one: JsonObject) => T | null): readonly T[] | null => {
+const parseObjectList = <T>(text: string | undefined, read: (one: JsonObject) => T | null): readonly T[] | null => {
   if (text === undefined) return [];
-  const parsed = parseIJson(utf8(text));
+  const parsed = parseIJson(encodeUtf8(text));
   if (!parsed.ok || !Array.isArray(parsed.value)) return null;
-  const all = (parsed.value as readonly Json[]).map((one) => (isObject(one) ? read(one) : null));
+  const all = (parsed.value as readonly Json[]).map((one) => (isJsonObject(one) ? read(one) : null));
   return all.every((one) => one !== null) ? (all as T[]) : null;
 };
 
-const textsOf = (value: Json | undefined): string[] | null => {
+const parseStringOrList = (value: Json | undefined): string[] | null => {
   if (typeof value === "string") return [value];
   return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "string") ? (value as string[]) : null;
 };
 
-const mirrorOf =
+const createMirrorParser =
   (production: boolean) =>
   (one: JsonObject): MirrorSettings | null => {
     const { kind, origin, url, token = "" } = one;
-    const vkeys = textsOf(one.vkeys);
+    const vkeys = parseStringOrList(one.vkeys);
     if ((kind !== "tlog" && kind !== "rekor2") || typeof origin !== "string" || typeof url !== "string" || typeof token !== "string")
       return null;
-    if (!isLogOrigin(kind, origin) || !isUrl(url, production) || vkeys?.every((vkey) => isLogVkey(kind, vkey)) !== true) return null;
+    if (!isLogOrigin(kind, origin) || !isValidServiceUrl(url, production) || vkeys?.every((vkey) => isLogVkey(kind, vkey)) !== true)
+      return null;
     if (kind === "tlog" && token === "") return null;
     return { kind, id: `${kind}:${origin}`, origin, url, writeToken: token, vkeys };
   };
 
 /** Stamps prove themselves, and many public authorities answer plain http only. */
-const authorityOf = (one: JsonObject): AuthoritySettings | null => {
-  const { name, url, pem = "", valid_from: validFrom = always, valid_to: validTo = null } = one;
-  const spkis = textsOf(one.spki_sha256);
+const parseAuthoritySettings = (one: JsonObject): TimestampAuthoritySettings | null => {
+  const { name, url, pem = "", valid_from: validFrom = defaultValidFrom, valid_to: validTo = null } = one;
+  const spkis = parseStringOrList(one.spki_sha256);
   if (typeof name !== "string" || name === "" || typeof url !== "string" || typeof pem !== "string") return null;
-  if (!isUrl(url.replace(/\/$/, ""), true, ["https:", "http:"]) || spkis?.every((spki) => /^[0-9a-f]{64}$/.test(spki)) !== true)
+  if (!isValidServiceUrl(url.replace(/\/$/, ""), true, ["https:", "http:"]) || spkis?.every((spki) => /^[0-9a-f]{64}$/.test(spki)) !== true)
     return null;
   if (!isIsoTime(validFrom) || (validTo !== null && !isIsoTime(validTo))) return null;
   const pins = spkis.map((spkiSha256) => ({ name, spkiSha256, validFrom, ...(validTo !== null && { validTo }) }));
   return { name, url, pins, pem };
 };
 
-const witnessOf =
+const createWitnessParser =
   (production: boolean) =>
   (one: JsonObject): WitnessSettings | null => {
     const { vkey, url } = one;
     const key = typeof vkey === "string" ? parseVkey(sha256, vkey) : null;
-    if (typeof vkey !== "string" || key?.kind !== keyKinds.witness || typeof url !== "string" || !isUrl(url, production)) return null;
+    if (typeof vkey !== "string" || key?.kind !== keyKinds.witness || typeof url !== "string" || !isValidServiceUrl(url, production))
+      return null;
     return { key, vkey, url };
   };
 
-const ledgerOf = (setting: Setting, production: boolean): { readonly ledger: LedgerSettings; readonly faults: readonly string[] } => {
+const parseLedgerSettings = (
+  setting: SettingReader,
+  production: boolean,
+): { readonly ledger: LedgerSettings; readonly faults: readonly string[] } => {
   const kind = setting("LEDGER_KIND") ?? "tlog";
   const origin = setting("LEDGER_ORIGIN") ?? "";
   const url = setting("LEDGER_URL") ?? "";
   const writeToken = setting("LEDGER_WRITE_TOKEN") ?? "";
   const auditorToken = setting("LEDGER_AUDITOR_TOKEN");
-  const keys = wordsOf(setting("LEDGER_KEY"));
-  const { vkeys: allVkeys } = vkeysOf(setting("LEDGER_VKEYS"));
+  const keys = splitOnWhitespace(setting("LEDGER_KEY"));
+  const { vkeys: allVkeys } = parseVkeySetting(setting("LEDGER_VKEYS"));
   const nameOf = (vkey: string): string => vkey.slice(0, vkey.indexOf("+"));
   const vkeys = allVkeys.filter((vkey) => kind === "rekor2" || nameOf(vkey) === origin); // our log's key bears its name
   const witnessKey = setting("LEDGER_WITNESS_KEY") ?? null;
@@ -174,17 +180,17 @@ const ledgerOf = (setting: Setting, production: boolean): { readonly ledger: Led
   };
   const known: LedgerKind = kind === "rekor2" ? "rekor2" : "tlog";
   refuse("LEDGER_KIND", kind === known && (known === "tlog" || !isEmbedded));
-  refuse("LEDGER_ORIGIN", isLogOrigin(known, origin) && (!production || !isLocalName(origin)));
-  refuse("LEDGER_WRITE_TOKEN", known === "rekor2" || isToken(writeToken));
-  refuse("LEDGER_AUDITOR_TOKEN", auditorToken === undefined || (isToken(auditorToken) && auditorToken !== writeToken));
-  refuse("LEDGER_URL", isEmbedded || isUrl(url, production));
+  refuse("LEDGER_ORIGIN", isLogOrigin(known, origin) && (!production || !isLocalKeyName(origin)));
+  refuse("LEDGER_WRITE_TOKEN", known === "rekor2" || isStrongToken(writeToken));
+  refuse("LEDGER_AUDITOR_TOKEN", auditorToken === undefined || (isStrongToken(auditorToken) && auditorToken !== writeToken));
+  refuse("LEDGER_URL", isEmbedded || isValidServiceUrl(url, production));
   refuse("LEDGER_VKEYS", allVkeys.every((key) => isLogVkey(known, key)) && (isEmbedded || vkeys.length > 0));
   refuse("LEDGER_PUBLIC_ENTRIES", publicEntries === "true" || publicEntries === "false");
   refuse("LEDGER_ENTRIES_PER_SECOND", /^[1-9]\d{0,8}$/.test(entriesPerSecond));
   if (isEmbedded) {
     const isOwn = (name: string): boolean => name === origin;
-    refuse("LEDGER_KEY", keys.length > 0 && keys.every((key) => isNoteSecret(key, keyKinds.log, isOwn, production)));
-    refuse("LEDGER_WITNESS_KEY", witnessKey === null || isNoteSecret(witnessKey, keyKinds.witness, isKeyName, production));
+    refuse("LEDGER_KEY", keys.length > 0 && keys.every((key) => isValidNoteSecret(key, keyKinds.log, isOwn, production)));
+    refuse("LEDGER_WITNESS_KEY", witnessKey === null || isValidNoteSecret(witnessKey, keyKinds.witness, isKeyName, production));
   }
   return {
     ledger: {
@@ -196,25 +202,25 @@ const ledgerOf = (setting: Setting, production: boolean): { readonly ledger: Led
       keys: isEmbedded ? keys : [],
       witnessKey: isEmbedded ? witnessKey : null,
       vkeys,
-      earlier: allVkeys.filter((vkey) => !vkeys.includes(vkey)).map((vkey) => ({ origin: nameOf(vkey), vkey })),
+      retiredKeys: allVkeys.filter((vkey) => !vkeys.includes(vkey)).map((vkey) => ({ origin: nameOf(vkey), vkey })),
     },
     faults,
   };
 };
 
 /** Secrets of the audit log are told apart by their names: `<host>/audit/<shard>`. Null unless there is a fit one of shard 0. */
-const auditKeysOf = (text: string | undefined, production: boolean): ReadonlyMap<number, readonly string[]> | null => {
+const parseAuditKeys = (text: string | undefined, production: boolean): ReadonlyMap<number, readonly string[]> | null => {
   const shards = new Map<number, string[]>();
-  for (const secret of wordsOf(text)) {
+  for (const secret of splitOnWhitespace(text)) {
     const shard = /\/audit\/(0|[1-9]\d{0,3})$/.exec(parseSkey(secret)?.name ?? "")?.[1];
-    if (shard === undefined || !isNoteSecret(secret, keyKinds.log, isOrigin, production)) return null;
+    if (shard === undefined || !isValidNoteSecret(secret, keyKinds.log, isTlogOrigin, production)) return null;
     shards.set(Number(shard), [...(shards.get(Number(shard)) ?? []), secret]);
   }
   return shards.has(0) ? shards : null;
 };
 
 /** A witness that knows no key of an audit log refuses all its checkpoints: found out here, not in the logs. One of two is enough, while one replaces the other. */
-const watchesAll = (vkeys: readonly string[], auditKeys: ReadonlyMap<number, readonly string[]>): boolean => {
+const hasEveryAuditLogKey = (vkeys: readonly string[], auditKeys: ReadonlyMap<number, readonly string[]>): boolean => {
   const watched = vkeys.map((vkey) => parseVkey(sha256, vkey));
   const isWatched = (secret: string): boolean => {
     const own = parseSkey(secret);
@@ -223,29 +229,29 @@ const watchesAll = (vkeys: readonly string[], auditKeys: ReadonlyMap<number, rea
   return [...auditKeys.values()].every((secrets) => secrets.some(isWatched));
 };
 
-const isAnchorKey = (text: string): boolean => {
-  const secret = parseAnchorSecret(text);
-  return secret !== null && isRandomKey(secret.number);
+const isStrongAnchorKey = (text: string): boolean => {
+  const secret = parseAnchorPrivateKey(text);
+  return secret !== null && hasRandomKeyBytes(secret.number);
 };
 
 /** Everything at once: the settings, and the names of those that are not fit. In production development secrets are not fit. */
-export const readProofSettings = (
-  setting: Setting,
+export const parseProofSettings = (
+  setting: SettingReader,
   production: boolean,
 ): { readonly settings: ProofSettings; readonly faults: readonly string[] } => {
-  const { ledger, faults: ledgerFaults } = ledgerOf(setting, production);
+  const { ledger, faults: ledgerFaults } = parseLedgerSettings(setting, production);
   const faults = [...ledgerFaults];
-  const auditKeys = auditKeysOf(setting("AUDIT_KEY"), production);
+  const auditKeys = parseAuditKeys(setting("AUDIT_KEY"), production);
   if (auditKeys === null) faults.push("AUDIT_KEY");
-  const { vkeys: auditVkeys, windows: auditWindows } = vkeysOf(setting("AUDIT_VKEY"));
-  const isWatching = auditKeys === null || ledger.witnessKey === null || watchesAll(auditVkeys, auditKeys);
+  const { vkeys: auditVkeys, windows: auditWindows } = parseVkeySetting(setting("AUDIT_VKEY"));
+  const isWatching = auditKeys === null || ledger.witnessKey === null || hasEveryAuditLogKey(auditVkeys, auditKeys);
   if (!isWatching || !auditVkeys.every((vkey) => isLogVkey("tlog", vkey))) faults.push("AUDIT_VKEY");
-  const mirrors = listOf(setting("LEDGER_MIRRORS"), mirrorOf(production));
+  const mirrors = parseObjectList(setting("LEDGER_MIRRORS"), createMirrorParser(production));
   if (mirrors === null || new Set([ledger.id, ...mirrors.map(({ id }) => id)]).size !== mirrors.length + 1) faults.push("LEDGER_MIRRORS");
-  const authorities = listOf(setting("TIMESTAMP_AUTHORITIES"), authorityOf);
+  const authorities = parseObjectList(setting("TIMESTAMP_AUTHORITIES"), parseAuthoritySettings);
   if (authorities === null || new Set(authorities.map(({ name }) => name)).size !== authorities.length)
     faults.push("TIMESTAMP_AUTHORITIES");
-  const witnesses = listOf(setting("WITNESSES"), witnessOf(production));
+  const witnesses = parseObjectList(setting("WITNESSES"), createWitnessParser(production));
   if (witnesses === null || new Set(witnesses.map(({ key }) => key.name)).size !== witnesses.length) faults.push("WITNESSES");
   const witnessMin = setting("WITNESS_MIN") ?? "0";
   // The ledger's own witness watches the audit log alone: it says nothing of the checkpoints that anchors are attested by.
@@ -253,16 +259,16 @@ export const readProofSettings = (
   if (!/^\d{1,2}$/.test(witnessMin) || Number(witnessMin) > watching.length) faults.push("WITNESS_MIN");
   const needsAnchorKey = [ledger, ...(mirrors ?? [])].some(({ kind }) => kind === "rekor2");
   const anchorKey = setting("ANCHOR_KEY");
-  if (anchorKey === undefined ? needsAnchorKey : !isAnchorKey(anchorKey)) faults.push("ANCHOR_KEY");
-  const retiredAnchorKeys = wordsOf(setting("RETIRED_ANCHOR_KEYS"));
-  if (retiredAnchorKeys.some((key) => bytesOfBase64(key) === null)) faults.push("RETIRED_ANCHOR_KEYS");
+  if (anchorKey === undefined ? needsAnchorKey : !isStrongAnchorKey(anchorKey)) faults.push("ANCHOR_KEY");
+  const retiredAnchorKeys = splitOnWhitespace(setting("RETIRED_ANCHOR_KEYS"));
+  if (retiredAnchorKeys.some((key) => fromBase64(key) === null)) faults.push("RETIRED_ANCHOR_KEYS");
   return {
     settings: {
       ledger,
       mirrors: mirrors ?? [],
       auditKeys: auditKeys ?? new Map(),
       auditVkeys,
-      keyWindows: new Map([...vkeysOf(setting("LEDGER_VKEYS")).windows, ...auditWindows]),
+      keyValidityByVkey: new Map([...parseVkeySetting(setting("LEDGER_VKEYS")).windows, ...auditWindows]),
       anchorKey: needsAnchorKey ? (anchorKey ?? null) : null,
       retiredAnchorKeys,
       authorities: authorities ?? [],

@@ -1,7 +1,7 @@
 // Public keys as certificates and Rekor carry them (SubjectPublicKeyInfo), and signatures by them: ECDSA on P-256 and P-384,
 // RSA with PKCS #1 v1.5. WebCrypto does the arithmetic and is handed in; here is how its spelling and everybody else's meet.
 import type { Bytes } from "../hash.ts";
-import { der, derOid, ecdsaRawOf, oidOf, parseDer, tags, walk } from "./der.ts";
+import { encodeDer, encodeOid, ecdsaDerToRaw, parseOid, parseDer, derTags, createSequenceReader } from "./der.ts";
 
 type KeyAlgorithm = { readonly name: "ECDSA"; readonly namedCurve: string } | { readonly name: "RSASSA-PKCS1-v1_5"; readonly hash: string };
 
@@ -12,24 +12,24 @@ export interface SignatureCrypto {
   verify(algorithm: { readonly name: string; readonly hash: string }, key: unknown, signature: Bytes, data: Bytes): Promise<boolean>;
 }
 
-const ecPublicKey = "2a8648ce3d0201";
-export const rsaEncryption = "2a864886f70d010101";
-const p256 = "2a8648ce3d030107";
-const ed25519 = "2b6570";
-const curves: Readonly<Record<string, { readonly name: string; readonly size: number }>> = {
-  [p256]: { name: "P-256", size: 32 },
+const ecPublicKeyOid = "2a8648ce3d0201";
+export const rsaEncryptionOid = "2a864886f70d010101";
+const p256Oid = "2a8648ce3d030107";
+const ed25519Oid = "2b6570";
+const curvesByOid: Readonly<Record<string, { readonly name: string; readonly size: number }>> = {
+  [p256Oid]: { name: "P-256", size: 32 },
   "2b81040022": { name: "P-384", size: 48 },
 };
 
 export type SpkiKey = { readonly kind: "rsa" } | { readonly kind: "ecdsa"; readonly curve: string; readonly size: number };
 
 /** Null for keys of other kinds. */
-export const keyOfSpki = (spki: Uint8Array): SpkiKey | null => {
-  const algorithm = walk(walk(parseDer(spki) ?? undefined).next(tags.sequence));
-  const oid = oidOf(algorithm.next(tags.oid));
-  if (oid === rsaEncryption) return { kind: "rsa" };
-  const curve = curves[oidOf(algorithm.next(tags.oid)) ?? ""];
-  return oid === ecPublicKey && curve !== undefined ? { kind: "ecdsa", curve: curve.name, size: curve.size } : null;
+export const parseSpki = (spki: Uint8Array): SpkiKey | null => {
+  const algorithm = createSequenceReader(createSequenceReader(parseDer(spki) ?? undefined).next(derTags.sequence));
+  const oid = parseOid(algorithm.next(derTags.oid));
+  if (oid === rsaEncryptionOid) return { kind: "rsa" };
+  const curve = curvesByOid[parseOid(algorithm.next(derTags.oid)) ?? ""];
+  return oid === ecPublicKeyOid && curve !== undefined ? { kind: "ecdsa", curve: curve.name, size: curve.size } : null;
 };
 
 /** Whether the key signed `data`. False too for a key that is no key, and for a signature that is not spelt as one. */
@@ -38,11 +38,11 @@ export const isSignedBy = async (
   spki: Uint8Array,
   signed: { readonly hash: string; readonly signature: Uint8Array; readonly data: Uint8Array },
 ): Promise<boolean> => {
-  const kind = keyOfSpki(spki);
+  const kind = parseSpki(spki);
   if (kind === null) return false;
   const { hash } = signed;
   const algorithm: KeyAlgorithm = kind.kind === "rsa" ? { name: "RSASSA-PKCS1-v1_5", hash } : { name: "ECDSA", namedCurve: kind.curve };
-  const signature = kind.kind === "rsa" ? new Uint8Array(signed.signature) : ecdsaRawOf(signed.signature, kind.size);
+  const signature = kind.kind === "rsa" ? new Uint8Array(signed.signature) : ecdsaDerToRaw(signed.signature, kind.size);
   if (signature === null) return false;
   let key: unknown;
   try {
@@ -54,30 +54,31 @@ export const isSignedBy = async (
 };
 
 /** The P-256 public key with these coordinates. */
-export const p256Spki = (x: Uint8Array, y: Uint8Array): Bytes =>
-  der(
-    tags.sequence,
-    der(tags.sequence, derOid(ecPublicKey), derOid(p256)),
-    der(tags.bitString, new Uint8Array([0, 4]), x, y), // no spare bits; 4: both coordinates follow
+export const encodeP256Spki = (x: Uint8Array, y: Uint8Array): Bytes =>
+  encodeDer(
+    derTags.sequence,
+    encodeDer(derTags.sequence, encodeOid(ecPublicKeyOid), encodeOid(p256Oid)),
+    encodeDer(derTags.bitString, new Uint8Array([0, 4]), x, y), // no spare bits; 4: both coordinates follow
   );
 
 /** The 32 bytes of an Ed25519 public key; null when it is a key of another kind. */
-export const ed25519OfSpki = (spki: Uint8Array): Bytes | null => {
-  const members = walk(parseDer(spki) ?? undefined);
-  const algorithm = walk(members.next(tags.sequence));
-  const isEd25519 = oidOf(algorithm.next(tags.oid)) === ed25519 && algorithm.done();
-  const bits = members.next(tags.bitString);
+export const ed25519KeyFromSpki = (spki: Uint8Array): Bytes | null => {
+  const members = createSequenceReader(parseDer(spki) ?? undefined);
+  const algorithm = createSequenceReader(members.next(derTags.sequence));
+  const isEd25519 = parseOid(algorithm.next(derTags.oid)) === ed25519Oid && algorithm.done();
+  const bits = members.next(derTags.bitString);
   return isEd25519 && members.done() && bits?.content.length === 33 && bits.content[0] === 0 ? bits.content.slice(1) : null;
 };
 
 /** The secret number of a P-256 key in PKCS #8; null when the bytes are anything else. */
-export const p256SecretOfPkcs8 = (pkcs8: Uint8Array): Bytes | null => {
-  const members = walk(parseDer(pkcs8) ?? undefined);
-  const version = members.next(tags.integer);
-  const algorithm = walk(members.next(tags.sequence));
-  const isP256 = oidOf(algorithm.next(tags.oid)) === ecPublicKey && oidOf(algorithm.next(tags.oid)) === p256 && algorithm.done();
-  const inner = walk(parseDer(members.next(tags.octetString)?.content ?? new Uint8Array(0)) ?? undefined);
-  inner.next(tags.integer);
-  const secret = inner.next(tags.octetString);
+export const p256PrivateKeyFromPkcs8 = (pkcs8: Uint8Array): Bytes | null => {
+  const members = createSequenceReader(parseDer(pkcs8) ?? undefined);
+  const version = members.next(derTags.integer);
+  const algorithm = createSequenceReader(members.next(derTags.sequence));
+  const isP256 =
+    parseOid(algorithm.next(derTags.oid)) === ecPublicKeyOid && parseOid(algorithm.next(derTags.oid)) === p256Oid && algorithm.done();
+  const inner = createSequenceReader(parseDer(members.next(derTags.octetString)?.content ?? new Uint8Array(0)) ?? undefined);
+  inner.next(derTags.integer);
+  const secret = inner.next(derTags.octetString);
   return version?.content[0] === 0 && isP256 && secret?.content.length === 32 ? secret.content.slice() : null;
 };

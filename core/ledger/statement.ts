@@ -1,9 +1,9 @@
 // The only thing that leaves for the ledger: six text members, hashes and generic metadata (SPEC, What the service does 5).
-import { canonicalJson } from "../canonical-json.ts";
+import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256, sha256Hex } from "../hash.ts";
-import { isoOf, type Instant } from "../time.ts";
+import { toIso, type Instant } from "../time.ts";
 
-export type AnchoredEvent =
+export type AnchoredEventType =
   | "certificate.issued"
   | "certificate.revoked"
   | "certificate.entities_withdrawn"
@@ -13,7 +13,7 @@ export type AnchoredEvent =
   | "business.ceased";
 
 export interface AnchorSubject {
-  readonly event: AnchoredEvent;
+  readonly event: AnchoredEventType;
   readonly entityId: string;
   /** The entity's original fingerprint, also when it is revoked or ceased. */
   readonly fingerprint: string;
@@ -25,18 +25,18 @@ export interface AnchorSubject {
 }
 
 /** Canonical JSON of the statement `svc-anchor-v1`; with a receipt's hash it is `svc-anchor-v2`. */
-export const anchorStatement = (anchor: AnchorSubject): string =>
-  canonicalJson({
+export const formatAnchorStatement = (anchor: AnchorSubject): string =>
+  toCanonicalJson({
     entity_id: anchor.entityId,
     event: anchor.event,
     fingerprint: anchor.fingerprint,
     origin_domain: anchor.originDomain,
     ...(anchor.receiptHash === undefined ? { schema: "svc-anchor-v1" } : { receipt_hash: anchor.receiptHash, schema: "svc-anchor-v2" }),
-    timestamp: isoOf(anchor.at),
+    timestamp: toIso(anchor.at),
   });
 
 /** Hex SHA-256 of the statement: the same for every ledger. */
-export const entryHash = (statement: string): string => sha256Hex(statement);
+export const hashStatement = (statement: string): string => sha256Hex(statement);
 
 export interface CheckpointSubject {
   readonly origin: string;
@@ -54,8 +54,8 @@ export interface CheckpointSubject {
 }
 
 /** Canonical JSON of the statement `svc-checkpoint-v1`. */
-export const checkpointStatement = (checkpoint: CheckpointSubject): string =>
-  canonicalJson({
+export const formatCheckpointStatement = (checkpoint: CheckpointSubject): string =>
+  toCanonicalJson({
     checkpoint_hash: sha256Hex(checkpoint.note),
     heads_root: checkpoint.headsRoot,
     heads_size: checkpoint.headsSize,
@@ -63,23 +63,23 @@ export const checkpointStatement = (checkpoint: CheckpointSubject): string =>
     root: checkpoint.root,
     schema: "svc-checkpoint-v1",
     size: checkpoint.size,
-    timestamp: isoOf(checkpoint.at),
+    timestamp: toIso(checkpoint.at),
   });
 
-const timeAtEnd = /"timestamp":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"\}$/;
-const timeBytes = 8;
-const keyBytes = 32;
+const timestampSuffixPattern = /"timestamp":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"\}$/;
+const entryKeyTimeLength = 8;
+const entryKeyLength = 32;
 
 /**
  * 32 bytes that are the same for the same entry and differ for different ones: the time that the statement names (0 for any
  * other entry) and 24 bytes of its SHA-256. Statements come in about the order of their times, so an index over these keys
  * grows at its end; over bare hashes it would be written all over, and an append would cost more the larger the log is.
  */
-export const entryKey = (entry: Uint8Array): Uint8Array => {
-  const time = timeAtEnd.exec(new TextDecoder().decode(entry.subarray(-64)))?.[1];
-  const key = new Uint8Array(keyBytes);
+export const computeEntryKey = (entry: Uint8Array): Uint8Array => {
+  const time = timestampSuffixPattern.exec(new TextDecoder().decode(entry.subarray(-64)))?.[1];
+  const key = new Uint8Array(entryKeyLength);
   const instant = time === undefined ? Number.NaN : Date.parse(time);
   if (instant >= 0) new DataView(key.buffer).setBigUint64(0, BigInt(instant));
-  key.set(sha256(entry).subarray(0, keyBytes - timeBytes), timeBytes);
+  key.set(sha256(entry).subarray(0, entryKeyLength - entryKeyTimeLength), entryKeyTimeLength);
   return key;
 };

@@ -1,21 +1,30 @@
 // c2sp.org/tlog-tiles: a log's tree as tiles of up to 256 hashes. Where tiles and bundles are found, how new entries are
 // hashed into them, and how roots and proofs are built from them by whoever can read them, from storage or over HTTP.
 import { concatBytes } from "../bytes.ts";
-import { consistencyProofOf, countOf, hashBytes, inclusionProofOf, nodeHash, rootOf, type Hash, type ReadNode } from "./merkle.ts";
+import {
+  buildConsistencyProof,
+  parseCount,
+  hashLength,
+  buildInclusionProof,
+  hashNode,
+  computeRoot,
+  type HashFunction,
+  type NodeReader,
+} from "./merkle.ts";
 
 export const tileWidth = 256;
 const tileHeight = 8; // 2^8 = 256: a hash of the tile above covers one whole tile
-const topLevel = 63;
+const maxTileLevel = 63;
 
 /** `level` counts from the leaves; `entries` is the level of the entries themselves. A width of 256 is a full tile. */
-export interface TilePlace {
+export interface TileLocation {
   readonly level: number | "entries";
   readonly n: bigint;
   readonly width: number;
 }
 
 /** `tile/0/x001/x234/067.p/9`, relative to the log's address. */
-export const tilePath = ({ level, n, width }: TilePlace): string => {
+export const formatTilePath = ({ level, n, width }: TileLocation): string => {
   const digits = n.toString();
   const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, "0").match(/[0-9]{3}/g) as string[];
   const path = groups.map((group, at) => (at < groups.length - 1 ? `x${group}` : group)).join("/");
@@ -23,39 +32,39 @@ export const tilePath = ({ level, n, width }: TilePlace): string => {
 };
 
 /** Null unless `path` is spelt exactly as `tilePath` spells that place. */
-export const placeOfTilePath = (path: string): TilePlace | null => {
+export const parseTilePath = (path: string): TileLocation | null => {
   const match = /^tile\/(entries|[0-9]{1,2})\/((?:x[0-9]{3}\/){0,6}[0-9]{3})(?:\.p\/([0-9]{1,3}))?$/.exec(path);
   if (match === null) return null;
   const [, level = "", groups = "", width] = match;
-  const n = countOf(groups.replaceAll(/[x/]/g, "").replace(/^0+(?=.)/, ""));
+  const n = parseCount(groups.replaceAll(/[x/]/g, "").replace(/^0+(?=.)/, ""));
   if (n === null) return null;
-  const place: TilePlace = {
+  const place: TileLocation = {
     level: level === "entries" ? level : Number(level),
     n,
     width: width === undefined ? tileWidth : Number(width),
   };
-  const fits = (place.level === "entries" || place.level <= topLevel) && place.width >= 1 && place.width <= tileWidth;
-  return fits && tilePath(place) === path ? place : null;
+  const fits = (place.level === "entries" || place.level <= maxTileLevel) && place.width >= 1 && place.width <= tileWidth;
+  return fits && formatTilePath(place) === path ? place : null;
 };
 
 /** How many hashes tile `n` of `level` holds in a tree of `size`; 0 when the tree has no such tile. */
-export const widthInTree = (level: number | "entries", n: bigint, size: bigint): number => {
+export const getTileWidth = (level: number | "entries", n: bigint, size: bigint): number => {
   const hashes = size >> BigInt(tileHeight * (level === "entries" ? 0 : level));
   const width = hashes - n * BigInt(tileWidth);
   return width <= 0n ? 0 : width >= BigInt(tileWidth) ? tileWidth : Number(width);
 };
 
 /** The first `width` hashes of a tile. A tile only ever grows at its end, so a wider one may be cut down by the reader. */
-export type ReadTile = (level: number, n: bigint, width: number) => Uint8Array;
+export type TileReader = (level: number, n: bigint, width: number) => Uint8Array;
 
-const hashAt = (tile: Uint8Array, at: number): Uint8Array => tile.subarray(at * hashBytes, (at + 1) * hashBytes);
+const getHashAt = (tile: Uint8Array, at: number): Uint8Array => tile.subarray(at * hashLength, (at + 1) * hashLength);
 
 /** Root over a power of two of neighbouring hashes. */
-const perfectRoot = (hash: Hash, hashes: readonly Uint8Array[]): Uint8Array => {
+const computePerfectRoot = (hash: HashFunction, hashes: readonly Uint8Array[]): Uint8Array => {
   let row = hashes;
   while (row.length > 1) {
     const above: Uint8Array[] = [];
-    for (let at = 0; at < row.length; at += 2) above.push(nodeHash(hash, row[at] as Uint8Array, row[at + 1] as Uint8Array));
+    for (let at = 0; at < row.length; at += 2) above.push(hashNode(hash, row[at] as Uint8Array, row[at + 1] as Uint8Array));
     row = above;
   }
   return row[0] as Uint8Array;
@@ -66,56 +75,57 @@ const perfectRoot = (hash: Hash, hashes: readonly Uint8Array[]): Uint8Array => {
  * read once and each node hashed once however many proofs are built from the same reader: neighbours share almost all of
  * them, and a proof on its own hashes up to 255 nodes of its leaf's tile.
  */
-export const nodesFromTiles = (hash: Hash, size: bigint, read: ReadTile): ReadNode => {
+export const createTileNodeReader = (hash: HashFunction, size: bigint, read: TileReader): NodeReader => {
   const tiles = new Map<string, Uint8Array>();
   const nodes = new Map<string, Uint8Array>();
   const tileAt = (level: number, n: bigint): Uint8Array => {
     const at = `${level}/${n}`;
     const known = tiles.get(at);
     if (known !== undefined) return known;
-    const tile = read(level, n, widthInTree(level, n, size));
+    const tile = read(level, n, getTileWidth(level, n, size));
     tiles.set(at, tile);
     return tile;
   };
-  const nodeAt: ReadNode = (height, index) => {
+  const nodeAt: NodeReader = (height, index) => {
     if (height % tileHeight === 0) {
       const level = height / tileHeight;
       const tile = tileAt(level, index / BigInt(tileWidth));
       const from = Number(index % BigInt(tileWidth));
-      if (tile.length < (from + 1) * hashBytes) throw new RangeError("tiles: the tile is shorter than its tree");
-      return hashAt(tile, from);
+      if (tile.length < (from + 1) * hashLength) throw new RangeError("tiles: the tile is shorter than its tree");
+      return getHashAt(tile, from);
     }
     const at = `${height}/${index}`;
     const known = nodes.get(at);
     if (known !== undefined) return known;
-    const node = nodeHash(hash, nodeAt(height - 1, index * 2n), nodeAt(height - 1, index * 2n + 1n));
+    const node = hashNode(hash, nodeAt(height - 1, index * 2n), nodeAt(height - 1, index * 2n + 1n));
     nodes.set(at, node);
     return node;
   };
   return nodeAt;
 };
 
-export const rootFromTiles = (hash: Hash, size: bigint, read: ReadTile): Uint8Array => rootOf(hash, size, nodesFromTiles(hash, size, read));
+export const computeRootFromTiles = (hash: HashFunction, size: bigint, read: TileReader): Uint8Array =>
+  computeRoot(hash, size, createTileNodeReader(hash, size, read));
 
-export const inclusionProofFromTiles = (hash: Hash, index: bigint, size: bigint, read: ReadTile): Uint8Array[] =>
-  inclusionProofOf(hash, index, size, nodesFromTiles(hash, size, read));
+export const buildInclusionProofFromTiles = (hash: HashFunction, index: bigint, size: bigint, read: TileReader): Uint8Array[] =>
+  buildInclusionProof(hash, index, size, createTileNodeReader(hash, size, read));
 
-export const consistencyProofFromTiles = (hash: Hash, oldSize: bigint, newSize: bigint, read: ReadTile): Uint8Array[] =>
-  consistencyProofOf(hash, oldSize, newSize, nodesFromTiles(hash, newSize, read));
+export const buildConsistencyProofFromTiles = (hash: HashFunction, oldSize: bigint, newSize: bigint, read: TileReader): Uint8Array[] =>
+  buildConsistencyProof(hash, oldSize, newSize, createTileNodeReader(hash, newSize, read));
 
 /**
  * The tiles that `build` reads, each once: what to fetch before building, when reading takes waiting. Which tiles a proof
  * needs depends on sizes alone, so the dry run is given tiles and hashes of zeros.
  */
-export const tilesReadBy = (build: (hash: Hash, read: ReadTile) => unknown): TilePlace[] => {
-  const places = new Map<string, TilePlace>();
-  const zeros = new Uint8Array(hashBytes);
+export const listTilesRead = (build: (hash: HashFunction, read: TileReader) => unknown): TileLocation[] => {
+  const places = new Map<string, TileLocation>();
+  const zeros = new Uint8Array(hashLength);
   build(
     () => zeros,
     (level, n, width) => {
       const place = { level, n, width };
-      places.set(tilePath(place), place);
-      return new Uint8Array(width * hashBytes);
+      places.set(formatTilePath(place), place);
+      return new Uint8Array(width * hashLength);
     },
   );
   return [...places.values()];
@@ -132,7 +142,12 @@ export interface StoredTile {
  * The tiles that change when `leaves` (leaf hashes) join a tree of `size`, each once with its final content. A hash moves up
  * a level only when its tile is full, so nothing above the edge is ever rewritten.
  */
-export const tilesAfterAppend = (hash: Hash, size: bigint, leaves: readonly Uint8Array[], read: ReadTile): StoredTile[] => {
+export const computeTilesAfterAppend = (
+  hash: HashFunction,
+  size: bigint,
+  leaves: readonly Uint8Array[],
+  read: TileReader,
+): StoredTile[] => {
   const changed: StoredTile[] = [];
   let arriving = leaves;
   for (let level = 0; arriving.length > 0; level += 1) {
@@ -140,13 +155,13 @@ export const tilesAfterAppend = (hash: Hash, size: bigint, leaves: readonly Uint
     let n = before / BigInt(tileWidth);
     const edgeWidth = Number(before % BigInt(tileWidth));
     const edge = edgeWidth === 0 ? new Uint8Array(0) : read(level, n, edgeWidth);
-    if (edge.length !== edgeWidth * hashBytes) throw new RangeError("tiles: the edge of the tree is not as wide as the tree says");
-    const hashes = [...Array.from({ length: edgeWidth }, (_, at) => hashAt(edge, at)), ...arriving];
+    if (edge.length !== edgeWidth * hashLength) throw new RangeError("tiles: the edge of the tree is not as wide as the tree says");
+    const hashes = [...Array.from({ length: edgeWidth }, (_, at) => getHashAt(edge, at)), ...arriving];
     const full: Uint8Array[] = [];
     for (let at = 0; at < hashes.length; at += tileWidth) {
       const row = hashes.slice(at, at + tileWidth);
       changed.push({ level, n, data: concatBytes(...row) });
-      if (row.length === tileWidth) full.push(perfectRoot(hash, row));
+      if (row.length === tileWidth) full.push(computePerfectRoot(hash, row));
       n += 1n;
     }
     arriving = full;
@@ -157,10 +172,10 @@ export const tilesAfterAppend = (hash: Hash, size: bigint, leaves: readonly Uint
 const maxEntryBytes = 65_535; // the length in front of an entry is a uint16
 
 /** True for what one entry may be: not empty, and short enough for its length to be written. */
-export const isEntry = (entry: Uint8Array): boolean => entry.length >= 1 && entry.length <= maxEntryBytes;
+export const isValidEntry = (entry: Uint8Array): boolean => entry.length >= 1 && entry.length <= maxEntryBytes;
 
 /** Entries one after the other, each behind its length as a big-endian uint16. */
-export const entryBundle = (entries: readonly Uint8Array[]): Uint8Array<ArrayBuffer> =>
+export const encodeEntryBundle = (entries: readonly Uint8Array[]): Uint8Array<ArrayBuffer> =>
   concatBytes(
     ...entries.flatMap((entry) => {
       if (entry.length > maxEntryBytes) throw new RangeError("tiles: an entry is longer than a bundle can say");
@@ -169,7 +184,7 @@ export const entryBundle = (entries: readonly Uint8Array[]): Uint8Array<ArrayBuf
   );
 
 /** Null unless the bytes are whole entries to the last byte. */
-export const entriesOfBundle = (bundle: Uint8Array): Uint8Array[] | null => {
+export const parseEntryBundle = (bundle: Uint8Array): Uint8Array[] | null => {
   const entries: Uint8Array[] = [];
   for (let at = 0; at < bundle.length; ) {
     if (at + 2 > bundle.length) return null;

@@ -1,6 +1,6 @@
 // c2sp.org/tlog-proof@v1: an entry's index, its inclusion proof and the checkpoint it is proven against, as one text that
 // anyone can check offline.
-import { base64Of, bytesOfBase64, isSameBytes } from "../bytes.ts";
+import { toBase64, fromBase64, areBytesEqual } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 import {
   parseCheckpoint,
@@ -10,10 +10,10 @@ import {
   type CheckpointTrust,
   type CosignedCheckpoint,
 } from "./checkpoint.ts";
-import { countOf, hashBytes, inclusionProofLength, leafHash, rootFromInclusion } from "./merkle.ts";
+import { parseCount, hashLength, getInclusionProofLength, hashLeaf, computeRootFromInclusion } from "./merkle.ts";
 import type { NoteCrypto } from "./note.ts";
 
-const header = "c2sp.org/tlog-proof@v1";
+const proofHeader = "c2sp.org/tlog-proof@v1";
 
 export interface TlogProof {
   readonly index: bigint;
@@ -25,48 +25,53 @@ export interface TlogProof {
   readonly extra?: Uint8Array;
 }
 
-export const tlogProofText = ({ index, hashes, checkpoint, extra }: TlogProof): string =>
-  [header, ...(extra === undefined ? [] : [`extra ${base64Of(extra)}`]), `index ${index}`, ...hashes.map(base64Of), "", checkpoint].join(
-    "\n",
-  );
+export const formatTlogProof = ({ index, hashes, checkpoint, extra }: TlogProof): string =>
+  [
+    proofHeader,
+    ...(extra === undefined ? [] : [`extra ${toBase64(extra)}`]),
+    `index ${index}`,
+    ...hashes.map(toBase64),
+    "",
+    checkpoint,
+  ].join("\n");
 
-const hashLine = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/; // 32 bytes: 43 characters, the last of which carries four bits
+const hashLinePattern = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/; // 32 bytes: 43 characters, the last of which carries four bits
 
 /** The same text of hashes that are base64 already, as receipts hold them; null where an index or a hash is none. */
-export const tlogProofTextOfLines = (index: string, hashes: readonly string[], checkpoint: string): string | null =>
-  countOf(index) === null || !hashes.every((hash) => hashLine.test(hash))
+export const formatTlogProofFromLines = (index: string, hashes: readonly string[], checkpoint: string): string | null =>
+  parseCount(index) === null || !hashes.every((hash) => hashLinePattern.test(hash))
     ? null
-    : [header, `index ${index}`, ...hashes, "", checkpoint].join("\n");
+    : [proofHeader, `index ${index}`, ...hashes, "", checkpoint].join("\n");
 
 /** Null unless `tlogProofText` prints exactly this text for the same proof. */
 export const parseTlogProof = (text: string): TlogProof | null => {
   const blank = text.indexOf("\n\n");
   if (blank < 0) return null;
   const [first, ...lines] = text.slice(0, blank).split("\n");
-  if (first !== header) return null;
+  if (first !== proofHeader) return null;
   const extraLine = lines[0]?.startsWith("extra ") ? lines.shift() : undefined;
-  const extra = extraLine === undefined ? undefined : bytesOfBase64(extraLine.slice("extra ".length));
+  const extra = extraLine === undefined ? undefined : fromBase64(extraLine.slice("extra ".length));
   const [, digits = ""] = /^index ([0-9]+)$/.exec(lines.shift() ?? "") ?? [];
-  const index = countOf(digits);
-  const hashes = lines.map(bytesOfBase64);
+  const index = parseCount(digits);
+  const hashes = lines.map(fromBase64);
   const checkpoint = text.slice(blank + 2);
   if (extra === null || extra?.length === 0 || index === null || parseCheckpoint(checkpoint) === null) return null;
-  if (!hashes.every((hash) => hash?.length === hashBytes)) return null;
+  if (!hashes.every((hash) => hash?.length === hashLength)) return null;
   return { index, hashes: hashes as Uint8Array[], checkpoint, ...(extra === undefined ? {} : { extra }) };
 };
 
 export type InclusionFault = "index_outside_tree" | "proof_length" | "root_mismatch";
 
 /** Null when the proof leads from the leaf hash to the root of the checkpoint. */
-export const inclusionFault = (
+export const findInclusionFault = (
   crypto: Pick<NoteCrypto, "sha256">,
   claim: { readonly leaf: Uint8Array; readonly index: bigint; readonly hashes: readonly Uint8Array[] },
   head: Pick<Checkpoint, "size" | "root">,
 ): InclusionFault | null => {
   if (claim.index < 0n || claim.index >= head.size) return "index_outside_tree";
-  if (claim.hashes.length !== inclusionProofLength(claim.index, head.size)) return "proof_length";
-  const root = rootFromInclusion(crypto.sha256, { leaf: claim.leaf, index: claim.index, size: head.size, proof: claim.hashes });
-  return root !== null && isSameBytes(root, head.root) ? null : "root_mismatch";
+  if (claim.hashes.length !== getInclusionProofLength(claim.index, head.size)) return "proof_length";
+  const root = computeRootFromInclusion(crypto.sha256, { leaf: claim.leaf, index: claim.index, size: head.size, proof: claim.hashes });
+  return root !== null && areBytesEqual(root, head.root) ? null : "root_mismatch";
 };
 
 export type TlogProofFault = "proof_malformed" | CheckpointFault | InclusionFault;
@@ -83,9 +88,9 @@ export const verifyTlogProof = async (
   if (proof === null) return fail("proof_malformed");
   const verdict = await verifyCheckpoint(crypto, proof.checkpoint, trust);
   if (!verdict.ok) return verdict;
-  const fault = inclusionFault(
+  const fault = findInclusionFault(
     crypto,
-    { leaf: leafHash(crypto.sha256, entry), index: proof.index, hashes: proof.hashes },
+    { leaf: hashLeaf(crypto.sha256, entry), index: proof.index, hashes: proof.hashes },
     verdict.checkpoint,
   );
   return fault === null ? { ...verdict, index: proof.index } : fail(fault);

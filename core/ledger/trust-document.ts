@@ -1,12 +1,12 @@
 // The trust document: the keys that readers of proofs pin, as it is published at /.well-known/svc-trust.json and copied into every
 // evidence pack for convenience. A file format: its keys are the ones verifiers read.
 /** A key and when it signed; null where that has no end. Times are ISO 8601. */
-interface Validity {
+interface PublishedKeyValidity {
   readonly validFrom: string;
   readonly validTo?: string | null;
 }
 
-interface IssuerKey {
+interface IssuerJwk {
   readonly kty: "OKP";
   readonly crv: "Ed25519";
   readonly x: string;
@@ -15,23 +15,27 @@ interface IssuerKey {
   readonly use: "sig";
 }
 
-export interface Trusted {
+export interface TrustDocumentInput {
   /** The program that checks packs, as it is served now: its SHA-256 in hex. */
   readonly verifier: { readonly url: string; readonly sha256: string };
-  readonly logs: readonly (Validity & { readonly origin: string; readonly vkey: string; readonly role: "primary" | "mirror" | "audit" })[];
+  readonly logs: readonly (PublishedKeyValidity & {
+    readonly origin: string;
+    readonly vkey: string;
+    readonly role: "primary" | "mirror" | "audit";
+  })[];
   readonly witnessKeys: readonly string[];
   readonly witnessMin: number;
   readonly authorities: readonly {
     readonly name: string;
     readonly pem: string;
-    readonly pins: readonly (Validity & { readonly spkiSha256: string })[];
+    readonly pins: readonly (PublishedKeyValidity & { readonly spkiSha256: string })[];
   }[];
-  readonly issuerKeys: readonly (IssuerKey & Validity)[];
+  readonly issuerKeys: readonly (IssuerJwk & PublishedKeyValidity)[];
   /** SPKI, base64. */
   readonly anchorKeys: readonly string[];
 }
 
-export const trustDocument = (trusted: Trusted) => ({
+export const buildTrustDocument = (trusted: TrustDocumentInput) => ({
   version: 1 as const,
   verifier: { ...trusted.verifier },
   logs: trusted.logs.map(({ origin, vkey, validFrom, validTo, role }) => ({
@@ -59,4 +63,4 @@ export const trustDocument = (trusted: Trusted) => ({
   anchor_keys: [...trusted.anchorKeys],
 });
 
-export type TrustDocument = ReturnType<typeof trustDocument>;
+export type TrustDocument = ReturnType<typeof buildTrustDocument>;

@@ -1,10 +1,10 @@
 // c2sp.org/tlog-witness: the request by which a log asks a witness to cosign a checkpoint, and what the witness may answer.
-import { base64Of, bytesOfBase64 } from "../bytes.ts";
+import { toBase64, fromBase64 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
-import { countOf, hashBytes } from "./merkle.ts";
+import { parseCount, hashLength } from "./merkle.ts";
 import { keyKinds, parseNote, verifyNote, type NoteCrypto, type NoteFault, type VerifierKey } from "./note.ts";
 
-export interface AddCheckpoint {
+export interface AddCheckpointRequest {
   /** Size of the newest checkpoint the witness has cosigned. */
   readonly oldSize: bigint;
   /** Leads from the tree of that size to the checkpoint's. */
@@ -15,16 +15,16 @@ export interface AddCheckpoint {
 
 const maxProofLines = 63;
 
-export const addCheckpointText = ({ oldSize, proof, checkpoint }: AddCheckpoint): string =>
-  `${[`old ${oldSize}`, ...proof.map(base64Of)].join("\n")}\n\n${checkpoint}`;
+export const formatAddCheckpointRequest = ({ oldSize, proof, checkpoint }: AddCheckpointRequest): string =>
+  `${[`old ${oldSize}`, ...proof.map(toBase64)].join("\n")}\n\n${checkpoint}`;
 
 /** Null unless `addCheckpointText` prints exactly this text. What stands behind the empty line is not looked at. */
-export const parseAddCheckpoint = (text: string): AddCheckpoint | null => {
+export const parseAddCheckpointRequest = (text: string): AddCheckpointRequest | null => {
   const blank = text.indexOf("\n\n");
   const [first = "", ...lines] = text.slice(0, Math.max(0, blank)).split("\n");
-  const oldSize = first.startsWith("old ") ? countOf(first.slice("old ".length)) : null;
-  const proof = lines.map(bytesOfBase64);
-  if (oldSize === null || lines.length > maxProofLines || !proof.every((hash) => hash?.length === hashBytes)) return null;
+  const oldSize = first.startsWith("old ") ? parseCount(first.slice("old ".length)) : null;
+  const proof = lines.map(fromBase64);
+  if (oldSize === null || lines.length > maxProofLines || !proof.every((hash) => hash?.length === hashLength)) return null;
   return { oldSize, proof: proof as Uint8Array[], checkpoint: text.slice(blank + 2) };
 };
 
@@ -32,7 +32,7 @@ export const sizeMediaType = "text/x.tlog.size";
 
 /** What a witness says when it has cosigned another size than we thought: its own. Null unless it is spelt as the format has it. */
 export const parseWitnessedSize = (mediaType: string, body: string): bigint | null =>
-  mediaType === sizeMediaType && body.endsWith("\n") ? countOf(body.slice(0, -1)) : null;
+  mediaType === sizeMediaType && body.endsWith("\n") ? parseCount(body.slice(0, -1)) : null;
 
 export interface Cosignature {
   readonly key: VerifierKey;

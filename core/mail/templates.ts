@@ -2,21 +2,21 @@
 // asks for what is missing. What a business or a person chose is never in a subject.
 import type { FieldGroup } from "../shares/fields.ts";
 import { dayMs, minuteMs, type Instant } from "../time.ts";
-import { en } from "./en.ts";
-import { es } from "./es.ts";
-import { frCa } from "./fr-CA.ts";
-import type { MailLine, MailText } from "./message.ts";
+import { en } from "./i18n/en.ts";
+import { es } from "./i18n/es.ts";
+import { frCa } from "./i18n/fr-CA.ts";
+import type { MailLine, MailContent } from "./message.ts";
 
 export type MailLanguage = "en" | "es" | "fr-CA";
 
-interface SharedDetails {
+interface ShareMailData {
   readonly business_name: string;
   readonly groups: readonly FieldGroup[];
   /** When it ends by itself. */
   readonly until: Instant;
 }
 
-interface StoppedShare {
+interface RevokedShareMailData {
   readonly share_id: string;
   readonly business_name: string;
   /** When it was stopped; of a confirmation, when the business confirmed. */
@@ -64,20 +64,20 @@ export interface MailData {
   /** Likewise, of a withdrawal from single recipients. */
   readonly entities_owner_notice: { readonly cert_id: string; readonly entities: readonly string[]; readonly cease_by: Instant };
   /** To the person, with the link that stops the share: at the grant, and before it ends by itself. */
-  readonly share_receipt: SharedDetails & {
+  readonly share_receipt: ShareMailData & {
     readonly host: string;
     readonly purpose: string;
     readonly stop_url: string;
     readonly app_url: string;
   };
-  readonly share_expiring: SharedDetails & { readonly is_tomorrow: boolean; readonly renew_url: string; readonly stop_url: string };
-  readonly share_stopped: StoppedShare & {
+  readonly share_expiring: ShareMailData & { readonly is_tomorrow: boolean; readonly renew_url: string; readonly stop_url: string };
+  readonly share_stopped: RevokedShareMailData & {
     readonly groups: readonly FieldGroup[];
     readonly contact: string | null;
     readonly app_url: string;
   };
-  readonly share_ceased: StoppedShare & { readonly note: string | null };
-  readonly share_overdue: StoppedShare & { readonly contact: string | null };
+  readonly share_ceased: RevokedShareMailData & { readonly note: string | null };
+  readonly share_overdue: RevokedShareMailData & { readonly contact: string | null };
   /** To the owners of a business: the share's id and the deadline, and nothing of the person. */
   readonly share_owner_notice: { readonly share_ids: readonly string[]; readonly cease_by: Instant };
   /** To the person whose assistant changed something, once an hour and token. */
@@ -110,10 +110,10 @@ export interface MailData {
 export type MailTemplate = keyof MailData;
 
 /** A template with its data. */
-export type Mail = { readonly [T in MailTemplate]: { readonly template: T; readonly data: MailData[T] } }[MailTemplate];
+export type TemplatedMail = { readonly [T in MailTemplate]: { readonly template: T; readonly data: MailData[T] } }[MailTemplate];
 
 /** How long sending is tried: a code that has expired is of no use to anybody. */
-export const mailLifeMs: Readonly<Record<MailTemplate, number>> = {
+export const mailLifetimeMs: Readonly<Record<MailTemplate, number>> = {
   login_code: 10 * minuteMs,
   passkey_added: 3 * dayMs,
   signup_code: 10 * minuteMs,
@@ -140,12 +140,16 @@ export const mailLifeMs: Readonly<Record<MailTemplate, number>> = {
 };
 
 /** Of one language: the subject of each mail, and its lines. */
-export type Words = { readonly [T in MailTemplate]: (data: MailData[T]) => readonly [subject: string, ...lines: readonly MailLine[]] };
+export type MailMessages = {
+  readonly [T in MailTemplate]: (data: MailData[T]) => readonly [subject: string, ...lines: readonly MailLine[]];
+};
 
-const templates: Readonly<Record<MailLanguage, Words>> = { en, es, "fr-CA": frCa };
+const messagesByLanguage: Readonly<Record<MailLanguage, MailMessages>> = { en, es, "fr-CA": frCa };
 
 /** The words of a mail in a language. */
-export const mailText = (language: MailLanguage, mail: Mail): MailText => {
-  const [subject, ...lines] = (templates[language][mail.template] as (data: Mail["data"]) => ReturnType<Words[MailTemplate]>)(mail.data);
+export const renderMail = (language: MailLanguage, mail: TemplatedMail): MailContent => {
+  const [subject, ...lines] = (
+    messagesByLanguage[language][mail.template] as (data: TemplatedMail["data"]) => ReturnType<MailMessages[MailTemplate]>
+  )(mail.data);
   return { subject, lines };
 };

@@ -2,19 +2,19 @@
 // says. In order: a link that declares itself (rel, RFC 6903), then what its text says, then what its address says.
 import type { PolicyKind } from "./snapshot.ts";
 
-export interface Link {
+export interface PageLink {
   /** Absolute, without fragment, its host spelt as in the page. */
-  readonly address: string;
+  readonly url: string;
   /** Lower-case tokens of the rel attribute. */
   readonly rel: readonly string[];
   readonly text: string;
 }
 
-const relations: Readonly<Record<PolicyKind, string>> = { privacy: "privacy-policy", terms: "terms-of-service" };
+const linkRelations: Readonly<Record<PolicyKind, string>> = { privacy: "privacy-policy", terms: "terms-of-service" };
 
 // Written as `folded` leaves them: lower case, no accents, punctuation as spaces. English, Spanish, French, German,
 // Portuguese, Italian, Dutch; run together where addresses do that.
-const phrases: Readonly<Record<PolicyKind, readonly string[]>> = {
+const policyPhrases: Readonly<Record<PolicyKind, readonly string[]>> = {
   privacy: [
     ...["privacy policy", "privacy policies", "privacy notice", "privacy statement", "privacypolicy", "privacynotice", "privacystatement"],
     ...["privacy and cookie", "privacy and cookies", "privacy & cookie", "privacy & cookies", "data privacy"],
@@ -44,7 +44,7 @@ const phrases: Readonly<Record<PolicyKind, readonly string[]>> = {
 };
 
 /** Words that say it only when nothing else stands with them: "Privacy", but not "Privacy settings". */
-const words: Readonly<Record<PolicyKind, readonly string[]>> = {
+const standaloneTerms: Readonly<Record<PolicyKind, readonly string[]>> = {
   privacy: [
     ...["privacy", "our privacy", "your privacy", "data protection"],
     ...["datenschutz", "privacidad", "privacidade", "confidentialite", "riservatezza"],
@@ -64,7 +64,7 @@ const maxLinkTextLength = 120; // a longer one is a sentence about policies, not
 const maxCandidates = 3;
 
 /** Lower case, without accents, punctuation as single spaces; what joins two things becomes `&`. */
-const folded = (text: string): string =>
+const foldText = (text: string): string =>
   text
     .normalize("NFD")
     .replace(/\p{M}+/gu, "")
@@ -73,19 +73,19 @@ const folded = (text: string): string =>
     .replace(/[^\p{L}\p{N}&]+/gu, " ")
     .trim();
 
-const holds = (text: string, phrase: string): boolean => ` ${text} `.includes(` ${phrase} `);
+const containsPhrase = (text: string, phrase: string): boolean => ` ${text} `.includes(` ${phrase} `);
 
 /** "Privacy & Terms" is two words that stand alone, joined. */
-const partsOf = (text: string): readonly string[] => text.split(/ (?:&|and|und|y|et|en|e) /);
+const splitAtConjunctions = (text: string): readonly string[] => text.split(/ (?:&|and|und|y|et|en|e) /);
 
-type Strength = "phrase" | "word" | null;
+type MatchStrength = "phrase" | "word" | null;
 
-const strengthOf = (kind: PolicyKind, text: string): Strength => {
-  if (phrases[kind].some((phrase) => holds(text, phrase))) return "phrase";
-  return partsOf(text).some((part) => words[kind].includes(part)) ? "word" : null;
+const getMatchStrength = (kind: PolicyKind, text: string): MatchStrength => {
+  if (policyPhrases[kind].some((phrase) => containsPhrase(text, phrase))) return "phrase";
+  return splitAtConjunctions(text).some((part) => standaloneTerms[kind].includes(part)) ? "word" : null;
 };
 
-const unescaped = (text: string): string => {
+const decodePathSegment = (text: string): string => {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -94,41 +94,45 @@ const unescaped = (text: string): string => {
 };
 
 /** The last part of the path says what a page is: /legal/privacy-policy.html, /en/terms/. */
-const pathSays = (kind: PolicyKind, address: string): boolean => {
+const isPolicyPath = (kind: PolicyKind, address: string): boolean => {
   const last = new URL(address).pathname.split("/").findLast((part) => part !== "") ?? "";
-  return strengthOf(kind, folded(unescaped(last).replace(/\.[a-z]{3,5}$/i, ""))) !== null;
+  return getMatchStrength(kind, foldText(decodePathSegment(last).replace(/\.[a-z]{3,5}$/i, ""))) !== null;
 };
 
-const rankOf = (kind: PolicyKind, link: Link): number | null => {
-  if (link.rel.includes(relations[kind])) return 0;
-  const strength = link.text.length > maxLinkTextLength ? null : strengthOf(kind, folded(link.text));
+const rankLink = (kind: PolicyKind, link: PageLink): number | null => {
+  if (link.rel.includes(linkRelations[kind])) return 0;
+  const strength = link.text.length > maxLinkTextLength ? null : getMatchStrength(kind, foldText(link.text));
   if (strength !== null) return strength === "phrase" ? 1 : 2;
-  return pathSays(kind, link.address) ? 3 : null;
+  return isPolicyPath(kind, link.url) ? 3 : null;
 };
 
 /**
  * The addresses on a page that may hold the policy, best first, each once. Among equals the shorter text wins ("Privacy
  * Policy" before "How to write a privacy policy"), then the earlier link.
  */
-export const policyCandidates = (kind: PolicyKind, links: readonly Link[], isWithin: (hostname: string) => boolean): readonly string[] => {
+export const findPolicyCandidates = (
+  kind: PolicyKind,
+  links: readonly PageLink[],
+  isWithin: (hostname: string) => boolean,
+): readonly string[] => {
   const ranked = links
-    .filter(({ address }) => URL.canParse(address) && isWithin(new URL(address).hostname))
+    .filter(({ url }) => URL.canParse(url) && isWithin(new URL(url).hostname))
     .flatMap((link) => {
-      const rank = rankOf(kind, link);
-      return rank === null ? [] : [{ rank, length: rank === 0 ? 0 : link.text.length, address: link.address }];
+      const rank = rankLink(kind, link);
+      return rank === null ? [] : [{ rank, length: rank === 0 ? 0 : link.text.length, address: link.url }];
     })
     .sort((a, b) => a.rank - b.rank || a.length - b.length);
   return [...new Set(ranked.map(({ address }) => address))].slice(0, maxCandidates);
 };
 
 /** Where policies usually are, for a site that links to none. */
-export const wellKnownPolicyUrls = (kind: PolicyKind, origin: string): readonly string[] =>
+export const getWellKnownPolicyUrls = (kind: PolicyKind, origin: string): readonly string[] =>
   wellKnownPaths[kind].map((path) => origin + path);
 
-const openingLength = 1_000; // title, navigation and heading; further down any page may speak of terms
+const inspectedLength = 1_000; // title, navigation and heading; further down any page may speak of terms
 
 /** Whether a guessed page is about the thing at all: many sites answer every address with some page. */
-export const readsAs = (kind: PolicyKind, text: string): boolean => {
-  const plain = folded(text.slice(0, openingLength));
-  return [...phrases[kind], ...words[kind]].some((phrase) => holds(plain, phrase));
+export const looksLikePolicy = (kind: PolicyKind, text: string): boolean => {
+  const plain = foldText(text.slice(0, inspectedLength));
+  return [...policyPhrases[kind], ...standaloneTerms[kind]].some((phrase) => containsPhrase(plain, phrase));
 };

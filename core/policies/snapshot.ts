@@ -6,7 +6,7 @@ export type PolicyKind = "privacy" | "terms";
 export const policyKinds: readonly PolicyKind[] = ["privacy", "terms"];
 
 /** A capture is shared by every certificate issued this long after it; a domain is captured no more often (CONTRACT 8). */
-export const captureSharedMs = 15 * minuteMs;
+export const captureReuseMs = 15 * minuteMs;
 
 export interface PolicyText {
   readonly sourceUrl: string;
@@ -16,13 +16,13 @@ export interface PolicyText {
 }
 
 /** What one capture of a domain's policies found; null where it found none. */
-export type FoundPolicies = Readonly<Record<PolicyKind, PolicyText | null>>;
+export type CapturedPolicies = Readonly<Record<PolicyKind, PolicyText | null>>;
 
 /**
  * Each line without white space at its ends and with single spaces inside; lines without anything are dropped; lines are
  * joined by one line feed. White space is Unicode's White_Space. Nothing else is changed.
  */
-export const normalisedText = (text: string): string =>
+export const normalizePolicyText = (text: string): string =>
   text
     .split(/[\n\r\u000b\u000c\u0085\u2028\u2029]/)
     .map((line) => line.replace(/\p{White_Space}+/gu, " ").replace(/^ | $/g, ""))
@@ -30,5 +30,5 @@ export const normalisedText = (text: string): string =>
     .join("\n");
 
 /** Null for a page without a word: there is nothing to keep. `text` is normalised. */
-export const policyTextOf = (sourceUrl: string, text: string): PolicyText | null =>
+export const createPolicyText = (sourceUrl: string, text: string): PolicyText | null =>
   text === "" ? null : { sourceUrl, text, contentHash: sha256Hex(text) };

@@ -1,42 +1,42 @@
 // What an affidavit says: which places we asked in a person's name and what came of it. Plain words, so that it can be read in any
 // office; its file is made of them elsewhere.
-import { canonicalJson } from "../canonical-json.ts";
-import { isoOf, type Instant } from "../time.ts";
+import { toCanonicalJson } from "../canonical-json.ts";
+import { toIso, type Instant } from "../time.ts";
 import { removalTargets, type Removal } from "./removal.ts";
 
-export interface DocumentText {
+export interface DocumentContent {
   readonly title: string;
   /** Also its date within the file. */
-  readonly at: Instant;
+  readonly issuedAt: Instant;
   readonly paragraphs: readonly string[];
 }
 
-const day = (at: Instant): string => isoOf(at).slice(0, 10);
+const formatDay = (at: Instant): string => toIso(at).slice(0, 10);
 
 /** Of a completed removal. */
-export const affidavitText = (
+export const buildAffidavit = (
   removal: Removal,
   person: { readonly email: string; readonly kid: string; readonly issuer: string },
-): DocumentText => {
+): DocumentContent => {
   const at = removal.completedAt as Instant;
   const outcome = removal.targets.map(
     ({ name, completedAt }) =>
-      `${removalTargets[name]}: ${completedAt === null ? "asked, and did not remove the person" : `removed the person, confirmed on ${day(completedAt)}`}.`,
+      `${removalTargets[name]}: ${completedAt === null ? "asked, and did not remove the person" : `removed the person, confirmed on ${formatDay(completedAt)}`}.`,
   );
   return {
     title: "Affidavit of removal",
-    at,
+    issuedAt: at,
     paragraphs: [
-      `Removal request ${removal.id}, made on ${isoOf(removal.requestedAt)}.`,
+      `Removal request ${removal.id}, made on ${toIso(removal.requestedAt)}.`,
       `The person who holds the account ${removal.consumerId} and has proved control of the address ${person.email} authorized ${person.issuer} to ask the following places, in their name, to delete what they hold about them.`,
-      `${person.issuer} states that it asked each of these places, and that this is what came of it by ${isoOf(at)}:`,
+      `${person.issuer} states that it asked each of these places, and that this is what came of it by ${toIso(at)}:`,
       ...outcome,
-      `${person.issuer} looks again on ${day(removal.recheckAt as Instant)}.`,
+      `${person.issuer} looks again on ${formatDay(removal.recheckAt as Instant)}.`,
       `The SHA-256 of this file is entered in the person's audit chain and signed with the issuer key ${person.kid}, which is published at /.well-known/jwks.json.`,
     ],
   };
 };
 
 /** What the issuer signs of the file. */
-export const affidavitStatement = (removal: Pick<Removal, "id">, sha256: string): string =>
-  canonicalJson({ type: "svc-affidavit-v1", removal_id: removal.id, sha256 });
+export const formatAffidavitStatement = (removal: Pick<Removal, "id">, sha256: string): string =>
+  toCanonicalJson({ type: "svc-affidavit-v1", removal_id: removal.id, sha256 });

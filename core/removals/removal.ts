@@ -54,38 +54,38 @@ export interface Removal {
 }
 
 /** Each named once; all of them where none is named. */
-export const readTargets = (names: readonly string[] | null): Result<readonly RemovalTargetName[], "invalid_request"> => {
+export const parseRemovalTargets = (names: readonly string[] | null): Result<readonly RemovalTargetName[], "invalid_request"> => {
   const asked = new Set(names ?? removalTargetNames);
   const known = removalTargetNames.filter((name) => asked.has(name));
   return known.length === asked.size ? ok(known) : refuse("invalid_request", "targets: must name targets of the list.");
 };
 
-const isOver = (status: RemovalStatus): boolean => status === "completed" || status === "rejected";
+const isFinalStatus = (status: RemovalStatus): boolean => status === "completed" || status === "rejected";
 
-const recheckMs = 90 * dayMs; // brokers buy lists anew every quarter
+const recheckIntervalMs = 90 * dayMs; // brokers buy lists anew every quarter
 
-export interface AdvancedRemoval {
+export interface RemovalUpdate {
   readonly removal: Removal;
   readonly isCompleted: boolean;
 }
 
 /** What an operator found out about some of the targets. A removal is over when each of its targets is; what is over stays as it is. */
-export const advanceRemoval = (
+export const applyRemovalProgress = (
   removal: Removal,
   found: ReadonlyMap<string, RemovalStatus>,
   now: Instant,
-): Result<AdvancedRemoval, "invalid_request"> => {
+): Result<RemovalUpdate, "invalid_request"> => {
   const names = new Set<string>(removal.targets.map(({ name }) => name));
   if ([...found.keys()].some((name) => !names.has(name))) return refuse("invalid_request", "targets: must be targets of the removal.");
-  if (isOver(removal.status)) return refuse("invalid_request", "The removal is over.");
+  if (isFinalStatus(removal.status)) return refuse("invalid_request", "The removal is over.");
   const targets = removal.targets.map((target) => {
     const status = found.get(target.name);
-    if (status === undefined || isOver(target.status)) return target;
+    if (status === undefined || isFinalStatus(target.status)) return target;
     return { ...target, status, completedAt: status === "completed" ? now : null };
   });
-  const isDone = targets.every(({ status }) => isOver(status));
+  const isDone = targets.every(({ status }) => isFinalStatus(status));
   const isCompleted = isDone && targets.some(({ status }) => status === "completed");
   const status = isCompleted ? "completed" : isDone ? "rejected" : "in_progress";
-  const times = isCompleted ? { completedAt: now, recheckAt: now + recheckMs } : {};
+  const times = isCompleted ? { completedAt: now, recheckAt: now + recheckIntervalMs } : {};
   return ok({ removal: { ...removal, targets, status, ...times }, isCompleted });
 };

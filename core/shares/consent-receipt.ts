@@ -1,12 +1,12 @@
 // A share as a receipt that other systems read: in the structure of ISO/IEC TS 27560:2023, as JSON-LD, like the one of a certificate
 // (core/certificates/consent-receipt.ts). It is the person's own copy of what they agreed to; their values are not in it.
-import { iso27560Receipt } from "../certificates/consent-receipt.ts";
-import type { PublishedAnchor } from "../certificates/published.ts";
-import { anchorView } from "../certificates/views.ts";
+import { buildIso27560Receipt } from "../certificates/consent-receipt.ts";
+import type { PublishedAnchor } from "../certificates/published-certificate.ts";
+import { toAnchorView } from "../certificates/public-view.ts";
 import type { Share } from "./share.ts";
 
 /** What a receipt says beyond the share. */
-export interface ReceiptOfShare {
+export interface ShareReceiptInput {
   readonly share: Share;
   /** The person stands in it by the share's own hash. */
   readonly subjectHash: string;
@@ -17,21 +17,21 @@ export interface ReceiptOfShare {
   readonly manageUrl: string;
 }
 
-const lifeOf = ({ durationDays }: Share): string => `P${durationDays}D`;
+const formatShareDuration = ({ durationDays }: Share): string => `P${durationDays}D`;
 
 /** How it stands, where it is not as it was given any more. */
-const endOf = (share: Share) => {
+const getEndEvent = (share: Share) => {
   if (share.revokedAt !== null) return { at: share.revokedAt, state: "dpv:ConsentWithdrawn" } as const;
   return share.status === "expired" ? ({ at: share.expiresAt, state: "dpv:ConsentExpired" } as const) : null;
 };
 
-export const shareReceipt = ({ share, subjectHash, country, anchor, manageUrl }: ReceiptOfShare) => {
+export const buildShareReceipt = ({ share, subjectHash, country, anchor, manageUrl }: ShareReceiptInput) => {
   const { id, business, origin, createdAt } = share;
   const state = share.supersedes === null ? "dpv:ConsentGiven" : "dpv:RenewedConsentGiven";
-  const given = { at: createdAt, state, by: subjectHash, validity: lifeOf(share), isExplicit: true } as const;
-  const end = endOf(share);
+  const given = { at: createdAt, state, by: subjectHash, validity: formatShareDuration(share), isExplicit: true } as const;
+  const end = getEndEvent(share);
   return {
-    ...iso27560Receipt({
+    ...buildIso27560Receipt({
       id,
       subjectHash,
       notice: origin,
@@ -40,7 +40,7 @@ export const shareReceipt = ({ share, subjectHash, country, anchor, manageUrl }:
       controller: { ...business, url: origin },
       recipients: [],
       collection: `consent page, asked for by ${origin}`,
-      retention: lifeOf(share),
+      retention: formatShareDuration(share),
       country,
       manageUrl,
       events: end === null ? [given] : [given, { ...end, by: subjectHash }],
@@ -50,7 +50,7 @@ export const shareReceipt = ({ share, subjectHash, country, anchor, manageUrl }:
       fingerprint: share.fingerprint,
       status: share.status,
       environment: share.environment,
-      anchor: anchorView(anchor),
+      anchor: toAnchorView(anchor),
     },
   };
 };

@@ -1,10 +1,10 @@
 // The fingerprint of a share: SHA-256 over the canonical JSON of exactly these members. Its key set differs from those of
 // certificates, statements and audit entries, so no text can be taken for one of another kind.
-import { canonicalJson } from "../canonical-json.ts";
+import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
-import { isoOf, type Instant } from "../time.ts";
+import { toIso, type Instant } from "../time.ts";
 
-export interface BoundShare {
+export interface ShareFingerprintInput {
   /** Name as shown when it was granted. */
   readonly business: { readonly id: string; readonly name: string };
   readonly disclosureHash: string;
@@ -20,19 +20,19 @@ export interface BoundShare {
 }
 
 /** The exact text whose SHA-256 is the fingerprint. The scope is sorted by UTF-16 code unit here. */
-export const canonicalShare = (share: BoundShare): string =>
-  canonicalJson({
+export const formatSharePreimage = (share: ShareFingerprintInput): string =>
+  toCanonicalJson({
     business: { id: share.business.id, name: share.business.name },
     disclosure_hash: share.disclosureHash,
-    expires_at: isoOf(share.expiresAt),
+    expires_at: toIso(share.expiresAt),
     origin_domain: share.originDomain,
     purpose: share.purpose,
     scope: [...share.scope].sort(),
     share_id: share.id,
     subject_hash: share.subjectHash,
     ...(share.supersedes !== null && { supersedes: share.supersedes }),
-    timestamp: isoOf(share.createdAt),
+    timestamp: toIso(share.createdAt),
   });
 
 /** 64 lower-case hex characters, of `canonicalShare`. */
-export const shareFingerprint = (canonical: string): string => sha256Hex(canonical);
+export const computeShareFingerprint = (canonical: string): string => sha256Hex(canonical);

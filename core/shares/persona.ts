@@ -4,7 +4,7 @@ import type { ContactFields, ContactKey } from "./fields.ts";
 export const personaNames = ["default", "minimal"] as const;
 export type PersonaName = (typeof personaNames)[number];
 
-const values: Readonly<Record<PersonaName, Readonly<Partial<Record<ContactKey, string>>>>> = {
+const personaValues: Readonly<Record<PersonaName, Readonly<Partial<Record<ContactKey, string>>>>> = {
   default: {
     email: "sandbox@example.com",
     phone: "+12025550123",
@@ -20,10 +20,10 @@ const values: Readonly<Record<PersonaName, Readonly<Partial<Record<ContactKey, s
 };
 
 /** As a person's own fields; their values were set when the service was made. */
-export const personaFields = (name: PersonaName): ContactFields =>
-  Object.fromEntries(Object.entries(values[name]).map(([key, value]) => [key, { value, updatedAt: 0 }]));
+export const getPersonaFields = (name: PersonaName): ContactFields =>
+  Object.fromEntries(Object.entries(personaValues[name]).map(([key, value]) => [key, { value, updatedAt: 0 }]));
 
-const changedValues: Readonly<Record<ContactKey, string>> = {
+const alternateValues: Readonly<Record<ContactKey, string>> = {
   email: "sandbox.changed@example.com",
   phone: "+12025550199",
   address_line1: "2 Test St",
@@ -37,5 +37,5 @@ const changedValues: Readonly<Record<ContactKey, string>> = {
 };
 
 /** Another value than the one a test person has: theirs changed, or as it was at first. */
-export const otherPersonaValue = (key: ContactKey, current: string | null): string | null =>
-  current === changedValues[key] ? (values.default[key] ?? null) : changedValues[key];
+export const getAlternatePersonaValue = (key: ContactKey, current: string | null): string | null =>
+  current === alternateValues[key] ? (personaValues.default[key] ?? null) : alternateValues[key];

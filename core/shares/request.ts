@@ -2,6 +2,6 @@
 import { minuteMs } from "../time.ts";
 
 /** How long it may be looked at. */
-export const requestLifeMs = 10 * minuteMs;
+export const requestLifetimeMs = 10 * minuteMs;
 /** How long the code of a decision can be redeemed (SPEC, Limits). */
-export const codeLifeMs = minuteMs;
+export const codeLifetimeMs = minuteMs;

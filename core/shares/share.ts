@@ -36,8 +36,8 @@ export interface Share {
 }
 
 /** Time alone ends a share: one that the sweep has not come to yet has expired all the same. */
-export const statusAt = (state: ShareStatus, expiresAt: Instant, now: Instant): ShareStatus =>
+export const getShareStatus = (state: ShareStatus, expiresAt: Instant, now: Instant): ShareStatus =>
   state === "active" && expiresAt <= now ? "expired" : state;
 
 /** The host for what is published, as a certificate's origin domain. */
-export const originDomain = (origin: string): string => new URL(origin).hostname;
+export const getOriginDomain = (origin: string): string => new URL(origin).hostname;

@@ -1,7 +1,7 @@
 // A webhook endpoint of a business, and its deliveries, as management sees them (CONTRACT 9). Times are instants; the
 // wire's names and forms begin in the route.
 import type { Environment } from "../access/entitlement.ts";
-import { eventTypes, type StoredEvent } from "../events/event.ts";
+import { standardEventTypes, type StoredEvent } from "../events/event.ts";
 import type { WebhookId } from "../ids.ts";
 import { hourMs, type Instant } from "../time.ts";
 
@@ -99,12 +99,12 @@ export interface EndpointDelivery {
 }
 
 /** What one attempt came to. */
-export type Outcome =
+export type AttemptOutcome =
   | { readonly kind: "answered"; readonly status: number; readonly durationMs: number }
   | { readonly kind: "unanswered"; readonly error: Exclude<DeliveryError, "http">; readonly durationMs: number };
 
 /** One delivery on its way to its receiver. */
-export interface Sending {
+export interface OutgoingDelivery {
   readonly settings: EndpointSettings;
   readonly event: StoredEvent;
   readonly deliveryId: string;
@@ -115,35 +115,41 @@ export interface Sending {
  * What sending came to. `deferred`: something of ours was missing, so nothing was sent; `cancelled`: the payload may no longer
  * be read, so nothing will be.
  */
-export type Sent = Outcome | { readonly kind: "deferred"; readonly error: Exclude<DeliveryError, "http"> } | { readonly kind: "cancelled" };
+export type SendResult =
+  | AttemptOutcome
+  | { readonly kind: "deferred"; readonly error: Exclude<DeliveryError, "http"> }
+  | { readonly kind: "cancelled" };
 
 /** What a replay needs: the delivery as it stands, its event and where it goes. */
 export interface ReplaySource {
   readonly delivery: Delivery;
-  readonly sending: Sending;
+  readonly sending: OutgoingDelivery;
 }
 
 /** What asking for everything that failed came to. */
-export interface Recovery {
+export interface RecoveryResult {
   readonly queued: number;
   /** More failed than goes out at one time. */
   readonly hasMore: boolean;
 }
 
 /** SPEC, Delivery rules 1: any 2xx and nothing else. */
-export const isDelivered = (outcome: Outcome): boolean => outcome.kind === "answered" && outcome.status >= 200 && outcome.status <= 299;
+export const isDelivered = (outcome: AttemptOutcome): boolean =>
+  outcome.kind === "answered" && outcome.status >= 200 && outcome.status <= 299;
 
-const ordinaryTypes: ReadonlySet<string> = new Set(eventTypes);
+const defaultEventTypes: ReadonlySet<string> = new Set(standardEventTypes);
 
 /** Whether an endpoint with this choice of events receives a type. */
-export const receives = (events: readonly string[] | null, type: string): boolean =>
-  events === null ? ordinaryTypes.has(type) : events.includes(type);
+export const receivesEventType = (events: readonly string[] | null, type: string): boolean =>
+  events === null ? defaultEventTypes.has(type) : events.includes(type);
 
 // A delivery's id begins with the first characters of its endpoint's (25 of the 120 random bits), so that it leads to the
 // one object, among the twenty a business may have, that holds it.
-const idBody = "whk_".length;
-const tagEnd = idBody + 2 + 5;
-const tagOf = (id: string): string => id.slice(idBody, tagEnd);
+const idPrefixLength = "whk_".length;
+const endpointTagEnd = idPrefixLength + 2 + 5;
+const getEndpointTag = (id: string): string => id.slice(idPrefixLength, endpointTagEnd);
 
-export const deliveryIdFor = (endpointId: string, fresh: string): string => `dlv_${tagOf(endpointId)}${fresh.slice(tagEnd)}`;
-export const mayHold = (endpointId: string, deliveryId: string): boolean => tagOf(endpointId) === tagOf(deliveryId);
+export const createDeliveryId = (endpointId: string, fresh: string): string =>
+  `dlv_${getEndpointTag(endpointId)}${fresh.slice(endpointTagEnd)}`;
+export const canHoldDelivery = (endpointId: string, deliveryId: string): boolean =>
+  getEndpointTag(endpointId) === getEndpointTag(deliveryId);

@@ -2,11 +2,11 @@
 import { hourMs, type Instant } from "../time.ts";
 import type { EndpointHealth } from "./endpoint.ts";
 
-export type Failing = Pick<EndpointHealth, "failingSince" | "consecutiveFailures">;
+export type FailureStreak = Pick<EndpointHealth, "failingSince" | "consecutiveFailures">;
 
-const alarmingFailures = 100;
-const alarmingMs = 24 * hourMs;
+const alertFailureThreshold = 100;
+const alertAfterMs = 24 * hourMs;
 
 /** A hundred attempts in a row failed, or the first of those that failed is a day ago. */
-export const needsAlert = ({ failingSince, consecutiveFailures }: Failing, now: Instant): boolean =>
-  failingSince !== null && (consecutiveFailures >= alarmingFailures || now - failingSince >= alarmingMs);
+export const shouldAlert = ({ failingSince, consecutiveFailures }: FailureStreak, now: Instant): boolean =>
+  failingSince !== null && (consecutiveFailures >= alertFailureThreshold || now - failingSince >= alertAfterMs);

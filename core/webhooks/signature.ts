@@ -1,30 +1,30 @@
 // The signatures on a delivery: ours (SPEC, Webhook signature), keyed by the whole secret as text, and that of the Standard
 // Webhooks libraries, keyed by the 32 bytes the secret spells. Both over the very bytes of the body.
-import { base64Of, bytesOfBase64, hexOf, utf8 } from "../bytes.ts";
+import { toBase64, fromBase64, toHex, encodeUtf8 } from "../bytes.ts";
 import { hmacSha256 } from "../hash.ts";
 import type { Instant } from "../time.ts";
 
 const secretPrefix = "whsec_";
 
-export const secretBytes = 32;
+export const secretLength = 32;
 
-export const webhookSecret = (bytes: Uint8Array): string => secretPrefix + base64Of(bytes);
+export const formatWebhookSecret = (bytes: Uint8Array): string => secretPrefix + toBase64(bytes);
 
 /** `whsec_…` and its last four characters: enough to tell two secrets apart, of no use for signing. */
-export const secretHint = (secret: string): string => `${secretPrefix}…${secret.slice(-4)}`;
+export const formatSecretHint = (secret: string): string => `${secretPrefix}…${secret.slice(-4)}`;
 
 /** `t=<unix seconds>,v1=<hex>`, one `v1` a secret. */
-const ownSignature = (secrets: readonly string[], seconds: number, body: string): string =>
-  [`t=${seconds}`, ...secrets.map((secret) => `v1=${hexOf(hmacSha256(utf8(secret), `${seconds}.${body}`))}`)].join(",");
+const computeSvcSignature = (secrets: readonly string[], seconds: number, body: string): string =>
+  [`t=${seconds}`, ...secrets.map((secret) => `v1=${toHex(hmacSha256(encodeUtf8(secret), `${seconds}.${body}`))}`)].join(",");
 
 /** `v1,<base64>`, separated by spaces. */
-const standardSignature = (secrets: readonly string[], id: string, seconds: number, body: string): string =>
+const computeStandardSignature = (secrets: readonly string[], id: string, seconds: number, body: string): string =>
   secrets
-    .flatMap((secret) => bytesOfBase64(secret.slice(secretPrefix.length)) ?? [])
-    .map((key) => `v1,${base64Of(hmacSha256(key, `${id}.${seconds}.${body}`))}`)
+    .flatMap((secret) => fromBase64(secret.slice(secretPrefix.length)) ?? [])
+    .map((key) => `v1,${toBase64(hmacSha256(key, `${id}.${seconds}.${body}`))}`)
     .join(" ");
 
-export interface SignedDelivery {
+export interface DeliveryToSign {
   readonly event: { readonly id: string; readonly type: string };
   readonly deliveryId: string;
   readonly attempt: number;
@@ -35,18 +35,25 @@ export interface SignedDelivery {
 }
 
 /** Every header of a delivery. Nothing in them comes from outside but ids we generated ourselves. */
-export const deliveryHeaders = ({ event, deliveryId, attempt, body, secrets, now }: SignedDelivery): Readonly<Record<string, string>> => {
+export const buildDeliveryHeaders = ({
+  event,
+  deliveryId,
+  attempt,
+  body,
+  secrets,
+  now,
+}: DeliveryToSign): Readonly<Record<string, string>> => {
   const seconds = Math.floor(now / 1_000);
   return {
     "Content-Type": "application/json",
     "User-Agent": "Svc-Webhooks/1",
-    "Svc-Signature": ownSignature(secrets, seconds, body),
+    "Svc-Signature": computeSvcSignature(secrets, seconds, body),
     "Svc-Event-Id": event.id,
     "Svc-Event-Type": event.type,
     "Svc-Delivery-Id": deliveryId,
     "Svc-Attempt": String(attempt),
     "webhook-id": event.id,
     "webhook-timestamp": String(seconds),
-    "webhook-signature": standardSignature(secrets, event.id, seconds, body),
+    "webhook-signature": computeStandardSignature(secrets, event.id, seconds, body),
   };
 };

@@ -1,14 +1,14 @@
 // For receivers: whether a delivery was sent by whoever holds the endpoint's secret, and just now. Published as
 // dist/verify-signature.mjs, without any dependency: it runs wherever JavaScript does.
-import { concatBytes, hexOf, utf8 } from "../bytes.ts";
+import { concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { hmacSha256 } from "../hash.ts";
 
 const toleranceSeconds = 300; // SPEC, Webhook signature 4
-const header = /^t=(\d{1,12})((?:,v\d{1,3}=[^,\s]+)+)$/;
-const known = /^v1=([0-9a-f]{64})$/;
+const signatureHeaderPattern = /^t=(\d{1,12})((?:,v\d{1,3}=[^,\s]+)+)$/;
+const signaturePattern = /^v1=([0-9a-f]{64})$/;
 
 /** Takes the same time wherever the first difference is. Both are 64 characters. */
-const isSame = (a: string, b: string): boolean => {
+const isSameSignature = (a: string, b: string): boolean => {
   let difference = 0;
   for (let at = 0; at < a.length; at += 1) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);
   return difference === 0;
@@ -25,15 +25,15 @@ export const verifySignature = (
   secret: string,
   nowSeconds: number,
 ): boolean => {
-  const [, time, signatures] = header.exec(signatureHeader ?? "") ?? [];
+  const [, time, signatures] = signatureHeaderPattern.exec(signatureHeader ?? "") ?? [];
   if (time === undefined || signatures === undefined || secret === "") return false;
   if (!(Math.abs(nowSeconds - Number(time)) <= toleranceSeconds)) return false;
-  const body = typeof rawBody === "string" ? utf8(rawBody) : rawBody;
-  const expected = hexOf(hmacSha256(utf8(secret), concatBytes(utf8(`${time}.`), body)));
+  const body = typeof rawBody === "string" ? encodeUtf8(rawBody) : rawBody;
+  const expected = toHex(hmacSha256(encodeUtf8(secret), concatBytes(encodeUtf8(`${time}.`), body)));
   let fits = false;
   for (const part of signatures.split(",")) {
-    const [, given] = known.exec(part) ?? [];
-    fits = (given !== undefined && isSame(expected, given)) || fits;
+    const [, given] = signaturePattern.exec(part) ?? [];
+    fits = (given !== undefined && isSameSignature(expected, given)) || fits;
   }
   return fits;
 };

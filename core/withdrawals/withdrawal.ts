@@ -1,12 +1,12 @@
 // The decision to withdraw: a certificate, how it was withdrawn and the time become a withdrawal and its fact. Whether the
 // person may is decided before (answer.ts); the state of the business's account never matters here.
-import { ceaseBy } from "../business-days.ts";
-import type { PublishedCertificate } from "../certificates/published.ts";
+import { getCeaseDeadline } from "../cease-deadline.ts";
+import type { PublishedCertificate } from "../certificates/published-certificate.ts";
 import type { Actor } from "../actor.ts";
-import { certificateFact, type AuditChain, type Fact } from "../facts.ts";
+import { createCertificateEvent, type AuditChain, type DomainEvent } from "../domain-events.ts";
 import type { CertId } from "../ids.ts";
 import { refuse, ok, type Result } from "../result.ts";
-import { isoOf, minuteMs, type Instant } from "../time.ts";
+import { toIso, minuteMs, type Instant } from "../time.ts";
 
 /** By the person, with a code or a link. */
 export type PersonMethod = "email_code" | "manage_link";
@@ -27,7 +27,7 @@ export interface WithdrawableCertificate
 }
 
 /** A revocation that reached the business by other means. */
-export interface Recorded {
+export interface RecordedRequest {
   readonly channel: RecordedChannel;
   readonly receivedAt: Instant;
   readonly note: string | null;
@@ -41,27 +41,27 @@ export interface Withdrawal {
   readonly method: WithdrawalMethod;
   readonly scope: WithdrawalScope;
   /** Of a business-recorded one. */
-  readonly recorded: Recorded | null;
+  readonly recorded: RecordedRequest | null;
 }
 
-const clockSlackMs = 5 * minuteMs; // between the business's clock and ours
+const maxClockSkewMs = 5 * minuteMs; // between the business's clock and ours
 
 /** The moment a business says it was told: not in the future. A clock a little ahead of ours means now. */
-export const receivedAt = (claimed: Instant, now: Instant): Result<Instant, "invalid_request"> =>
-  claimed > now + clockSlackMs ? refuse("invalid_request", "received_at: must not be in the future.") : ok(Math.min(claimed, now));
+export const parseReceivedAt = (claimed: Instant, now: Instant): Result<Instant, "invalid_request"> =>
+  claimed > now + maxClockSkewMs ? refuse("invalid_request", "received_at: must not be in the future.") : ok(Math.min(claimed, now));
 
 /** How and by whom: by the person, who proved to be it, or recorded by the business. */
-export type WithdrawalChange =
+export type WithdrawalSource =
   | { readonly method: PersonMethod; readonly recorded: null; readonly actor: Actor }
-  | { readonly method: "business_recorded"; readonly recorded: Recorded; readonly actor: Actor };
+  | { readonly method: "business_recorded"; readonly recorded: RecordedRequest; readonly actor: Actor };
 
-export const byPerson = (method: PersonMethod): WithdrawalChange => ({
+export const sourceFromPerson = (method: PersonMethod): WithdrawalSource => ({
   method,
   recorded: null,
-  actor: { kind: "subject", provenBy: method },
+  actor: { kind: "subject", verifiedBy: method },
 });
 
-export const byBusiness = (recorded: Recorded, keyId: string): WithdrawalChange => ({
+export const sourceFromBusiness = (recorded: RecordedRequest, keyId: string): WithdrawalSource => ({
   method: "business_recorded",
   recorded,
   actor: { kind: "api_key", id: keyId },
@@ -78,7 +78,7 @@ export interface WithdrawalAddress {
  * The e-mail address is what a code proves, and what the person's certificates have in common. Only where there is none does the
  * telephone number stand for it: then whoever said STOP on that number is meant, whatever address other certificates name with it.
  */
-export const withdrawalAddress = (indexes: {
+export const selectWithdrawalAddress = (indexes: {
   readonly emailIndex: string | null;
   readonly phoneIndex: string | null;
 }): WithdrawalAddress | null => {
@@ -86,23 +86,23 @@ export const withdrawalAddress = (indexes: {
   return indexes.phoneIndex === null ? null : { kind: "phone", index: indexes.phoneIndex };
 };
 
-export const withdraw = (input: {
+export const decideWithdrawal = (input: {
   readonly certificate: WithdrawableCertificate;
-  readonly change: WithdrawalChange;
+  readonly change: WithdrawalSource;
   readonly scope: WithdrawalScope;
   readonly now: Instant;
-}): { readonly withdrawal: Withdrawal; readonly fact: Fact } => {
+}): { readonly withdrawal: Withdrawal; readonly fact: DomainEvent } => {
   const { certificate, scope, now } = input;
   const { method, recorded, actor } = input.change;
-  const deadline = ceaseBy(recorded?.receivedAt ?? now);
+  const deadline = getCeaseDeadline(recorded?.receivedAt ?? now);
   return {
     withdrawal: { certId: certificate.id, withdrawnAt: now, ceaseBy: deadline, method, scope, recorded },
-    fact: certificateFact(certificate, now, {
+    fact: createCertificateEvent(certificate, now, {
       type: "certificate.revoked",
       actor,
       businessId: certificate.businessId,
       environment: certificate.environment,
-      payload: { fingerprint: certificate.fingerprint, method, scope, cease_by: isoOf(deadline) },
+      payload: { fingerprint: certificate.fingerprint, method, scope, cease_by: toIso(deadline) },
       anchor: { fingerprint: certificate.fingerprint, originDomain: certificate.originDomain },
     }),
   };

@@ -1,41 +1,41 @@
 // The tables of the audit log besides those of the log itself: chains, their entries and the tree of heads. Free functions
 // over SqlStorage; every change happens inside one transaction of the caller.
-import { genesisOf, nextEntry, type ChainHead, type HashedEntry } from "../../core/audit/chain.ts";
+import { createGenesisHead, createNextEntry, type ChainHead, type HashedEntry } from "../../core/audit/chain.ts";
 import {
-  changedHeadNodes,
-  headLeafHash,
-  headLeafText,
-  headPath,
-  headsRecordEntry,
-  headsRecordText,
-  headsRoot,
+  computeChangedHeadNodes,
+  hashHeadLeaf,
+  serializeHeadLeaf,
+  computeHeadPath,
+  hashHeadsRecord,
+  serializeHeadsRecord,
+  computeHeadsRoot,
 } from "../../core/audit/heads.ts";
 import type { HeadsProof } from "../../core/audit/proof.ts";
-import type { WaitingEntry } from "../../core/audit/trail.ts";
-import { base64Of, bytesOfHex, hexOf } from "../../core/bytes.ts";
+import type { PendingEntry } from "../../core/audit/trail.ts";
+import { toBase64, fromHex, toHex } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
-import type { ReadNode } from "../../core/ledger/merkle.ts";
-import { isoOf, type Instant } from "../../core/time.ts";
-import { appendLeaves, hasLeaf, logSize, metaValue, setMeta, type NewLeaf, type SignedCheckpoint } from "../transparency-log/tables.ts";
-import { tlogProofAt } from "../transparency-log/object.ts";
+import type { NodeReader } from "../../core/ledger/merkle.ts";
+import { toIso, type Instant } from "../../core/time.ts";
+import { appendLeaves, hasLeaf, getLogSize, findMeta, setMeta, type NewLeaf, type SignedCheckpoint } from "../transparency-log/tables.ts";
+import { buildTlogProof } from "../transparency-log/object.ts";
 
 /** One line of the outbox on its way into a chain. */
-export interface AuditRow extends WaitingEntry {
+export interface AuditRow extends PendingEntry {
   readonly id: string;
   /** Which database holds the row, and with it the payload. */
-  readonly home: string;
+  readonly shard: string;
   readonly chain: string;
   readonly payloadHash: string;
 }
 
-const isRow = (row: AuditRow): boolean =>
+const isValidRow = (row: AuditRow): boolean =>
   /^[0-9a-f]{32}$/.test(row.chain) &&
   /^[0-9a-f]{64}$/.test(row.payloadHash) &&
   Number.isFinite(new Date(row.at).getTime()) &&
   [row.id, row.type, row.entityType, row.entityId].every((text) => text !== "" && text.isWellFormed());
 
 /** An event that touches two principals is one outbox id in two chains. */
-const dedupeOf = (id: string, chain: string): Uint8Array => sha256(`${id}:${chain}`);
+const dedupeKeyFor = (id: string, chain: string): Uint8Array => sha256(`${id}:${chain}`);
 
 interface Chain {
   readonly index: number;
@@ -51,21 +51,22 @@ type ChainRow = {
   sealed_head: ArrayBuffer | null;
 };
 
-const chainRow = (sql: SqlStorage, tag: string): ChainRow | null =>
+const findChainRow = (sql: SqlStorage, tag: string): ChainRow | null =>
   sql.exec<ChainRow>("SELECT idx, seq, head, epoch, sealed_seq, sealed_head FROM chain WHERE tag = ?", tag).toArray()[0] ?? null;
 
-const headOf = (seq: number, hash: ArrayBuffer): ChainHead => ({ seq: BigInt(seq), hash: hexOf(new Uint8Array(hash)) });
+const toChainHead = (seq: number, hash: ArrayBuffer): ChainHead => ({ seq: BigInt(seq), hash: toHex(new Uint8Array(hash)) });
 
-const chainByTag = (sql: SqlStorage, tag: string): Chain | null => {
-  const row = chainRow(sql, tag);
-  return row === null ? null : { index: row.idx, head: headOf(row.seq, row.head) };
+const findChain = (sql: SqlStorage, tag: string): Chain | null => {
+  const row = findChainRow(sql, tag);
+  return row === null ? null : { index: row.idx, head: toChainHead(row.seq, row.head) };
 };
 
-const headsSize = (sql: SqlStorage): number => sql.exec<{ size: number }>("SELECT COALESCE(MAX(idx) + 1, 0) AS size FROM chain").one().size;
+const countHeads = (sql: SqlStorage): number =>
+  sql.exec<{ size: number }>("SELECT COALESCE(MAX(idx) + 1, 0) AS size FROM chain").one().size;
 
-const epochOf = (sql: SqlStorage): number => Number(metaValue(sql, "epoch") ?? "0");
+const getEpoch = (sql: SqlStorage): number => Number(findMeta(sql, "epoch") ?? "0");
 
-const keepHead = (sql: SqlStorage, tag: string, { index, head }: Chain, epoch: number): void => {
+const saveHead = (sql: SqlStorage, tag: string, { index, head }: Chain, epoch: number): void => {
   sql.exec(
     `INSERT INTO chain (idx, tag, seq, head, epoch) VALUES (?1, ?2, ?3, ?4, ?5)
      ON CONFLICT (idx) DO UPDATE SET
@@ -75,13 +76,15 @@ const keepHead = (sql: SqlStorage, tag: string, { index, head }: Chain, epoch: n
     index,
     tag,
     Number(head.seq),
-    bytesOfHex(head.hash),
+    fromHex(head.hash),
     epoch,
   );
 };
 
-const keepHeadNodes = (sql: SqlStorage, changed: ReadonlyMap<number, Uint8Array>, epoch: number): void => {
-  for (const { height, index, hash } of changedHeadNodes(sha256, headsSize(sql), changed, (at, idx) => currentNode(sql)(at, BigInt(idx)))) {
+const saveHeadNodes = (sql: SqlStorage, changed: ReadonlyMap<number, Uint8Array>, epoch: number): void => {
+  for (const { height, index, hash } of computeChangedHeadNodes(sha256, countHeads(sql), changed, (at, idx) =>
+    currentNodeReader(sql)(at, BigInt(idx)),
+  )) {
     sql.exec(
       `INSERT INTO head_node (height, idx, hash, epoch) VALUES (?1, ?2, ?3, ?4)
        ON CONFLICT (height, idx) DO UPDATE SET
@@ -96,19 +99,19 @@ const keepHeadNodes = (sql: SqlStorage, changed: ReadonlyMap<number, Uint8Array>
 
 type NodeRow = { hash: ArrayBuffer; epoch: number; sealed: ArrayBuffer | null };
 
-const nodeRow = (sql: SqlStorage, height: number, index: bigint): NodeRow =>
+const getNodeRow = (sql: SqlStorage, height: number, index: bigint): NodeRow =>
   sql.exec<NodeRow>("SELECT hash, epoch, sealed FROM head_node WHERE height = ? AND idx = ?", height, Number(index)).one();
 
-const currentNode =
-  (sql: SqlStorage): ReadNode =>
+const currentNodeReader =
+  (sql: SqlStorage): NodeReader =>
   (height, index) =>
-    new Uint8Array(nodeRow(sql, height, index).hash);
+    new Uint8Array(getNodeRow(sql, height, index).hash);
 
 /** Nodes as they were at the newest record. */
-const recordedNode = (sql: SqlStorage): ReadNode => {
-  const epoch = epochOf(sql);
+const recordedNodeReader = (sql: SqlStorage): NodeReader => {
+  const epoch = getEpoch(sql);
   return (height, index) => {
-    const row = nodeRow(sql, height, index);
+    const row = getNodeRow(sql, height, index);
     const bytes = row.epoch < epoch ? row.hash : row.sealed;
     if (bytes === null) throw new RangeError("audit: the node is younger than the record");
     return new Uint8Array(bytes);
@@ -125,35 +128,35 @@ export interface AppendOutcome {
 
 /** Appends each row to its chain, each at most once ever. One transaction: chains, entries, log and heads move together. */
 export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[], now: Instant): AppendOutcome => {
-  const epoch = epochOf(sql);
+  const epoch = getEpoch(sql);
   const chains = new Map<string, Chain>();
   const fresh: { readonly row: AuditRow; readonly leaf: NewLeaf; readonly chain: number; readonly seq: number; readonly prev: string }[] =
     [];
   const inBatch = new Set<string>();
   const malformed: string[] = [];
-  let places = headsSize(sql);
+  let places = countHeads(sql);
   for (const row of rows) {
-    if (!isRow(row)) {
+    if (!isValidRow(row)) {
       malformed.push(row.id);
       continue;
     }
-    const dedupe = dedupeOf(row.id, row.chain);
-    const key = hexOf(dedupe);
+    const dedupe = dedupeKeyFor(row.id, row.chain);
+    const key = toHex(dedupe);
     if (inBatch.has(key) || hasLeaf(sql, dedupe)) continue;
     inBatch.add(key);
-    let chain = chains.get(row.chain) ?? chainByTag(sql, row.chain);
+    let chain = chains.get(row.chain) ?? findChain(sql, row.chain);
     if (chain === null) {
-      chain = { index: places, head: genesisOf(sha256, { chain: row.chain, chainIndex: BigInt(places) }) };
+      chain = { index: places, head: createGenesisHead(sha256, { chain: row.chain, chainIndex: BigInt(places) }) };
       places += 1;
     }
-    const { head } = nextEntry(sha256, row.chain, chain.head, {
+    const { head } = createNextEntry(sha256, row.chain, chain.head, {
       type: row.type,
       entity_type: row.entityType,
       entity_id: row.entityId,
-      at: isoOf(row.at),
+      at: toIso(row.at),
       payload_hash: row.payloadHash,
     });
-    const leaf = { dedupe, entry: bytesOfHex(head.hash) as Uint8Array };
+    const leaf = { dedupeKey: dedupe, entry: fromHex(head.hash) as Uint8Array };
     fresh.push({ row, leaf, chain: chain.index, seq: Number(head.seq), prev: chain.head.hash });
     chains.set(row.chain, { index: chain.index, head });
   }
@@ -170,27 +173,27 @@ export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[], now: Inst
       seq,
       indices[at],
       row.id,
-      row.home,
-      isoOf(row.at),
+      row.shard,
+      toIso(row.at),
       row.type,
       row.entityType,
       row.entityId,
       row.payloadHash,
-      bytesOfHex(prev),
+      fromHex(prev),
     );
   }
   const changed = new Map<number, Uint8Array>();
   for (const [tag, chain] of chains) {
-    keepHead(sql, tag, chain, epoch);
-    changed.set(chain.index, headLeafHash(sha256, tag, chain.head));
+    saveHead(sql, tag, chain, epoch);
+    changed.set(chain.index, hashHeadLeaf(sha256, tag, chain.head));
   }
-  keepHeadNodes(sql, changed, epoch);
+  saveHeadNodes(sql, changed, epoch);
   return { appended: fresh.length, known: rows.length - fresh.length - malformed.length, malformed };
 };
 
 type RecordRow = { log_index: number; record: string; root: string; size: number };
 
-const newestRecord = (sql: SqlStorage): RecordRow | null =>
+const findNewestRecord = (sql: SqlStorage): RecordRow | null =>
   sql.exec<RecordRow>("SELECT log_index, record, root, size FROM heads_record ORDER BY log_index DESC LIMIT 1").toArray()[0] ?? null;
 
 /**
@@ -198,16 +201,16 @@ const newestRecord = (sql: SqlStorage): RecordRow | null =>
  * Answers with the record that holds now.
  */
 const recordHeads = (sql: SqlStorage, at: string, now: Instant): RecordRow | null => {
-  const last = newestRecord(sql);
-  const size = logSize(sql);
+  const last = findNewestRecord(sql);
+  const size = getLogSize(sql);
   if (size === (last === null ? 0 : last.log_index + 1)) return last;
-  const heads = headsSize(sql);
-  const root = hexOf(headsRoot(sha256, heads, currentNode(sql)));
-  const record = headsRecordText({ at, heads_root: root, heads_size: String(heads), log_size: String(size), schema: "svc-heads-v1" });
-  const [index] = appendLeaves(sql, [{ dedupe: sha256(`heads:${size}`), entry: headsRecordEntry(sha256, record) }], now);
+  const heads = countHeads(sql);
+  const root = toHex(computeHeadsRoot(sha256, heads, currentNodeReader(sql)));
+  const record = serializeHeadsRecord({ at, heads_root: root, heads_size: String(heads), log_size: String(size), schema: "svc-heads-v1" });
+  const [index] = appendLeaves(sql, [{ dedupeKey: sha256(`heads:${size}`), entry: hashHeadsRecord(sha256, record) }], now);
   if (index !== size) throw new Error("audit: a heads record of this size is already in the log");
   sql.exec("INSERT INTO heads_record (log_index, record, root, size) VALUES (?, ?, ?, ?)", index, record, root, heads);
-  setMeta(sql, "epoch", String(epochOf(sql) + 1));
+  setMeta(sql, "epoch", String(getEpoch(sql) + 1));
   return { log_index: index, record, root, size: heads };
 };
 
@@ -215,9 +218,9 @@ const recordHeads = (sql: SqlStorage, at: string, now: Instant): RecordRow | nul
  * Records the heads at once for a chain that no record knows yet, so that its first entries need not wait for the end of a
  * interval to be proven complete. Nothing for a chain that was ever recorded: one record a chain at most comes of this.
  */
-export const recordNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {
-  const chain = chainByTag(sql, tag);
-  if (chain !== null && chain.index >= (newestRecord(sql)?.size ?? 0)) recordHeads(sql, isoOf(now), now);
+export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {
+  const chain = findChain(sql, tag);
+  if (chain !== null && chain.index >= (findNewestRecord(sql)?.size ?? 0)) recordHeads(sql, toIso(now), now);
 };
 
 /** What one interval of fifteen minutes committed to: fixed the first time the interval is closed. */
@@ -239,7 +242,7 @@ export const closeInterval = (sql: SqlStorage, number: number, at: string, now: 
       "INSERT INTO period (number, at, size, record_index) VALUES (?, ?, ?, ?)",
       number,
       at,
-      logSize(sql),
+      getLogSize(sql),
       record?.log_index ?? null,
     );
   }
@@ -250,11 +253,11 @@ export const closeInterval = (sql: SqlStorage, number: number, at: string, now: 
       number,
     )
     .one();
-  return { ...row, headsRoot: row.headsRoot ?? hexOf(headsRoot(sha256, 0, currentNode(sql))) };
+  return { ...row, headsRoot: row.headsRoot ?? toHex(computeHeadsRoot(sha256, 0, currentNodeReader(sql))) };
 };
 
 /** Which checkpoint speaks for the interval; the first one stays. */
-export const keepIntervalCheckpoint = (sql: SqlStorage, number: number, size: number): void => {
+export const saveIntervalCheckpoint = (sql: SqlStorage, number: number, size: number): void => {
   sql.exec("UPDATE period SET checkpoint_size = ? WHERE number = ? AND checkpoint_size IS NULL", size, number);
 };
 
@@ -286,23 +289,23 @@ type EntryRow = Omit<StoredEntry, "chain" | "seq" | "log_index" | "prev_hash" | 
   Record<"seq" | "log_index", number> &
   Record<"prev_hash" | "hash", ArrayBuffer>;
 
-const storedEntry = (chain: string, { seq, prev_hash, hash, log_index, ...row }: EntryRow): StoredEntry => ({
+const toStoredEntry = (chain: string, { seq, prev_hash, hash, log_index, ...row }: EntryRow): StoredEntry => ({
   ...row,
   chain,
   seq: String(seq),
-  prev_hash: hexOf(new Uint8Array(prev_hash)),
-  hash: hexOf(new Uint8Array(hash)),
+  prev_hash: toHex(new Uint8Array(prev_hash)),
+  hash: toHex(new Uint8Array(hash)),
   log_index: String(log_index),
 });
 
 /** How many entries one page of some entities looks through: the log is every tenant's, and such entries can be few in a long chain. */
-export const maxLookedThrough = 2_000;
+export const maxEntriesScanned = 2_000;
 
 /**
  * Stored values as they are: whoever reads them checks them. `about`: of these entities alone; the page can then be short, or empty, with
  * older entries still to look through. Null for a chain without entries in a log of that size.
  */
-export const readChainPage = (
+export const findChainPage = (
   sql: SqlStorage,
   tag: string,
   limit: number,
@@ -310,7 +313,7 @@ export const readChainPage = (
   belowSize: number,
   about: readonly string[] | null = null,
 ): ChainPage | null => {
-  const chain = chainByTag(sql, tag);
+  const chain = findChain(sql, tag);
   const head = sql
     .exec<{ seq: number; hash: ArrayBuffer }>(
       `SELECT e.seq, l.entry AS hash FROM entry e JOIN leaf l ON l.idx = e.log_index
@@ -321,7 +324,7 @@ export const readChainPage = (
     .toArray()[0];
   if (chain === null || head === undefined) return null;
   const before = Math.min(beforeSeq ?? Number.MAX_SAFE_INTEGER, head.seq + 1);
-  const first = Math.max(1, before - (about === null ? limit : maxLookedThrough));
+  const first = Math.max(1, before - (about === null ? limit : maxEntriesScanned));
   const rows = sql
     .exec<EntryRow>(
       `SELECT ${entryColumns} FROM entry e JOIN leaf l ON l.idx = e.log_index WHERE e.chain = ? AND e.seq >= ? AND e.seq < ?
@@ -338,31 +341,31 @@ export const readChainPage = (
   return {
     chain: tag,
     chainIndex: chain.index,
-    head: { seq: String(head.seq), hash: hexOf(new Uint8Array(head.hash)) },
-    entries: rows.map((row) => storedEntry(tag, row)),
+    head: { seq: String(head.seq), hash: toHex(new Uint8Array(head.hash)) },
+    entries: rows.map((row) => toStoredEntry(tag, row)),
     nextBeforeSeq: reached > 1 ? String(reached) : null,
   };
 };
 
 /** The entries that rows of an outbox became, oldest first; rows that the chain does not hold are left out. */
-export const entriesOfRows = (sql: SqlStorage, tag: string, outboxIds: readonly string[]): StoredEntry[] =>
+export const listEntriesByOutboxIds = (sql: SqlStorage, tag: string, outboxIds: readonly string[]): StoredEntry[] =>
   outboxIds
     .flatMap((id) =>
       sql
-        .exec<EntryRow>(`SELECT ${entryColumns} FROM leaf l JOIN entry e ON e.log_index = l.idx WHERE l.dedupe = ?`, dedupeOf(id, tag))
+        .exec<EntryRow>(`SELECT ${entryColumns} FROM leaf l JOIN entry e ON e.log_index = l.idx WHERE l.dedupe = ?`, dedupeKeyFor(id, tag))
         .toArray(),
     )
     .sort((a, b) => a.seq - b.seq)
-    .map((row) => storedEntry(tag, row));
+    .map((row) => toStoredEntry(tag, row));
 
 /** Place in the tree of heads and newest entry of a chain; null for one without entries. */
-export const chainStateOf = (sql: SqlStorage, tag: string): ChainState | null => {
-  const chain = chainByTag(sql, tag);
+export const findChainState = (sql: SqlStorage, tag: string): ChainState | null => {
+  const chain = findChain(sql, tag);
   return chain === null ? null : { chainIndex: chain.index, head: { seq: chain.head.seq.toString(), hash: chain.head.hash } };
 };
 
 /** Where the newest entry of a chain stands in a log of that size; null for a chain without entries in it. */
-export const headIndexOf = (sql: SqlStorage, tag: string, belowSize: number): number | null =>
+export const findHeadIndex = (sql: SqlStorage, tag: string, belowSize: number): number | null =>
   sql
     .exec<{ log_index: number }>(
       "SELECT e.log_index FROM entry e JOIN chain c ON c.idx = e.chain WHERE c.tag = ? AND e.log_index < ? ORDER BY e.seq DESC LIMIT 1",
@@ -372,7 +375,7 @@ export const headIndexOf = (sql: SqlStorage, tag: string, belowSize: number): nu
     .toArray()[0]?.log_index ?? null;
 
 /** Where the entries with these seqs stand in the log, by seq; what is not there is left out. */
-export const logIndicesOf = (sql: SqlStorage, tag: string, seqs: readonly number[]): { seq: number; log_index: number }[] =>
+export const listLogIndices = (sql: SqlStorage, tag: string, seqs: readonly number[]): { seq: number; log_index: number }[] =>
   sql
     .exec<{ seq: number; log_index: number }>(
       `SELECT e.seq, e.log_index FROM entry e JOIN chain c ON c.idx = e.chain
@@ -383,25 +386,25 @@ export const logIndicesOf = (sql: SqlStorage, tag: string, seqs: readonly number
     .toArray();
 
 /** Where the newest record of heads stands; null before the first. */
-export const newestRecordIndex = (sql: SqlStorage): number | null => newestRecord(sql)?.log_index ?? null;
+export const findNewestRecordIndex = (sql: SqlStorage): number | null => findNewestRecord(sql)?.log_index ?? null;
 
 /** The completeness proof of a chain at the newest record; null when the chain, or the checkpoint, is not that far yet. */
-export const headsProofOf = (sql: SqlStorage, tag: string, checkpoint: SignedCheckpoint): HeadsProof | null => {
-  const record = newestRecord(sql);
-  const row = chainRow(sql, tag);
+export const buildHeadsProof = (sql: SqlStorage, tag: string, checkpoint: SignedCheckpoint): HeadsProof | null => {
+  const record = findNewestRecord(sql);
+  const row = findChainRow(sql, tag);
   if (record === null || row === null || record.log_index >= checkpoint.size || row.idx >= record.size) return null;
-  const changedSince = row.epoch >= epochOf(sql);
+  const changedSince = row.epoch >= getEpoch(sql);
   const head = changedSince
     ? row.sealed_seq !== null && row.sealed_head !== null
-      ? headOf(row.sealed_seq, row.sealed_head)
+      ? toChainHead(row.sealed_seq, row.sealed_head)
       : null
-    : headOf(row.seq, row.head);
+    : toChainHead(row.seq, row.head);
   if (head === null) throw new Error("audit: a recorded chain has no recorded head");
   return {
     record: record.record,
-    record_tlog_proof: tlogProofAt(sql, record.log_index, checkpoint),
-    leaf: headLeafText(tag, head),
-    path: headPath(sha256, row.idx, record.size, recordedNode(sql)).map(base64Of),
+    record_tlog_proof: buildTlogProof(sql, record.log_index, checkpoint),
+    leaf: serializeHeadLeaf(tag, head),
+    path: computeHeadPath(sha256, row.idx, record.size, recordedNodeReader(sql)).map(toBase64),
     size: String(record.size),
   };
 };

@@ -2,18 +2,18 @@
 // calls than allowed (a fixed window would let twice as many through across its edge). The log is in storage, because an
 // idle object forgets its memory within seconds; at most `count` rows exist.
 import { DurableObject } from "cloudflare:workers";
-import type { Limit, WindowState } from "../../core/access/window.ts";
-import { bringUpToDate } from "../schema-steps.ts";
+import type { RateLimit, RateLimitState } from "../../core/access/rate-limit.ts";
+import { migrateSchema } from "../schema-steps.ts";
 import { rateLimiterSteps } from "./migrations.ts";
 
 export class RateLimiter extends DurableObject {
   constructor(ctx: DurableObjectState, env: unknown) {
     super(ctx, env as never);
-    bringUpToDate(ctx.storage, rateLimiterSteps);
+    migrateSchema(ctx.storage, rateLimiterSteps);
   }
 
   /** Counts calls that come together at `now` (milliseconds): all of them, or none where the window has no room for all. */
-  take(limit: Limit, now: number, calls = 1): WindowState {
+  take(limit: RateLimit, now: number, calls = 1): RateLimitState {
     const { sql } = this.ctx.storage;
     const windowMs = limit.seconds * 1_000;
     // A call further ahead than a window was written by a clock that has since been set back; it would block for as long.
@@ -24,6 +24,10 @@ export class RateLimiter extends DurableObject {
     const waitsFor = Math.max(0, Math.min(taken, taken + calls - limit.count) - 1);
     const [leaving] = sql.exec<{ at: number }>("SELECT at FROM calls ORDER BY at LIMIT 1 OFFSET ?", waitsFor).toArray();
     if (allowed) for (let counted = 0; counted < calls; counted += 1) sql.exec("INSERT INTO calls (at) VALUES (?)", now);
-    return { allowed, remaining: Math.max(0, limit.count - taken - (allowed ? calls : 0)), resetMs: (leaving?.at ?? now) + windowMs - now };
+    return {
+      isAllowed: allowed,
+      remaining: Math.max(0, limit.count - taken - (allowed ? calls : 0)),
+      resetMs: (leaving?.at ?? now) + windowMs - now,
+    };
   }
 }

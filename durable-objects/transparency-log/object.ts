@@ -1,13 +1,13 @@
 // A transparency log as an object: appends are one synchronous transaction, signatures come after it. Two logs are made of
 // it: the embedded ledger and the audit log. Free functions do the work; the class adds what every log answers.
 import { DurableObject } from "cloudflare:workers";
-import { base64Of, bytesOfHex, hexOf } from "../../core/bytes.ts";
-import { checkpointText } from "../../core/ledger/checkpoint.ts";
+import { toBase64, fromHex, toHex } from "../../core/bytes.ts";
+import { formatCheckpoint } from "../../core/ledger/checkpoint.ts";
 import { keyKinds, parseNote, signNote, type NoteSigner } from "../../core/ledger/note.ts";
-import { tlogProofText } from "../../core/ledger/tlog-proof.ts";
+import { formatTlogProof } from "../../core/ledger/tlog-proof.ts";
 import { secondMs, type Clock } from "../../core/time.ts";
 import { openNoteSigner } from "../../storage/note-keys.ts";
-import { bringUpToDate, type SchemaSteps } from "../schema-steps.ts";
+import { migrateSchema, type SchemaSteps } from "../schema-steps.ts";
 import * as tables from "./tables.ts";
 import type { SignedCheckpoint } from "./tables.ts";
 
@@ -32,9 +32,9 @@ export const openLogKeys = async (secrets: string): Promise<LogKeys> => {
   return { origin: first.key.name, signers };
 };
 
-const spacingMs = secondMs; // a checkpoint a second at most, however many readers ask: each is kept for good
+const minSignSpacingMs = secondMs; // a checkpoint a second at most, however many readers ask: each is kept for good
 
-export const carriesEvery = (note: string, signers: readonly NoteSigner[]): boolean => {
+export const isSignedByAll = (note: string, signers: readonly NoteSigner[]): boolean => {
   const lines = parseNote(note)?.signatures ?? [];
   return signers.every(({ key }) => lines.some(({ name, keyId }) => name === key.name && keyId === key.keyId));
 };
@@ -44,7 +44,7 @@ export const carriesEvery = (note: string, signers: readonly NoteSigner[]): bool
  * that second instead of answering with a checkpoint smaller than that. Null from a log that is frozen.
  * The tree is on disk before it is signed, and the signature before it leaves: a crash in between leaves a tree nobody has seen.
  */
-export const signedCheckpoint = async (
+export const ensureSignedCheckpoint = async (
   storage: DurableObjectStorage,
   keys: LogKeys,
   clock: Clock,
@@ -52,32 +52,32 @@ export const signedCheckpoint = async (
 ): Promise<SignedCheckpoint | null> => {
   const { sql } = storage;
   for (let waited = false; ; waited = true) {
-    if (tables.frozenBecause(sql) !== null) return null;
-    const newest = tables.newestCheckpoint(sql);
-    const size = tables.logSize(sql);
+    if (tables.findFreezeReason(sql) !== null) return null;
+    const newest = tables.findNewestCheckpoint(sql);
+    const size = tables.getLogSize(sql);
     if (size < covers) throw new RangeError("log: there is no such tree to sign yet");
-    if (newest !== null && newest.size <= size && carriesEvery(newest.note, keys.signers)) {
+    if (newest !== null && newest.size <= size && isSignedByAll(newest.note, keys.signers)) {
       if (newest.size === size || (covers > 0 && newest.size >= covers)) return newest;
       const age = clock() - newest.signedAt;
-      const waitMs = age >= 0 && age < spacingMs && !waited ? spacingMs - age : 0; // a clock that was set back holds nobody up
+      const waitMs = age >= 0 && age < minSignSpacingMs && !waited ? minSignSpacingMs - age : 0; // a clock that was set back holds nobody up
       if (waitMs > 0 && covers === 0) return newest;
       if (waitMs > 0) {
         await scheduler.wait(waitMs);
         continue;
       }
     }
-    const head = tables.headToSign(sql);
+    const head = tables.findHeadToSign(sql);
     if (head === null) return null;
     await storage.sync();
-    const note = await signNote(checkpointText({ origin: keys.origin, ...head }), keys.signers);
+    const note = await signNote(formatCheckpoint({ origin: keys.origin, ...head }), keys.signers);
     const signed = { size, root: head.root, note, signedAt: clock() };
-    return storage.transactionSync(() => tables.keepCheckpoint(sql, signed));
+    return storage.transactionSync(() => tables.saveCheckpoint(sql, signed));
   }
 };
 
 /** The text tlog-proof of the entry at `index` against a checkpoint that covers it. */
-export const tlogProofAt = (sql: SqlStorage, index: number, checkpoint: SignedCheckpoint): string =>
-  tlogProofText({ index: BigInt(index), hashes: tables.inclusionAt(sql, index, checkpoint.size), checkpoint: checkpoint.note });
+export const buildTlogProof = (sql: SqlStorage, index: number, checkpoint: SignedCheckpoint): string =>
+  formatTlogProof({ index: BigInt(index), hashes: tables.buildInclusionProof(sql, index, checkpoint.size), checkpoint: checkpoint.note });
 
 /** What a log answers to its own service about itself. */
 export interface LogState {
@@ -90,16 +90,16 @@ export interface LogState {
 export abstract class TransparencyLog<E> extends DurableObject<E> {
   constructor(ctx: DurableObjectState, env: E, steps: SchemaSteps) {
     super(ctx, env);
-    bringUpToDate(ctx.storage, steps);
+    migrateSchema(ctx.storage, steps);
   }
 
-  state(): LogState {
+  getState(): LogState {
     const { sql } = this.ctx.storage;
-    const newest = tables.newestCheckpoint(sql);
+    const newest = tables.findNewestCheckpoint(sql);
     return {
-      size: String(tables.logSize(sql)),
-      signed: newest === null ? null : { size: String(newest.size), root: hexOf(newest.root) },
-      frozen: tables.frozenBecause(sql),
+      size: String(tables.getLogSize(sql)),
+      signed: newest === null ? null : { size: String(newest.size), root: toHex(newest.root) },
+      frozen: tables.findFreezeReason(sql),
     };
   }
 
@@ -107,16 +107,16 @@ export abstract class TransparencyLog<E> extends DurableObject<E> {
    * Guards against storage that was set back: the caller remembers, elsewhere, the largest tree this log ever signed. A log
    * that no longer begins with it freezes, rather than sign a second history. False when it is frozen.
    */
-  assertHighwater(size: string, root: string): boolean {
-    const bytes = bytesOfHex(root);
+  checkHighwater(size: string, root: string): boolean {
+    const bytes = fromHex(root);
     if (bytes === null || !/^[0-9]{1,15}$/.test(size)) throw new TypeError("log: not a tree head");
-    return this.ctx.storage.transactionSync(() => tables.isStillConsistentWith(this.ctx.storage.sql, { size: Number(size), root: bytes }));
+    return this.ctx.storage.transactionSync(() => tables.freezeUnlessConsistent(this.ctx.storage.sql, { size: Number(size), root: bytes }));
   }
 
   /** Base64 hashes that connect two trees of this log, for witnesses. */
-  consistencyProof(oldSize: string, newSize: string): string[] {
+  buildConsistencyProof(oldSize: string, newSize: string): string[] {
     const [from, to] = [Number(oldSize), Number(newSize)];
-    if (!(from <= to && to <= tables.logSize(this.ctx.storage.sql))) throw new RangeError("log: there are no such trees");
-    return tables.consistencyAt(this.ctx.storage.sql, from, to).map(base64Of);
+    if (!(from <= to && to <= tables.getLogSize(this.ctx.storage.sql))) throw new RangeError("log: there are no such trees");
+    return tables.buildConsistencyProof(this.ctx.storage.sql, from, to).map(toBase64);
   }
 }

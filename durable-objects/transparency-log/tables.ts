@@ -1,22 +1,22 @@
 // The tables of a transparency log in an object's SQLite, and everything that happens to them in one synchronous step:
 // free functions over SqlStorage, so that a test can call them on any state. Nothing here awaits, so nothing interleaves.
-import { leafHash, type TreeHead } from "../../core/ledger/merkle.ts";
+import { hashLeaf, type TreeHead } from "../../core/ledger/merkle.ts";
 import {
-  consistencyProofFromTiles,
-  inclusionProofFromTiles,
-  rootFromTiles,
-  tilesAfterAppend,
+  buildConsistencyProofFromTiles,
+  buildInclusionProofFromTiles,
+  computeRootFromTiles,
+  computeTilesAfterAppend,
   tileWidth,
-  widthInTree,
-  type ReadTile,
+  getTileWidth,
+  type TileReader,
 } from "../../core/ledger/tiles.ts";
-import { hexOf, isSameBytes } from "../../core/bytes.ts";
+import { toHex, areBytesEqual } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import type { Instant } from "../../core/time.ts";
 
 const hashBytes = 32;
 
-export const metaValue = (sql: SqlStorage, key: string): string | null =>
+export const findMeta = (sql: SqlStorage, key: string): string | null =>
   sql.exec<{ v: string }>("SELECT v FROM meta WHERE k = ?", key).toArray()[0]?.v ?? null;
 
 export const setMeta = (sql: SqlStorage, key: string, value: string): void => {
@@ -24,7 +24,7 @@ export const setMeta = (sql: SqlStorage, key: string, value: string): void => {
 };
 
 /** Why the log neither takes nor signs anything any more; null while it does. */
-export const frozenBecause = (sql: SqlStorage): string | null => metaValue(sql, "frozen");
+export const findFreezeReason = (sql: SqlStorage): string | null => findMeta(sql, "frozen");
 
 /** For good: only a person who has looked at what happened may thaw a log. The first reason stays. */
 const freeze = (sql: SqlStorage, reason: string): void => {
@@ -38,27 +38,27 @@ class LogFrozen extends Error {
   }
 }
 
-export const logSize = (sql: SqlStorage): number =>
+export const getLogSize = (sql: SqlStorage): number =>
   sql.exec<{ size: number }>("SELECT COALESCE(MAX(idx) + 1, 0) AS size FROM leaf").one().size;
 
 const tileReader =
-  (sql: SqlStorage): ReadTile =>
+  (sql: SqlStorage): TileReader =>
   (level, n, width) => {
     const row = sql.exec<{ data: ArrayBuffer }>("SELECT data FROM tile WHERE level = ? AND n = ?", level, Number(n)).toArray()[0];
     return new Uint8Array(row?.data ?? new ArrayBuffer(0)).subarray(0, width * hashBytes);
   };
 
-export const rootAt = (sql: SqlStorage, size: number): Uint8Array => rootFromTiles(sha256, BigInt(size), tileReader(sql));
+export const computeRoot = (sql: SqlStorage, size: number): Uint8Array => computeRootFromTiles(sha256, BigInt(size), tileReader(sql));
 
-export const inclusionAt = (sql: SqlStorage, index: number, size: number): Uint8Array[] =>
-  inclusionProofFromTiles(sha256, BigInt(index), BigInt(size), tileReader(sql));
+export const buildInclusionProof = (sql: SqlStorage, index: number, size: number): Uint8Array[] =>
+  buildInclusionProofFromTiles(sha256, BigInt(index), BigInt(size), tileReader(sql));
 
-export const consistencyAt = (sql: SqlStorage, oldSize: number, newSize: number): Uint8Array[] =>
-  consistencyProofFromTiles(sha256, BigInt(oldSize), BigInt(newSize), tileReader(sql));
+export const buildConsistencyProof = (sql: SqlStorage, oldSize: number, newSize: number): Uint8Array[] =>
+  buildConsistencyProofFromTiles(sha256, BigInt(oldSize), BigInt(newSize), tileReader(sql));
 
 export interface NewLeaf {
   /** 32 bytes under which the same thing is never logged twice. */
-  readonly dedupe: Uint8Array;
+  readonly dedupeKey: Uint8Array;
   readonly entry: Uint8Array;
 }
 
@@ -67,25 +67,25 @@ export interface NewLeaf {
  * index it has. To be called inside a transaction: leaves and tiles are written all or none. Throws LogFrozen.
  */
 export const appendLeaves = (sql: SqlStorage, leaves: readonly NewLeaf[], now: Instant): number[] => {
-  const reason = frozenBecause(sql);
+  const reason = findFreezeReason(sql);
   if (reason !== null) throw new LogFrozen(reason);
-  const size = logSize(sql);
+  const size = getLogSize(sql);
   const added: Uint8Array[] = [];
-  const indices = leaves.map(({ dedupe, entry }) => {
+  const indices = leaves.map(({ dedupeKey, entry }) => {
     const [row] = sql
       .exec<{ idx: number }>(
         "INSERT INTO leaf (idx, dedupe, entry, at) VALUES (?, ?, ?, ?) ON CONFLICT (dedupe) DO NOTHING RETURNING idx",
         size + added.length,
-        dedupe,
+        dedupeKey,
         entry,
         now,
       )
       .toArray();
-    if (row === undefined) return sql.exec<{ idx: number }>("SELECT idx FROM leaf WHERE dedupe = ?", dedupe).one().idx;
-    added.push(leafHash(sha256, entry));
+    if (row === undefined) return sql.exec<{ idx: number }>("SELECT idx FROM leaf WHERE dedupe = ?", dedupeKey).one().idx;
+    added.push(hashLeaf(sha256, entry));
     return row.idx;
   });
-  for (const { level, n, data } of tilesAfterAppend(sha256, BigInt(size), added, edgeReader(sql))) {
+  for (const { level, n, data } of computeTilesAfterAppend(sha256, BigInt(size), added, edgeTileReader(sql))) {
     sql.exec(
       "INSERT INTO tile (level, n, data) VALUES (?, ?, ?) ON CONFLICT (level, n) DO UPDATE SET data = excluded.data",
       level,
@@ -97,8 +97,8 @@ export const appendLeaves = (sql: SqlStorage, leaves: readonly NewLeaf[], now: I
 };
 
 /** Unlike a reader of the past, the writer must find the edge exactly as wide as the tree: more would be overwritten. */
-const edgeReader =
-  (sql: SqlStorage): ReadTile =>
+const edgeTileReader =
+  (sql: SqlStorage): TileReader =>
   (level, n) =>
     tileReader(sql)(level, n, tileWidth);
 
@@ -106,14 +106,14 @@ export const hasLeaf = (sql: SqlStorage, dedupe: Uint8Array): boolean =>
   sql.exec("SELECT 1 FROM leaf WHERE dedupe = ?", dedupe).toArray().length > 0;
 
 /** The first `width` hashes of a tile; null while the tree has fewer. What was once served under a width never changes. */
-export const publishedTile = (sql: SqlStorage, level: number, n: bigint, width: number): Uint8Array | null => {
+export const findPublishedTile = (sql: SqlStorage, level: number, n: bigint, width: number): Uint8Array | null => {
   const tile = tileReader(sql)(level, n, width);
   return tile.length === width * hashBytes ? tile : null;
 };
 
 /** The first `width` entries of a bundle; null while the log has fewer. */
-export const publishedEntries = (sql: SqlStorage, n: bigint, width: number): Uint8Array[] | null => {
-  if (widthInTree("entries", n, BigInt(logSize(sql))) < width) return null;
+export const listPublishedEntries = (sql: SqlStorage, n: bigint, width: number): Uint8Array[] | null => {
+  if (getTileWidth("entries", n, BigInt(getLogSize(sql))) < width) return null;
   const first = Number(n) * tileWidth;
   return sql
     .exec<{ entry: ArrayBuffer }>("SELECT entry FROM leaf WHERE idx >= ? AND idx < ? ORDER BY idx", first, first + width)
@@ -131,18 +131,18 @@ export interface SignedCheckpoint {
 
 type CheckpointRow = { size: number; root: ArrayBuffer; note: string; signed_at: number };
 
-const checkpointOf = (row: CheckpointRow | undefined): SignedCheckpoint | null =>
+const toSignedCheckpoint = (row: CheckpointRow | undefined): SignedCheckpoint | null =>
   row === undefined ? null : { size: row.size, root: new Uint8Array(row.root), note: row.note, signedAt: row.signed_at };
 
-export const newestCheckpoint = (sql: SqlStorage): SignedCheckpoint | null =>
-  checkpointOf(sql.exec<CheckpointRow>("SELECT size, root, note, signed_at FROM checkpoint ORDER BY size DESC LIMIT 1").toArray()[0]);
+export const findNewestCheckpoint = (sql: SqlStorage): SignedCheckpoint | null =>
+  toSignedCheckpoint(sql.exec<CheckpointRow>("SELECT size, root, note, signed_at FROM checkpoint ORDER BY size DESC LIMIT 1").toArray()[0]);
 
-export const checkpointAt = (sql: SqlStorage, size: number): SignedCheckpoint | null =>
-  checkpointOf(sql.exec<CheckpointRow>("SELECT size, root, note, signed_at FROM checkpoint WHERE size = ?", size).toArray()[0]);
+export const findCheckpoint = (sql: SqlStorage, size: number): SignedCheckpoint | null =>
+  toSignedCheckpoint(sql.exec<CheckpointRow>("SELECT size, root, note, signed_at FROM checkpoint WHERE size = ?", size).toArray()[0]);
 
 /** The first checkpoint that was signed over at least so many entries: once there is one, always the same. */
-export const oldestCheckpointOver = (sql: SqlStorage, size: number): SignedCheckpoint | null =>
-  checkpointOf(
+export const findOldestCheckpointCovering = (sql: SqlStorage, size: number): SignedCheckpoint | null =>
+  toSignedCheckpoint(
     sql.exec<CheckpointRow>("SELECT size, root, note, signed_at FROM checkpoint WHERE size >= ? ORDER BY size LIMIT 1", size).toArray()[0],
   );
 
@@ -150,24 +150,24 @@ export const oldestCheckpointOver = (sql: SqlStorage, size: number): SignedCheck
  * Freezes the log when its tree no longer begins with a tree head it is known to have had: storage was set back or changed
  * underneath it, and whatever it signed next would be a second history. True while all is well.
  */
-export const isStillConsistentWith = (sql: SqlStorage, head: { readonly size: number; readonly root: Uint8Array }): boolean => {
-  if (frozenBecause(sql) !== null) return false;
-  const size = logSize(sql);
+export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: number; readonly root: Uint8Array }): boolean => {
+  if (findFreezeReason(sql) !== null) return false;
+  const size = getLogSize(sql);
   if (size < head.size) {
     freeze(sql, `the log had ${head.size} entries and has ${size}`);
     return false;
   }
-  if (!isSameBytes(rootOrNothing(sql, head.size), head.root)) {
-    freeze(sql, `at size ${head.size} the root was ${hexOf(head.root)}`);
+  if (!areBytesEqual(computeRootOrEmpty(sql, head.size), head.root)) {
+    freeze(sql, `at size ${head.size} the root was ${toHex(head.root)}`);
     return false;
   }
   return true;
 };
 
 /** Tiles that are too short give no root at all: then nothing is the same as it was. */
-const rootOrNothing = (sql: SqlStorage, size: number): Uint8Array => {
+const computeRootOrEmpty = (sql: SqlStorage, size: number): Uint8Array => {
   try {
-    return rootAt(sql, size);
+    return computeRoot(sql, size);
   } catch (error) {
     if (error instanceof RangeError) return new Uint8Array(0);
     throw error;
@@ -175,22 +175,22 @@ const rootOrNothing = (sql: SqlStorage, size: number): Uint8Array => {
 };
 
 /** What the log may sign now: the committed tree, if it continues the last one signed. Null for a log that is frozen, or is now. */
-export const headToSign = (sql: SqlStorage): TreeHead | null => {
-  const newest = newestCheckpoint(sql);
-  if (frozenBecause(sql) !== null || (newest !== null && !isStillConsistentWith(sql, newest))) return null;
-  const size = logSize(sql);
-  return { size: BigInt(size), root: rootAt(sql, size) };
+export const findHeadToSign = (sql: SqlStorage): TreeHead | null => {
+  const newest = findNewestCheckpoint(sql);
+  if (findFreezeReason(sql) !== null || (newest !== null && !freezeUnlessConsistent(sql, newest))) return null;
+  const size = getLogSize(sql);
+  return { size: BigInt(size), root: computeRoot(sql, size) };
 };
 
 /**
  * Keeps a checkpoint that has just been signed, and answers with the one to hand out: the newest, which is another one when a
  * later tree was signed meanwhile. Null, and frozen, when another root was signed for the same size.
  */
-export const keepCheckpoint = (sql: SqlStorage, signed: SignedCheckpoint): SignedCheckpoint | null => {
-  if (frozenBecause(sql) !== null) return null;
-  const newest = newestCheckpoint(sql);
+export const saveCheckpoint = (sql: SqlStorage, signed: SignedCheckpoint): SignedCheckpoint | null => {
+  if (findFreezeReason(sql) !== null) return null;
+  const newest = findNewestCheckpoint(sql);
   if (newest !== null && newest.size > signed.size) return newest;
-  if (newest !== null && newest.size === signed.size && !isSameBytes(newest.root, signed.root)) {
+  if (newest !== null && newest.size === signed.size && !areBytesEqual(newest.root, signed.root)) {
     freeze(sql, `two roots at size ${signed.size}`);
     return null;
   }

@@ -1,50 +1,52 @@
 // What a credential gives away by the time of its refusal: API keys that exist beside keys that never did, and asking for a
 // sign-in code with an address that has an account beside one that has none.
 import { setTimeout as pause } from "node:timers/promises";
-import { vaultOf } from "../demo-world.ts";
+import { openVaultFromVars } from "../demo-world.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { memberEmailContext } from "../../storage/people-contexts.ts";
-import { apart, shuffled, timed } from "./apart.ts";
-import { apiKeys, sendJson, serviceIn, unknownKey, type Bench } from "./measured-service.ts";
+import { describeDistinguishability, shuffle, measureTime } from "./timing-comparison.ts";
+import { insertApiKeys, sendJson, startBenchService, newUnknownKey, type Bench } from "./measured-service.ts";
 
 const settleMs = 4_000; // what warmed up goes on after it was answered
 
-interface Asked {
+interface CredentialRequest {
   readonly kind: string;
   readonly key: string;
 }
 
 /** The same key but for its last character: all of a live key that could be learnt one by one, were the look-up to tell. */
-const nearly = (key: string): string => `${key.slice(0, -1)}${key.endsWith("A") ? "E" : "A"}`; // both are canonical endings of base64url
+const alterLastCharacter = (key: string): string => `${key.slice(0, -1)}${key.endsWith("A") ? "E" : "A"}`; // both are canonical endings of base64url
 
 export const measureCredentials = async (bench: Bench & { readonly samples: number }): Promise<void> => {
-  const service = await serviceIn(bench, "credentials");
+  const service = await startBenchService(bench, "credentials");
   const { db } = service;
   const { acme } = bench.world;
-  const live = await apiKeys(db, acme, 100);
+  const live = await insertApiKeys(db, acme, 100);
   const revoked = live.slice(live.length / 2);
   for (const key of revoked) await db.prepare("UPDATE api_keys SET revoked_at = 1 WHERE key_hash = ?").bind(sha256Hex(key)).run();
   const refusal = (key: string): Promise<number> =>
-    timed(() => fetch(`${service.url}/v1/certs`, { headers: { authorization: `Bearer ${key}` } }), 401);
-  for (let n = 0; n < 50; n += 1) await refusal(unknownKey());
+    measureTime(() => fetch(`${service.url}/v1/certs`, { headers: { authorization: `Bearer ${key}` } }), 401);
+  for (let n = 0; n < 50; n += 1) await refusal(newUnknownKey());
 
-  const keys = shuffled(
-    Array.from({ length: bench.samples }, (_, n): Asked[] => [
-      { kind: "unknown", key: unknownKey() },
+  const keys = shuffle(
+    Array.from({ length: bench.samples }, (_, n): CredentialRequest[] => [
+      { kind: "unknown", key: newUnknownKey() },
       { kind: "revoked", key: revoked[n % revoked.length] as string },
-      { kind: "nearly", key: nearly(live[n % (live.length / 2)] as string) },
-      { kind: "garbled", key: unknownKey().slice(0, -1) },
+      { kind: "nearly", key: alterLastCharacter(live[n % (live.length / 2)] as string) },
+      { kind: "garbled", key: newUnknownKey().slice(0, -1) },
     ]).flat(),
   );
   const took: Record<string, number[]> = { unknown: [], revoked: [], nearly: [], garbled: [] };
   for (const { kind, key } of keys) took[kind]?.push(await refusal(key));
   const of = (kind: string): readonly number[] => took[kind] ?? [];
-  console.log(apart("API key: revoked (hit), unknown (miss)", of("revoked"), of("unknown")));
-  console.log(apart("API key: a live one but for its last character (hit), unknown (miss)", of("nearly"), of("unknown")));
-  console.log(apart("API key: one that is none by its form (hit), unknown (miss)", of("garbled"), of("unknown")));
+  console.log(describeDistinguishability("API key: revoked (hit), unknown (miss)", of("revoked"), of("unknown")));
+  console.log(
+    describeDistinguishability("API key: a live one but for its last character (hit), unknown (miss)", of("nearly"), of("unknown")),
+  );
+  console.log(describeDistinguishability("API key: one that is none by its form (hit), unknown (miss)", of("garbled"), of("unknown")));
 
   // In the business realm an address without an account gets no mail at all: there is most to tell apart.
-  const vault = await vaultOf(bench.vars);
+  const vault = await openVaultFromVars(bench.vars);
   const known = Array.from({ length: bench.samples }, (_, n) => `known${n}@example.com`);
   for (const [n, email] of known.entries()) {
     const id = `mem_00bench${n}`;
@@ -54,17 +56,17 @@ export const measureCredentials = async (bench: Bench & { readonly samples: numb
       .run();
   }
   const request = (email: string): Promise<number> =>
-    timed(() => sendJson(service.url, "POST", "/v1/auth/request-code", { email, realm: "business" }), 200);
+    measureTime(() => sendJson(service.url, "POST", "/v1/auth/request-code", { email, realm: "business" }), 200);
   for (let n = 0; n < 30; n += 1) await request(`warm${n}@example.com`);
   await pause(settleMs);
   const asked = { hit: [] as number[], miss: [] as number[] };
-  for (const { email, kind } of shuffled(
+  for (const { email, kind } of shuffle(
     known.flatMap((email, n) => [
       { email, kind: "hit" as const },
       { email: `nobody${n}@example.com`, kind: "miss" as const },
     ]),
   ))
     asked[kind].push(await request(email));
-  console.log(apart("sign-in code: with an account (hit), without (miss)", asked.hit, asked.miss));
+  console.log(describeDistinguishability("sign-in code: with an account (hit), without (miss)", asked.hit, asked.miss));
   await service.runtime.dispose();
 };

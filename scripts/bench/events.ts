@@ -6,17 +6,17 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
-import { median } from "./apart.ts";
-import { load, percentile } from "./load.ts";
-import { barePosts, commitEvents, eventPage, producerScript, registerEndpoint, type Place } from "./producer.ts";
-import { cpuMs } from "./runtime-process.ts";
-import { apiKeys, bearer, serviceIn, type Bench, type Service } from "./measured-service.ts";
+import { median } from "./timing-comparison.ts";
+import { runLoad, percentile } from "./load.ts";
+import { measureBarePosts, commitEvents, listEvents, loadProducerScript, registerEndpoint, type ProducerTarget } from "./producer.ts";
+import { getCpuMs } from "./runtime-process.ts";
+import { insertApiKeys, bearerHeader, startBenchService, type Bench, type Service } from "./measured-service.ts";
 
 const placedEvents = 10_000;
 const deliveredEvents = 4_000;
 const latencySeconds = 10;
-const eventsASecond = 50;
-const manyEvents = 1_000_000;
+const eventsPerSecond = 50;
+const largeFeedSize = 1_000_000;
 
 interface Receivers {
   readonly server: Server;
@@ -26,7 +26,7 @@ interface Receivers {
 }
 
 /** `/healthy` answers at once, `/hung` never. */
-const receivers = async (): Promise<Receivers> => {
+const startReceivers = async (): Promise<Receivers> => {
   const arrived = new Map<string, number>();
   const held: ServerResponse[] = [];
   const server = createServer((request, response) => {
@@ -40,71 +40,71 @@ const receivers = async (): Promise<Receivers> => {
   return { server, at: `127.0.0.1:${(server.address() as AddressInfo).port}`, arrived };
 };
 
-const until = async (holds: () => boolean, ms: number): Promise<void> => {
+const waitUntilTrue = async (holds: () => boolean, ms: number): Promise<void> => {
   const deadline = performance.now() + ms;
   while (!holds() && performance.now() < deadline) await pause(10);
 };
 
-const commitUntold = async (place: Place, count: number): Promise<void> => {
+const commitWithoutNotifying = async (place: ProducerTarget, count: number): Promise<void> => {
   for (let left = count; left > 0; left -= 500) await commitEvents(place, Math.min(500, left), { notify: false });
 };
 
-const line = (name: string, text: string): void => console.log(`${name.padEnd(38)} ${text}`);
+const printLine = (name: string, text: string): void => console.log(`${name.padEnd(38)} ${text}`);
 
-const placing = async (place: Place): Promise<void> => {
-  await commitUntold(place, placedEvents);
+const measurePlacing = async (place: ProducerTarget): Promise<void> => {
+  await commitWithoutNotifying(place, placedEvents);
   const began = performance.now();
   await commitEvents(place, 0, { wait: true });
   const seconds = (performance.now() - began) / 1_000;
-  line(
+  printLine(
     "events placed in order",
     `${(placedEvents / seconds).toFixed(0)}/s (${placedEvents} from the outbox in ${(seconds * 1_000).toFixed(0)} ms)`,
   );
 };
 
-const delivering = async (place: Place, pid: string, { at, arrived }: Receivers): Promise<void> => {
-  const bareMs = await barePosts(place, `http://${at}/bare`, deliveredEvents);
-  line("floor: a bare fetch loop, five at once", `${((deliveredEvents * 1_000) / bareMs).toFixed(0)}/s`);
+const measureDelivering = async (place: ProducerTarget, pid: string, { at, arrived }: Receivers): Promise<void> => {
+  const bareMs = await measureBarePosts(place, `http://${at}/bare`, deliveredEvents);
+  printLine("floor: a bare fetch loop, five at once", `${((deliveredEvents * 1_000) / bareMs).toFixed(0)}/s`);
   await registerEndpoint(place, `http://${at}/healthy`);
-  await commitUntold(place, deliveredEvents);
+  await commitWithoutNotifying(place, deliveredEvents);
   arrived.clear();
-  const cpu = cpuMs(pid);
+  const cpu = getCpuMs(pid);
   const began = performance.now();
   await commitEvents(place, 0, { wait: true });
-  await until(() => arrived.size >= deliveredEvents, 60_000);
+  await waitUntilTrue(() => arrived.size >= deliveredEvents, 60_000);
   const seconds = (Math.max(...arrived.values()) - began) / 1_000;
-  line(
+  printLine(
     "delivered to one healthy endpoint",
-    `${(arrived.size / seconds).toFixed(0)}/s, ${((cpuMs(pid) - cpu) / arrived.size).toFixed(2)} ms CPU each, ${((bareMs / 1_000 / seconds) * (arrived.size / deliveredEvents)).toFixed(2)} of the floor`,
+    `${(arrived.size / seconds).toFixed(0)}/s, ${((getCpuMs(pid) - cpu) / arrived.size).toFixed(2)} ms CPU each, ${((bareMs / 1_000 / seconds) * (arrived.size / deliveredEvents)).toFixed(2)} of the floor`,
   );
 };
 
 /** An open loop: events come when they come, however long the ones before them take. */
-const waiting = async (place: Place, { at, arrived }: Receivers): Promise<void> => {
+const measureWaiting = async (place: ProducerTarget, { at, arrived }: Receivers): Promise<void> => {
   for (let hung = 0; hung < 5; hung += 1) await registerEndpoint(place, `http://${at}/hung`);
   await registerEndpoint(place, `http://${at}/healthy`);
   arrived.clear();
   const sent = new Map<string, number>();
   const commits: Promise<void>[] = [];
   const began = performance.now();
-  for (let n = 0; n < latencySeconds * eventsASecond; n += 1) {
-    await until(() => performance.now() >= began + (n * 1_000) / eventsASecond, 1_000);
+  for (let n = 0; n < latencySeconds * eventsPerSecond; n += 1) {
+    await waitUntilTrue(() => performance.now() >= began + (n * 1_000) / eventsPerSecond, 1_000);
     const asked = performance.now();
     commits.push(commitEvents(place, 1).then(([id]) => void sent.set(id as string, asked)));
   }
   await Promise.all(commits);
-  await until(() => arrived.size >= sent.size, 30_000);
+  await waitUntilTrue(() => arrived.size >= sent.size, 30_000);
   const waits = [...sent].map(([id, asked]) => (arrived.get(id) ?? Number.POSITIVE_INFINITY) - asked).sort((a, b) => a - b);
   const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => percentile(waits, share).toFixed(0));
-  line(
-    `change to receiver, ${eventsASecond} events/s`,
+  printLine(
+    `change to receiver, ${eventsPerSecond} events/s`,
     `p50 ${p50} ms, p95 ${p95} ms, p99 ${p99} ms, beside five endpoints that hang (${waits.length} events)`,
   );
 };
 
 /** Fills the feed of one business while nothing runs, behind what is there. */
-const fill = (stateDir: string, seed: number): void => {
-  const folder = join(stateDir, "v3", "do", "svc-BusinessLog");
+const fillFeed = (stateDir: string, seed: number): void => {
+  const folder = join(stateDir, "v3", "do", "svc-EventSequence");
   const files = readdirSync(folder)
     .filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name))
     .map((name) => join(folder, name))
@@ -125,53 +125,53 @@ const fill = (stateDir: string, seed: number): void => {
   throw new Error("bench: the log to fill is not there");
 };
 
-const pageCosts = async (place: Place): Promise<void> => {
-  const cursors = [0, manyEvents / 2, manyEvents - 100];
+const measurePages = async (place: ProducerTarget): Promise<void> => {
+  const cursors = [0, largeFeedSize / 2, largeFeedSize - 100];
   const times = cursors.map(() => [] as number[]);
   for (let round = 0; round < 320; round += 1) {
     for (const [at, cursor] of cursors.entries()) {
       const began = performance.now();
-      await eventPage(place, cursor, 100);
+      await listEvents(place, cursor, 100);
       if (round >= 20) times[at]?.push(performance.now() - began);
     }
   }
   const medians = times.map(median);
   const [first = 1, ...others] = medians;
   const named = cursors.map((cursor, at) => `${medians[at]?.toFixed(2)} ms at ${cursor}`).join(", ");
-  line(
+  printLine(
     "page of 100 in a million events",
     `${named} (${others.map((ms) => `${((ms / first - 1) * 100).toFixed(0)} %`).join(", ")} off the first)`,
   );
 };
 
 export const measureEvents = async (bench: Bench): Promise<void> => {
-  const playing = await receivers();
+  const playing = await startReceivers();
   const vars = { ...bench.vars, DEV_FETCH_ALLOW: playing.at };
   const { world } = bench;
-  const start = (): Promise<Service> => serviceIn(bench, "events", { vars, beside: producerScript() });
+  const start = (): Promise<Service> => startBenchService(bench, "events", { vars, sidecarScript: loadProducerScript() });
   const { db, pid, runtime, url } = await start();
-  const keys = await apiKeys(db, world.acme, 50); // 6,000 requests a minute
-  const at = (business: string): Place => ({ url, vars, business });
+  const keys = await insertApiKeys(db, world.acme, 50); // 6,000 requests a minute
+  const at = (business: string): ProducerTarget => ({ url, vars, business });
   await commitEvents(at(world.examples.free.id), 500, { wait: true }); // warm
-  await placing(at(world.acme.id));
-  await delivering(at(world.other.id), pid, playing);
+  await measurePlacing(at(world.acme.id));
+  await measureDelivering(at(world.other.id), pid, playing);
   const feedOf = (n: number) => ({
     method: "GET" as const,
     path: `/v1/events?cursor=${(n * 97) % 9_900}`,
-    headers: bearer(keys, n),
+    headers: bearerHeader(keys, n),
   });
-  for (let n = 0; n < keys.length; n += 1) await load(url, () => feedOf(n), { seconds: 0, connections: 1 }); // each key's object is made
-  const feed = await load(url, feedOf, { seconds: 5, connections: 8 });
+  for (let n = 0; n < keys.length; n += 1) await runLoad(url, () => feedOf(n), { seconds: 0, connections: 1 }); // each key's object is made
+  const feed = await runLoad(url, feedOf, { seconds: 5, connections: 8 });
   const good = feed.statuses[200] ?? 0;
-  line(
+  printLine(
     "GET /v1/events, pages of 100",
     `${(good / feed.seconds).toFixed(0)}/s, p50 ${percentile(feed.latencies, 0.5).toFixed(1)} ms, p99 ${percentile(feed.latencies, 0.99).toFixed(1)} ms (${feed.requests - good} not 200)`,
   );
-  await waiting(at(world.examples.past_due.id), playing);
+  await measureWaiting(at(world.examples.past_due.id), playing);
   await runtime.dispose();
-  fill(join(bench.state, "events"), manyEvents);
+  fillFeed(join(bench.state, "events"), largeFeedSize);
   const again = await start();
-  await pageCosts({ url: again.url, vars, business: world.acme.id });
+  await measurePages({ url: again.url, vars, business: world.acme.id });
   await again.runtime.dispose();
   playing.server.closeAllConnections();
   playing.server.close();

@@ -21,9 +21,9 @@ const sealedPayload = "x".repeat(446);
 const sealedAnswer = "x".repeat(608);
 const disclosure = "By clicking Send I agree that Acme Solar LLC may call or e-mail me about solar quotes. Consent is not a condition.";
 
-// Of a client's day (storage/client-days.ts) and of a request for policies (storage/outboxes/policies.ts).
-const daySubmissions = "coalesce((SELECT day_submissions FROM clients WHERE id = ?1), 50000000)";
-const dayBytes = "coalesce((SELECT day_bytes FROM clients WHERE id = ?1), 200000000000)";
+// Of a client's day (storage/client-usage.ts) and of a request for policies (storage/outboxes/policies.ts).
+const daySubmissions = "coalesce((SELECT daily_submission_limit FROM clients WHERE id = ?1), 50000000)";
+const dayBytes = "coalesce((SELECT daily_byte_limit FROM clients WHERE id = ?1), 200000000000)";
 const newBytes =
   "?3 + iif(EXISTS (SELECT hash FROM disclosures WHERE hash = ?4), 0, ?5) + iif(EXISTS (SELECT id FROM entity_lists WHERE hash = 'e'), 0, 37)";
 const topic = `CASE WHEN EXISTS (SELECT * FROM outbox w WHERE w.kind = 'policy' AND w.business_id = c.business_id AND w.topic = ?2)
@@ -64,11 +64,11 @@ export default {
     };
     await env.DB.batch([
       env.DB.prepare(
-        `INSERT INTO client_days (client_id, day, submissions, bytes)
+        `INSERT INTO client_daily_usage (client_id, day, submissions, bytes)
          SELECT ?1, ?2, iif(${daySubmissions} >= 1 AND ${newBytes} <= ${dayBytes}, 1, NULL), ${newBytes} WHERE true
          ON CONFLICT (client_id, day) DO UPDATE SET
-           submissions = iif(client_days.submissions < ${daySubmissions} AND client_days.bytes + excluded.bytes <= ${dayBytes}, client_days.submissions + 1, NULL),
-           bytes = client_days.bytes + excluded.bytes
+           submissions = iif(client_daily_usage.submissions < ${daySubmissions} AND client_daily_usage.bytes + excluded.bytes <= ${dayBytes}, client_daily_usage.submissions + 1, NULL),
+           bytes = client_daily_usage.bytes + excluded.bytes
          RETURNING warned_at IS NULL AND (submissions * 5 >= ${daySubmissions} * 4 OR bytes * 5 >= ${dayBytes} * 4) AS is_near`,
       ).bind(clientId, Math.floor(now / 86_400_000), sealedEvidence.length, "d".repeat(64), disclosure.length),
       env.DB.prepare(
@@ -122,10 +122,10 @@ export default {
          FROM certificates c WHERE c.id = ?1 AND c.policy_capture_id IS NULL RETURNING ord`,
       ).bind(id, "https://www.example.com https://www.example.com/quote"),
       env.DB.prepare(
-        "INSERT INTO idempotency (key_hash, body_hash, status, response_sealed, expires_at, cert_id) VALUES (?, ?, 201, ?, ?, ?)",
+        "INSERT INTO idempotent_responses (key_hash, body_hash, status, response_sealed, expires_at, cert_id) VALUES (?, ?, 201, ?, ?, ?)",
       ).bind(random(64), random(64), sealedAnswer, now, id),
       env.DB.prepare(
-        `INSERT INTO audit_outbox (id, shard, chain, type, entity_type, entity_id, at, payload_hash, payload_sealed)
+        `INSERT INTO audit_outbox (id, audit_log, chain, type, entity_type, entity_id, at, payload_hash, payload_sealed)
          SELECT value ->> 'id', value ->> 'shard', value ->> 'chain', value ->> 'type', value ->> 'entityType', value ->> 'entityId',
            value ->> 'at', value ->> 'payloadHash', value ->> 'payloadSealed' FROM json_each(?)`,
       ).bind(JSON.stringify([entry])),

@@ -11,7 +11,7 @@ export interface HeapWatch {
 }
 
 /** Asks five times a second from now on. `used` is live objects and garbage not yet collected. */
-export const heapOf = async (inspectorPort: number, worker = "svc"): Promise<HeapWatch> => {
+export const watchHeap = async (inspectorPort: number, worker = "svc"): Promise<HeapWatch> => {
   const targets = (await (await fetch(`http://127.0.0.1:${inspectorPort}/json`)).json()) as readonly Target[];
   const target = targets.find(({ id }) => id === worker || id.endsWith(`:${worker}`));
   if (target === undefined) throw new Error(`bench: no isolate ${worker} among ${targets.map(({ id }) => id).join(", ")}`);

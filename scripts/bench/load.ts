@@ -11,7 +11,7 @@ export interface Request {
   readonly took?: (text: string) => void;
 }
 
-export interface Measured {
+export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
   /** Milliseconds, sorted. */
@@ -46,11 +46,11 @@ const send = (agent: Agent, origin: URL, asked: Request): Promise<number> =>
   });
 
 /** Runs `connections` loops for `seconds`, or until `next`, which makes the n-th request, makes none. A broken connection counts as status 0. */
-export const load = async (
+export const runLoad = async (
   url: string,
   next: (n: number) => Request | null,
   options: { readonly seconds: number; readonly connections: number },
-): Promise<Measured> => {
+): Promise<LoadResult> => {
   const agent = new Agent({ keepAlive: true, maxSockets: options.connections });
   const origin = new URL(url);
   const latencies: number[] = [];

@@ -2,11 +2,11 @@
 import { join } from "node:path";
 import { buildSync } from "esbuild";
 import { sha256Hex } from "../../core/hash.ts";
-import { firstHome, newSecret } from "../../core/ids.ts";
+import { firstShard, generateSecret } from "../../core/ids.ts";
 import { seedDemo, type DemoBusiness, type DemoWorld } from "../demo-world.ts";
 import { startRuntime, type D1Like, type Runtime, type RuntimeOptions } from "../local-runtime.ts";
 import type { Request } from "./load.ts";
-import { runtimePids } from "./runtime-process.ts";
+import { listRuntimePids } from "./runtime-process.ts";
 import { consentRequest } from "./submission.ts";
 
 export interface Bench {
@@ -28,32 +28,35 @@ export interface Service {
 export const origin = "https://www.example.com";
 
 export const pick = <T>(list: readonly T[], n: number): T => list[n % list.length] as T;
-export const address = (n: number) => ({ "cf-connecting-ip": `10.9.${(n >> 8) & 255}.${n & 255}` });
-export const bearer = (keys: readonly string[], n: number) => ({ authorization: `Bearer ${pick(keys, n)}` });
+export const clientAddressHeader = (n: number) => ({ "cf-connecting-ip": `10.9.${(n >> 8) & 255}.${n & 255}` });
+export const bearerHeader = (keys: readonly string[], n: number) => ({ authorization: `Bearer ${pick(keys, n)}` });
 
-const seeded = async (world: DemoWorld, options: Omit<RuntimeOptions, "port">): Promise<Service> => {
+const startSeededService = async (world: DemoWorld, options: Omit<RuntimeOptions, "port">): Promise<Service> => {
   const began = performance.now();
   const runtime = await startRuntime({ port: 0, printsLog: false, ...options });
   const startMs = performance.now() - began;
-  const pid = runtimePids().at(-1) as string;
+  const pid = listRuntimePids().at(-1) as string;
   const db = await runtime.database();
   await seedDemo(db, world, Date.now());
   return { runtime, url: runtime.url, pid, db, startMs };
 };
 
-export const serviceIn = ({ state, bundledIn, vars, world }: Bench, name: string, more: Partial<RuntimeOptions> = {}): Promise<Service> =>
-  seeded(world, { stateDir: join(state, name), vars, bundledIn, ...more });
+export const startBenchService = (
+  { state, bundledIn, vars, world }: Bench,
+  name: string,
+  more: Partial<RuntimeOptions> = {},
+): Promise<Service> => startSeededService(world, { stateDir: join(state, name), vars, bundleDir: bundledIn, ...more });
 
 /** One of the Workers in this folder, as a script. */
 export const workerScript = (name: string): string =>
   buildSync({ entryPoints: [`scripts/bench/${name}.ts`], bundle: true, write: false, format: "esm" }).outputFiles[0]?.text as string;
 
-export const floorIn = ({ state, world }: Bench, name: string, vars: Bench["vars"] = {}): Promise<Service> =>
-  seeded(world, { stateDir: join(state, name), vars, script: workerScript(name) });
+export const startFloor = ({ state, world }: Bench, name: string, vars: Bench["vars"] = {}): Promise<Service> =>
+  startSeededService(world, { stateDir: join(state, name), vars, script: workerScript(name) });
 
 /** API keys: each has a limit of its own. */
-export const apiKeys = async (db: D1Like, business: DemoBusiness, count: number): Promise<readonly string[]> => {
-  const keys = Array.from({ length: count }, unknownKey);
+export const insertApiKeys = async (db: D1Like, business: DemoBusiness, count: number): Promise<readonly string[]> => {
+  const keys = Array.from({ length: count }, newUnknownKey);
   await db.batch(
     keys.map((key, at) =>
       db
@@ -66,7 +69,7 @@ export const apiKeys = async (db: D1Like, business: DemoBusiness, count: number)
   return keys;
 };
 
-export const unknownKey = (): string => newSecret("sk_live_", firstHome, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)));
+export const newUnknownKey = (): string => generateSecret("sk_live_", firstShard, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)));
 
 /** The steady state: the origin's policies were captured within the last quarter of an hour. */
 export const capturePolicies = async (db: D1Like): Promise<void> => {
@@ -96,7 +99,7 @@ export const sendJson = (
   fetch(`${url}${path}`, { method, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
 
 /** The code in the newest mail to an address. */
-export const mailedCode = async (url: string, email: string): Promise<string | undefined> => {
+export const findEmailCode = async (url: string, email: string): Promise<string | undefined> => {
   const { messages } = (await (await fetch(`${url}/dev/mail?to=${encodeURIComponent(email)}`)).json()) as { messages: { text: string }[] };
   return /^\d{6}$/m.exec(messages[0]?.text ?? "")?.[0];
 };

@@ -1,10 +1,10 @@
 // How long pages take to be answered where their business has many certificates: one connection, one page after the other.
-import { load, percentile, type Request } from "./load.ts";
-import { growTo } from "./seed.ts";
-import { address, issueCertificate, serviceIn, type Bench } from "./measured-service.ts";
-import { grantOne, personOf, sessionOf } from "./shares.ts";
+import { runLoad, percentile, type Request } from "./load.ts";
+import { insertCertificates } from "./seed.ts";
+import { clientAddressHeader, issueCertificate, startBenchService, type Bench } from "./measured-service.ts";
+import { grantOne, createPerson, signInByEmailCode } from "./shares.ts";
 import { dayMs } from "../../core/time.ts";
-import { seedPeople, vaultOf } from "../demo-world.ts";
+import { seedPeople, openVaultFromVars } from "../demo-world.ts";
 import { livePaths } from "../../workers/pages/portal/paths.ts";
 
 const seconds = 3;
@@ -12,15 +12,15 @@ const goalMs = 100;
 
 export const measurePages = async (bench: Bench & { readonly size: number }): Promise<void> => {
   const vars = { ...bench.vars, LIMIT_SESSION: "1000000/60" }; // one person looks at a page hundreds of times
-  const service = await serviceIn({ ...bench, vars }, "pages");
+  const service = await startBenchService({ ...bench, vars }, "pages");
   const { db, url, runtime } = service;
   const { acme, ownerEmail } = bench.world;
   const certId = await issueCertificate(url, acme, 1_000_001); // its list of recipients is that of the others
-  await growTo(db, acme, 0, bench.size, Date.now() - 365 * dayMs);
-  await seedPeople(db, await vaultOf(bench.vars), bench.world, Date.now());
-  const person = await personOf(service, 0);
+  await insertCertificates(db, acme, 0, bench.size, Date.now() - 365 * dayMs);
+  await seedPeople(db, await openVaultFromVars(bench.vars), bench.world, Date.now());
+  const person = await createPerson(service, 0);
   const shareId = await grantOne(service, person, acme);
-  const owner = await sessionOf(url, { email: ownerEmail, realm: "business", ip: "10.7.0.1" });
+  const owner = await signInByEmailCode(url, { email: ownerEmail, realm: "business", ip: "10.7.0.1" });
   const as = (cookie: string, paths: readonly string[]) => paths.map((path) => ({ path, cookie }));
   const pages = [
     ...as("", ["/", "/withdraw", `/c/${certId}`, "/docs", "/docs/api/certificates"]),
@@ -42,11 +42,11 @@ export const measurePages = async (bench: Bench & { readonly size: number }): Pr
         cookie,
         accept: "text/html",
         "user-agent": "Mozilla/5.0 Firefox/150.0",
-        ...address(n),
+        ...clientAddressHeader(n),
       },
     });
-    await load(url, request, { seconds: 1, connections: 1 }); // warms code paths and caches
-    const { latencies, statuses, requests } = await load(url, request, { seconds, connections: 1 });
+    await runLoad(url, request, { seconds: 1, connections: 1 }); // warms code paths and caches
+    const { latencies, statuses, requests } = await runLoad(url, request, { seconds, connections: 1 });
     const p95 = percentile(latencies, 0.95);
     const others = requests - (statuses[200] ?? 0);
     console.log(

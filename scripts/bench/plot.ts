@@ -1,4 +1,4 @@
-// Draws the figures of docs/benchmarks.md: each graph is of one table there, so that a graph never shows what was not measured.
+// Draws the figures of docs/reference/benchmarks.md: each graph is of one table there, so that a graph never shows what was not measured.
 // Every value stands beside its bar, and the table beside the graph.
 
 interface Graph {
@@ -46,20 +46,23 @@ const graphs: readonly Graph[] = [
   },
 ];
 
-const cellsOf = (line: string): string[] =>
+const parseCells = (line: string): string[] =>
   line
     .slice(1, -1)
     .split("|")
     .map((cell) => cell.trim());
 
 /** The first table of a section: its heads and its rows. */
-const tableOf = (document: string, section: string): { readonly heads: string[]; readonly rows: string[][] } => {
+const parseTable = (document: string, section: string): { readonly heads: string[]; readonly rows: string[][] } => {
   const text = document.split(/^## /m).find((part) => part.startsWith(section)) ?? "";
   const [heads, , ...rows] = text.split("\n").filter((line) => line.startsWith("|"));
-  if (heads === undefined) throw new Error(`docs/benchmarks.md: no table under ${section}`);
-  const width = cellsOf(heads).length;
+  if (heads === undefined) throw new Error(`docs/reference/benchmarks.md: no table under ${section}`);
+  const width = parseCells(heads).length;
   const end = rows.findIndex((row) => /^\|[-| ]+\|$/.test(row)); // the rule of the next table
-  return { heads: cellsOf(heads), rows: (end === -1 ? rows : rows.slice(0, end - 1)).map(cellsOf).filter((row) => row.length === width) };
+  return {
+    heads: parseCells(heads),
+    rows: (end === -1 ? rows : rows.slice(0, end - 1)).map(parseCells).filter((row) => row.length === width),
+  };
 };
 
 interface Row {
@@ -68,21 +71,21 @@ interface Row {
   readonly values: readonly string[];
 }
 
-const rowsOf = (document: string, { section, bars, without }: Graph): Row[] => {
-  const { heads, rows } = tableOf(document, section);
+const parseRows = (document: string, { section, bars, without }: Graph): Row[] => {
+  const { heads, rows } = parseTable(document, section);
   const columns = bars.map(({ column }) => heads.indexOf(column));
   return rows
     .filter(([label = ""]) => !without?.test(label))
     .map((row) => ({ label: row[0] ?? "", values: columns.map((column) => row[column] ?? "") }));
 };
 
-const figureOf = (text: string): number => {
+const parseFigure = (text: string): number => {
   const value = Number(text.replaceAll(",", ""));
-  if (text === "" || !Number.isFinite(value)) throw new Error(`docs/benchmarks.md: ${text} is no figure`);
+  if (text === "" || !Number.isFinite(value)) throw new Error(`docs/reference/benchmarks.md: ${text} is no figure`);
   return value;
 };
 
-const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
 const width = 860;
 const labelEnd = 300;
@@ -92,36 +95,36 @@ const rowGap = 14;
 const top = 64;
 
 /** Floors are what is compared with; they stand back. */
-const shadeOf = (row: Row, at: number, graph: Graph): string =>
+const pickShade = (row: Row, at: number, graph: Graph): string =>
   graph.bars.length === 1 ? (row.label.startsWith("floor") ? "a" : "c") : ("abc"[at + 3 - graph.bars.length] as string);
 
-const drawn = (graph: Graph, rows: readonly Row[]): string => {
-  const largest = Math.max(...rows.flatMap(({ values }) => values.map(figureOf)));
+const drawGraph = (graph: Graph, rows: readonly Row[]): string => {
+  const largest = Math.max(...rows.flatMap(({ values }) => values.map(parseFigure)));
   const rowHeight = graph.bars.length * barHeight + rowGap;
   const legend = graph.bars.length === 1 ? [] : graph.bars;
   const bars = rows.flatMap((row, at) => {
     const y = top + at * rowHeight;
     return [
-      `<text x="${labelEnd - 10}" y="${y + (graph.bars.length * barHeight) / 2 + 5}" text-anchor="end">${escaped(row.label)}</text>`,
+      `<text x="${labelEnd - 10}" y="${y + (graph.bars.length * barHeight) / 2 + 5}" text-anchor="end">${escapeXml(row.label)}</text>`,
       ...row.values.map((value, bar) => {
-        const length = Math.max(1, Math.round(((plotEnd - labelEnd) * figureOf(value)) / largest));
+        const length = Math.max(1, Math.round(((plotEnd - labelEnd) * parseFigure(value)) / largest));
         const y1 = y + bar * barHeight;
-        return `<rect class="${shadeOf(row, bar, graph)}" x="${labelEnd}" y="${y1}" width="${length}" height="${barHeight - 2}"/><text class="small" x="${labelEnd + length + 6}" y="${y1 + 12}">${value} ${graph.unit}</text>`;
+        return `<rect class="${pickShade(row, bar, graph)}" x="${labelEnd}" y="${y1}" width="${length}" height="${barHeight - 2}"/><text class="small" x="${labelEnd + length + 6}" y="${y1 + 12}">${value} ${graph.unit}</text>`;
       }),
     ];
   });
   const height = top + rows.length * rowHeight;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="t d" font-family="system-ui, sans-serif" font-size="14">
-  <title id="t">${escaped(graph.title)}</title>
-  <desc id="d">${escaped(rows.map(({ label, values }) => `${label}: ${values.map((value, at) => `${graph.bars.length === 1 ? "" : `${graph.bars[at]?.legend} `}${value} ${graph.unit}`).join(", ")}`).join("; "))}.</desc>
+  <title id="t">${escapeXml(graph.title)}</title>
+  <desc id="d">${escapeXml(rows.map(({ label, values }) => `${label}: ${values.map((value, at) => `${graph.bars.length === 1 ? "" : `${graph.bars[at]?.legend} `}${value} ${graph.unit}`).join(", ")}`).join("; "))}.</desc>
   <style>
     text { fill: #111827 } .small { font-size: 12px; fill: #4b5563 } .head { font-weight: 600 } .axis { stroke: #6b7280 }
     .paper { fill: #ffffff } .a { fill: #9ca3af } .b { fill: #60a5fa } .c { fill: #1d4ed8 }
     @media (prefers-color-scheme: dark) { .paper { fill: #111827 } text { fill: #e5e7eb } .small { fill: #9ca3af } .axis { stroke: #9ca3af } .a { fill: #6b7280 } .b { fill: #3b82f6 } .c { fill: #93c5fd } }
   </style>
   <rect class="paper" width="${width}" height="${height}"/>
-  <text class="head" x="10" y="24">${escaped(graph.title)}</text>
-  ${legend.map(({ legend: name }, at) => `<rect class="${shadeOf({ label: "", values: [] }, at, graph)}" x="${labelEnd + at * 130}" y="38" width="12" height="12"/><text class="small" x="${labelEnd + 18 + at * 130}" y="48">${escaped(name)}</text>`).join("\n  ")}
+  <text class="head" x="10" y="24">${escapeXml(graph.title)}</text>
+  ${legend.map(({ legend: name }, at) => `<rect class="${pickShade({ label: "", values: [] }, at, graph)}" x="${labelEnd + at * 130}" y="38" width="12" height="12"/><text class="small" x="${labelEnd + 18 + at * 130}" y="48">${escapeXml(name)}</text>`).join("\n  ")}
   <path class="axis" d="M${labelEnd} ${top - 4}V${height - rowGap + 4}"/>
   ${bars.join("\n  ")}
 </svg>
@@ -129,5 +132,5 @@ const drawn = (graph: Graph, rows: readonly Row[]): string => {
 };
 
 /** Every graph of the document, by the file in docs/images that holds it. */
-export const plotsOf = (document: string): readonly { readonly file: string; readonly svg: string }[] =>
-  graphs.map((graph) => ({ file: `${graph.name}.svg`, svg: drawn(graph, rowsOf(document, graph)) }));
+export const drawPlots = (document: string): readonly { readonly file: string; readonly svg: string }[] =>
+  graphs.map((graph) => ({ file: `${graph.name}.svg`, svg: drawGraph(graph, parseRows(document, graph)) }));

@@ -2,20 +2,20 @@
 // change does (a batch in the database, then a notice after the answer) and registers endpoints as management does. For the
 // benchmark and for the tests that kill the service; no deployment holds it.
 
-interface Log {
+interface EventSequenceStub {
   readonly drain: () => Promise<void>;
   readonly addEndpoint: (endpoint: object) => Promise<boolean>;
-  readonly deliveries: (endpointId: string, limit: number, before: string | null) => Promise<unknown>;
-  readonly page: (cursor: number, limit: number, types: null) => Promise<unknown>;
+  readonly listDeliveries: (endpointId: string, limit: number, before: string | null) => Promise<unknown>;
+  readonly listEvents: (cursor: number, limit: number, types: null) => Promise<unknown>;
 }
 
 interface ProducerEnv {
   readonly DB: D1Database;
-  readonly BUSINESS_LOG: { readonly getByName: (name: string) => Log };
+  readonly EVENT_SEQUENCE: { readonly getByName: (name: string) => EventSequenceStub };
 }
 
 /** What is asked for, as the members of one JSON object. */
-interface Asked {
+interface ProducerRequest {
   readonly business: string;
   readonly commit?: number;
   /** False: as if the process had died right after the commit. */
@@ -39,7 +39,7 @@ const commit = async (db: D1Database, business: string, count: number): Promise<
   return ids;
 };
 
-const bareLoops = async ({ url, count, body }: NonNullable<Asked["bare"]>): Promise<number> => {
+const bareLoops = async ({ url, count, body }: NonNullable<ProducerRequest["bare"]>): Promise<number> => {
   const began = Date.now();
   let left = count;
   const loop = async (): Promise<void> => {
@@ -51,14 +51,14 @@ const bareLoops = async ({ url, count, body }: NonNullable<Asked["bare"]>): Prom
 
 export default {
   async fetch(request: Request, env: ProducerEnv, context: ExecutionContext): Promise<Response> {
-    const asked = await request.json<Asked>();
-    const log = env.BUSINESS_LOG.getByName(asked.business);
+    const asked = await request.json<ProducerRequest>();
+    const log = env.EVENT_SEQUENCE.getByName(asked.business);
     if (asked.register !== undefined) return Response.json(await log.addEndpoint(asked.register));
-    if (asked.page !== undefined) return Response.json(await log.page(asked.page.cursor, asked.page.limit, null));
+    if (asked.page !== undefined) return Response.json(await log.listEvents(asked.page.cursor, asked.page.limit, null));
     if (asked.bare !== undefined) return Response.json(await bareLoops(asked.bare));
     if (asked.deliveries !== undefined) {
       const { endpoint, limit, before } = asked.deliveries;
-      return Response.json(await log.deliveries(endpoint, limit, before));
+      return Response.json(await log.listDeliveries(endpoint, limit, before));
     }
     const ids = await commit(env.DB, asked.business, asked.commit ?? 0);
     if (asked.wait === true) await log.drain();

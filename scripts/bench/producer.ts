@@ -1,17 +1,17 @@
 // The producer (producer-worker.ts) from Node: events and endpoints of the businesses of a running service, over plain HTTP.
 import { Agent, request } from "node:http";
-import { firstHome, newId } from "../../core/ids.ts";
-import { secretBytes, secretHint, webhookSecret } from "../../core/webhooks/signature.ts";
-import { sealSecret } from "../../storage/webhook-secrets.ts";
-import { vaultOf } from "../demo-world.ts";
+import { firstShard, generateId } from "../../core/ids.ts";
+import { secretLength, formatSecretHint, formatWebhookSecret } from "../../core/webhooks/signature.ts";
+import { sealWebhookSecret } from "../../storage/webhook-secrets.ts";
+import { openVaultFromVars } from "../demo-world.ts";
 import { workerScript } from "./measured-service.ts";
 
 const random = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count));
 
 /** For `startRuntime({ beside })`. */
-export const producerScript = (): string => workerScript("producer-worker");
+export const loadProducerScript = (): string => workerScript("producer-worker");
 
-export interface Place {
+export interface ProducerTarget {
   readonly url: string;
   readonly vars: Readonly<Record<string, string>>;
   readonly business: string;
@@ -25,7 +25,7 @@ export interface PlacedEvent {
 const agent = new Agent({ keepAlive: true, maxSockets: 32 });
 
 /** Node's own fetch does not let the host be chosen. Rejects when the service dies meanwhile. */
-const ask = <T>(origin: string, body: object): Promise<T> =>
+const callProducer = <T>(origin: string, body: object): Promise<T> =>
   new Promise((resolve, reject) => {
     const text = JSON.stringify(body);
     const { hostname, port } = new URL(origin);
@@ -50,47 +50,47 @@ const ask = <T>(origin: string, body: object): Promise<T> =>
 
 /** Commits so many events in one batch; answers their ids once they are durable. */
 export const commitEvents = (
-  { url, business }: Place,
+  { url, business }: ProducerTarget,
   count: number,
   how: { readonly notify?: boolean; readonly wait?: boolean } = {},
-): Promise<readonly string[]> => ask(url, { business, commit: count, ...how });
+): Promise<readonly string[]> => callProducer(url, { business, commit: count, ...how });
 
 export const registerEndpoint = async (
-  { url, vars, business }: Place,
+  { url, vars, business }: ProducerTarget,
   target: string,
 ): Promise<{ readonly id: string; readonly secret: string }> => {
-  const id = newId("whk_", firstHome, random);
-  const secret = webhookSecret(random(secretBytes));
-  const secretSealed = await sealSecret(await vaultOf(vars), { endpointId: id, businessId: business }, secret);
+  const id = generateId("whk_", firstShard, random);
+  const secret = formatWebhookSecret(random(secretLength));
+  const secretSealed = await sealWebhookSecret(await openVaultFromVars(vars), { endpointId: id, businessId: business }, secret);
   const register = {
     id,
     url: target,
     events: null,
     description: null,
     secretSealed,
-    secretHint: secretHint(secret),
+    secretHint: formatSecretHint(secret),
     createdAt: Date.now(),
   };
-  if (!(await ask<boolean>(url, { business, register }))) throw new Error("producer: not registered");
+  if (!(await callProducer<boolean>(url, { business, register }))) throw new Error("producer: not registered");
   return { id, secret };
 };
 
-export const eventPage = (
-  { url, business }: Place,
+export const listEvents = (
+  { url, business }: ProducerTarget,
   cursor: number,
   limit: number,
 ): Promise<{ readonly events: readonly PlacedEvent[]; readonly readTo: number; readonly head: number }> =>
-  ask(url, { business, page: { cursor, limit } });
+  callProducer(url, { business, page: { cursor, limit } });
 
 /** Milliseconds that so many POSTs take with nothing around them. */
-export const barePosts = ({ url, business }: Place, target: string, count: number): Promise<number> =>
-  ask(url, { business, bare: { url: target, count, body: "x".repeat(240) } });
+export const measureBarePosts = ({ url, business }: ProducerTarget, target: string, count: number): Promise<number> =>
+  callProducer(url, { business, bare: { url: target, count, body: "x".repeat(240) } });
 
-export const deliveriesOf = (
-  { url, business }: Place,
+export const listDeliveries = (
+  { url, business }: ProducerTarget,
   endpoint: string,
   before: string | null,
 ): Promise<{
   readonly deliveries: readonly { readonly id: string; readonly status: string; readonly attempt: number }[];
   readonly hasMore: boolean;
-}> => ask(url, { business, deliveries: { endpoint, limit: 1_000, before } });
+}> => callProducer(url, { business, deliveries: { endpoint, limit: 1_000, before } });

@@ -3,18 +3,18 @@
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { utf8 } from "../../core/bytes.ts";
+import { encodeUtf8 } from "../../core/bytes.ts";
 import { sha256Hex } from "../../core/hash.ts";
-import { anchorStatement } from "../../core/ledger/statement.ts";
-import { entryBundle } from "../../core/ledger/tiles.ts";
+import { formatAnchorStatement } from "../../core/ledger/statement.ts";
+import { encodeEntryBundle } from "../../core/ledger/tiles.ts";
 import { trustOf } from "../../verifier/trust.ts";
-import { noDemands, verifyPack } from "../../verifier/verify-pack.ts";
+import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import type { D1Like, Runtime } from "../local-runtime.ts";
 import { noteKeyPair } from "../note-secret.ts";
-import { startLedger, type StandaloneLedger } from "../standalone-ledger.ts";
-import { load, percentile } from "./load.ts";
+import { startStandaloneLedger, type StandaloneLedger } from "../standalone-ledger.ts";
+import { runLoad, percentile } from "./load.ts";
 import type { Slices } from "./series.ts";
-import { capturePolicies, issueCertificate, origin as pageOrigin, serviceIn, type Bench } from "./measured-service.ts";
+import { capturePolicies, issueCertificate, origin as pageOrigin, startBenchService, type Bench } from "./measured-service.ts";
 import { consentRequest } from "./submission.ts";
 
 const origin = "ledger.bench.test/ledger/2026h2";
@@ -23,8 +23,8 @@ const token = "token-of-the-benchmark-not-a-secret";
 const perBatch = 256;
 const measuredEntries = 5_120; // twenty batches: some seconds at the goal's rate
 
-const statementAt = (at: number): string =>
-  anchorStatement({
+const buildStatement = (at: number): string =>
+  formatAnchorStatement({
     event: "certificate.issued",
     entityId: `cc_00${String(at).padStart(24, "0")}`,
     fingerprint: sha256Hex(String(at)),
@@ -39,7 +39,7 @@ const measureLog = async (ledger: StandaloneLedger, sizes: readonly number[]): P
     const began = performance.now();
     const from = size;
     for (; size < to; size += perBatch) {
-      const body = entryBundle(Array.from({ length: perBatch }, (_, one) => utf8(statementAt(size + one))));
+      const body = encodeEntryBundle(Array.from({ length: perBatch }, (_, one) => encodeUtf8(buildStatement(size + one))));
       const response = await fetch(`${ledger.base}/add-batch`, { method: "POST", headers: { authorization: `Bearer ${token}` }, body });
       if (response.status !== 200) throw new Error(`bench: add-batch ${response.status}`);
       await response.arrayBuffer();
@@ -55,18 +55,18 @@ const measureLog = async (ledger: StandaloneLedger, sizes: readonly number[]): P
   }
 };
 
-type Behaviour = "healthy" | "dead" | "hanging" | "lying" | "resetting";
-const behaviours: readonly Behaviour[] = ["healthy", "dead", "hanging", "lying", "resetting"];
+type ProxyBehavior = "healthy" | "dead" | "hanging" | "lying" | "resetting";
+const proxyBehaviors: readonly ProxyBehavior[] = ["healthy", "dead", "hanging", "lying", "resetting"];
 
 /** Stands between the service and the ledger, and behaves as it is told. */
-class GoBetween {
-  behaviour: Behaviour = "healthy";
+class LedgerProxy {
+  behavior: ProxyBehavior = "healthy";
   readonly #server: Server;
   readonly #target: URL;
 
   constructor(target: string) {
     this.#target = new URL(target);
-    this.#server = createServer((asked, answer) => this.#answer(asked, answer));
+    this.#server = createServer((asked, answer) => this.#respond(asked, answer));
   }
 
   async listen(): Promise<string> {
@@ -79,16 +79,16 @@ class GoBetween {
     this.#server.close();
   }
 
-  #answer(asked: IncomingMessage, answer: ServerResponse): void {
-    if (this.behaviour === "hanging") return;
-    if (this.behaviour === "resetting" || this.behaviour === "dead") {
+  #respond(asked: IncomingMessage, answer: ServerResponse): void {
+    if (this.behavior === "hanging") return;
+    if (this.behavior === "resetting" || this.behavior === "dead") {
       asked.socket.destroy(); // a closed port would need another address; a closed connection is what it comes to
       return;
     }
     const onward = request(
       { host: this.#target.hostname, port: this.#target.port, method: asked.method, path: asked.url, headers: asked.headers },
       (response) => {
-        if (this.behaviour === "lying" && asked.url?.endsWith("/add-batch")) {
+        if (this.behavior === "lying" && asked.url?.endsWith("/add-batch")) {
           response.resume();
           answer.writeHead(200, { "content-type": "application/json" }).end('{"indices":["0"]}');
           return;
@@ -102,10 +102,10 @@ class GoBetween {
   }
 }
 
-const count = async (db: D1Like, sql: string): Promise<number> => Number((await db.prepare(sql).first<{ n: number }>())?.n);
+const countRows = async (db: D1Like, sql: string): Promise<number> => Number((await db.prepare(sql).first<{ n: number }>())?.n);
 
 /** Statements a second into the ledger, by the cron alone, and whether each has one place, in the order of the rows. */
-const drain = async (service: Runtime, db: D1Like, what: string, judgesOrder: boolean): Promise<void> => {
+const drainBacklog = async (service: Runtime, db: D1Like, what: string, judgesOrder: boolean): Promise<void> => {
   await db.prepare("UPDATE anchors SET next_at = 0 WHERE status <> 'anchored'").bind().run();
   const [{ since, backlog }] = (
     await db.prepare("SELECT MIN(ord) AS since, COUNT(*) AS backlog FROM anchors WHERE status <> 'anchored'").all<{
@@ -114,7 +114,7 @@ const drain = async (service: Runtime, db: D1Like, what: string, judgesOrder: bo
     }>()
   ).results as [{ since: number; backlog: number }];
   const began = performance.now();
-  while ((await count(db, "SELECT COUNT(*) AS n FROM anchors WHERE status <> 'anchored'")) > 0) {
+  while ((await countRows(db, "SELECT COUNT(*) AS n FROM anchors WHERE status <> 'anchored'")) > 0) {
     if (performance.now() - began > 120_000) throw new Error("bench: the backlog does not drain");
     await service.scheduled("* * * * *");
   }
@@ -135,7 +135,7 @@ const fillBacklog = async (db: D1Like, backlog: number): Promise<void> => {
   for (let from = 0; from < backlog; from += 50) {
     await db.batch(
       Array.from({ length: Math.min(50, backlog - from) }, (_, one) => {
-        const statement = statementAt(10_000_000 + from + one);
+        const statement = buildStatement(10_000_000 + from + one);
         return db
           .prepare(
             `INSERT INTO anchors (id, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at)
@@ -147,30 +147,30 @@ const fillBacklog = async (db: D1Like, backlog: number): Promise<void> => {
   }
 };
 
-const measureOutages = async (service: Runtime, db: D1Like, between: GoBetween, options: Bench & Slices): Promise<void> => {
+const measureOutages = async (service: Runtime, db: D1Like, between: LedgerProxy, options: Bench & Slices): Promise<void> => {
   const { acme } = options.world;
-  const latencies = new Map<Behaviour, number[]>(behaviours.map((behaviour) => [behaviour, []]));
+  const latencies = new Map<ProxyBehavior, number[]>(proxyBehaviors.map((behaviour) => [behaviour, []]));
   let faults = 0;
   let from = 0;
   for (let round = -1; round < options.rounds; round += 1) {
-    for (const behaviour of behaviours) {
-      between.behaviour = behaviour;
+    for (const behaviour of proxyBehaviors) {
+      between.behavior = behaviour;
       await db.prepare("UPDATE ledger_state SET failures = 0, blocked_until = 0").bind().run();
-      const measured = await load(service.url, (n) => consentRequest(acme, pageOrigin, from + n), options);
+      const measured = await runLoad(service.url, (n) => consentRequest(acme, pageOrigin, from + n), options);
       from += 100_000;
       if (round < 0) continue; // warms code paths and caches
       faults += measured.requests - (measured.statuses[201] ?? 0);
       latencies.get(behaviour)?.push(...measured.latencies);
     }
   }
-  between.behaviour = "healthy";
-  const p99 = (behaviour: Behaviour): number =>
+  between.behavior = "healthy";
+  const p99 = (behaviour: ProxyBehavior): number =>
     percentile(
       (latencies.get(behaviour) ?? []).sort((a, b) => a - b),
       0.99,
     );
   const healthy = p99("healthy");
-  for (const behaviour of behaviours) {
+  for (const behaviour of proxyBehaviors) {
     const all = latencies.get(behaviour) ?? [];
     console.log(
       `consent          ledger ${behaviour.padEnd(10)} p50 ${percentile(all, 0.5).toFixed(1).padStart(6)} ms  p99 ${p99(behaviour).toFixed(1).padStart(6)} ms  ${(p99(behaviour) / healthy).toFixed(2)}x of healthy  (${all.length} requests)`,
@@ -189,7 +189,7 @@ const measureVerifier = async (service: Runtime, apiKey: string, certId: string)
   let verdict = "";
   for (let round = 0; round < 50; round += 1) {
     const began = performance.now();
-    verdict = (await verifyPack(zip, { ...noDemands, trust })).verdict;
+    verdict = (await verifyPack(zip, { ...defaultVerificationOptions, trust })).verdict;
     times.push(performance.now() - began);
   }
   const [first = 0] = times;
@@ -200,12 +200,12 @@ const measureVerifier = async (service: Runtime, apiKey: string, certId: string)
 };
 
 export const measureProofs = async (options: Bench & Slices & { readonly logSizes: readonly number[] }): Promise<void> => {
-  const growing = await startLedger({ origin, secret: keys.secret, token, folder: join(options.state, "log") });
+  const growing = await startStandaloneLedger({ origin, secret: keys.secret, token, folder: join(options.state, "log") });
   await measureLog(growing, options.logSizes);
   await growing.dispose();
 
-  const ledger = await startLedger({ origin, secret: keys.secret, token, folder: join(options.state, "ledger") });
-  const between = new GoBetween(ledger.base);
+  const ledger = await startStandaloneLedger({ origin, secret: keys.secret, token, folder: join(options.state, "ledger") });
+  const between = new LedgerProxy(ledger.base);
   const address = await between.listen();
   const { acme } = options.world;
   const vars = {
@@ -215,17 +215,17 @@ export const measureProofs = async (options: Bench & Slices & { readonly logSize
     LEDGER_VKEYS: keys.vkey,
     LEDGER_WRITE_TOKEN: token,
   };
-  const { runtime: service, url, db } = await serviceIn(options, "proofs", { vars });
+  const { runtime: service, url, db } = await startBenchService(options, "proofs", { vars });
   await capturePolicies(db);
   const certId = await issueCertificate(url, acme, 9_000_000);
   await service.scheduled("* * * * *");
   await service.scheduled("*/15 * * * *");
   await measureVerifier(service, acme.keys.live, certId);
   await fillBacklog(db, 5_000);
-  await drain(service, db, "that waited", true);
+  await drainBacklog(service, db, "that waited", true);
   await measureOutages(service, db, between, options);
   await db.prepare("UPDATE ledger_state SET failures = 0, blocked_until = 0").bind().run();
-  await drain(service, db, "left behind by the outages", false);
+  await drainBacklog(service, db, "left behind by the outages", false);
   await service.dispose();
   between.close();
   await ledger.dispose();

@@ -1,28 +1,28 @@
 // What the clock does to many certificates whose time has passed on one day: the minute's cron runs again and again until the person of each
 // is erased.
-import { cpuMs, residentMiB } from "./runtime-process.ts";
-import { growTo } from "./seed.ts";
-import { issueCertificate, serviceIn, type Bench } from "./measured-service.ts";
+import { getCpuMs, getResidentMiB } from "./runtime-process.ts";
+import { insertCertificates } from "./seed.ts";
+import { issueCertificate, startBenchService, type Bench } from "./measured-service.ts";
 import { minuteMs } from "../../core/time.ts";
 
-const maxMs = 90 * minuteMs;
+const maxRunMs = 90 * minuteMs;
 
 export const measureRetention = async (bench: Bench & { readonly due: number }): Promise<void> => {
-  const { db, pid, runtime, url } = await serviceIn(bench, "retention");
+  const { db, pid, runtime, url } = await startBenchService(bench, "retention");
   const { acme } = bench.world;
   await issueCertificate(url, acme, 1_000_001); // its list of recipients is that of the others
-  await growTo(db, acme, 0, bench.due, Date.now() - 6 * 365 * 24 * 60 * minuteMs);
+  await insertCertificates(db, acme, 0, bench.due, Date.now() - 6 * 365 * 24 * 60 * minuteMs);
   const kept = async (): Promise<number> =>
     (
       await db
         .prepare("SELECT COUNT(*) AS n FROM certificates WHERE subject_erased_at IS NULL AND retention_until = 0")
         .first<{ n: number }>()
     )?.n ?? 0;
-  const cpu = cpuMs(pid);
+  const cpu = getCpuMs(pid);
   const began = performance.now();
   let minutes = 0;
   let longest = 0;
-  for (let left = bench.due; left > 0 && performance.now() - began < maxMs; left = await kept()) {
+  for (let left = bench.due; left > 0 && performance.now() - began < maxRunMs; left = await kept()) {
     process.stderr.write(`\r  minute ${minutes}, ${left} left `);
     const at = performance.now();
     await runtime.scheduled("* * * * *");
@@ -38,6 +38,6 @@ export const measureRetention = async (bench: Bench & { readonly due: number }):
     `erased in        ${minutes} runs of the minute's cron, ${((performance.now() - began) / 1_000).toFixed(0)} s one after the other, the longest ${(longest / 1_000).toFixed(1)} s`,
   );
   console.log(`entries          ${entries?.n} of ${entries?.different} certificates`);
-  console.log(`runtime          ${((cpuMs(pid) - cpu) / 1_000).toFixed(0)} s of CPU, ${residentMiB(pid).toFixed(0)} MiB`);
+  console.log(`runtime          ${((getCpuMs(pid) - cpu) / 1_000).toFixed(0)} s of CPU, ${getResidentMiB(pid).toFixed(0)} MiB`);
   await runtime.dispose();
 };

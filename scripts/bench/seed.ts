@@ -1,8 +1,8 @@
 // Cost as certificates grow: the list, its searches and verify at a thousand, a hundred thousand and a million
 // certificates of one business. Seeded by SQL with rows of real size; what is sealed in them cannot be opened, and none of
 // the measured routes opens it.
-import { askedInTurn, withKey, type Grown, type Question } from "./growing.ts";
-import { apiKeys, issueCertificate, origin, serviceIn, type Bench } from "./measured-service.ts";
+import { runQueriesInTurn, withKey, type SeededService, type BenchQuery } from "./growth-queries.ts";
+import { insertApiKeys, issueCertificate, origin, startBenchService, type Bench } from "./measured-service.ts";
 import { consentRequest } from "./submission.ts";
 import type { DemoBusiness } from "../demo-world.ts";
 import type { D1Like } from "../local-runtime.ts";
@@ -15,7 +15,7 @@ const rowsPerStatement = 2_000; // a second or two at the far end of a million, 
 const revokedEvery = 50;
 const oneYearMs = 365 * 24 * 3_600_000;
 
-export const growTo = async (db: D1Like, business: DemoBusiness, from: number, to: number, start: number): Promise<void> => {
+export const insertCertificates = async (db: D1Like, business: DemoBusiness, from: number, to: number, start: number): Promise<void> => {
   await db
     .prepare("INSERT OR IGNORE INTO disclosures (hash, text) VALUES (?, ?)")
     .bind("d".repeat(64), "By clicking Send I agree that Acme Solar LLC may call or e-mail me about solar quotes.")
@@ -68,7 +68,7 @@ export const measureGrowth = async (bench: Bench & { readonly sizes: readonly nu
   const { acme } = bench.world;
   const known = 1_000_001;
   const { fields } = JSON.parse(consentRequest(acme, origin, known).body as string) as { fields: { email: string } };
-  const questions: readonly Question[] = [
+  const questions: readonly BenchQuery[] = [
     ["list, first page", withKey("/v1/certs")],
     ["list, page 5", withKey("/v1/certs?page=5")],
     ["list, status=revoked", withKey("/v1/certs?status=revoked")],
@@ -93,14 +93,14 @@ export const measureGrowth = async (bench: Bench & { readonly sizes: readonly nu
       }),
     ],
   ];
-  const all: Grown[] = [];
+  const all: SeededService[] = [];
   for (const size of bench.sizes) {
-    const service = await serviceIn(bench, `growth-${size}`);
-    const keys = await apiKeys(service.db, acme, 400);
+    const service = await startBenchService(bench, `growth-${size}`);
+    const keys = await insertApiKeys(service.db, acme, 400);
     await issueCertificate(service.url, acme, known); // one more, whose address is searched for
-    await growTo(service.db, acme, 0, size, Date.now() - oneYearMs);
+    await insertCertificates(service.db, acme, 0, size, Date.now() - oneYearMs);
     all.push({ ...service, size, keys });
   }
-  await askedInTurn(all, questions, bench.rounds);
+  await runQueriesInTurn(all, questions, bench.rounds);
   for (const { runtime } of all) await runtime.dispose();
 };

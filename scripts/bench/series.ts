@@ -1,8 +1,8 @@
 // Requests beside their floors, in turn: what each costs in time and in the runtime's CPU, as parts of the floor's of the same round.
 import { setTimeout as pause } from "node:timers/promises";
-import { median } from "./apart.ts";
-import { load, percentile, type Measured, type Request } from "./load.ts";
-import { cpuMs } from "./runtime-process.ts";
+import { median } from "./timing-comparison.ts";
+import { runLoad, percentile, type LoadResult, type Request } from "./load.ts";
+import { getCpuMs } from "./runtime-process.ts";
 
 export interface Slices {
   readonly seconds: number;
@@ -17,7 +17,7 @@ export interface Series {
   readonly pid: string;
   /** The n-th request; null when there is nothing left to ask, which ends the slice. */
   readonly next: (n: number) => Request | null;
-  readonly measured: Measured[];
+  readonly measured: LoadResult[];
   /** Milliseconds of runtime CPU, one figure for each of `measured`. */
   readonly cpu: number[];
   /** Likewise, until the runtime had come to rest again: chains, ledger, counters. */
@@ -25,7 +25,7 @@ export interface Series {
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
-const figures = (series: Series): { rps: number; p50: number; p99: number; cpu: number; afterwards: number; faults: number } => {
+const summarize = (series: Series): { rps: number; p50: number; p99: number; cpu: number; afterwards: number; faults: number } => {
   const requests = sum(series.measured.map((part) => part.requests));
   const latencies = series.measured.flatMap((part) => part.latencies).sort((a, b) => a - b);
   const good = sum(series.measured.map((part) => (part.statuses[200] ?? 0) + (part.statuses[201] ?? 0)));
@@ -40,7 +40,7 @@ const figures = (series: Series): { rps: number; p50: number; p99: number; cpu: 
 };
 
 /** One that has measured nothing yet. */
-export const seriesOf = (
+export const createSeries = (
   name: string,
   floor: string | null,
   where: { readonly url: string; readonly pid: string },
@@ -48,34 +48,34 @@ export const seriesOf = (
 ): Series => ({ name, floor, ...where, next, measured: [], cpu: [], afterwards: [] });
 
 /** Ends when the runtime has done what follows its answers, which it gathers for two seconds. */
-const atRest = async (pid: string): Promise<void> => {
+const waitUntilIdle = async (pid: string): Promise<void> => {
   await pause(2_200);
-  for (let before = cpuMs(pid), tries = 0; tries < 40; tries += 1) {
+  for (let before = getCpuMs(pid), tries = 0; tries < 40; tries += 1) {
     await pause(250);
-    const now = cpuMs(pid);
+    const now = getCpuMs(pid);
     if (now - before <= 20) return;
     before = now;
   }
 };
 
 const runSlice = async (series: Series, from: number, { seconds, connections }: Slices): Promise<void> => {
-  const before = cpuMs(series.pid);
-  series.measured.push(await load(series.url, (n) => series.next(from + n), { seconds, connections }));
-  const answered = cpuMs(series.pid);
+  const before = getCpuMs(series.pid);
+  series.measured.push(await runLoad(series.url, (n) => series.next(from + n), { seconds, connections }));
+  const answered = getCpuMs(series.pid);
   series.cpu.push(answered - before);
-  await atRest(series.pid);
-  series.afterwards.push(cpuMs(series.pid) - answered);
+  await waitUntilIdle(series.pid);
+  series.afterwards.push(getCpuMs(series.pid) - answered);
 };
 
 /**
  * Rate and CPU a request, each as a part of the floor's of the same round, the median of the rounds: a machine that others share
  * is slower for some seconds now and then, and then it is slower for both.
  */
-const ofFloor = (own: Series, floor: Series): { rate: number; cpu: number } => {
-  const rate = ({ requests, seconds }: Measured): number => requests / seconds;
-  const cpu = (series: Series, round: number): number => (series.cpu[round] as number) / (series.measured[round] as Measured).requests;
+const relativeToFloor = (own: Series, floor: Series): { rate: number; cpu: number } => {
+  const rate = ({ requests, seconds }: LoadResult): number => requests / seconds;
+  const cpu = (series: Series, round: number): number => (series.cpu[round] as number) / (series.measured[round] as LoadResult).requests;
   const rounds = own.measured.map((measured, round) => ({
-    rate: rate(measured) / rate(floor.measured[round] as Measured),
+    rate: rate(measured) / rate(floor.measured[round] as LoadResult),
     cpu: cpu(own, round) / cpu(floor, round),
   }));
   return { rate: median(rounds.map((one) => one.rate)), cpu: median(rounds.map((one) => one.cpu)) };
@@ -84,9 +84,9 @@ const ofFloor = (own: Series, floor: Series): { rate: number; cpu: number } => {
 export const printRounds = (all: readonly Series[]): void => {
   console.log(`\n${"".padEnd(38)}     req/s      p50      p99   CPU/req  afterwards   of floor (rate, CPU)   not 2xx`);
   for (const series of all) {
-    const own = figures(series);
+    const own = summarize(series);
     const floor = all.find(({ name }) => name === series.floor);
-    const beside = floor === undefined ? null : ofFloor(series, floor);
+    const beside = floor === undefined ? null : relativeToFloor(series, floor);
     const ratio = beside === null ? "" : `${beside.rate.toFixed(2)}, ${beside.cpu.toFixed(2)}x`;
     console.log(
       `${series.name.padEnd(38)} ${own.rps.toFixed(0).padStart(9)} ${own.p50.toFixed(1).padStart(5)} ms ${own.p99.toFixed(1).padStart(5)} ms ${own.cpu.toFixed(2).padStart(6)} ms  +${own.afterwards.toFixed(2).padStart(5)} ms    ${ratio.padEnd(20)} ${own.faults}`,
@@ -96,7 +96,7 @@ export const printRounds = (all: readonly Series[]): void => {
 
 /** Each slice of a round right after the slices it is compared with, and none in the work that another left behind. */
 export const runRounds = async (all: readonly Series[], slices: Slices): Promise<void> => {
-  for (const series of all) await load(series.url, (n) => series.next(500_000 + n), { seconds: 3, connections: slices.connections }); // warm code paths and caches alike
+  for (const series of all) await runLoad(series.url, (n) => series.next(500_000 + n), { seconds: 3, connections: slices.connections }); // warm code paths and caches alike
   let from = 0;
   for (let round = 1; round <= slices.rounds; round += 1) {
     for (const series of all) {

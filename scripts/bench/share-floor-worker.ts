@@ -7,7 +7,7 @@ interface FloorEnv {
   readonly DB: D1Database;
 }
 
-interface Asked {
+interface FloorRequest {
   readonly business: string;
   readonly client: string;
   readonly consumer: string;
@@ -21,24 +21,24 @@ const insertEntries = (db: D1Database, entityId: string, type: string, now: numb
   const entry = () => ({ id, chain: random(32), hash: random(64), sealed: "x".repeat(446) });
   return db
     .prepare(
-      `INSERT INTO audit_outbox (id, shard, chain, type, entity_type, entity_id, at, payload_hash, payload_sealed)
+      `INSERT INTO audit_outbox (id, audit_log, chain, type, entity_type, entity_id, at, payload_hash, payload_sealed)
        SELECT value ->> 'id', 0, value ->> 'chain', ?2, 'share', ?3, ?4, value ->> 'hash', value ->> 'sealed' FROM json_each(?1)`,
     )
     .bind(JSON.stringify(Array.from({ length: count }, entry)), type, entityId, now);
 };
 
-const grant = async (db: D1Database, { business, client, consumer, code }: Asked): Promise<Response> => {
+const grant = async (db: D1Database, { business, client, consumer, code }: FloorRequest): Promise<Response> => {
   const id = `shr_00${random(24)}`;
   const now = Date.now();
   const disclosure = "d".repeat(64);
   await db.batch([
-    db.prepare("INSERT INTO consumer_homes (consumer_id, home) VALUES (?, '00') ON CONFLICT DO NOTHING").bind(consumer),
+    db.prepare("INSERT INTO consumer_shards (consumer_id, shard) VALUES (?, '00') ON CONFLICT DO NOTHING").bind(consumer),
     db
       .prepare("INSERT INTO disclosures (hash, text) VALUES (?, 'I agree that Acme Solar LLC keeps these details.') ON CONFLICT DO NOTHING")
       .bind(disclosure),
     db
       .prepare(
-        `INSERT INTO shares (id, business_id, business_name, client_id, environment, consumer_id, consumer_chain, consumer_shard, scope, origin, purpose,
+        `INSERT INTO shares (id, business_id, business_name, client_id, environment, consumer_id, consumer_chain, consumer_audit_log, scope, origin, purpose,
            disclosure_hash, duration_days, created_at, expires_at, next_due_at, fields_revision, fingerprint, subject_hash, subject_sealed, signature,
            signature_kid, key_sealed, email_index, phone_index, changed_by)
          VALUES (?1, (SELECT id FROM businesses WHERE id = ?2), 'Acme Solar LLC', ?3, 'live', ?4, ?5, 0, 3, 'https://www.example.com', 'Send you a solar estimate',
@@ -66,7 +66,7 @@ const grant = async (db: D1Database, { business, client, consumer, code }: Asked
     db.prepare("INSERT INTO share_values (share_id, values_sealed, revision) VALUES (?, ?, 1)").bind(id, "x".repeat(250)),
     db
       .prepare(
-        `INSERT INTO auth_codes (share_id, code_hash, request_hash, client_id, business_id, origin, challenge, require_origin, created_at, expires_at)
+        `INSERT INTO share_codes (share_id, code_hash, request_hash, client_id, business_id, origin, challenge, require_origin, created_at, expires_at)
          VALUES (?, ?, ?, ?, ?, 'https://www.example.com', ?, 0, ?, ?)`,
       )
       .bind(id, code, random(64), client, business, random(43), now, now + yearMs),
@@ -90,20 +90,20 @@ const grant = async (db: D1Database, { business, client, consumer, code }: Asked
 
 const redeem = async (db: D1Database, code: string): Promise<Response> => {
   const { meta } = await db
-    .prepare("UPDATE auth_codes SET used_at = ?, used_by = ? WHERE code_hash = ? AND used_at IS NULL")
+    .prepare("UPDATE share_codes SET used_at = ?, used_by = ? WHERE code_hash = ? AND used_at IS NULL")
     .bind(Date.now(), random(36), code)
     .run();
   if (meta.changes === 0) return new Response(null, { status: 409 });
   const row = await db
     .prepare(
-      "SELECT a.*, s.scope, s.fingerprint, s.purpose, s.key_sealed, v.values_sealed FROM auth_codes a JOIN shares s ON s.id = a.share_id JOIN businesses b ON b.id = a.business_id LEFT JOIN share_values v ON v.share_id = s.id WHERE a.code_hash = ?",
+      "SELECT a.*, s.scope, s.fingerprint, s.purpose, s.key_sealed, v.values_sealed FROM share_codes a JOIN shares s ON s.id = a.share_id JOIN businesses b ON b.id = a.business_id LEFT JOIN share_values v ON v.share_id = s.id WHERE a.code_hash = ?",
     )
     .bind(code)
     .first();
   return Response.json(row);
 };
 
-const current = async (db: D1Database, id: string): Promise<Response> => {
+const getCurrentValues = async (db: D1Database, id: string): Promise<Response> => {
   const [read] = await db.batch([
     db.prepare("SELECT s.*, v.values_sealed FROM shares s LEFT JOIN share_values v ON v.share_id = s.id WHERE s.id = ?").bind(id),
     insertEntries(db, id, "consumer.current_read", Date.now(), 1),
@@ -114,9 +114,9 @@ const current = async (db: D1Database, id: string): Promise<Response> => {
 export default {
   async fetch(request: Request, { DB: db }: FloorEnv): Promise<Response> {
     const [, word, of = ""] = new URL(request.url).pathname.split("/");
-    if (word === "grant") return grant(db, await request.json<Asked>());
+    if (word === "grant") return grant(db, await request.json<FloorRequest>());
     if (word === "redeem") return redeem(db, of);
-    if (word === "current") return current(db, of);
+    if (word === "current") return getCurrentValues(db, of);
     if (word === "list") {
       const list = db.prepare("SELECT * FROM shares WHERE business_id = ? AND environment = 'live' ORDER BY ord DESC LIMIT 51").bind(of);
       return Response.json((await list.all()).results);

@@ -1,17 +1,17 @@
 // Cost as shares grow: the list of one business at a thousand, a hundred thousand and a million shares, half of which have expired.
-import { askedInTurn, withKey, type Grown, type Question } from "./growing.ts";
-import { apiKeys, serviceIn, type Bench } from "./measured-service.ts";
-import { copyShares, grantOne, personOf } from "./shares.ts";
+import { runQueriesInTurn, withKey, type SeededService, type BenchQuery } from "./growth-queries.ts";
+import { insertApiKeys, startBenchService, type Bench } from "./measured-service.ts";
+import { copyShares, grantOne, createPerson } from "./shares.ts";
 
 /** Where a page in the middle and the last page begin: ids of copies end with their number. */
-const copyOf = (first: string, n: number): string => `${first.slice(0, 20)}${String(n).padStart(10, "0")}`;
+const copyShareId = (first: string, n: number): string => `${first.slice(0, 20)}${String(n).padStart(10, "0")}`;
 
 export const measureShareGrowth = async (bench: Bench & { readonly sizes: readonly number[]; readonly rounds: number }): Promise<void> => {
-  const all: Grown[] = [];
+  const all: SeededService[] = [];
   const firsts = new Map<number, string>();
   for (const size of bench.sizes) {
-    const service = await serviceIn(bench, `share-growth-${size}`);
-    const first = await grantOne(service, await personOf(service, 0), bench.world.acme);
+    const service = await startBenchService(bench, `share-growth-${size}`);
+    const first = await grantOne(service, await createPerson(service, 0), bench.world.acme);
     const ofEverySecond = (expired: string, active: string): string => `CASE n.i % 2 WHEN 0 THEN ${expired} ELSE ${active} END`;
     await copyShares(service.db, first, 0, size - 1, {
       state: ofEverySecond("'expired'", "'active'"),
@@ -19,10 +19,11 @@ export const measureShareGrowth = async (bench: Bench & { readonly sizes: readon
       next_due_at: ofEverySecond("NULL", "s.next_due_at"),
     });
     firsts.set(size, first);
-    all.push({ ...service, size, keys: await apiKeys(service.db, bench.world.acme, 200) });
+    all.push({ ...service, size, keys: await insertApiKeys(service.db, bench.world.acme, 200) });
   }
-  const behind = ({ size }: Grown, n: number): string => `/v1/shares?limit=50&starting_after=${copyOf(firsts.get(size) as string, n)}`;
-  const questions: readonly Question[] = [
+  const behind = ({ size }: SeededService, n: number): string =>
+    `/v1/shares?limit=50&starting_after=${copyShareId(firsts.get(size) as string, n)}`;
+  const questions: readonly BenchQuery[] = [
     ["first page", withKey("/v1/shares?limit=50")],
     ["page in the middle", withKey((grown) => behind(grown, Math.floor(grown.size / 2)))],
     ["last page", withKey((grown) => behind(grown, 50))],
@@ -31,6 +32,6 @@ export const measureShareGrowth = async (bench: Bench & { readonly sizes: readon
     ["expired, first page", withKey("/v1/shares?limit=50&status=expired")],
     ["revoked, of which there are none", withKey("/v1/shares?limit=50&status=revoked")],
   ];
-  await askedInTurn(all, questions, bench.rounds);
+  await runQueriesInTurn(all, questions, bench.rounds);
   for (const { runtime } of all) await runtime.dispose();
 };

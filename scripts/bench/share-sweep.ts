@@ -1,24 +1,24 @@
 // What the clock does to many shares that are due in one minute: half of them a warning, half their end. The minute's own cron runs, as
 // often as it takes, until nothing is left of it; then each share must have been told of exactly once.
 import { setTimeout as pause } from "node:timers/promises";
-import { cpuMs, residentMiB } from "./runtime-process.ts";
-import { apiKeys, bearer, serviceIn, type Bench, type Service } from "./measured-service.ts";
-import { copyShares, grantOne, personOf } from "./shares.ts";
+import { getCpuMs, getResidentMiB } from "./runtime-process.ts";
+import { insertApiKeys, bearerHeader, startBenchService, type Bench, type Service } from "./measured-service.ts";
+import { copyShares, grantOne, createPerson } from "./shares.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { dayMs, minuteMs } from "../../core/time.ts";
 import { consumerEmailContext } from "../../storage/people-contexts.ts";
-import { vaultOf } from "../demo-world.ts";
+import { openVaultFromVars } from "../demo-world.ts";
 import type { D1Like } from "../local-runtime.ts";
 
-const people = 1_000;
+const peopleCount = 1_000;
 const maxMs = 30 * minuteMs;
 const pollEveryMs = 100;
 
 /** Accounts whose addresses the service can open. */
 const seedPeople = async (db: D1Like, vars: Bench["vars"]): Promise<void> => {
-  const vault = await vaultOf(vars);
+  const vault = await openVaultFromVars(vars);
   const rows = await Promise.all(
-    Array.from({ length: people }, async (_, n) => {
+    Array.from({ length: peopleCount }, async (_, n) => {
       const id = `con_00${sha256Hex(`bench person ${n}`).slice(0, 24)}`;
       return [id, await vault.seal(consumerEmailContext(id), `person${n}@example.com`), `bench ${n}`, sha256Hex(id).slice(0, 32)];
     }),
@@ -44,7 +44,7 @@ const countMails = async (db: D1Like): Promise<void> => {
     .run();
 };
 
-const numberOf = async (db: D1Like, sql: string, ...values: readonly unknown[]): Promise<number> =>
+const queryNumber = async (db: D1Like, sql: string, ...values: readonly unknown[]): Promise<number> =>
   Object.values(
     (await db
       .prepare(sql)
@@ -52,7 +52,7 @@ const numberOf = async (db: D1Like, sql: string, ...values: readonly unknown[]):
       .first<Record<string, number>>()) ?? {},
   )[0] ?? 0;
 
-interface Times {
+interface SweepTimes {
   readonly began: number;
   /** Milliseconds from then until a poll found nothing left. */
   swept: number | null;
@@ -61,73 +61,73 @@ interface Times {
   silent: number;
 }
 
-const since = ({ began }: Times): number => performance.now() - began;
+const elapsedMs = ({ began }: SweepTimes): number => performance.now() - began;
 
 /** Polls by index, so that polling costs as good as nothing. */
-const poll = async (db: D1Like, at: number, times: Times): Promise<void> => {
-  const asked = since(times);
+const pollProgress = async (db: D1Like, at: number, times: SweepTimes): Promise<void> => {
+  const asked = elapsedMs(times);
   const row = await db
     .prepare(
       `SELECT EXISTS (SELECT 1 FROM shares WHERE environment = 'live' AND next_due_at <= ?) AS due, EXISTS (SELECT 1 FROM share_notices) AS notices`,
     )
     .bind(at)
     .first<{ due: number; notices: number }>();
-  times.silent = Math.max(times.silent, since(times) - asked);
+  times.silent = Math.max(times.silent, elapsedMs(times) - asked);
   if (row === null || row.due === 1) return;
-  times.swept ??= since(times);
-  if (row.notices === 0) times.mailsWritten ??= since(times);
+  times.swept ??= elapsedMs(times);
+  if (row.notices === 0) times.mailsWritten ??= elapsedMs(times);
 };
 
 /** The minute's cron again and again, without waiting for the minute to pass, until the last mail is written: how often. */
-const runUntilDone = async (bench: { db: D1Like; at: number; tick: () => Promise<void> }, times: Times): Promise<number> => {
+const runUntilDone = async (bench: { db: D1Like; at: number; tick: () => Promise<void> }, times: SweepTimes): Promise<number> => {
   let ticks = 0;
   let isOver = false;
   const polling = async (): Promise<void> => {
     while (!isOver) {
-      await poll(bench.db, bench.at, times);
+      await pollProgress(bench.db, bench.at, times);
       await pause(pollEveryMs);
     }
   };
   const ticking = async (): Promise<void> => {
-    for (; times.mailsWritten === null && since(times) < maxMs; ticks += 1) await bench.tick();
+    for (; times.mailsWritten === null && elapsedMs(times) < maxMs; ticks += 1) await bench.tick();
     isOver = true;
   };
   await Promise.all([polling(), ticking()]);
   return ticks;
 };
 
-interface Told {
+interface NotifiedShare {
   readonly type: string;
   readonly share_id: string;
 }
 
 /** The whole feed; each key reads a few of its pages, far below the limit of one. */
-const feedOf = async (url: string, keys: readonly string[]): Promise<readonly Told[]> => {
-  const told: Told[] = [];
+const readFeed = async (url: string, keys: readonly string[]): Promise<readonly NotifiedShare[]> => {
+  const told: NotifiedShare[] = [];
   for (let cursor = 0, page = 0; ; page += 1) {
-    const answer = await fetch(`${url}/v1/events?limit=500&cursor=${cursor}`, { headers: bearer(keys, page) });
-    const { data } = (await answer.json()) as { data: { events: Told[]; next_cursor: number } };
+    const answer = await fetch(`${url}/v1/events?limit=500&cursor=${cursor}`, { headers: bearerHeader(keys, page) });
+    const { data } = (await answer.json()) as { data: { events: NotifiedShare[]; next_cursor: number } };
     if (data.events.length === 0) return told;
     told.push(...data.events);
     cursor = data.next_cursor;
   }
 };
 
-const reconciled = (name: string, expected: number, told: number, different: number): string =>
+const describeReconciliation = (name: string, expected: number, told: number, different: number): string =>
   `${name.padEnd(16)} ${told} of ${expected}, ${expected - different} skipped, ${told - different} doubled`;
 
 const reconcile = async (service: Service, keys: readonly string[], due: Readonly<Record<"share.expiring" | "share.expired", number>>) => {
   const { db, url } = service;
-  while ((await numberOf(db, "SELECT EXISTS (SELECT 1 FROM event_outbox)")) === 1) await pause(pollEveryMs);
-  const told = await feedOf(url, keys);
+  while ((await queryNumber(db, "SELECT EXISTS (SELECT 1 FROM event_outbox)")) === 1) await pause(pollEveryMs);
+  const told = await readFeed(url, keys);
   for (const [type, expected] of Object.entries(due)) {
     const entries = await db
       .prepare("SELECT COUNT(*) AS n, COUNT(DISTINCT entity_id || chain) AS different FROM audit_outbox WHERE type = ?")
       .bind(type)
       .first<{ n: number; different: number }>();
     const events = told.filter((event) => event.type === type).map(({ share_id }) => share_id);
-    console.log(reconciled(type, expected, events.length, new Set(events).size));
-    console.log(reconciled("  entries", expected * 2, entries?.n ?? 0, entries?.different ?? 0));
+    console.log(describeReconciliation(type, expected, events.length, new Set(events).size));
+    console.log(describeReconciliation("  entries", expected * 2, entries?.n ?? 0, entries?.different ?? 0));
   }
   // Each person's, against the warnings they were due.
   const off = await db
@@ -138,19 +138,19 @@ const reconcile = async (service: Service, keys: readonly string[], due: Readonl
     )
     .bind(dayMs)
     .first<{ skipped: number; doubled: number }>();
-  const mails = await numberOf(db, "SELECT COUNT(*) FROM bench_mails");
+  const mails = await queryNumber(db, "SELECT COUNT(*) FROM bench_mails");
   console.log(`${"mails".padEnd(16)} ${mails} of ${due["share.expiring"]}, ${off?.skipped} skipped, ${off?.doubled} doubled`);
 };
 
-const seconds = (ms: number | null): string => (ms === null ? "never" : `${(ms / 1_000).toFixed(1)} s`);
+const formatSeconds = (ms: number | null): string => (ms === null ? "never" : `${(ms / 1_000).toFixed(1)} s`);
 
 export const measureShareSweep = async (bench: Bench & { readonly due: number }): Promise<void> => {
-  const service = await serviceIn(bench, "share-sweep");
+  const service = await startBenchService(bench, "share-sweep");
   const { db, pid, runtime } = service;
-  const first = await grantOne(service, await personOf(service, 0), bench.world.acme);
+  const first = await grantOne(service, await createPerson(service, 0), bench.world.acme);
   await seedPeople(db, bench.vars);
   const at = Date.now();
-  const oneOf = (column: string): string => `(SELECT ${column} FROM bench_people p WHERE p.n = n.i / 2 % ${people})`;
+  const oneOf = (column: string): string => `(SELECT ${column} FROM bench_people p WHERE p.n = n.i / 2 % ${peopleCount})`;
   await copyShares(db, first, 0, bench.due, {
     created_at: String(at - 30 * dayMs),
     expires_at: `CASE n.i % 2 WHEN 0 THEN ${at + 7 * dayMs} ELSE ${at} END`,
@@ -159,19 +159,19 @@ export const measureShareSweep = async (bench: Bench & { readonly due: number })
     consumer_chain: oneOf("chain"),
   });
   await countMails(db);
-  const keys = await apiKeys(db, bench.world.acme, 200);
+  const keys = await insertApiKeys(db, bench.world.acme, 200);
   const ends = Math.floor(bench.due / 2);
   const warnings = bench.due - ends;
 
-  const cpu = cpuMs(pid);
-  const times: Times = { began: performance.now(), swept: null, mailsWritten: null, silent: 0 };
+  const cpu = getCpuMs(pid);
+  const times: SweepTimes = { began: performance.now(), swept: null, mailsWritten: null, silent: 0 };
   const ticks = await runUntilDone({ db, at, tick: () => runtime.scheduled("* * * * *") }, times);
   console.log(`share-sweep      ${warnings} warnings and ${ends} ends due in one minute`);
   console.log(
-    `swept after      ${seconds(times.swept)}, the last mail written ${seconds(times.mailsWritten)}; ${ticks} runs of the minute's cron`,
+    `swept after      ${formatSeconds(times.swept)}, the last mail written ${formatSeconds(times.mailsWritten)}; ${ticks} runs of the minute's cron`,
   );
   console.log(
-    `runtime          ${((cpuMs(pid) - cpu) / 1_000).toFixed(1)} s of CPU, silent for ${seconds(times.silent)} at most, ${residentMiB(pid).toFixed(0)} MiB`,
+    `runtime          ${((getCpuMs(pid) - cpu) / 1_000).toFixed(1)} s of CPU, silent for ${formatSeconds(times.silent)} at most, ${getResidentMiB(pid).toFixed(0)} MiB`,
   );
   await reconcile(service, keys, { "share.expiring": warnings, "share.expired": ends });
   await runtime.dispose();

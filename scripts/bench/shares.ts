@@ -2,24 +2,24 @@
 // hundred shares hear of.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { median, p95 } from "./apart.ts";
+import { median, p95 } from "./timing-comparison.ts";
 import type { Request } from "./load.ts";
-import { cpuMs } from "./runtime-process.ts";
-import { printRounds, runRounds, seriesOf, type Series, type Slices } from "./series.ts";
+import { getCpuMs } from "./runtime-process.ts";
+import { printRounds, runRounds, createSeries, type Series, type Slices } from "./series.ts";
 import {
-  address,
-  apiKeys,
-  bearer,
-  floorIn,
-  mailedCode,
+  clientAddressHeader,
+  insertApiKeys,
+  bearerHeader,
+  startFloor,
+  findEmailCode,
   origin,
   pick,
   sendJson,
-  serviceIn,
+  startBenchService,
   type Bench,
   type Service,
 } from "./measured-service.ts";
-import { vaultOf, type DemoBusiness } from "../demo-world.ts";
+import { openVaultFromVars, type DemoBusiness } from "../demo-world.ts";
 import type { D1Like } from "../local-runtime.ts";
 
 const fields = {
@@ -34,7 +34,7 @@ const fields = {
 };
 
 /** Signs somebody in by the code from the mailbox: the cookie. */
-export const sessionOf = async (
+export const signInByEmailCode = async (
   url: string,
   who: { readonly email: string; readonly realm: string; readonly ip: string },
 ): Promise<string> => {
@@ -42,7 +42,7 @@ export const sessionOf = async (
   const from = { "cf-connecting-ip": ip };
   await sendJson(url, "POST", "/v1/auth/request-code", identity, from);
   for (let tries = 0; tries < 100; tries += 1) {
-    const code = await mailedCode(url, identity.email);
+    const code = await findEmailCode(url, identity.email);
     if (code === undefined) {
       await pause(50);
       continue;
@@ -54,15 +54,15 @@ export const sessionOf = async (
 };
 
 /** A person with these contact fields: the cookie. */
-export const personOf = async ({ url }: Service, n: number): Promise<string> => {
+export const createPerson = async ({ url }: Service, n: number): Promise<string> => {
   const who = { email: `bench${n}.${process.pid}@example.com`, realm: "consumer", ip: `10.6.${n >> 8}.${n & 255}` };
-  const cookie = await sessionOf(url, who);
+  const cookie = await signInByEmailCode(url, who);
   const put = await sendJson(url, "PUT", "/v1/me/fields", fields, { cookie });
   if (put.status !== 200) throw new Error(`bench: no fields: ${await put.text()}`);
   return cookie;
 };
 
-const decisionOf = (business: DemoBusiness, verifier: string) => ({
+const buildDecision = (business: DemoBusiness, verifier: string) => ({
   client_id: business.clients.live,
   origin,
   scope: ["email", "phone"],
@@ -82,10 +82,10 @@ export const measureShares = async (
 ): Promise<void> => {
   const { world, slices } = bench;
   const { acme } = world;
-  const service = await serviceIn(bench, "shares");
-  const floor = await floorIn(bench, "share-floor-worker");
+  const service = await startBenchService(bench, "shares");
+  const floor = await startFloor(bench, "share-floor-worker");
   const people: string[] = [];
-  for (let n = 0; n < 50; n += 1) people.push(await personOf(service, n));
+  for (let n = 0; n < 50; n += 1) people.push(await createPerson(service, n));
   const consumers = Array.from({ length: 50 }, (_, n) => `con_00floor${n}`);
   await floor.db.batch(
     consumers.map((id, n) =>
@@ -94,7 +94,7 @@ export const measureShares = async (
         .bind(id, `floor ${n}`, `floor ${n}`),
     ),
   );
-  const keys = await apiKeys(service.db, acme, 200);
+  const keys = await insertApiKeys(service.db, acme, 200);
   // Limits of a person and of a token grow with no setting: fifty of each stay below them.
   const assistants: { readonly token: string; readonly shareId: string }[] = [];
   for (const cookie of people) {
@@ -112,7 +112,7 @@ export const measureShares = async (
     const next = codes.pop(); // the youngest: a code lives for a minute
     if (next === undefined || next.until < Date.now()) return null;
     const body = JSON.stringify({ code: next.code, code_verifier: next.verifier, client_id: acme.clients.live });
-    const headers = { ...typed, ...address(n), origin, "idempotency-key": randomUUID() };
+    const headers = { ...typed, ...clientAddressHeader(n), origin, "idempotency-key": randomUUID() };
     return { method: "POST", path: "/v1/share/redeem", headers, body };
   };
   const floorRedeeming = (): Request | null => {
@@ -122,7 +122,7 @@ export const measureShares = async (
   const toolCall = (n: number, token: string, name: string, given: object): Request => ({
     method: "POST",
     path: "/mcp",
-    headers: { ...typed, ...address(n), accept: "application/json, text/event-stream", authorization: `Bearer ${token}` },
+    headers: { ...typed, ...clientAddressHeader(n), accept: "application/json, text/event-stream", authorization: `Bearer ${token}` },
     body: JSON.stringify({ jsonrpc: "2.0", id: n, method: "tools/call", params: { name, arguments: given } }),
   });
   const [grants, redemptions, readings, pages, one, ownShares] = [
@@ -134,7 +134,7 @@ export const measureShares = async (
     "GET /v1/me/shares",
   ] as const;
   const all: Series[] = [
-    seriesOf(grants, null, floor, (n) => {
+    createSeries(grants, null, floor, (n) => {
       const code = createHash("sha256").update(randomBytes(32)).digest("hex");
       return {
         method: "POST",
@@ -146,13 +146,13 @@ export const measureShares = async (
         },
       };
     }),
-    seriesOf("POST /v1/share/consent", grants, service, (n) => {
+    createSeries("POST /v1/share/consent", grants, service, (n) => {
       const verifier = randomBytes(32).toString("base64url");
       return {
         method: "POST",
         path: "/v1/share/consent",
-        headers: { ...typed, ...address(n), cookie: pick(people, n) },
-        body: JSON.stringify(decisionOf(acme, verifier)),
+        headers: { ...typed, ...clientAddressHeader(n), cookie: pick(people, n) },
+        body: JSON.stringify(buildDecision(acme, verifier)),
         took: (text) => {
           const { data } = JSON.parse(text) as { data?: { code: string; share: { id: string } } };
           if (data === undefined) return;
@@ -161,27 +161,31 @@ export const measureShares = async (
         },
       };
     }),
-    seriesOf(redemptions, null, floor, floorRedeeming),
-    seriesOf("POST /v1/share/redeem", redemptions, service, redeeming),
-    seriesOf(readings, null, floor, (n) => ({ method: "GET", path: `/current/${pick(floorShares, n)}` })),
-    seriesOf("GET /v1/consumers/{id}/current", readings, service, (n) => ({
+    createSeries(redemptions, null, floor, floorRedeeming),
+    createSeries("POST /v1/share/redeem", redemptions, service, redeeming),
+    createSeries(readings, null, floor, (n) => ({ method: "GET", path: `/current/${pick(floorShares, n)}` })),
+    createSeries("GET /v1/consumers/{id}/current", readings, service, (n) => ({
       method: "GET",
       path: `/v1/consumers/${pick(shares, n)}/current`,
-      headers: bearer(keys, n),
+      headers: bearerHeader(keys, n),
     })),
-    seriesOf(pages, null, floor, () => ({ method: "GET", path: `/list/${acme.id}` })),
-    seriesOf("GET /v1/shares?limit=50", pages, service, (n) => ({ method: "GET", path: "/v1/shares?limit=50", headers: bearer(keys, n) })),
-    seriesOf(one, null, floor, (n) => ({ method: "GET", path: `/read/${pick(floorShares, n)}` })),
-    seriesOf("POST /mcp, svc_get_share", one, service, (n) => {
+    createSeries(pages, null, floor, () => ({ method: "GET", path: `/list/${acme.id}` })),
+    createSeries("GET /v1/shares?limit=50", pages, service, (n) => ({
+      method: "GET",
+      path: "/v1/shares?limit=50",
+      headers: bearerHeader(keys, n),
+    })),
+    createSeries(one, null, floor, (n) => ({ method: "GET", path: `/read/${pick(floorShares, n)}` })),
+    createSeries("POST /mcp, svc_get_share", one, service, (n) => {
       const { token, shareId } = pick(assistants, n);
       return toolCall(n, token, "svc_get_share", { share_id: shareId });
     }),
-    seriesOf(ownShares, null, service, (n) => ({
+    createSeries(ownShares, null, service, (n) => ({
       method: "GET",
       path: "/v1/me/shares",
-      headers: { ...address(n), cookie: pick(people, n) },
+      headers: { ...clientAddressHeader(n), cookie: pick(people, n) },
     })),
-    seriesOf("POST /mcp, svc_list_shares", ownShares, service, (n) => toolCall(n, pick(assistants, n).token, "svc_list_shares", {})),
+    createSeries("POST /mcp, svc_list_shares", ownShares, service, (n) => toolCall(n, pick(assistants, n).token, "svc_list_shares", {})),
   ];
   console.log(`shares           ${slices.connections} connections, ${slices.rounds} rounds of ${slices.seconds} s each`);
   const chosen = all.filter(({ name }) => name.includes(bench.named));
@@ -218,25 +222,27 @@ export const copyShares = async (
 };
 
 export const grantOne = async ({ url }: Service, cookie: string, business: DemoBusiness): Promise<string> => {
-  const answer = await sendJson(url, "POST", "/v1/share/consent", decisionOf(business, randomBytes(32).toString("base64url")), { cookie });
+  const answer = await sendJson(url, "POST", "/v1/share/consent", buildDecision(business, randomBytes(32).toString("base64url")), {
+    cookie,
+  });
   if (answer.status !== 201) throw new Error(`bench: not granted: ${await answer.text()}`);
   return ((await answer.json()) as { data: { share: { id: string } } }).data.share.id;
 };
 
 const activeShares = 500;
-const changes = 21;
+const changeCount = 21;
 const pauseMs = 1_500;
 
 /** A change of fields that many hear of. */
 export const measureFieldChange = async (bench: Bench): Promise<void> => {
-  const service = await serviceIn(bench, "field-change");
+  const service = await startBenchService(bench, "field-change");
   const { db, url, pid } = service;
   const { acme } = bench.world;
-  const cookie = await personOf(service, 0);
+  const cookie = await createPerson(service, 0);
   // Thirty grants a minute are a person's limit: the others are rows whose copies the service can open.
   const first = await grantOne(service, cookie, acme);
   await copyShares(db, first, 0, activeShares - 1);
-  const vault = await vaultOf(bench.vars);
+  const vault = await openVaultFromVars(bench.vars);
   const { results } = await db.prepare("SELECT id FROM shares WHERE id <> ?").bind(first).all<{ id: string }>();
   const at = Date.now();
   const text = JSON.stringify({ email: [fields.email, at], phone: [fields.phone, at] });
@@ -244,7 +250,7 @@ export const measureFieldChange = async (bench: Bench): Promise<void> => {
     const key = await vault.newRecordKey();
     // as storage/share-values.ts names a copy
     const context = { table: "share_values", record: id, field: "fields", owner: acme.id };
-    const sealed = await (await vault.under(key)).seal(context, text);
+    const sealed = await (await vault.withRecordKey(key)).seal(context, text);
     await db.batch([
       db.prepare("UPDATE shares SET key_sealed = ? WHERE id = ?").bind(key, id),
       db.prepare("INSERT INTO share_values (share_id, values_sealed, revision) VALUES (?, ?, 1)").bind(id, sealed),
@@ -252,9 +258,9 @@ export const measureFieldChange = async (bench: Bench): Promise<void> => {
   }
   const took: number[] = [];
   const cpu: number[] = [];
-  for (let n = 0; n < changes; n += 1) {
+  for (let n = 0; n < changeCount; n += 1) {
     await pause(pauseMs);
-    const before = cpuMs(pid);
+    const before = getCpuMs(pid);
     const began = performance.now();
     const answer = await sendJson(url, "PUT", "/v1/me/fields", { phone: `+1 202 555 01${10 + n}` }, { cookie });
     const { data } = (await answer.json()) as { data: { events_emitted: number } };
@@ -262,7 +268,7 @@ export const measureFieldChange = async (bench: Bench): Promise<void> => {
     if (data.events_emitted !== activeShares) throw new Error(`bench: ${data.events_emitted} events`);
     if (n === 0) continue; // warms code paths
     took.push(ms);
-    cpu.push(cpuMs(pid) - before);
+    cpu.push(getCpuMs(pid) - before);
   }
   console.log(
     `PUT /v1/me/fields, ${activeShares} active shares: median ${median(took).toFixed(0)} ms, least ${Math.min(...took).toFixed(0)} ms, p95 ${p95(took).toFixed(0)} ms to the answer; ${median(cpu).toFixed(0)} ms of CPU (of ${took.length})`,

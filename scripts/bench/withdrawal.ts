@@ -1,16 +1,16 @@
 // What withdrawing gives away by its time, and how soon it shows: requests and confirms for addresses that are on a
 // certificate beside others that are not, the race for one withdrawal, and asking before contact.
 import { setTimeout as pause } from "node:timers/promises";
-import { apart, median, p95, shuffled, timed } from "./apart.ts";
+import { describeDistinguishability, median, p95, shuffle, measureTime } from "./timing-comparison.ts";
 import {
-  apiKeys,
-  bearer,
+  insertApiKeys,
+  bearerHeader,
   capturePolicies,
   issueCertificate,
-  mailedCode,
+  findEmailCode,
   origin,
   sendJson,
-  serviceIn,
+  startBenchService,
   type Bench,
 } from "./measured-service.ts";
 import { consentRequest } from "./submission.ts";
@@ -23,10 +23,10 @@ interface Person {
 }
 
 export const measureWithdrawal = async (bench: Bench & { readonly samples: number }): Promise<void> => {
-  const { runtime, url, db } = await serviceIn(bench, "withdrawal");
+  const { runtime, url, db } = await startBenchService(bench, "withdrawal");
   const { acme } = bench.world;
   await capturePolicies(db);
-  const keys = await apiKeys(db, acme, 20);
+  const keys = await insertApiKeys(db, acme, 20);
   const post = (path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
     sendJson(url, "POST", path, body, headers);
   const people: Person[] = [];
@@ -39,7 +39,7 @@ export const measureWithdrawal = async (bench: Bench & { readonly samples: numbe
   await pause(settleMs);
 
   // In random order, each asked for the address on the certificate and for one that is on none.
-  const asks = shuffled(
+  const asks = shuffle(
     people.flatMap((person, n) => [
       { certId: person.certId, email: person.email, isHit: true },
       { certId: person.certId, email: `nobody${n}.${process.pid}@example.com`, isHit: false },
@@ -50,19 +50,19 @@ export const measureWithdrawal = async (bench: Bench & { readonly samples: numbe
     for (const ask of asks) found[ask.isHit ? "hit" : "miss"].push(await measure(ask));
     return found;
   };
-  const requested = await times(({ certId, email }) => timed(() => post(`/v1/certs/${certId}/opt-out/request`, { email }), 200));
+  const requested = await times(({ certId, email }) => measureTime(() => post(`/v1/certs/${certId}/opt-out/request`, { email }), 200));
   await pause(settleMs);
   const confirmed = await times(({ certId, email }) =>
-    timed(() => post(`/v1/certs/${certId}/opt-out/confirm`, { email, code: "000000" }), 400),
+    measureTime(() => post(`/v1/certs/${certId}/opt-out/confirm`, { email, code: "000000" }), 400),
   );
-  console.log(apart("request", requested.hit, requested.miss));
-  console.log(apart("confirm", confirmed.hit, confirmed.miss));
+  console.log(describeDistinguishability("request", requested.hit, requested.miss));
+  console.log(describeDistinguishability("confirm", confirmed.hit, confirmed.miss));
 
   const shown: number[] = [];
   const known: number[] = [];
   let stale = 0;
   for (const person of people.slice(0, 50)) {
-    const code = await mailedCode(url, person.email);
+    const code = await findEmailCode(url, person.email);
     const began = performance.now();
     const answer = await post(`/v1/certs/${person.certId}/opt-out/confirm`, { email: person.email, code });
     if (answer.status !== 200) throw new Error(`bench: not withdrawn: ${await answer.text()}`);
@@ -70,7 +70,7 @@ export const measureWithdrawal = async (bench: Bench & { readonly samples: numbe
     const verified = (await (await fetch(`${url}/v1/certs/${person.certId}/verify`)).json()) as { data: { status: string } };
     shown.push(performance.now() - withdrawnAt);
     const checked = (await (
-      await post("/v1/contact-check", { subjects: [{ email: person.email }] }, bearer(keys, shown.length))
+      await post("/v1/contact-check", { subjects: [{ email: person.email }] }, bearerHeader(keys, shown.length))
     ).json()) as {
       data: { results: { reason: string }[] };
     };
@@ -84,14 +84,15 @@ export const measureWithdrawal = async (bench: Bench & { readonly samples: numbe
   for (const size of [1, 100]) {
     const subjects = people.slice(0, size).map(({ email }) => ({ email }));
     const took: number[] = [];
-    for (let n = 0; n < 200; n += 1) took.push(await timed(() => post("/v1/contact-check", { subjects }, bearer(keys, n)), 200));
+    for (let n = 0; n < 200; n += 1)
+      took.push(await measureTime(() => post("/v1/contact-check", { subjects }, bearerHeader(keys, n)), 200));
     console.log(`contact-check of ${size}: p50 ${median(took).toFixed(1)} ms, p95 ${p95(took).toFixed(1)} ms, one at a time`);
   }
 
   let once = 0;
   const races = 10;
   for (const person of people.slice(50, 50 + races)) {
-    const code = await mailedCode(url, person.email);
+    const code = await findEmailCode(url, person.email);
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => post(`/v1/certs/${person.certId}/opt-out/confirm`, { email: person.email, code })),
     );

@@ -1,5 +1,5 @@
 // The pages of the demo business: a form as a business would write it, with the page script beside it.
-import { escaped } from "../../core/mail/message.ts";
+import { escapeHtml } from "../../core/mail/message.ts";
 
 export interface DemoSite {
   readonly port: number;
@@ -11,7 +11,7 @@ export interface DemoSite {
 const purpose = "solar quote follow-up";
 const recipients = ["Acme Solar LLC", "Bright Homes Inc"] as const;
 
-const frame = (title: string, main: string, kind = ""): string => `<!doctype html>
+const renderFrame = (title: string, main: string, kind = ""): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -35,20 +35,20 @@ ${main}
 </html>
 `;
 
-const attributes = (values: Readonly<Record<string, string>>): string =>
+const renderAttributes = (values: Readonly<Record<string, string>>): string =>
   Object.entries(values)
-    .map(([name, value]) => ` ${name}="${escaped(value)}"`)
+    .map(([name, value]) => ` ${name}="${escapeHtml(value)}"`)
     .join("");
 
-const pageScript = (site: DemoSite, more: Readonly<Record<string, string>>): string =>
-  `<script async src="${site.cdnOrigin}/v1/svc.js"${attributes({
+const renderScriptTag = (site: DemoSite, more: Readonly<Record<string, string>>): string =>
+  `<script async src="${site.cdnOrigin}/v1/svc.js"${renderAttributes({
     "data-client-id": site.clientId,
     "data-purpose": purpose,
     "data-disclosure-selector": "#disclosure",
     ...more,
   })}></script>`;
 
-const certifying = { "data-mode": "consent", "data-entities": recipients.join("|") };
+const certifyAttributes = { "data-mode": "consent", "data-entities": recipients.join("|") };
 
 const pitch = `<div>
 <h1>What would the sun save on your roof?</h1>
@@ -64,10 +64,11 @@ const contactFields = `<div class="field"><label for="name">Name</label><input i
 <div class="field"><label for="email">E-mail</label><input id="email" name="email" type="email" autocomplete="email" required></div>
 <div class="field"><label for="phone">Phone</label><input id="phone" name="phone" type="tel" autocomplete="tel"></div>`;
 
-const may = "may call, text or e-mail me about solar quotes at the number and address above. Consent is not a condition of purchase.";
+const consentSentence =
+  "may call, text or e-mail me about solar quotes at the number and address above. Consent is not a condition of purchase.";
 
-const estimatePage = (title: string, inForm: string, below = ""): string =>
-  frame(
+const renderEstimatePage = (title: string, inForm: string, below = ""): string =>
+  renderFrame(
     title,
     `${pitch}
 <form id="estimate" method="post" action="/thanks">
@@ -78,61 +79,61 @@ ${inForm}
     "with-form",
   );
 
-export const formPage = (site: DemoSite): string =>
-  estimatePage(
+export const renderFormPage = (site: DemoSite): string =>
+  renderEstimatePage(
     "Your estimate",
     `${contactFields}
-<div class="choice"><input type="checkbox" id="agree" name="agree" value="yes"><label class="small" for="agree" id="disclosure">I agree that ${recipients.join(" and ")} ${may}</label></div>`,
-    `\n${pageScript(site, { ...certifying, "data-checkbox-selector": "#agree" })}`,
+<div class="choice"><input type="checkbox" id="agree" name="agree" value="yes"><label class="small" for="agree" id="disclosure">I agree that ${recipients.join(" and ")} ${consentSentence}</label></div>`,
+    `\n${renderScriptTag(site, { ...certifyAttributes, "data-checkbox-selector": "#agree" })}`,
   );
 
-export const perRecipientPage = (site: DemoSite): string =>
-  estimatePage(
+export const renderPerRecipientPage = (site: DemoSite): string =>
+  renderEstimatePage(
     "Your estimate, recipient by recipient",
     `${contactFields}
 <fieldset><legend>Who may contact you?</legend>
 ${recipients
   .map(
     (name, at) =>
-      `<div class="choice"><input type="checkbox" id="recipient-${at}" name="recipient" value="${escaped(name)}" data-sp1-entity="${escaped(name)}"><label for="recipient-${at}">${escaped(name)}</label></div>`,
+      `<div class="choice"><input type="checkbox" id="recipient-${at}" name="recipient" value="${escapeHtml(name)}" data-sp1-entity="${escapeHtml(name)}"><label for="recipient-${at}">${escapeHtml(name)}</label></div>`,
   )
   .join("\n")}
 </fieldset>
-<p class="small disclosure" id="disclosure">By pressing “Get my estimate” I agree that each company I ticked ${may}</p>`,
-    `\n${pageScript(site, certifying)}`,
+<p class="small disclosure" id="disclosure">By pressing “Get my estimate” I agree that each company I ticked ${consentSentence}</p>`,
+    `\n${renderScriptTag(site, certifyAttributes)}`,
   );
 
 /** No box to tick here: the person decides on the consent sheet, field by field, and can take it back there. */
-export const sharePage = (site: DemoSite, nonce: string): string =>
-  estimatePage(
+export const renderSharePage = (site: DemoSite, nonce: string): string =>
+  renderEstimatePage(
     "Your estimate, with details you share",
     `<div class="share">
 <p class="small" id="disclosure">Acme Solar LLC may call or e-mail me about solar quotes, at what I share here, for 90 days. I can stop it at any time.</p>
-${pageScript(site, { nonce, "data-mode": "share", "data-scope": "name, email, phone?", "data-duration-days": "90" })}
+${renderScriptTag(site, { nonce, "data-mode": "share", "data-scope": "name, email, phone?", "data-duration-days": "90" })}
 </div>
 <p class="small">Or type it yourself:</p>
 ${contactFields}`,
   );
 
-const certificateId = /^cc_[0-9a-z]{26}$/;
-const shareId = /^shr_[0-9a-z]{26}$/;
+const certificateIdPattern = /^cc_[0-9a-z]{26}$/;
+const shareIdPattern = /^shr_[0-9a-z]{26}$/;
 
 /** What the business's own server got: the form's values, and the certificate's id as one more of them. */
-export const thanksPage = (site: DemoSite, received: readonly (readonly [string, string])[]): string => {
+export const renderThanksPage = (site: DemoSite, received: readonly (readonly [string, string])[]): string => {
   const entryOf = (wanted: string): string => received.find(([name]) => name === wanted)?.[1] ?? "";
   const id = entryOf("svc_cert_id");
-  const certificate = certificateId.test(id)
+  const certificate = certificateIdPattern.test(id)
     ? `<h2>A certificate was issued</h2>
 <p>It keeps what the form said when you sent it. Anyone who has its address can check it.</p>
-<a class="action" id="certificate" href="${escaped(`${site.cdnOrigin}/c/${id}`)}">Open the certificate</a>`
-    : shareId.test(entryOf("svc_share_id"))
+<a class="action" id="certificate" href="${escapeHtml(`${site.cdnOrigin}/c/${id}`)}">Open the certificate</a>`
+    : shareIdPattern.test(entryOf("svc_share_id"))
       ? `<h2>Details were shared</h2>
 <p>The number below names what you agreed to. You can look at it and stop it in your account.</p>
-<a class="action" id="account" href="${escaped(`${site.cdnOrigin}/app`)}">Open my account</a>`
+<a class="action" id="account" href="${escapeHtml(`${site.cdnOrigin}/app`)}">Open my account</a>`
       : `<h2>No certificate was issued</h2>
 <p>Your message arrived all the same. A certificate is issued only if you agreed and the service could be reached.</p>`;
-  const rows = received.map(([name, value]) => `<tr><th scope="row">${escaped(name)}</th><td>${escaped(value)}</td></tr>`).join("\n");
-  return frame(
+  const rows = received.map(([name, value]) => `<tr><th scope="row">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`).join("\n");
+  return renderFrame(
     "Thank you",
     `<div><h1>Thank you</h1><p class="lead">Your message arrived.</p></div>
 <section class="card">${certificate}</section>
@@ -142,13 +143,14 @@ ${rows}
   );
 };
 
-export const nothingSentPage = (): string =>
-  frame("Nothing was sent", `<div><h1>Nothing was sent</h1><p><a href="/">To the form</a></p></div>`);
+export const renderNothingSentPage = (): string =>
+  renderFrame("Nothing was sent", `<div><h1>Nothing was sent</h1><p><a href="/">To the form</a></p></div>`);
 
-export const notFoundPage = (): string => frame("Not found", `<div><h1>There is no such page</h1><p><a href="/">To the form</a></p></div>`);
+export const renderNotFoundPage = (): string =>
+  renderFrame("Not found", `<div><h1>There is no such page</h1><p><a href="/">To the form</a></p></div>`);
 
-export const privacyPage = (): string =>
-  frame(
+export const renderPrivacyPage = (): string =>
+  renderFrame(
     "Privacy policy",
     `<div><h1>Privacy policy</h1>
 <p>Acme Solar LLC collects the name, e-mail address and phone number you send with the form on this site, to prepare an estimate and to contact you about it.</p>
@@ -160,8 +162,8 @@ export const privacyPage = (): string =>
 <p>You may withdraw your consent, and ask for a copy or for deletion, at any time: privacy@example.com.</p></div>`,
   );
 
-export const termsPage = (): string =>
-  frame(
+export const renderTermsPage = (): string =>
+  renderFrame(
     "Terms",
     `<div><h1>Terms</h1>
 <p>An estimate is free and binds nobody. It is worked out from public maps and from what you tell us, and may differ from a measured offer.</p>

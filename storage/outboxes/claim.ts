@@ -7,7 +7,7 @@ import type { Database } from "../database.ts";
 import { query } from "../query.ts";
 
 /** Takes what has been due longest: of all that waits in the table, or only of some. Where attempts are counted, this one is. */
-export const claimDue = <Table extends SQLiteTable & { readonly nextAt: SQLiteColumn }>(
+export const claimDueRows = <Table extends SQLiteTable & { readonly nextAt: SQLiteColumn }>(
   db: Database,
   table: Table,
   { now, leaseMs, max, only }: { readonly now: Instant; readonly leaseMs: number; readonly max: number; readonly only?: SQL },

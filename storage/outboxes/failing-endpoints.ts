@@ -9,7 +9,7 @@ import { outbox } from "../schema.ts";
 
 const kind = "failing_endpoint";
 const { entityId, businessId, createdAt, ord } = outbox;
-const isFailing = eq(outbox.kind, kind);
+const isFailingEndpoint = eq(outbox.kind, kind);
 
 export interface FailingEndpoint {
   readonly webhookId: WebhookId;
@@ -18,21 +18,21 @@ export interface FailingEndpoint {
 }
 
 /** Nothing where it is noted already. */
-export const noteFailingEndpoint = (db: Database, { webhookId, since, ...of }: FailingEndpoint, now: Instant) =>
+export const insertFailingEndpoint = (db: Database, { webhookId, since, ...of }: FailingEndpoint, now: Instant) =>
   db
     .insert(outbox)
     .values({ kind, entityId: webhookId, topic: "", payload: "", nextAt: now, createdAt: since, businessId: of.businessId })
     .onConflictDoNothing();
 
 /** Those noted first. */
-export const failingEndpoints = (db: Database, max: number): Promise<readonly FailingEndpoint[]> =>
+export const listFailingEndpointRows = (db: Database, max: number): Promise<readonly FailingEndpoint[]> =>
   db
     .select({ webhookId: sql<WebhookId>`${entityId}`, businessId, since: createdAt })
     .from(outbox)
-    .where(isFailing)
+    .where(isFailingEndpoint)
     .orderBy(ord)
     .limit(max)
     .all();
 
-export const forgetFailingEndpoint = (db: Database, webhookId: WebhookId) =>
-  db.delete(outbox).where(allOf(isFailing, eq(entityId, webhookId)));
+export const deleteFailingEndpoint = (db: Database, webhookId: WebhookId) =>
+  db.delete(outbox).where(allOf(isFailingEndpoint, eq(entityId, webhookId)));

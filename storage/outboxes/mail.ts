@@ -2,21 +2,21 @@
 // is sent, and its row is deleted when somebody has taken it or when it is of no use any more.
 import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import type { CertId, ConsumerId } from "../../core/ids.ts";
-import { isMailbox } from "../../core/mailbox.ts";
-import { mailLifeMs, type Mail, type MailLanguage } from "../../core/mail/templates.ts";
+import { isEmailAddress } from "../../core/email-address.ts";
+import { mailLifetimeMs, type TemplatedMail, type MailLanguage } from "../../core/mail/templates.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { Database, Found, Statement } from "../database.ts";
 import { mailOutbox } from "../schema.ts";
-import { insertIf, insertMany } from "../inserts.ts";
+import { insertIf, prepareBulkInsert } from "../inserts.ts";
 import { allOf, query } from "../query.ts";
-import { ownContextIn, type Vault } from "../vault.ts";
+import { selfOwnedContext, type Vault } from "../vault.ts";
 
 const leaseMs = 60 * secondMs; // more than a transport's 10 s, so that nobody sends what another is still sending
 
-const messageContext = ownContextIn("mail_outbox", "message");
+const messageContext = selfOwnedContext("mail_outbox", "message");
 
 /** Null in `to` is nobody: the same row costing the same work, dropped unsent, so that asking for an unknown address looks like any other. */
-export type MailToSend = Mail & {
+export type NewMail = TemplatedMail & {
   readonly to: string | null;
   /** English unless said otherwise. */
   readonly language?: MailLanguage;
@@ -30,31 +30,30 @@ export type MailToSend = Mail & {
 };
 
 /** What a row says when it is opened. */
-type OpenedMail = Mail & { readonly to: string | null; readonly language: MailLanguage };
+type OpenedMail = TemplatedMail & { readonly to: string | null; readonly language: MailLanguage };
 
-const rowOf = async (vault: Vault, mail: MailToSend) => {
-  if (mail.to !== null && !isMailbox(mail.to)) throw new Error("mail: the address is not one mailbox");
+const toMailRow = async (vault: Vault, mail: NewMail) => {
+  if (mail.to !== null && !isEmailAddress(mail.to)) throw new Error("mail: the address is not one mailbox");
   const id = crypto.randomUUID();
   const { to, template, data, language = "en", now, certId, consumerId } = mail;
   const messageSealed = await vault.seal(messageContext(id), JSON.stringify({ to, template, data, language }));
-  return { id, template, messageSealed, nextAt: now, giveUpAt: now + mailLifeMs[template], createdAt: now, certId, consumerId };
+  return { id, template, messageSealed, nextAt: now, giveUpAt: now + mailLifetimeMs[template], createdAt: now, certId, consumerId };
 };
 
 /** The row for the batch of the change. */
-export const insertMail = async (db: Database, vault: Vault, mail: MailToSend): Promise<readonly Statement[]> => [
-  insertIf(db, mailOutbox, await rowOf(vault, mail), mail.onlyIf ?? sql`true`),
+export const insertMail = async (db: Database, vault: Vault, mail: NewMail): Promise<readonly Statement[]> => [
+  insertIf(db, mailOutbox, await toMailRow(vault, mail), mail.onlyIf ?? sql`true`),
 ];
 
-const insertRows = insertMany(mailOutbox, ["id", "template", "messageSealed", "nextAt", "giveUpAt", "createdAt", "consumerId"]);
+const insertMailRows = prepareBulkInsert(mailOutbox, ["id", "template", "messageSealed", "nextAt", "giveUpAt", "createdAt", "consumerId"]);
 
 /** A mail about no certificate, sealed and not yet written. */
-export type SealedMail = Parameters<typeof insertRows>[1][number];
+export type SealedMail = Parameters<typeof insertMailRows>[1][number];
 
-export const sealMail = (vault: Vault, mail: Omit<MailToSend, "onlyIf" | "certId">): Promise<SealedMail> =>
-  rowOf(vault, mail as MailToSend);
+export const sealMail = (vault: Vault, mail: Omit<NewMail, "onlyIf" | "certId">): Promise<SealedMail> => toMailRow(vault, mail as NewMail);
 
 /** Any number of them as one statement. */
-export const insertMails = (db: Database, mails: readonly SealedMail[]): Statement => insertRows(db, mails);
+export const insertMails = (db: Database, mails: readonly SealedMail[]): Statement => insertMailRows(db, mails);
 
 const { ord, id, messageSealed: sealed, attempts, nextAt, giveUpAt } = mailOutbox;
 
@@ -84,7 +83,7 @@ export const postponeMail = (db: Database, mail: string, at: Instant) => db.upda
  * Whether somebody has just begun to send for the first time; for development's mailbox, which likes to show what was asked for. A lease
  * is longer than the wait after a first attempt that failed, so half of it tells the two apart.
  */
-export const isSending = async (db: Database, now: Instant): Promise<boolean> => {
+export const hasMailInProgress = async (db: Database, now: Instant): Promise<boolean> => {
   const sending = await db
     .select({ id })
     .from(mailOutbox)

@@ -5,14 +5,14 @@ import { minuteMs, type Instant } from "../../core/time.ts";
 import type { Database, Found } from "../database.ts";
 import { allOf } from "../query.ts";
 import { billingCustomers, outbox } from "../schema.ts";
-import { claimDue } from "./claim.ts";
+import { claimDueRows } from "./claim.ts";
 
 const leaseMs = 2 * minuteMs; // more than a call to the provider takes, and its repeat
 const kind = "subscription_end";
-const isEnd = eq(outbox.kind, kind);
+const isSubscriptionEnd = eq(outbox.kind, kind);
 
 /** For the batch that ends an account: what it pays for ends too. Nothing where it pays for nothing, or asked already. */
-export const requestEndOfAccount = (db: Database, accountId: string, now: Instant) => {
+export const requestSubscriptionEndForAccount = (db: Database, accountId: string, now: Instant) => {
   const { subscriptionId, accountId: account, customerId, endedAt } = billingCustomers;
   const runs = allOf(eq(account, accountId), isNotNull(subscriptionId), isNull(endedAt));
   return db
@@ -22,7 +22,7 @@ export const requestEndOfAccount = (db: Database, accountId: string, now: Instan
 };
 
 /** For the batch that takes in a checkout: of two subscriptions of one account, this one is nobody's. */
-export const requestEndOfSubscription = (
+export const requestSubscriptionEnd = (
   db: Database,
   end: { readonly subscriptionId: string; readonly accountId: string; readonly customerId: string },
   now: Instant,
@@ -34,16 +34,16 @@ export const requestEndOfSubscription = (
 
 /** Each with how often it was tried, this time included. */
 export const claimSubscriptionEnds = async (db: Database, now: Instant, max: number) => {
-  const due = await claimDue(db, outbox, { now, leaseMs, max, only: isEnd });
+  const due = await claimDueRows(db, outbox, { now, leaseMs, max, only: isSubscriptionEnd });
   return due.map(({ entityId, topic, attempts }) => ({ subscriptionId: entityId, accountId: topic, attempts }));
 };
 
 export type SubscriptionEnd = Found<typeof claimSubscriptionEnds>[number];
 
-const isOf = (subscription: string) => allOf(isEnd, eq(outbox.entityId, subscription));
+const isEndOfSubscription = (subscription: string) => allOf(isSubscriptionEnd, eq(outbox.entityId, subscription));
 
 /** It is over, or it is not to end any more. */
-export const deleteSubscriptionEnd = (db: Database, subscription: string) => db.delete(outbox).where(isOf(subscription));
+export const deleteSubscriptionEnd = (db: Database, subscription: string) => db.delete(outbox).where(isEndOfSubscription(subscription));
 
 export const postponeSubscriptionEnd = (db: Database, subscription: string, at: Instant) =>
-  db.update(outbox).set({ nextAt: at }).where(isOf(subscription));
+  db.update(outbox).set({ nextAt: at }).where(isEndOfSubscription(subscription));

@@ -1,9 +1,9 @@
 // GET /v1/me/export: everything that is kept about a person, for them and for nobody else.
 import { describe, expect, test } from "vitest";
 import { env } from "cloudflare:workers";
-import { grant, outcome, person, redeem, values } from "../support/sharing.ts";
-import { settled } from "../support/settled.ts";
-import { world, worldInSecondHome } from "../support/world.ts";
+import { grantShare, describeOutcome, signInPerson, redeemCode, contactValues } from "../support/sharing.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { world, worldInSecondShard } from "../support/world.ts";
 
 const parts = [
   "export_version",
@@ -20,7 +20,7 @@ const parts = [
 
 describe("an export", () => {
   test("is one JSON file without an envelope, kept by nobody on the way", async () => {
-    const by = await person();
+    const by = await signInPerson();
     const answer = await by.get("/v1/me/export");
     expect(answer.status).toBe(200);
     expect(Object.keys(answer.body)).toEqual(parts);
@@ -30,17 +30,17 @@ describe("an export", () => {
     expect(answer.headers.get("cache-control")).toBe("no-store");
     expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
     expect(answer.body.profile.email).toBe(by.email);
-    expect(answer.body.fields.fields).toMatchObject({ first_name: "Pat", phone: values.phone });
+    expect(answer.body.fields.fields).toMatchObject({ first_name: "Pat", phone: contactValues.phone });
   });
 
   test("tells every share in every home with what was given at that moment, a receipt of each, and the whole chain", async () => {
-    const by = await person();
-    const near = await grant(by, { disclosure_text: "We call you once." });
-    const far = await grant(by, { scope: ["email"] }, worldInSecondHome.acme);
-    await redeem(near);
+    const by = await signInPerson();
+    const near = await grantShare(by, { disclosure_text: "We call you once." });
+    const far = await grantShare(by, { scope: ["email"] }, worldInSecondShard.acme);
+    await redeemCode(near);
     await by.put("/v1/me/fields", { phone: "+1 202 555 0199" });
     await by.post(`/v1/me/sever/${far.share.id}`, {});
-    await settled();
+    await waitUntilSettled();
     const { shares, audit, receipts } = (await by.get("/v1/me/export")).body;
 
     expect(shares.map(({ id }: { id: string }) => id)).toEqual([far.share.id, near.share.id]);
@@ -48,9 +48,9 @@ describe("an export", () => {
       status: "active",
       fingerprint: near.share.fingerprint,
       disclosure_text: "We call you once.",
-      granted: { email: values.email, phone: values.phone },
+      granted: { email: contactValues.email, phone: contactValues.phone },
     });
-    expect(shares[0]).toMatchObject({ status: "revoked", granted: { email: values.email } });
+    expect(shares[0]).toMatchObject({ status: "revoked", granted: { email: contactValues.email } });
     expect(receipts.map(({ receipt_id }: { receipt_id: string }) => receipt_id)).toEqual([far.share.id, near.share.id]);
     expect(receipts[1]).toMatchObject({
       "@type": "dpv:ConsentReceipt",
@@ -70,7 +70,7 @@ describe("an export", () => {
       "dpv:ConsentGiven",
       "dpv:ConsentWithdrawn",
     ]);
-    expect(JSON.stringify(receipts)).not.toContain(values.email);
+    expect(JSON.stringify(receipts)).not.toContain(contactValues.email);
 
     const types = audit.map(({ type }: { type: string }) => type);
     expect(types).toContain("data.exported"); // entries of two homes stand in the order in which the log took them
@@ -80,15 +80,15 @@ describe("an export", () => {
   });
 
   test("holds nothing of anybody else", async () => {
-    const [by, other] = [await person(), await person({ email: "someone.else@example.com", first_name: "Somebodyelse" })];
-    await grant(other, { scope: ["email", "first_name"] });
+    const [by, other] = [await signInPerson(), await signInPerson({ email: "someone.else@example.com", first_name: "Somebodyelse" })];
+    await grantShare(other, { scope: ["email", "first_name"] });
     const { text } = await by.get("/v1/me/export");
     expect(text).not.toMatch(/someone\.else|Somebodyelse/);
     expect(text).not.toContain(other.email);
   });
 
   test("five an hour", async () => {
-    const by = await person({});
+    const by = await signInPerson({});
     const answers = [];
     for (let count = 0; count < 6; count += 1) answers.push(await by.get("/v1/me/export"));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
@@ -96,6 +96,6 @@ describe("an export", () => {
       .bind((await by.get("/v1/me")).body.data.id)
       .first<{ n: number }>();
     expect(rows?.n).toBe(5);
-    expect(outcome(answers[5] as (typeof answers)[number])).toBe("429 rate_limited");
+    expect(describeOutcome(answers[5] as (typeof answers)[number])).toBe("429 rate_limited");
   });
 });

@@ -2,17 +2,27 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
-import { customerOf, send } from "../support/billing.ts";
-import { json } from "../support/people.ts";
-import { call, databaseContents, entryWith, get, productionSettings, serviceWith, world, type Answer } from "../support/world.ts";
+import { createCustomer, sendProviderEvent } from "../support/billing.ts";
+import { buildJsonRequest } from "../support/people.ts";
+import {
+  call,
+  readDatabaseContents,
+  createEntryCall,
+  getWithKey,
+  productionSettings,
+  createServiceCall,
+  world,
+  type TestResponse,
+} from "../support/world.ts";
 
 const token = "token-of-the-operator-in-the-tests-of-43-ch";
-const service = serviceWith({ ADMIN_TOKEN_SHA256: sha256Hex(token) });
+const service = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex(token) });
 const bearer = { authorization: `Bearer ${token}` };
 const { free } = world.examples;
 const at = `/v1/admin/businesses/${free.id}`;
-const set = (change: unknown, headers: Record<string, string> = bearer, path = at): Promise<Answer> => service(path, json(change, headers));
-const outcome = ({ status, body }: Answer): string => `${status} ${body.error?.code ?? "ok"}`;
+const set = (change: unknown, headers: Record<string, string> = bearer, path = at): Promise<TestResponse> =>
+  service(path, buildJsonRequest(change, headers));
+const outcome = ({ status, body }: TestResponse): string => `${status} ${body.error?.code ?? "ok"}`;
 
 beforeEach(async () => {
   await env.DB.batch([
@@ -27,7 +37,7 @@ describe("the operator", () => {
     expect((await set({ status: "active" })).body.data).toEqual({ id: free.id, status: "active", plan: "free" });
     expect((await set({ plan: "enterprise" })).body.data).toEqual({ id: free.id, status: "active", plan: "enterprise" });
     expect((await set({ status: "suspended", plan: "business" })).status).toBe(200);
-    expect((await get("/v1/certs", free.keys.live)).body.error.code).toBe("business_suspended");
+    expect((await getWithKey("/v1/certs", free.keys.live)).body.error.code).toBe("business_suspended");
     expect((await service(at, { headers: bearer })).body.data).toEqual({ id: free.id, status: "suspended", plan: "business" });
     await set({ status: "suspended" });
     const { results } = await env.DB.prepare("SELECT type FROM audit_outbox WHERE entity_id = ? ORDER BY ord").bind(free.id).all();
@@ -40,14 +50,14 @@ describe("the operator", () => {
   });
 
   test("outranks billing: what was due is over, and a payment lifts no suspension", async () => {
-    const customer = customerOf(free.id, "business");
+    const customer = createCustomer(free.id, "business");
     await set({ status: "active" });
-    await send(customer.checkout(0));
-    await send(customer.failed(1));
+    await sendProviderEvent(customer.checkout(0));
+    await sendProviderEvent(customer.failed(1));
     await set({ status: "active" });
     expect((await service(at, { headers: bearer })).body.data).toMatchObject({ status: "active", plan: "business" });
     await set({ status: "suspended" });
-    await send(customer.paid(2));
+    await sendProviderEvent(customer.paid(2));
     expect((await service(at, { headers: bearer })).body.data.status).toBe("suspended");
   });
 
@@ -70,7 +80,7 @@ describe("the operator", () => {
 
 describe("everybody else", () => {
   test("Y8: is refused without the token, whatever else they hold, and nothing changes", async () => {
-    const before = await databaseContents();
+    const before = await readDatabaseContents();
     for (const headers of [
       {},
       { authorization: `Bearer ${token.slice(1)}x` },
@@ -82,7 +92,7 @@ describe("everybody else", () => {
       expect(outcome(await service("/v1/admin/stuck", { headers }))).toBe("401 unauthorized");
     }
     expect(outcome(await call(at, { headers: bearer }))).toBe("404 not_found");
-    expect(await databaseContents()).toEqual(before);
+    expect(await readDatabaseContents()).toEqual(before);
   });
 
   test("is refused what is no business and no change", async () => {
@@ -93,7 +103,7 @@ describe("everybody else", () => {
   });
 
   test("finds no such routes where no token is set, and a deployment with a bad hash does not start", async () => {
-    const bad = entryWith({ ...productionSettings, ADMIN_TOKEN_SHA256: token }, "https://api.svc.test");
+    const bad = createEntryCall({ ...productionSettings, ADMIN_TOKEN_SHA256: token }, "https://api.svc.test");
     expect((await bad("/v1/health")).body.error.code).toBe("misconfigured");
   });
 });

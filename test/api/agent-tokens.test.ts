@@ -2,12 +2,12 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
-import { dropExpired } from "../../workers/background/expiry-sweep.ts";
-import { platformOf } from "../../workers/services.ts";
+import { deleteExpired } from "../../workers/background/expiry-sweep.ts";
+import { getPlatform } from "../../workers/services.ts";
 import type { Env } from "../../workers/env.ts";
-import { callTool, mint, mintWith, rpc } from "../support/agents.ts";
+import { callTool, createToken, createTokenWith, callMethod } from "../support/agents.ts";
 import { signIn } from "../support/people.ts";
-import { call, databaseContents, get, rowCounts, serviceWith, world, type Answer } from "../support/world.ts";
+import { call, readDatabaseContents, getWithKey, countRows, createServiceCall, world, type TestResponse } from "../support/world.ts";
 
 const dayMs = 86_400_000;
 const ownPath = "/v1/me/agent-tokens";
@@ -28,9 +28,9 @@ type Session = { readonly cookie: string };
 const pat = (): Promise<Session> => signIn(world.consumerEmail, "consumer");
 const owner = (): Promise<Session> => signIn(world.ownerEmail);
 const member = (): Promise<Session> => signIn(world.memberEmail);
-const remove = (path: string, headers: Record<string, string>): Promise<Answer> => call(path, { method: "DELETE", headers });
-const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
-const ping = async (token: string): Promise<number> => (await rpc(token, "ping")).status;
+const remove = (path: string, headers: Record<string, string>): Promise<TestResponse> => call(path, { method: "DELETE", headers });
+const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
+const ping = async (token: string): Promise<number> => (await callMethod(token, "ping")).status;
 /** Entries of a kind, with what they committed to, newest first. */
 const entered = async (path: string, session: Session, type: string) => {
   const { entries } = (await call(path, { headers: session })).body.data as {
@@ -41,7 +41,7 @@ const entered = async (path: string, session: Session, type: string) => {
 
 describe("a token", () => {
   test("is shown once, for 90 days and one realm", async () => {
-    const answer = await mintWith("consumer", await pat(), { name: "  Claude on my laptop " });
+    const answer = await createTokenWith("consumer", await pat(), { name: "  Claude on my laptop " });
     expect(answer.status).toBe(201);
     const { id, token, realm, name, created_at, expires_at } = answer.body.data;
     expect(Object.keys(answer.body.data).sort()).toEqual(["created_at", "expires_at", "id", "name", "realm", "token"]);
@@ -61,24 +61,24 @@ describe("a token", () => {
   test("needs no name and no body, and refuses a name that is none", async () => {
     const session = await pat();
     expect((await call("/v1/me/agent-token", { method: "POST", headers: session })).body.data.name).toBeNull();
-    expect((await mintWith("consumer", session, { name: null })).body.data.name).toBeNull();
+    expect((await createTokenWith("consumer", session, { name: null })).body.data.name).toBeNull();
     for (const name of ["x".repeat(81), "a\u202eb", "a\nb", 7, {}])
-      expect(outcome(await mintWith("consumer", session, { name }))).toBe("400 invalid_request");
-    expect((await mintWith("consumer", session, { name: "x".repeat(80) })).status).toBe(201);
+      expect(outcome(await createTokenWith("consumer", session, { name }))).toBe("400 invalid_request");
+    expect((await createTokenWith("consumer", session, { name: "x".repeat(80) })).status).toBe(201);
   });
 
   test("stands in no store but as a hash, and its name is sealed", async () => {
-    const answer = await mintWith("consumer", await pat(), { name: "zqnamezq of a token" });
-    const stored = Object.values(await databaseContents()).join("\n");
+    const answer = await createTokenWith("consumer", await pat(), { name: "zqnamezq of a token" });
+    const stored = Object.values(await readDatabaseContents()).join("\n");
     expect(stored).toContain(sha256Hex(answer.body.data.token));
     expect(stored).not.toContain(answer.body.data.token.slice(6));
     expect(stored).not.toContain("zqnamezq");
   });
 
   test("is told to the day when it was last used, and only a tool's call is a use", async () => {
-    const { token } = await mint("consumer");
+    const { token } = await createToken("consumer");
     const lastUsed = async () => (await call(ownPath, { headers: await pat() })).body.data.agent_tokens[0].last_used_at;
-    await rpc(token, "tools/list");
+    await callMethod(token, "tools/list");
     expect(await lastUsed()).toBeNull();
     const before = new Date().toISOString().slice(0, 10);
     await callTool(token, "svc_get_audit");
@@ -87,19 +87,19 @@ describe("a token", () => {
 
   test("of a request that is sent again under its key is one token", async () => {
     const session = { ...(await pat()), "idempotency-key": crypto.randomUUID() };
-    const first = await mintWith("consumer", session);
-    const again = await mintWith("consumer", session);
+    const first = await createTokenWith("consumer", session);
+    const again = await createTokenWith("consumer", session);
     expect(again.body.data).toEqual(first.body.data);
-    expect(await rowCounts(["agent_tokens"])).toEqual({ agent_tokens: 1 });
+    expect(await countRows(["agent_tokens"])).toEqual({ agent_tokens: 1 });
   });
 });
 
 describe("at most ten tokens of one person", () => {
   test("work at one time, however many are asked for at once", async () => {
     const session = await pat();
-    const answers = await Promise.all(Array.from({ length: 30 }, () => mintWith("consumer", session)));
+    const answers = await Promise.all(Array.from({ length: 30 }, () => createTokenWith("consumer", session)));
     expect(answers.map(outcome).sort()).toEqual([...Array(10).fill("201 ok"), ...Array(20).fill("409 token_limit")]);
-    expect(await rowCounts(["agent_tokens"])).toEqual({ agent_tokens: 10 });
+    expect(await countRows(["agent_tokens"])).toEqual({ agent_tokens: 10 });
     const minted = await env.DB.prepare(
       "SELECT COUNT(*) AS n FROM audit_outbox WHERE type = 'agent_token.minted' AND entity_id IN (SELECT id FROM agent_tokens)",
     ).first("n");
@@ -108,13 +108,13 @@ describe("at most ten tokens of one person", () => {
 
   test("are counted for each person, and one that was ended makes room", async () => {
     const session = await owner();
-    const answers: Answer[] = [];
-    for (let at = 0; at < 11; at += 1) answers.push(await mintWith("business", session));
-    expect(outcome(answers[10] as Answer)).toBe("409 token_limit");
-    expect((await mintWith("business", await member())).status).toBe(201);
+    const answers: TestResponse[] = [];
+    for (let at = 0; at < 11; at += 1) answers.push(await createTokenWith("business", session));
+    expect(outcome(answers[10] as TestResponse)).toBe("409 token_limit");
+    expect((await createTokenWith("business", await member())).status).toBe(201);
     await remove(`${portalPath}/${answers[0]?.body.data.id}`, session);
-    expect((await mintWith("business", session)).status).toBe(201);
-    expect(outcome(await mintWith("business", session))).toBe("409 token_limit");
+    expect((await createTokenWith("business", session)).status).toBe(201);
+    expect(outcome(await createTokenWith("business", session))).toBe("409 token_limit");
   });
 });
 
@@ -133,16 +133,16 @@ describe("who may have one, and end one", () => {
   });
 
   test("a page of somebody else's makes and ends none", async () => {
-    const { id, token } = await mint("consumer");
+    const { id, token } = await createToken("consumer");
     const forged = { ...(await pat()), origin: "https://evil.example" };
-    expect(outcome(await mintWith("consumer", forged))).toBe("403 csrf_failed");
+    expect(outcome(await createTokenWith("consumer", forged))).toBe("403 csrf_failed");
     expect(outcome(await remove(`${ownPath}/${id}`, forged))).toBe("403 csrf_failed");
     expect(await ping(token)).toBe(200);
   });
 
   test("everybody in the business sees all of its tokens; a member ends their own, an owner anybody's", async () => {
-    const owned = await mint("business");
-    const ofMember = await mint("business", world.memberEmail);
+    const owned = await createToken("business");
+    const ofMember = await createToken("business", world.memberEmail);
     for (const session of [await owner(), await member()]) {
       const { agent_tokens: listed } = (await call(portalPath, { headers: session })).body.data;
       expect(listed.map(({ id }: { id: string }) => id).sort()).toEqual([owned.id, ofMember.id].sort());
@@ -156,8 +156,8 @@ describe("who may have one, and end one", () => {
   });
 
   test("nobody another's: it is not there, like one that never was or has ended", async () => {
-    const mine = await mint("consumer");
-    const business = await mint("business");
+    const mine = await createToken("consumer");
+    const business = await createToken("business");
     const strangers = await signIn("stranger@example.com", "consumer");
     const others = await signIn(world.otherOwnerEmail);
     const nowhere = "tok_00000000000000000000000000";
@@ -170,7 +170,7 @@ describe("who may have one, and end one", () => {
       await remove(`${portalPath}/${mine.id}`, await owner()),
     ];
     expect(new Set(answers.map(({ text, body }) => text.replace(body.request_id, ""))).size).toBe(1);
-    expect(outcome(answers[0] as Answer)).toBe("404 not_found");
+    expect(outcome(answers[0] as TestResponse)).toBe("404 not_found");
     expect([await ping(mine.token), await ping(business.token)]).toEqual([200, 200]);
     expect((await call(ownPath, { headers: strangers })).body.data.agent_tokens).toEqual([]);
     await remove(`${ownPath}/${mine.id}`, await pat());
@@ -179,7 +179,7 @@ describe("who may have one, and end one", () => {
 
   test("nobody while the business may not write, or be read", async () => {
     const session = await owner();
-    const { id } = await mint("business");
+    const { id } = await createToken("business");
     for (const [status, written, read] of [
       ["past_due", "402 subscription_past_due", "200 ok"],
       ["suspended", "402 business_suspended", "402 business_suspended"],
@@ -187,7 +187,7 @@ describe("who may have one, and end one", () => {
     ] as const) {
       await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.acme.id).run();
       const given = [
-        await mintWith("business", session),
+        await createTokenWith("business", session),
         await remove(`${portalPath}/${id}`, session),
         await call(portalPath, { headers: session }),
       ];
@@ -199,7 +199,7 @@ describe("who may have one, and end one", () => {
 
 describe("from the next request on a token opens nothing", () => {
   test("once it was ended, however often that is asked at once", async () => {
-    const { id, token } = await mint("consumer");
+    const { id, token } = await createToken("consumer");
     const session = await pat();
     const ended = await Promise.all(Array.from({ length: 10 }, () => remove(`${ownPath}/${id}`, session)));
     expect(ended.map(({ status }) => status)).toContain(200);
@@ -211,21 +211,21 @@ describe("from the next request on a token opens nothing", () => {
   });
 
   test("after 90 days, to the millisecond, and its row goes with the next sweep", async () => {
-    const { token } = await mint("consumer");
+    const { token } = await createToken("consumer");
     const expires = (await env.DB.prepare("SELECT expires_at FROM agent_tokens").first("expires_at")) as number;
     vi.useFakeTimers({ toFake: ["Date"], now: expires - 1 });
     expect(await ping(token)).toBe(200);
     vi.setSystemTime(expires);
     expect(await ping(token)).toBe(401);
-    await dropExpired(await platformOf(env as unknown as Env));
-    expect(await rowCounts(["agent_tokens"])).toEqual({ agent_tokens: 0 });
+    await deleteExpired(await getPlatform(env as unknown as Env));
+    expect(await countRows(["agent_tokens"])).toEqual({ agent_tokens: 0 });
   });
 
   test("once its person is gone", async () => {
     await signIn("leaving@example.com", "consumer");
-    const consumer = await mint("consumer", "leaving@example.com");
-    const seat = await mint("business", world.memberEmail);
-    const owned = await mint("business");
+    const consumer = await createToken("consumer", "leaving@example.com");
+    const seat = await createToken("business", world.memberEmail);
+    const owned = await createToken("business");
     const principal = (id: string) =>
       env.DB.prepare("SELECT principal_id FROM agent_tokens WHERE id = ?").bind(id).first<string>("principal_id");
     await env.DB.prepare("DELETE FROM consumers WHERE id = ?")
@@ -239,7 +239,7 @@ describe("from the next request on a token opens nothing", () => {
 
   test("once its person's account is erased", async () => {
     await signIn("erased@example.com", "consumer");
-    const { id, token } = await mint("consumer", "erased@example.com");
+    const { id, token } = await createToken("consumer", "erased@example.com");
     await env.DB.prepare("UPDATE consumers SET erased_at = 1 WHERE id = (SELECT principal_id FROM agent_tokens WHERE id = ?)")
       .bind(id)
       .run();
@@ -247,7 +247,7 @@ describe("from the next request on a token opens nothing", () => {
   });
 
   test("while the business is suspended, closed or pending; past due it still reads", async () => {
-    const { token } = await mint("business");
+    const { token } = await createToken("business");
     const given: Record<string, number> = {};
     for (const status of ["suspended", "closed", "pending", "past_due", "active"]) {
       await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.acme.id).run();
@@ -259,9 +259,9 @@ describe("from the next request on a token opens nothing", () => {
 
 describe("the audit history", () => {
   test("of a consumer says when a token was made and ended, and never its name", async () => {
-    const { id, token } = await mint("consumer");
+    const { id, token } = await createToken("consumer");
     await callTool(token, "svc_get_audit");
-    const other = await mint("consumer");
+    const other = await createToken("consumer");
     await remove(`${ownPath}/${id}`, await pat());
     const { text } = (await callTool(other.token, "svc_get_audit", { limit: 100 })).body.result.content[0];
     const entries = (JSON.parse(text).entries as { type: string; entity_id: string; payload: Record<string, unknown> }[]).filter(
@@ -273,7 +273,7 @@ describe("the audit history", () => {
   });
 
   test("of a business says who made and ended one", async () => {
-    const { id } = await mint("business", world.memberEmail);
+    const { id } = await createToken("business", world.memberEmail);
     await remove(`${portalPath}/${id}`, await owner());
     const path = "/v1/business/portal/audit?limit=50";
     const [made] = await entered(path, await owner(), "agent_token.minted");
@@ -288,21 +288,21 @@ describe("the limit", () => {
   test("is 120 a minute for each token, exact, whatever is asked, and says when to come back", async () => {
     const start = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: start });
-    const { token } = await mint("consumer");
-    const other = await mint("consumer");
-    const answers = await Promise.all(Array.from({ length: 200 }, () => rpc(token, "ping")));
+    const { token } = await createToken("consumer");
+    const other = await createToken("consumer");
+    const answers = await Promise.all(Array.from({ length: 200 }, () => callMethod(token, "ping")));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(120);
     for (const { status, headers, body } of answers.filter(({ status }) => status !== 200))
       expect([status, body.error.code, body.id, headers.get("retry-after")]).toEqual([429, -32029, 1, "60"]);
     expect(await ping(other.token)).toBe(200);
     vi.setSystemTime(start + 59_999);
-    expect((await rpc(token, "ping")).headers.get("retry-after")).toBe("1");
+    expect((await callMethod(token, "ping")).headers.get("retry-after")).toBe("1");
     vi.setSystemTime(start + 60_000);
     expect(await ping(token)).toBe(200);
   });
 
   test("counts each of a batch before any is run, and all of them or none", async () => {
-    const { token } = await mint("consumer");
+    const { token } = await createToken("consumer");
     const batch = (count: number) =>
       call("/mcp", {
         method: "POST",
@@ -315,8 +315,8 @@ describe("the limit", () => {
   });
 
   test("of tokens that are tried out is sixty a minute an address, before a database is asked; one that works passes", async () => {
-    const service = serviceWith({ DEV_RATE_SCALE: "1" });
-    const { token } = await mint("consumer");
+    const service = createServiceCall({ DEV_RATE_SCALE: "1" });
+    const { token } = await createToken("consumer");
     const from = { "cf-connecting-ip": "203.0.113.99" };
     const send = (secret: string) =>
       service("/mcp", {
@@ -338,6 +338,6 @@ describe("keys of the API", () => {
   test("make no tokens", async () => {
     for (const path of ["/v1/me/agent-token", "/v1/business/portal/agent-token"])
       expect((await call(path, { method: "POST", headers: { authorization: `Bearer ${world.acme.keys.live}` } })).status).toBe(401);
-    expect((await get(portalPath, world.acme.keys.live)).status).toBe(401);
+    expect((await getWithKey(portalPath, world.acme.keys.live)).status).toBe(401);
   });
 });

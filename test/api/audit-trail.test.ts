@@ -2,21 +2,21 @@
 // by core alone, with the published keys.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
-import { genesisOf, verifyStretch, type ChainHead, type HashedEntry } from "../../core/audit/chain.ts";
+import { createGenesisHead, verifyEntries, type ChainHead, type HashedEntry } from "../../core/audit/chain.ts";
 import { verifyAuditProof, type AuditProof } from "../../core/audit/proof.ts";
-import { canonicalJson, type Json } from "../../core/canonical-json.ts";
+import { toCanonicalJson, type Json } from "../../core/canonical-json.ts";
 import { sha256, sha256Hex } from "../../core/hash.ts";
 import { parseVkey, type VerifierKey } from "../../core/ledger/note.ts";
 import { minuteMs } from "../../core/time.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 import type { Env } from "../../workers/env.ts";
-import { checkpointAudit } from "../../workers/background/checkpoints.ts";
+import { checkpointAuditLogs } from "../../workers/background/checkpoints.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
-import { platformOf } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/services.ts";
 import { signIn } from "../support/people.ts";
-import { call, get, issue, submission, world, type Answer } from "../support/world.ts";
+import { call, getWithKey, issueCertificate, buildSubmission, world, type TestResponse } from "../support/world.ts";
 
-const platform = await platformOf(env as unknown as Env);
+const platform = await getPlatform(env as unknown as Env);
 const path = "/v1/business/portal/audit";
 
 interface Shown {
@@ -37,13 +37,13 @@ interface Shown {
 }
 
 const trailOf = async (email: string, query = ""): Promise<Shown> => {
-  const answer: Answer = await call(`${path}${query}`, { headers: await signIn(email) });
+  const answer: TestResponse = await call(`${path}${query}`, { headers: await signIn(email) });
   if (answer.status !== 200) throw new Error(answer.text);
   return answer.body.data;
 };
 
 const auditKeys = async (origin: string): Promise<VerifierKey[]> => {
-  const { logs } = (await get("/.well-known/svc-trust.json")).body as { logs: { origin: string; vkey: string; role: string }[] };
+  const { logs } = (await getWithKey("/.well-known/svc-trust.json")).body as { logs: { origin: string; vkey: string; role: string }[] };
   return logs
     .filter((log) => log.role === "audit" && log.origin === origin)
     .map(({ vkey }) => parseVkey(sha256, vkey))
@@ -54,10 +54,10 @@ const auditKeys = async (origin: string): Promise<VerifierKey[]> => {
 const judge = async ({ chain, chain_index, entries, head, proof }: Shown): Promise<string> => {
   const oldestFirst = entries.toReversed().map((entry) => ({ ...entry, seq: String(entry.seq), chain }));
   const place = { chain, chainIndex: BigInt(chain_index) };
-  const stretch = verifyStretch(sha256, chain, genesisOf(sha256, place), oldestFirst);
+  const stretch = verifyEntries(sha256, chain, createGenesisHead(sha256, place), oldestFirst);
   if (!stretch.ok) return `${stretch.fault} at ${stretch.seq}`;
   for (const { seq, payload, payload_salt, payload_hash } of entries)
-    if (payload !== null && sha256Hex(canonicalJson([payload_salt as Json, payload])) !== payload_hash) return `payload of ${seq}`;
+    if (payload !== null && sha256Hex(toCanonicalJson([payload_salt as Json, payload])) !== payload_hash) return `payload of ${seq}`;
   const said: ChainHead = { seq: BigInt(head.seq), hash: head.hash };
   if (stretch.head.seq !== said.seq || stretch.head.hash !== said.hash) return "head is not the newest entry";
   const hashOf = (seq: bigint): string | undefined => oldestFirst[Number(seq) - 1]?.hash;
@@ -74,11 +74,11 @@ const judge = async ({ chain, chain_index, entries, head, proof }: Shown): Promi
 
 let whole: Shown;
 beforeAll(async () => {
-  for (let n = 0; n < 3; n += 1) await issue();
-  const { cert_id } = await issue();
-  await get(`/v1/certs/${cert_id}`, world.acme.keys.live);
-  await platform.auditLog(0).drainNow();
-  await checkpointAudit(platform, Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs);
+  for (let n = 0; n < 3; n += 1) await issueCertificate();
+  const { cert_id } = await issueCertificate();
+  await getWithKey(`/v1/certs/${cert_id}`, world.acme.keys.live);
+  await platform.auditLogStub(0).drainNow();
+  await checkpointAuditLogs(platform, Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs);
   await submitAnchors(platform);
   whole = await trailOf(world.memberEmail, "?limit=200");
 });
@@ -95,7 +95,7 @@ describe("the audit trail", () => {
   });
 
   test("shows what was committed a moment ago", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     const [newest] = (await trailOf(world.memberEmail)).entries;
     expect(newest).toMatchObject({ type: "certificate.issued", entity_id: cert_id });
   });
@@ -127,7 +127,7 @@ describe("the audit trail", () => {
     await call("/v1/consent", {
       method: "POST",
       headers: { "content-type": "application/json", origin: "https://other.example" },
-      body: JSON.stringify({ ...submission(world.other), page_url: "https://other.example/" }),
+      body: JSON.stringify({ ...buildSubmission(world.other), page_url: "https://other.example/" }),
     });
     const others = await trailOf(world.otherOwnerEmail);
     expect(others.chain).not.toBe(whole.chain);
@@ -158,13 +158,13 @@ describe("the audit trail", () => {
   );
 
   test("is not answered while the log does not answer", async () => {
-    const holder = platform as { auditLog: unknown };
-    const { auditLog } = holder;
-    holder.auditLog = () => {
+    const holder = platform as { auditLogStub: unknown };
+    const { auditLogStub } = holder;
+    holder.auditLogStub = () => {
       throw new Error("Network connection lost.");
     };
     const answer = await call(path, { headers: await signIn(world.memberEmail) });
-    holder.auditLog = auditLog;
+    holder.auditLogStub = auditLogStub;
     expect([answer.status, answer.body.error.code, answer.headers.get("retry-after")]).toEqual([503, "storage_unavailable", "1"]);
   });
 });

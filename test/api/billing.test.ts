@@ -1,26 +1,33 @@
 // Paying, and what the payment provider's events do to an account (CONTRACT 11).
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
+import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
 import type { ConsumerId } from "../../core/ids.ts";
-import { personRecord } from "../../storage/people.ts";
-import { databaseOf } from "../../storage/database.ts";
+import { findPersonRecord } from "../../storage/people.ts";
+import { openDatabase } from "../../storage/database.ts";
 import { suspendUnpaid } from "../../workers/background/unpaid-sweep.ts";
-import { openPlatform } from "../../workers/services.ts";
+import { createPlatform } from "../../workers/services.ts";
 import type { Env } from "../../workers/env.ts";
-import { customerOf, playProvider, send, sendRaw, signed, type ProviderEvent } from "../support/billing.ts";
-import { changedServices } from "../support/changed-services.ts";
-import { forgetCodes, signIn } from "../support/people.ts";
+import {
+  createCustomer,
+  mockProvider,
+  sendProviderEvent,
+  sendRawProviderEvent,
+  signPayload,
+  type ProviderEvent,
+} from "../support/billing.ts";
+import { createServicesWith } from "../support/changed-services.ts";
+import { clearCodes, signIn } from "../support/people.ts";
 import {
   call,
-  consent,
-  databaseContents,
-  entryWith,
-  get,
-  issue,
+  submitConsent,
+  readDatabaseContents,
+  createEntryCall,
+  getWithKey,
+  issueCertificate,
   productionSettings,
-  serviceWith,
-  submission,
+  createServiceCall,
+  buildSubmission,
   world,
 } from "../support/world.ts";
 
@@ -41,13 +48,13 @@ const entriesAbout = async (id: string): Promise<string[]> =>
   );
 
 const sendAll = async (...events: readonly ProviderEvent[]): Promise<void> => {
-  for (const event of events) expect((await send(event)).status).toBe(200);
+  for (const event of events) expect((await sendProviderEvent(event)).status).toBe(200);
 };
 
 /** The minute job, so many days from now. */
 const sweepIn = async (days: number): Promise<void> => {
-  const platform = await openPlatform(env as unknown as Env);
-  await suspendUnpaid(changedServices(platform, { clock: () => Date.now() + days * dayMs }));
+  const platform = await createPlatform(env as unknown as Env);
+  await suspendUnpaid(createServicesWith(platform, { clock: () => Date.now() + days * dayMs }));
 };
 
 const resetAccounts = (): Promise<unknown> =>
@@ -61,7 +68,7 @@ const resetAccounts = (): Promise<unknown> =>
 
 beforeEach(async () => {
   await resetAccounts();
-  await forgetCodes();
+  await clearCodes();
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -72,8 +79,8 @@ const checkout = (cookie: Record<string, string>, plan = "business", headers: Re
 
 describe("GET /v1/billing/checkout", () => {
   test("leads an owner to the provider's checkout, which carries the business and the plan and nothing about a person", async () => {
-    const cookie = await signIn(exampleOwnerEmail("free"));
-    const calls = playProvider();
+    const cookie = await signIn(getExampleOwnerEmail("free"));
+    const calls = mockProvider();
     const answer = await checkout(cookie);
     expect([answer.status, answer.headers.get("location")]).toEqual([303, "https://checkout.stripe.com/c/pay/cs_test"]);
     expect(answer.headers.get("cache-control")).toBe("no-store");
@@ -93,7 +100,7 @@ describe("GET /v1/billing/checkout", () => {
 
   test("leads a consumer to the checkout of white_glove", async () => {
     const cookie = await signIn(world.consumerEmail, "consumer");
-    const calls = playProvider();
+    const calls = mockProvider();
     expect((await checkout(cookie, "white_glove")).status).toBe(303);
     expect(calls[0]?.form).toMatchObject({
       client_reference_id: await consumerId(),
@@ -105,9 +112,9 @@ describe("GET /v1/billing/checkout", () => {
   });
 
   test("asks for one page, however often it is clicked in ten minutes", async () => {
-    const cookie = await signIn(exampleOwnerEmail("free"));
+    const cookie = await signIn(getExampleOwnerEmail("free"));
     vi.useFakeTimers({ toFake: ["Date"], now: Math.ceil(Date.now() / 600_000) * 600_000 });
-    const calls = playProvider();
+    const calls = mockProvider();
     await checkout(cookie);
     vi.setSystemTime(Date.now() + 599_000);
     await checkout(cookie);
@@ -120,10 +127,10 @@ describe("GET /v1/billing/checkout", () => {
   });
 
   test("leads whoever has a subscription to the provider's page for it, so that nobody pays twice", async () => {
-    const customer = customerOf(free.id, "business");
+    const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0));
-    const cookie = await signIn(exampleOwnerEmail("free"));
-    const calls = playProvider();
+    const cookie = await signIn(getExampleOwnerEmail("free"));
+    const calls = mockProvider();
     expect((await checkout(cookie)).headers.get("location")).toMatch(/^https:\/\/billing\.stripe\.com\//);
     expect(calls[0]).toMatchObject({ path: "/v1/billing_portal/sessions", form: { customer: customer.customer } });
     await sendAll(customer.deleted(5));
@@ -132,7 +139,7 @@ describe("GET /v1/billing/checkout", () => {
   });
 
   test("refuses a bad plan, the other kind of account, members and nobody", async () => {
-    const calls = playProvider();
+    const calls = mockProvider();
     const outcome = async (email: string | null, realm: "business" | "consumer", query: string) => {
       const cookie = email === null ? {} : await signIn(email, realm);
       const { status, body } = await call(`/v1/billing/checkout${query}`, { headers: cookie });
@@ -145,19 +152,19 @@ describe("GET /v1/billing/checkout", () => {
     expect(await outcome(world.consumerEmail, "consumer", "?plan=business")).toBe("403 forbidden");
     expect(await outcome(world.memberEmail, "business", "?plan=business")).toBe("403 owner_required");
     expect(await outcome(null, "business", "?plan=business")).toBe("401 unauthorized");
-    expect(await outcome(exampleOwnerEmail("suspended"), "business", "?plan=business")).toBe("402 business_suspended");
-    expect(await outcome(exampleOwnerEmail("closed"), "business", "?plan=business")).toBe("402 business_inactive");
+    expect(await outcome(getExampleOwnerEmail("suspended"), "business", "?plan=business")).toBe("402 business_suspended");
+    expect(await outcome(getExampleOwnerEmail("closed"), "business", "?plan=business")).toBe("402 business_inactive");
     expect(calls).toEqual([]);
   });
 
   test("Y4: changes no row, is not opened by a page of another site, and leads to the provider's hosts and nowhere else", async () => {
-    const cookie = await signIn(exampleOwnerEmail("free"));
-    const calls = playProvider();
-    const before = await databaseContents();
+    const cookie = await signIn(getExampleOwnerEmail("free"));
+    const calls = mockProvider();
+    const before = await readDatabaseContents();
     expect((await checkout(cookie, "business", { "sec-fetch-site": "cross-site" })).body.error.code).toBe("csrf_failed");
     expect(calls).toEqual([]);
     expect((await checkout(cookie, "business", { "sec-fetch-site": "same-origin" })).status).toBe(303);
-    expect(await databaseContents()).toEqual(before);
+    expect(await readDatabaseContents()).toEqual(before);
     for (const url of [
       "https://evil.example/pay",
       "http://checkout.stripe.com/pay",
@@ -167,33 +174,33 @@ describe("GET /v1/billing/checkout", () => {
       null,
     ]) {
       vi.restoreAllMocks();
-      playProvider(() => Response.json({ id: "cs_test", object: "checkout.session", url }));
+      mockProvider(() => Response.json({ id: "cs_test", object: "checkout.session", url }));
       expect((await checkout(cookie)).body.error.code).toBe("billing_unavailable");
     }
   });
 
   test("says that the provider is away, and when to come again", async () => {
-    const cookie = await signIn(exampleOwnerEmail("free"));
-    playProvider(() => Response.json({ error: { type: "api_error", message: `no ${free.id}` } }, { status: 400 }));
+    const cookie = await signIn(getExampleOwnerEmail("free"));
+    mockProvider(() => Response.json({ error: { type: "api_error", message: `no ${free.id}` } }, { status: 400 }));
     const answer = await checkout(cookie);
     expect([answer.status, answer.body.error.code, answer.headers.get("retry-after")]).toEqual([503, "billing_unavailable", "60"]);
     expect(answer.text).not.toContain(free.id);
   });
 
   test("lets a business that is suspended for not paying come and pay", async () => {
-    const customer = customerOf(free.id, "business");
+    const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0), customer.failed(1));
     await sweepIn(15);
     expect(await accountOf(free.id)).toMatchObject({ status: "suspended" });
-    const cookie = await signIn(exampleOwnerEmail("free"));
-    playProvider();
+    const cookie = await signIn(getExampleOwnerEmail("free"));
+    mockProvider();
     expect((await checkout(cookie)).headers.get("location")).toMatch(/^https:\/\/billing\.stripe\.com\//);
   });
 
   test("opens at most thirty pages an hour for an account", async () => {
-    const limited = serviceWith({ LIMIT_CHECKOUT: "2/3600" });
+    const limited = createServiceCall({ LIMIT_CHECKOUT: "2/3600" });
     const cookie = await signIn(world.otherOwnerEmail);
-    playProvider();
+    mockProvider();
     const statuses = [];
     for (let at = 0; at < 3; at += 1) statuses.push((await limited("/v1/billing/checkout?plan=business", { headers: cookie })).status);
     expect(statuses).toEqual([303, 303, 429]);
@@ -204,51 +211,51 @@ describe("POST /v1/webhooks/stripe", () => {
   const { stringify } = JSON;
 
   test("answers {received:true}, not enveloped, also to types that are none of our concern", async () => {
-    const answer = await send({ id: "evt_other", type: "charge.refunded", created: 1, data: { object: {} } });
+    const answer = await sendProviderEvent({ id: "evt_other", type: "charge.refunded", created: 1, data: { object: {} } });
     expect([answer.status, answer.body]).toEqual([200, { received: true }]);
-    expect((await send(customerOf(free.id, "business").checkout(0))).body).toEqual({ received: true });
+    expect((await sendProviderEvent(createCustomer(free.id, "business").checkout(0))).body).toEqual({ received: true });
   });
 
   test("Y1: takes only what the provider signed, over the very bytes, at most 300 seconds ago, and each event once", async () => {
-    const payload = stringify(customerOf(free.id, "business").checkout(0));
-    const before = await databaseContents();
+    const payload = stringify(createCustomer(free.id, "business").checkout(0));
+    const before = await readDatabaseContents();
     const refused = [
-      await sendRaw(payload, null),
-      await sendRaw(payload, "t=1,v1=00"),
-      await sendRaw(`${payload} `, await signed(payload)),
-      await sendRaw(payload, await signed(payload, { secret: "whsec_of_somebody_else_entirely" })),
-      await sendRaw(payload, await signed(payload, { at: Date.now() - 302_000 })),
-      await sendRaw(payload, await signed(payload, { at: Date.now() + 302_000 })),
-      await sendRaw(payload, (await signed(payload)).replace("v1=", "v0=")),
+      await sendRawProviderEvent(payload, null),
+      await sendRawProviderEvent(payload, "t=1,v1=00"),
+      await sendRawProviderEvent(`${payload} `, await signPayload(payload)),
+      await sendRawProviderEvent(payload, await signPayload(payload, { secret: "whsec_of_somebody_else_entirely" })),
+      await sendRawProviderEvent(payload, await signPayload(payload, { at: Date.now() - 302_000 })),
+      await sendRawProviderEvent(payload, await signPayload(payload, { at: Date.now() + 302_000 })),
+      await sendRawProviderEvent(payload, (await signPayload(payload)).replace("v1=", "v0=")),
     ];
     expect(refused.map(({ status, body }) => `${status} ${body.error.code}`)).toEqual(refused.map(() => "400 invalid_request"));
-    expect(await databaseContents()).toEqual(before);
-    expect((await sendRaw(payload, await signed(payload, { at: Date.now() - 290_000 }))).status).toBe(200);
+    expect(await readDatabaseContents()).toEqual(before);
+    expect((await sendRawProviderEvent(payload, await signPayload(payload, { at: Date.now() - 290_000 }))).status).toBe(200);
     expect(await accountOf(free.id)).toMatchObject({ plan: "business" });
-    const taken = await databaseContents();
-    for (let at = 0; at < 3; at += 1) expect((await sendRaw(payload, await signed(payload))).status).toBe(200);
-    expect(await databaseContents()).toEqual(taken);
+    const taken = await readDatabaseContents();
+    for (let at = 0; at < 3; at += 1) expect((await sendRawProviderEvent(payload, await signPayload(payload))).status).toBe(200);
+    expect(await readDatabaseContents()).toEqual(taken);
   });
 
   test("refuses a body that is signed and no event, and one that is too large", async () => {
     for (const payload of ["", "[]", "{}", "null", "{", stringify({ id: "", type: "invoice.paid" })]) {
-      expect((await sendRaw(payload, await signed(payload))).status).toBe(400);
+      expect((await sendRawProviderEvent(payload, await signPayload(payload))).status).toBe(400);
     }
     const large = stringify({ id: "evt_large", type: "x", filler: "x".repeat(256 * 1_024) });
-    expect((await sendRaw(large, await signed(large))).body.error.code).toBe("payload_too_large");
+    expect((await sendRawProviderEvent(large, await signPayload(large))).body.error.code).toBe("payload_too_large");
   });
 
   test("of twenty deliveries of one event at once, one is taken in", async () => {
-    const payload = stringify(customerOf(free.id, "business").checkout(0));
-    const signature = await signed(payload);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => sendRaw(payload, signature)));
+    const payload = stringify(createCustomer(free.id, "business").checkout(0));
+    const signature = await signPayload(payload);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => sendRawProviderEvent(payload, signature)));
     expect([...new Set(answers.map(({ status }) => status))]).toEqual([200]);
     expect(await entriesAbout(free.id)).toEqual(["business.plan_changed"]);
   });
 
   test("gives the plan that was paid for, raises the account's revision, and writes it into the business's audit chain", async () => {
     const before = await accountOf(free.id);
-    await sendAll(customerOf(free.id, "business").checkout(0));
+    await sendAll(createCustomer(free.id, "business").checkout(0));
     const after = await accountOf(free.id);
     expect(after).toMatchObject({ plan: "business", status: "active" });
     expect(after?.revision).toBeGreaterThan(before?.revision ?? 0);
@@ -256,9 +263,9 @@ describe("POST /v1/webhooks/stripe", () => {
   });
 
   test("takes enterprise from the provider's word, and capturing begins and ends with it at once", async () => {
-    const send201 = () => consent(submission(free));
+    const send201 = () => submitConsent(buildSubmission(free));
     expect((await send201()).body.error.code).toBe("plan_required");
-    const customer = customerOf(free.id, "enterprise");
+    const customer = createCustomer(free.id, "enterprise");
     await sendAll(customer.checkout(0));
     expect((await send201()).status).toBe(201);
     await sendAll(customer.updated(5, "active", { metadata: { plan: "business" } }));
@@ -266,19 +273,19 @@ describe("POST /v1/webhooks/stripe", () => {
   });
 
   test("a failed payment makes the account read-only, the next one that goes through ends it", async () => {
-    const customer = customerOf(free.id, "enterprise");
+    const customer = createCustomer(free.id, "enterprise");
     await sendAll(customer.checkout(0), customer.failed(1));
     expect(await accountOf(free.id)).toMatchObject({ status: "past_due", plan: "enterprise" });
-    expect((await consent(submission(free))).body.error.code).toBe("subscription_past_due");
-    expect((await get("/v1/certs", free.keys.live)).status).toBe(200);
+    expect((await submitConsent(buildSubmission(free))).body.error.code).toBe("subscription_past_due");
+    expect((await getWithKey("/v1/certs", free.keys.live)).status).toBe(200);
     await sendAll(customer.paid(2));
     expect(await accountOf(free.id)).toMatchObject({ status: "active", plan: "enterprise" });
-    expect((await consent(submission(free))).status).toBe(201);
+    expect((await submitConsent(buildSubmission(free))).status).toBe(201);
     expect(await entriesAbout(free.id)).toEqual(["business.plan_changed", "business.status_changed", "business.status_changed"]);
   });
 
   test("Y2: the provider's time counts, not the order of arrival", async () => {
-    const customer = customerOf(free.id, "business");
+    const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0), customer.paid(20), customer.failed(10));
     expect(await accountOf(free.id)).toMatchObject({ status: "active" });
     await sendAll(customer.failed(40), customer.paid(30), customer.updated(31, "active"));
@@ -288,7 +295,7 @@ describe("POST /v1/webhooks/stripe", () => {
   });
 
   test("what arrives before its checkout waits for it", async () => {
-    const customer = customerOf(free.id, "business");
+    const customer = createCustomer(free.id, "business");
     await sendAll(customer.failed(10), customer.updated(5, "active"));
     expect(await accountOf(free.id)).toMatchObject({ status: "active", plan: "free" });
     await sendAll(customer.checkout(0));
@@ -296,7 +303,7 @@ describe("POST /v1/webhooks/stripe", () => {
   });
 
   test("an event that claims to be from the future does not outdo those that follow", async () => {
-    const customer = customerOf(free.id, "business");
+    const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0), customer.failed(1_000_000));
     expect(await accountOf(free.id)).toMatchObject({ status: "past_due" });
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
@@ -307,14 +314,14 @@ describe("POST /v1/webhooks/stripe", () => {
 
   test("Y3: a customer is taken to an account by our checkout alone, and to no second one", async () => {
     const before = await accountOf(free.id);
-    const stranger = customerOf(world.other.id, "business");
+    const stranger = createCustomer(world.other.id, "business");
     // the event of an unknown customer names our business in every other place it could
     await sendAll(
       stranger.updated(1, "active", { metadata: { plan: "enterprise", client_reference_id: free.id, account: free.id } }),
       stranger.failed(2, { client_reference_id: free.id, metadata: { plan: "enterprise" } }),
     );
     expect(await accountOf(free.id)).toEqual(before);
-    const mine = customerOf(free.id, "business");
+    const mine = createCustomer(free.id, "business");
     await sendAll(mine.checkout(0));
     await sendAll(mine.checkout(5, { client_reference_id: world.examples.past_due.id, metadata: { plan: "enterprise" } }));
     expect(await accountOf(world.examples.past_due.id)).toMatchObject({ status: "past_due", plan: "enterprise" });
@@ -323,8 +330,8 @@ describe("POST /v1/webhooks/stripe", () => {
   });
 
   test("a checkout without a plan of ours, for the other kind of account, or of nobody changes nothing", async () => {
-    const before = await databaseContents();
-    const { checkout: event } = customerOf(free.id, "business");
+    const before = await readDatabaseContents();
+    const { checkout: event } = createCustomer(free.id, "business");
     await sendAll(
       event(0, { metadata: {} }),
       event(0, { metadata: { plan: "white_glove" } }),
@@ -334,11 +341,11 @@ describe("POST /v1/webhooks/stripe", () => {
       event(0, { client_reference_id: `biz_zz${"0".repeat(24)}` }),
       event(0, { customer: null }),
     );
-    expect(await databaseContents()).toEqual(before);
+    expect(await readDatabaseContents()).toEqual(before);
   });
 
   test("money that is still on its way brings the plan when it arrives", async () => {
-    const customer = customerOf(free.id, "business");
+    const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0, { payment_status: "unpaid" }));
     expect(await accountOf(free.id)).toMatchObject({ plan: "free" });
     await sendAll(customer.updated(1, "incomplete"));
@@ -348,16 +355,16 @@ describe("POST /v1/webhooks/stripe", () => {
   });
 
   test("the end of a subscription ends the plan and what was due under it, and events of it that come later do nothing", async () => {
-    const customer = customerOf(free.id, "business");
+    const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0), customer.failed(1), customer.deleted(2), customer.failed(3), customer.updated(4, "active"));
     expect(await accountOf(free.id)).toMatchObject({ plan: "free", status: "active" });
   });
 
   test("the end of an earlier subscription does not end the one in force", async () => {
-    const first = customerOf(free.id, "business");
+    const first = createCustomer(free.id, "business");
     await sendAll(first.checkout(0), first.checkout(10, { subscription: "sub_new" }), first.deleted(20), first.failed(21));
     expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "active" });
-    const second = customerOf(free.id, "enterprise");
+    const second = createCustomer(free.id, "enterprise");
     await sendAll(second.checkout(30), first.failed(31, { parent: null, subscription: "sub_new" }));
     expect(await accountOf(free.id)).toMatchObject({ plan: "enterprise", status: "active" });
     await sendAll(first.checkout(11));
@@ -367,26 +374,26 @@ describe("POST /v1/webhooks/stripe", () => {
   test("a consumer's plan comes and goes with its subscription", async () => {
     await signIn(world.consumerEmail, "consumer");
     const id = await consumerId();
-    const db = databaseOf(env.DB);
-    const customer = customerOf(id, "white_glove");
-    expect((await personRecord(db, id as ConsumerId))?.plan).toBe("free");
+    const db = openDatabase(env.DB);
+    const customer = createCustomer(id, "white_glove");
+    expect((await findPersonRecord(db, id as ConsumerId))?.plan).toBe("free");
     await sendAll(customer.checkout(0), customer.failed(1));
-    expect((await personRecord(db, id as ConsumerId))?.plan).toBe("white_glove");
+    expect((await findPersonRecord(db, id as ConsumerId))?.plan).toBe("white_glove");
     await sweepIn(15);
-    expect((await personRecord(db, id as ConsumerId))?.plan).toBe("free");
+    expect((await findPersonRecord(db, id as ConsumerId))?.plan).toBe("free");
     await sendAll(customer.paid(2));
-    expect((await personRecord(db, id as ConsumerId))?.plan).toBe("white_glove");
+    expect((await findPersonRecord(db, id as ConsumerId))?.plan).toBe("white_glove");
     await sendAll(customer.deleted(3));
-    expect((await personRecord(db, id as ConsumerId))?.plan).toBe("free");
+    expect((await findPersonRecord(db, id as ConsumerId))?.plan).toBe("free");
     expect(await entriesAbout(id)).toEqual(Array.from({ length: 4 }, () => "consumer.plan_changed"));
   });
 
   test("Y5: an event of test mode is refused in production", async () => {
-    const event = { ...customerOf(free.id, "enterprise").checkout(0), livemode: false };
-    const production = entryWith(productionSettings, "https://api.svc.test");
-    expect((await send(event, production)).body.error.code).toBe("invalid_request");
+    const event = { ...createCustomer(free.id, "enterprise").checkout(0), livemode: false };
+    const production = createEntryCall(productionSettings, "https://api.svc.test");
+    expect((await sendProviderEvent(event, production)).body.error.code).toBe("invalid_request");
     expect(await accountOf(free.id)).toMatchObject({ plan: "free" });
-    expect((await send({ ...event, livemode: true }, production)).status).toBe(200);
+    expect((await sendProviderEvent({ ...event, livemode: true }, production)).status).toBe(200);
     expect(await accountOf(free.id)).toMatchObject({ plan: "enterprise" });
   });
 });
@@ -394,14 +401,14 @@ describe("POST /v1/webhooks/stripe", () => {
 describe("an account that does not pay", () => {
   test("is suspended fourteen days after the first failed payment, however often it fails again, and active with the payment", async () => {
     const beganAt = Date.now() - 60_000;
-    const customer = customerOf(free.id, "enterprise", { beganAt });
+    const customer = createCustomer(free.id, "enterprise", { beganAt });
     await sendAll(customer.checkout(0), customer.failed(0));
     await sweepIn(13.9);
     expect(await accountOf(free.id)).toMatchObject({ status: "past_due" });
     await sendAll(customer.failed(1));
     await sweepIn(14.1);
     expect(await accountOf(free.id)).toMatchObject({ status: "suspended", plan: "enterprise" });
-    expect((await get("/v1/certs", free.keys.live)).body.error.code).toBe("business_suspended");
+    expect((await getWithKey("/v1/certs", free.keys.live)).body.error.code).toBe("business_suspended");
     await sweepIn(15);
     await sendAll(customer.paid(2));
     expect(await accountOf(free.id)).toMatchObject({ status: "active", plan: "enterprise" });
@@ -409,7 +416,7 @@ describe("an account that does not pay", () => {
   });
 
   test("is not touched where an operator suspended it: a payment does not lift that", async () => {
-    const customer = customerOf(free.id, "enterprise");
+    const customer = createCustomer(free.id, "enterprise");
     await sendAll(customer.checkout(0), customer.failed(1));
     await env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(free.id).run();
     await sweepIn(15);
@@ -418,9 +425,9 @@ describe("an account that does not pay", () => {
   });
 
   test("keeps what persons have: certificates verify, and withdrawing goes on, in every state", async () => {
-    const customer = customerOf(free.id, "enterprise");
+    const customer = createCustomer(free.id, "enterprise");
     await sendAll(customer.checkout(0));
-    const certs = [await issue({}, free), await issue({}, free)];
+    const certs = [await issueCertificate({}, free), await issueCertificate({}, free)];
     const withdraw = async (cert: { cert_id: string; manage_url?: unknown }) =>
       call(`/v1/certs/${cert.cert_id}/opt-out/manage`, {
         method: "POST",
@@ -428,14 +435,14 @@ describe("an account that does not pay", () => {
         body: JSON.stringify({ token: String(cert.manage_url).split("#m=")[1] }),
       });
     await sendAll(customer.failed(1));
-    expect((await get(`/v1/certs/${certs[0]?.cert_id}/verify`)).body.data.status).toBe("active");
+    expect((await getWithKey(`/v1/certs/${certs[0]?.cert_id}/verify`)).body.data.status).toBe("active");
     expect((await withdraw(certs[0] as never)).body.data.revoked).toBe(true);
     await sweepIn(15);
     expect(await accountOf(free.id)).toMatchObject({ status: "suspended" });
-    expect((await get(`/v1/certs/${certs[1]?.cert_id}/verify`)).body.data.status).toBe("active");
+    expect((await getWithKey(`/v1/certs/${certs[1]?.cert_id}/verify`)).body.data.status).toBe("active");
     expect((await withdraw(certs[1] as never)).body.data.revoked).toBe(true);
     await sendAll(customer.deleted(3));
-    expect((await get(`/v1/certs/${certs[1]?.cert_id}/verify`)).body.data.status).toBe("revoked");
+    expect((await getWithKey(`/v1/certs/${certs[1]?.cert_id}/verify`)).body.data.status).toBe("revoked");
   });
 });
 
@@ -443,10 +450,10 @@ describe("a deployment", () => {
   const without = { STRIPE_SECRET_KEY: "", STRIPE_WEBHOOK_SECRET: "", STRIPE_PRICE_BUSINESS: "", STRIPE_PRICE_WHITE_GLOVE: "" };
 
   test("without billing sells nothing and takes no events, and says so", async () => {
-    const service = serviceWith(without);
+    const service = createServiceCall(without);
     const cookie = await signIn(world.ownerEmail);
     expect((await service("/v1/billing/checkout?plan=business", { headers: cookie })).body.error.code).toBe("not_found");
-    expect((await send(customerOf(free.id, "business").checkout(0), service)).body.error.code).toBe("not_found");
+    expect((await sendProviderEvent(createCustomer(free.id, "business").checkout(0), service)).body.error.code).toBe("not_found");
   });
 
   test("with half of billing, or with test keys or a stand-in in production, does not start", async () => {
@@ -459,9 +466,9 @@ describe("a deployment", () => {
       [{ DEV_STRIPE_API: "nowhere" }, {}],
     ] as const;
     for (const [settings, base] of faulty) {
-      const service = entryWith({ ...base, ...settings }, "https://api.svc.test");
+      const service = createEntryCall({ ...base, ...settings }, "https://api.svc.test");
       expect((await service("/v1/health")).body.error.code).toBe("misconfigured");
     }
-    expect((await entryWith({ ...productionSettings, ...without }, "https://api.svc.test")("/v1/health")).status).toBe(200);
+    expect((await createEntryCall({ ...productionSettings, ...without }, "https://api.svc.test")("/v1/health")).status).toBe(200);
   });
 });

@@ -2,7 +2,7 @@
 // from the description of the API, with the forms of the pages and the ledger's own interface beside it.
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { signIn } from "../support/people.ts";
-import { call, get, issue, world } from "../support/world.ts";
+import { call, getWithKey, issueCertificate, world } from "../support/world.ts";
 
 const chunk = new Uint8Array(64 * 1_024).fill(0x61);
 const chunks = 48; // 3 MiB: past every cap
@@ -16,12 +16,12 @@ let cookie = "";
 let personsCookie = "";
 
 beforeAll(async () => {
-  const { paths } = (await get("/v1/openapi.json")).body as { paths: Record<string, Record<string, unknown>> };
+  const { paths } = (await getWithKey("/v1/openapi.json")).body as { paths: Record<string, Record<string, unknown>> };
   const withBody = ["post", "put", "patch"];
   routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).flatMap((method) => (withBody.includes(method) ? [{ method: method.toUpperCase(), path }] : [])),
   );
-  ({ cert_id: certId } = await issue());
+  ({ cert_id: certId } = await issueCertificate());
   ({ cookie } = await signIn(world.ownerEmail));
   personsCookie = (await signIn(world.consumerEmail, "consumer")).cookie;
 });

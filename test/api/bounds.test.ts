@@ -1,20 +1,29 @@
 // What strangers with a public client id can fill and block, and what searching costs as certificates grow.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { dayMs, isoOf } from "../../core/time.ts";
-import { consentRequest, issue, serviceWith, submission, world, type Answer, type Call, type ConsentBody } from "../support/world.ts";
-import { settled } from "../support/settled.ts";
-import { mailTo } from "../support/withdrawing.ts";
+import { dayMs, toIso } from "../../core/time.ts";
+import {
+  buildConsentRequest,
+  issueCertificate,
+  createServiceCall,
+  buildSubmission,
+  world,
+  type TestResponse,
+  type Call,
+  type ConsentBody,
+} from "../support/world.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { listMailTo } from "../support/withdrawal.ts";
 
 const published = { DEV_RATE_SCALE: "1", SHIELD: undefined };
 let ip = 0;
-const send = (service: Call, change: Partial<ConsentBody> = {}, headers: Readonly<Record<string, string>> = {}): Promise<Answer> => {
+const send = (service: Call, change: Partial<ConsentBody> = {}, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> => {
   ip += 1;
   const from = { "cf-connecting-ip": `10.1.${ip >> 8}.${ip & 255}`, ...headers };
-  return service("/v1/consent", consentRequest({ ...submission(), ...change }, from));
+  return service("/v1/consent", buildConsentRequest({ ...buildSubmission(), ...change }, from));
 };
 const withKey = { authorization: `Bearer ${world.acme.keys.live}` };
-const statusOf = ({ status }: Answer): number => status;
+const statusOf = ({ status }: TestResponse): number => status;
 
 // Each test has a day of its own, five minutes before its end.
 let day = Date.UTC(2027, 0, 1);
@@ -23,13 +32,13 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"], now: day + dayMs - 300_000 });
 });
 afterEach(async () => {
-  await settled();
+  await waitUntilSettled();
   vi.useRealTimers();
 });
 
 describe("C20: the day of a client", () => {
   test("ends its submissions without an API key, for no other client and for no API key, until the next", async () => {
-    const service = serviceWith({ ...published, LIMIT_CLIENT_DAY: "3" });
+    const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY: "3" });
     for (let sent = 0; sent < 3; sent += 1) expect((await send(service)).status).toBe(201);
     const refused = await send(service);
     expect([refused.status, refused.body.error.code, refused.headers.get("retry-after")]).toEqual([429, "rate_limited", "300"]);
@@ -40,13 +49,13 @@ describe("C20: the day of a client", () => {
   });
 
   test("has room for exactly its number, however many are sent at once", async () => {
-    const service = serviceWith({ ...published, LIMIT_CLIENT_DAY: "4" });
+    const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY: "4" });
     const statuses = (await Promise.all(Array.from({ length: 12 }, () => send(service)))).map(statusOf);
     expect(statuses.toSorted()).toEqual([...Array(4).fill(201), ...Array(8).fill(429)]);
   });
 
   test("is bounded in bytes too, in which shared texts count where they are new", async () => {
-    const service = serviceWith({ ...published, LIMIT_CLIENT_DAY_BYTES: "60000" });
+    const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY_BYTES: "60000" });
     const disclosure = (letter: string): Partial<ConsentBody> => ({ disclosure_text: letter.repeat(20_000) });
     expect((await send(service, disclosure("a"))).status).toBe(201);
     for (let sent = 0; sent < 5; sent += 1) expect((await send(service, disclosure("a"))).status).toBe(201);
@@ -56,7 +65,7 @@ describe("C20: the day of a client", () => {
   });
 
   test("answers a repeated submission as before, though it is over", async () => {
-    const service = serviceWith({ ...published, LIMIT_CLIENT_DAY: "1" });
+    const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY: "1" });
     const key = { "idempotency-key": "the-only-one-of-the-day" };
     const first = await send(service, {}, key);
     const again = await send(service, {}, key);
@@ -65,9 +74,9 @@ describe("C20: the day of a client", () => {
   });
 
   test("is as long as the operator made it for this client", async () => {
-    const service = serviceWith({ ...published, LIMIT_CLIENT_DAY: "1" });
+    const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY: "1" });
     const raise = (limit: number | null) =>
-      env.DB.prepare("UPDATE clients SET day_submissions = ? WHERE id = ?").bind(limit, world.acme.clients.live).run();
+      env.DB.prepare("UPDATE clients SET daily_submission_limit = ? WHERE id = ?").bind(limit, world.acme.clients.live).run();
     await raise(3);
     const statuses: number[] = [];
     for (let sent = 0; sent < 4; sent += 1) statuses.push((await send(service)).status);
@@ -76,20 +85,20 @@ describe("C20: the day of a client", () => {
   });
 
   test("is announced to the owner once, when four fifths are used", async () => {
-    const service = serviceWith({ ...published, LIMIT_CLIENT_DAY: "10" });
+    const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY: "10" });
     const warnings = async (): Promise<number> =>
-      (await mailTo(world.ownerEmail)).filter(({ text }) => text.includes(world.acme.clients.live)).length;
+      (await listMailTo(world.ownerEmail)).filter(({ text }) => text.includes(world.acme.clients.live)).length;
     const before = await warnings();
     for (let sent = 0; sent < 7; sent += 1) await send(service);
-    await settled();
+    await waitUntilSettled();
     expect(await warnings()).toBe(before);
     await Promise.all(Array.from({ length: 3 }, () => send(service)));
-    await settled();
+    await waitUntilSettled();
     expect(await warnings()).toBe(before + 1);
   });
 
   test.each(["0", "-1", "1.5", "50000/86400", "many"])("is not %s: the service does not run", async (setting) => {
-    await expect(serviceWith({ ...published, LIMIT_CLIENT_DAY: setting })("/health")).rejects.toThrow("LIMIT_CLIENT_DAY");
+    await expect(createServiceCall({ ...published, LIMIT_CLIENT_DAY: setting })("/health")).rejects.toThrow("LIMIT_CLIENT_DAY");
   });
 });
 
@@ -98,7 +107,10 @@ describe("C20: a list of recipients", () => {
     const entities = Array.from({ length: 1_000 }, (_, at) => `Partner ${at} ${"x".repeat(150)}`);
     const lists = async () => (await env.DB.prepare("SELECT COUNT(*) AS n FROM entity_lists").first<{ n: number }>())?.n ?? 0;
     const before = await lists();
-    const ids = [(await issue({ entities })).cert_id, (await issue({ entities: entities.toReversed(), purpose: "another" })).cert_id];
+    const ids = [
+      (await issueCertificate({ entities })).cert_id,
+      (await issueCertificate({ entities: entities.toReversed(), purpose: "another" })).cert_id,
+    ];
     expect(await lists()).toBe(before + 1);
     for (const id of ids) {
       const row = await env.DB.prepare("SELECT * FROM certificates WHERE id = ?").bind(id).first();
@@ -109,7 +121,7 @@ describe("C20: a list of recipients", () => {
 
 describe("C21: submissions that are refused for their Origin", () => {
   test("count for their sender alone: the client goes on, in the browser and with its key", async () => {
-    const service = serviceWith({ ...published, LIMIT_CONSENT_PER_CLIENT: "3/60" });
+    const service = createServiceCall({ ...published, LIMIT_CONSENT_PER_CLIENT: "3/60" });
     for (let sent = 0; sent < 8; sent += 1)
       expect((await send(service, {}, { origin: "https://evil.example" })).body.error.code).toBe("origin_not_verified");
     for (let sent = 0; sent < 3; sent += 1) expect((await send(service)).status).toBe(201);
@@ -118,7 +130,7 @@ describe("C21: submissions that are refused for their Origin", () => {
   });
 
   test("those with the API key take nothing from the client's visitors", async () => {
-    const service = serviceWith({ ...published, LIMIT_CONSENT_PER_CLIENT: "2/60" });
+    const service = createServiceCall({ ...published, LIMIT_CONSENT_PER_CLIENT: "2/60" });
     for (let sent = 0; sent < 5; sent += 1) expect((await send(service, {}, withKey)).status).toBe(201);
     expect([statusOf(await send(service)), statusOf(await send(service)), statusOf(await send(service))]).toEqual([201, 201, 429]);
   });
@@ -145,7 +157,7 @@ const counting = (): { readonly db: D1Database; readonly read: () => number } =>
 describe("searching the list", () => {
   test("reads as many rows among five thousand certificates as among five hundred", { timeout: 60_000 }, async () => {
     const daysBack = 100;
-    const { cert_id: first } = await issue({ purpose: "growth", entities: ["Growth Inc", "Other Inc"] });
+    const { cert_id: first } = await issueCertificate({ purpose: "growth", entities: ["Growth Inc", "Other Inc"] });
     const columns = (
       await env.DB.prepare("SELECT name FROM pragma_table_info('certificates') WHERE name NOT IN ('ord', 'id', 'issued_at')").all<{
         name: string;
@@ -160,7 +172,7 @@ describe("searching the list", () => {
       )
         .bind(from, to, start, everyMs, first)
         .run();
-    const at = (days: number, ms: number): string => isoOf(start + days * dayMs + ms);
+    const at = (days: number, ms: number): string => toIso(start + days * dayMs + ms);
     const searches = [
       "entity=Growth%20Inc",
       "entity=Nobody",
@@ -176,7 +188,7 @@ describe("searching the list", () => {
       const all: { rows: number; total: number }[] = [];
       for (const search of searches) {
         const { db, read } = counting();
-        const listed = await serviceWith({ DB: db })(`/v1/certs?per_page=5&${search}`, { headers: withKey });
+        const listed = await createServiceCall({ DB: db })(`/v1/certs?per_page=5&${search}`, { headers: withKey });
         all.push({ rows: read(), total: listed.body.data.total });
       }
       return all;

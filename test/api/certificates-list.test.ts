@@ -1,11 +1,11 @@
 // GET /v1/certs: paging, every filter alone and with the others, and exact totals, against a plain walk over what was issued.
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { call, consent, get, submission, world, type Answer } from "../support/world.ts";
-import { withdrawalRow } from "../support/withdrawing.ts";
+import { call, submitConsent, getWithKey, buildSubmission, world, type TestResponse } from "../support/world.ts";
+import { insertWithdrawal } from "../support/withdrawal.ts";
 
 const key = world.acme.keys.live;
-const list = (query: string, credential = key): Promise<Answer> => get(`/v1/certs${query}`, credential);
+const list = (query: string, credential = key): Promise<TestResponse> => getWithKey(`/v1/certs${query}`, credential);
 
 interface Issued {
   readonly certId: string;
@@ -65,9 +65,9 @@ beforeAll(async () => {
     vi.setSystemTime(Date.now() + pick([0, 1, 60_000, 3_600_000]));
     const [purpose, email, phone, origin, isSandbox] = [pick(purposes), pick(emails), pick(phones), pick(origins), random() < 0.15];
     const entities = names.filter((name) => name === "Zeta" || random() < 0.4);
-    const answer = await consent(
+    const answer = await submitConsent(
       {
-        ...submission(),
+        ...buildSubmission(),
         client_id: world.acme.clients[isSandbox ? "sandbox" : "live"],
         fields: { email, phone, zip: "1" },
         purpose,
@@ -92,7 +92,7 @@ beforeAll(async () => {
   for (const issued of everything) {
     if (random() > 0.3) continue;
     issued.status = "revoked";
-    await withdrawalRow(env.DB, issued.certId).run();
+    await insertWithdrawal(env.DB, issued.certId).run();
   }
 });
 afterAll(() => {
@@ -199,7 +199,7 @@ const choices: { readonly [name in keyof Query]-?: () => string } = {
 
 describe("POST /v1/certs/search", () => {
   test("answers what GET answers, with the filters in the body", async () => {
-    const search = (body: object): Promise<Answer> =>
+    const search = (body: object): Promise<TestResponse> =>
       call("/v1/certs/search", {
         method: "POST",
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },

@@ -1,12 +1,21 @@
 // Certificates read back: the public verification, the owner's detail, the evidence pack, and who sees which.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
-import { base64Of, bytesOfBase64, utf8 } from "../../core/bytes.ts";
-import { canonicalJson, type Json } from "../../core/canonical-json.ts";
+import { toBase64, fromBase64, encodeUtf8 } from "../../core/bytes.ts";
+import { toCanonicalJson, type Json } from "../../core/canonical-json.ts";
 import { hmacSha256, sha256Hex } from "../../core/hash.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
-import { erased } from "../support/erasing.ts";
-import { call, consent, get, issue, submission, world, worldInSecondHome, type Answer } from "../support/world.ts";
+import { eraseCertificate } from "../support/erasure.ts";
+import {
+  call,
+  submitConsent,
+  getWithKey,
+  issueCertificate,
+  buildSubmission,
+  world,
+  worldInSecondShard,
+  type TestResponse,
+} from "../support/world.ts";
 
 const key = world.acme.keys.live;
 const unknownId = "cc_00000000000000000000000000";
@@ -52,14 +61,14 @@ interface Data {
 }
 
 const dataOf = async (path: string, credential?: string): Promise<Data> => {
-  const answer = await get(path, credential);
+  const answer = await getWithKey(path, credential);
   expect(answer.status, answer.text).toBe(200);
   return answer.body.data;
 };
 const verified = (certId: string): Promise<Data> => dataOf(`/v1/certs/${certId}/verify`);
 const detailed = (certId: string): Promise<Data> => dataOf(`/v1/certs/${certId}`, key);
 /** The body without what differs from one request to the next. */
-const sameBody = ({ text, body }: Answer): string => text.replace(body.request_id, "req");
+const sameBody = ({ text, body }: TestResponse): string => text.replace(body.request_id, "req");
 
 const secrets = {
   fields: {
@@ -73,20 +82,21 @@ const secrets = {
   referrer: "https://hidden-referrer.example/",
 };
 const secretHeaders = { "cf-connecting-ip": "198.51.100.88", "user-agent": "HiddenBrowser/1.0 (hidden)" };
-const issueSecretly = async (): Promise<string> => (await consent({ ...submission(), ...secrets }, secretHeaders)).body.data.cert_id;
+const issueSecretly = async (): Promise<string> =>
+  (await submitConsent({ ...buildSubmission(), ...secrets }, secretHeaders)).body.data.cert_id;
 const expectNoSecret = (text: string): void => {
   for (const marker of ["hidden", "555 0188", "2025550188", "198.51.100.88"]) expect(text.toLowerCase(), marker).not.toContain(marker);
 };
 
 describe("GET /v1/certs/{id}/verify", () => {
   test("has its keys and no others", async () => {
-    expect(Object.keys(await verified((await issue()).cert_id)).sort()).toEqual(verifyKeys);
-    const asked = await issue({ entities_accepted: [], entities_rejected: ["Acme Solar LLC"] });
+    expect(Object.keys(await verified((await issueCertificate()).cert_id)).sort()).toEqual(verifyKeys);
+    const asked = await issueCertificate({ entities_accepted: [], entities_rejected: ["Acme Solar LLC"] });
     expect(Object.keys(await verified(asked.cert_id)).sort()).toEqual([...verifyKeys, "entities_accepted", "entities_rejected"].sort());
   });
 
   test("says what was sealed", async () => {
-    const receipt = await issue();
+    const receipt = await issueCertificate();
     const data = await verified(receipt.cert_id);
     expect(data).toMatchObject({
       cert_id: receipt.cert_id,
@@ -98,10 +108,10 @@ describe("GET /v1/certs/{id}/verify", () => {
       verify_url: receipt.verify_url,
       business_id: world.acme.id,
       business_name: world.acme.name,
-      entities: submission().entities,
-      disclosure_text: submission().disclosure_text,
-      disclosure_hash: sha256Hex(submission().disclosure_text),
-      purpose: submission().purpose,
+      entities: buildSubmission().entities,
+      disclosure_text: buildSubmission().disclosure_text,
+      disclosure_hash: sha256Hex(buildSubmission().disclosure_text),
+      purpose: buildSubmission().purpose,
       origin_domain: "www.example.com",
       subject: { email: "p***@e***.com", first_name: "P***", phone: "***-***-**23" },
       subject_erased_at: null,
@@ -113,9 +123,13 @@ describe("GET /v1/certs/{id}/verify", () => {
   });
 
   test("can be checked by anyone from its own words (F7)", async () => {
-    const asked = await issue({ entities: ["Ünïcode 😀", "\ufb33", "Zeta"], entities_accepted: ["Zeta"], entities_rejected: [] });
+    const asked = await issueCertificate({
+      entities: ["Ünïcode 😀", "\ufb33", "Zeta"],
+      entities_accepted: ["Zeta"],
+      entities_rejected: [],
+    });
     const data = await verified(asked.cert_id);
-    expect(canonicalJson(data.preimage)).toBe(data.canonical);
+    expect(toCanonicalJson(data.preimage)).toBe(data.canonical);
     expect(sha256Hex(data.canonical)).toBe(data.fingerprint);
     expect(data.preimage).toEqual({
       business: { id: data.business_id, name: data.business_name },
@@ -132,24 +146,26 @@ describe("GET /v1/certs/{id}/verify", () => {
   });
 
   test("is signed by a key that the service publishes, over the exact canonical text", async () => {
-    const data = (await verified((await issue()).cert_id)) as unknown as {
+    const data = (await verified((await issueCertificate()).cert_id)) as unknown as {
       canonical: string;
       signature: { kid: string; alg: string; value: string };
     };
-    const { keys } = (await get("/.well-known/jwks.json")).body as { keys: { kid: string; kty: string; crv: string; x: string }[] };
+    const { keys } = (await getWithKey("/.well-known/jwks.json")).body as { keys: { kid: string; kty: string; crv: string; x: string }[] };
     const jwk = keys.find(({ kid }) => kid === data.signature.kid) as (typeof keys)[number];
     expect(data.signature.alg).toBe("Ed25519");
     const verifying = await crypto.subtle.importKey("jwk", { kty: jwk.kty, crv: jwk.crv, x: jwk.x }, "Ed25519", false, ["verify"]);
     const holds = (text: string, signature = data.signature.value): Promise<boolean> =>
-      crypto.subtle.verify("Ed25519", verifying, bytesOfBase64(signature) as Uint8Array<ArrayBuffer>, utf8(text));
+      crypto.subtle.verify("Ed25519", verifying, fromBase64(signature) as Uint8Array<ArrayBuffer>, encodeUtf8(text));
     expect(await holds(data.canonical)).toBe(true);
     expect(await holds(data.canonical.replace("Acme", "Acne"))).toBe(false);
-    const other = (await verified((await issue()).cert_id)) as unknown as typeof data;
+    const other = (await verified((await issueCertificate()).cert_id)) as unknown as typeof data;
     expect(await holds(data.canonical, other.signature.value)).toBe(false);
   });
 
   test("what is to be anchored is the published statement and nothing else", async () => {
-    const data = (await verified((await issue()).cert_id)) as unknown as Record<string, string> & { anchor: Record<string, string> };
+    const data = (await verified((await issueCertificate()).cert_id)) as unknown as Record<string, string> & {
+      anchor: Record<string, string>;
+    };
     const statement = JSON.parse(data.anchor.statement as string) as Record<string, string>;
     expect(statement).toEqual({
       entity_id: data.cert_id,
@@ -159,13 +175,13 @@ describe("GET /v1/certs/{id}/verify", () => {
       schema: "svc-anchor-v1",
       timestamp: data.issued_at,
     });
-    expect(canonicalJson(statement)).toBe(data.anchor.statement);
+    expect(toCanonicalJson(statement)).toBe(data.anchor.statement);
     expect(sha256Hex(data.anchor.statement as string)).toBe(data.anchor.entry_hash);
     expect(data.anchor.event).toBe("certificate.issued");
   });
 
   test("carries nothing of the person, in body or headers", async () => {
-    const answer = await get(`/v1/certs/${await issueSecretly()}/verify`);
+    const answer = await getWithKey(`/v1/certs/${await issueSecretly()}/verify`);
     expectNoSecret(answer.text + JSON.stringify([...answer.headers]));
     expect(answer.body.data.subject).toEqual({
       email: "h***@h***.example",
@@ -177,18 +193,18 @@ describe("GET /v1/certs/{id}/verify", () => {
   });
 
   test("two certificates of one person share nothing that tells (F8)", async () => {
-    const [first, second] = [await verified((await issue()).cert_id), await verified((await issue()).cert_id)];
+    const [first, second] = [await verified((await issueCertificate()).cert_id), await verified((await issueCertificate()).cert_id)];
     for (const name of ["subject_hash", "fingerprint", "canonical"]) expect(first[name]).not.toBe(second[name]);
   });
 
   test("the subject hash is no hash that a guess could be tried against", async () => {
-    const { fields } = submission();
-    const { subject_hash } = await verified((await issue()).cert_id);
+    const { fields } = buildSubmission();
+    const { subject_hash } = await verified((await issueCertificate()).cert_id);
     const guesses = [
       JSON.stringify(fields),
-      canonicalJson(fields as Json),
+      toCanonicalJson(fields as Json),
       String(fields.email),
-      canonicalJson(["email", String(fields.email)]),
+      toCanonicalJson(["email", String(fields.email)]),
     ];
     expect(guesses.map((guess) => sha256Hex(guess))).not.toContain(subject_hash);
   });
@@ -208,7 +224,7 @@ describe("GET /v1/certs/{id}/verify", () => {
       "cc_00'%20OR%201=1--",
       "c".repeat(2_000),
     ];
-    const answers = await Promise.all(ids.map((id) => get(`/v1/certs/${id}/verify`)));
+    const answers = await Promise.all(ids.map((id) => getWithKey(`/v1/certs/${id}/verify`)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]));
     expect(new Set(answers.map(sameBody)).size).toBe(1);
     expect(answers[0]?.body.error.code).toBe("cert_not_found");
@@ -216,12 +232,13 @@ describe("GET /v1/certs/{id}/verify", () => {
   });
 
   test("is never stale: a strong tag answers 304 until anything has changed", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     const path = `/v1/certs/${cert_id}/verify`;
-    const withTag = (tag: string): Promise<Answer> => call(path, { headers: { "if-none-match": tag } });
+    const withTag = (tag: string): Promise<TestResponse> => call(path, { headers: { "if-none-match": tag } });
     // The first looks at the origin's policies may still be under way; wait until two readings agree.
-    let answer = await get(path);
-    for (let again = await get(path); again.headers.get("etag") !== answer.headers.get("etag"); again = await get(path)) answer = again;
+    let answer = await getWithKey(path);
+    for (let again = await getWithKey(path); again.headers.get("etag") !== answer.headers.get("etag"); again = await getWithKey(path))
+      answer = again;
     const tag = answer.headers.get("etag") as string;
     expect(tag).toMatch(/^"[0-9a-f]{32,}"$/);
     expect(answer.headers.get("cache-control")).toBe("no-cache");
@@ -244,15 +261,15 @@ describe("GET /v1/certs/{id}/verify", () => {
   });
 
   test("is readable from every page and says when it is asked too often", async () => {
-    const answer = await call(`/v1/certs/${(await issue()).cert_id}/verify`, { headers: { origin: "https://anybody.example" } });
+    const answer = await call(`/v1/certs/${(await issueCertificate()).cert_id}/verify`, { headers: { origin: "https://anybody.example" } });
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
     expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
     for (const name of ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"]) expect(answer.headers.get(name)).toMatch(/^\d+$/);
-    expect((await get(`/v1/certs/${unknownId}/verify`)).headers.get("access-control-allow-origin")).toBe("*");
+    expect((await getWithKey(`/v1/certs/${unknownId}/verify`)).headers.get("access-control-allow-origin")).toBe("*");
   });
 
   test("no header of the caller changes a word of it", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     const plain = await verified(cert_id);
     const spoofed: readonly (readonly [string, string])[] = [
       ["host", "evil.com"],
@@ -284,7 +301,7 @@ describe("GET /v1/certs/{id}/verify", () => {
   });
 
   test("HEAD answers the same without a body, and neither counts as a view", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     const head = await call(`/v1/certs/${cert_id}/verify`, { method: "HEAD" });
     expect([head.status, head.text]).toEqual([200, ""]);
     await verified(cert_id);
@@ -294,7 +311,7 @@ describe("GET /v1/certs/{id}/verify", () => {
 
 describe("GET /v1/certs/{id}", () => {
   test("has its keys and no others", async () => {
-    expect(Object.keys(await detailed((await issue()).cert_id)).sort()).toEqual(detailKeys);
+    expect(Object.keys(await detailed((await issueCertificate()).cert_id)).sort()).toEqual(detailKeys);
   });
 
   test("opens what only the owner may see, and every hash in it can be recomputed", async () => {
@@ -312,10 +329,10 @@ describe("GET /v1/certs/{id}", () => {
     const commitments = Object.fromEntries(
       Object.entries(data.subject).map(([name, value]) => [
         name,
-        sha256Hex(canonicalJson([data.subject_salts[name] as string, name, value])),
+        sha256Hex(toCanonicalJson([data.subject_salts[name] as string, name, value])),
       ]),
     );
-    expect(sha256Hex(canonicalJson(commitments))).toBe(data.subject_hash);
+    expect(sha256Hex(toCanonicalJson(commitments))).toBe(data.subject_hash);
     expect(new Set(Object.values(data.subject_salts)).size).toBe(5);
     for (const salt of Object.values(data.subject_salts)) expect(salt).toMatch(/^[A-Za-z0-9_-]{22}$/);
     expect(data.evidence).toMatchObject({
@@ -324,27 +341,27 @@ describe("GET /v1/certs/{id}", () => {
       ip: "198.51.100.88",
       user_agent: "HiddenBrowser/1.0 (hidden)",
     });
-    expect(sha256Hex(canonicalJson(data.evidence))).toBe(data.evidence_hash);
+    expect(sha256Hex(toCanonicalJson(data.evidence))).toBe(data.evidence_hash);
     expect(data.view_trail).toEqual([]);
     expect(Date.parse(data.retention_until) - Date.parse(data.issued_at)).toBeGreaterThan(5 * 365 * 24 * 3_600_000);
   });
 
   test("each reading is entered in the business's audit chain, and a refused one is not", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     const entries = async (): Promise<number> =>
       (await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'certificate.subject_read'")
         .bind(cert_id)
         .first<number>("n")) as number;
     await detailed(cert_id);
     await detailed(cert_id);
-    await get(`/v1/certs/${cert_id}`, world.other.keys.live);
-    await get(`/v1/certs/${cert_id}`);
+    await getWithKey(`/v1/certs/${cert_id}`, world.other.keys.live);
+    await getWithKey(`/v1/certs/${cert_id}`);
     await verified(cert_id);
     expect(await entries()).toBe(2);
   });
 
   test("is kept by no cache and readable by no other page", async () => {
-    const answer = await get(`/v1/certs/${(await issue()).cert_id}`, key);
+    const answer = await getWithKey(`/v1/certs/${(await issueCertificate()).cert_id}`, key);
     expect(answer.headers.get("cache-control")).toBe("no-store");
     expect(answer.headers.has("access-control-allow-origin")).toBe(false);
   });
@@ -373,7 +390,7 @@ describe("GET /v1/certs/{id}/evidence-pack", () => {
     (await dataOf(`/v1/certs/${certId}/evidence-pack${query}`, key)) as unknown as Pack;
 
   test("has the members that a verifier looks for", async () => {
-    expect(Object.keys(await pack((await issue()).cert_id)).sort()).toEqual(
+    expect(Object.keys(await pack((await issueCertificate()).cert_id)).sort()).toEqual(
       [
         "audit",
         "bundle_version",
@@ -403,17 +420,17 @@ describe("GET /v1/certs/{id}/evidence-pack", () => {
   test("proves the certificate from itself alone", async () => {
     const bundle = await pack(await issueSecretly());
     expect(bundle.bundle_version).toBe("1.0");
-    expect(canonicalJson(bundle.preimage)).toBe(bundle.canonical_json);
+    expect(toCanonicalJson(bundle.preimage)).toBe(bundle.canonical_json);
     expect(sha256Hex(bundle.canonical_json)).toBe(bundle.fingerprint);
     expect(sha256Hex(bundle.disclosure.text)).toBe(bundle.disclosure.hash);
     expect(bundle.preimage).toMatchObject({
       disclosure_hash: bundle.disclosure.hash,
-      subject_hash: sha256Hex(canonicalJson(bundle.commitments)),
+      subject_hash: sha256Hex(toCanonicalJson(bundle.commitments)),
     });
     expect(Object.fromEntries(bundle.subject_disclosures.map(({ key: name, value }) => [name, value]))).toEqual(secrets.fields);
     for (const { key: name, salt, value } of bundle.subject_disclosures)
-      expect(sha256Hex(canonicalJson([salt, name, value]))).toBe(bundle.commitments[name]);
-    expect(sha256Hex(canonicalJson(bundle.evidence as Record<string, Json>))).toBe(bundle.evidence_hash);
+      expect(sha256Hex(toCanonicalJson([salt, name, value]))).toBe(bundle.commitments[name]);
+    expect(sha256Hex(toCanonicalJson(bundle.evidence as Record<string, Json>))).toBe(bundle.evidence_hash);
     expect(sha256Hex(String(bundle.ledger.entry))).toBe(bundle.ledger.entry_hash);
     expect(JSON.parse(String(bundle.ledger.entry))).toMatchObject({ entity_id: bundle.preimage.cert_id, fingerprint: bundle.fingerprint });
     for (const [name, value] of Object.entries(bundle.preimage)) {
@@ -426,8 +443,8 @@ describe("GET /v1/certs/{id}/evidence-pack", () => {
     }
     const jwk = bundle.issuer_keys.keys.find(({ kid }) => kid === bundle.signature.kid) as { x: string };
     const verifying = await crypto.subtle.importKey("jwk", { kty: "OKP", crv: "Ed25519", x: jwk.x }, "Ed25519", false, ["verify"]);
-    const signature = bytesOfBase64(bundle.signature.value) as Uint8Array<ArrayBuffer>;
-    expect(await crypto.subtle.verify("Ed25519", verifying, signature, utf8(bundle.canonical_json))).toBe(true);
+    const signature = fromBase64(bundle.signature.value) as Uint8Array<ArrayBuffer>;
+    expect(await crypto.subtle.verify("Ed25519", verifying, signature, encodeUtf8(bundle.canonical_json))).toBe(true);
     expect(bundle.identity).toEqual({ legal_name: world.acme.name, mailing_address: expect.any(String), contact: expect.any(String) });
   });
 
@@ -437,7 +454,7 @@ describe("GET /v1/certs/{id}/evidence-pack", () => {
       const bundle = await pack(certId, query);
       expectNoSecret(JSON.stringify({ ...bundle, certificate: { ...bundle.certificate, subject: null } }));
       expect([bundle.subject_disclosures, bundle.evidence]).toEqual([[], null]);
-      expect(sha256Hex(canonicalJson(bundle.commitments))).toBe(bundle.preimage.subject_hash);
+      expect(sha256Hex(toCanonicalJson(bundle.commitments))).toBe(bundle.preimage.subject_hash);
       expect(sha256Hex(bundle.canonical_json)).toBe(bundle.fingerprint);
     }
   });
@@ -458,8 +475,8 @@ describe("GET /v1/certs/{id}/evidence-pack", () => {
   test("a salt that was disclosed says nothing about another field (F8)", async () => {
     const bundle = await pack(await issueSecretly());
     const [first, second] = bundle.subject_disclosures as [Pack["subject_disclosures"][0], Pack["subject_disclosures"][0]];
-    expect(sha256Hex(canonicalJson([first.salt, second.key, second.value]))).not.toBe(bundle.commitments[second.key]);
-    expect(base64Of(hmacSha256(utf8(first.salt), second.key))).not.toContain(bundle.commitments[second.key]);
+    expect(sha256Hex(toCanonicalJson([first.salt, second.key, second.value]))).not.toBe(bundle.commitments[second.key]);
+    expect(toBase64(hmacSha256(encodeUtf8(first.salt), second.key))).not.toContain(bundle.commitments[second.key]);
   });
 
   test.each([
@@ -478,12 +495,12 @@ describe("GET /v1/certs/{id}/evidence-pack", () => {
     "?disclose=email&disclose=phone",
     `?disclose=${"a,".repeat(30)}a`,
   ])("%s is refused", async (query) => {
-    const answer = await get(`/v1/certs/${(await issue()).cert_id}/evidence-pack${query}`, key);
+    const answer = await getWithKey(`/v1/certs/${(await issueCertificate()).cert_id}/evidence-pack${query}`, key);
     expect([answer.status, answer.body.error.code]).toEqual([400, "invalid_request"]);
   });
 
   test("each export is entered in the business's audit chain", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     await pack(cert_id);
     const count = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'evidence_pack.exported'")
       .bind(cert_id)
@@ -496,7 +513,7 @@ describe("a certificate whose person was erased", () => {
   test("still verifies in full, and nobody can open or disclose anything of them (F9)", async () => {
     const certId = await issueSecretly();
     const before = await verified(certId);
-    const erasedAt = await erased(certId);
+    const erasedAt = await eraseCertificate(certId);
     const after = await verified(certId);
     expect(after).toMatchObject({
       fingerprint: before.fingerprint,
@@ -518,8 +535,8 @@ describe("a certificate whose person was erased", () => {
 
 describe("somebody else's certificate", () => {
   const own = async (business: DemoBusiness, environment: "live" | "sandbox", host: string): Promise<string> => {
-    const answer = await consent(
-      { ...submission(business), client_id: business.clients[environment], page_url: `${host}/` },
+    const answer = await submitConsent(
+      { ...buildSubmission(business), client_id: business.clients[environment], page_url: `${host}/` },
       { origin: host },
     );
     expect(answer.status, answer.text).toBe(201);
@@ -532,15 +549,18 @@ describe("somebody else's certificate", () => {
       ["acme sandbox", world.acme.keys.sandbox, await own(world.acme, "sandbox", "https://www.example.com")],
       ["other live", world.other.keys.live, await own(world.other, "live", "https://other.example")],
       ["other sandbox", world.other.keys.sandbox, await own(world.other, "sandbox", "https://other.example")],
-      ["acme in the second home", worldInSecondHome.acme.keys.live, await own(worldInSecondHome.acme, "live", "https://www.example.com")],
+      ["acme in the second home", worldInSecondShard.acme.keys.live, await own(worldInSecondShard.acme, "live", "https://www.example.com")],
     ];
     for (const [who, credential, ownId] of owners) {
       const nobodys = [
-        await get(`/v1/certs/${unknownId}`, credential),
-        await get(`/v1/certs/${unknownId}/evidence-pack`, credential),
+        await getWithKey(`/v1/certs/${unknownId}`, credential),
+        await getWithKey(`/v1/certs/${unknownId}/evidence-pack`, credential),
       ] as const;
       for (const [whose, , certId] of owners) {
-        const answers = [await get(`/v1/certs/${certId}`, credential), await get(`/v1/certs/${certId}/evidence-pack`, credential)] as const;
+        const answers = [
+          await getWithKey(`/v1/certs/${certId}`, credential),
+          await getWithKey(`/v1/certs/${certId}/evidence-pack`, credential),
+        ] as const;
         if (certId === ownId) {
           expect(
             answers.map(({ status }) => status),
@@ -553,7 +573,7 @@ describe("somebody else's certificate", () => {
           expect(sameBody(answers[at]), `${who} reads ${whose}`).toBe(sameBody(nobodys[at]));
         }
       }
-      const { certs, total } = (await get("/v1/certs?per_page=100", credential)).body.data as {
+      const { certs, total } = (await getWithKey("/v1/certs?per_page=100", credential)).body.data as {
         certs: { cert_id: string }[];
         total: number;
       };

@@ -1,17 +1,17 @@
 // The keys of what proves are checked before a deployment answers anything: a ledger signed with a guessable key proves nothing.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { base64Of, bytesOfBase64, utf8 } from "../../core/bytes.ts";
+import { toBase64, fromBase64, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { keyKinds } from "../../core/ledger/note.ts";
-import { vkeyOfSpki } from "../../core/ledger/rekor-receipt.ts";
-import { readConfig, type Env } from "../../workers/env.ts";
-import { randomSecretOf, secretOf, secretOfSeed, vkeyOfSecret } from "../support/note-keys.ts";
-import { entryWith, productionSettings } from "../support/world.ts";
+import { vkeyFromSpki } from "../../core/ledger/rekor-receipt.ts";
+import { loadConfig, type Env } from "../../workers/env.ts";
+import { createRandomSecret, createSecret, createSecretFromSeed, deriveVkey } from "../support/note-keys.ts";
+import { createEntryCall, productionSettings } from "../support/world.ts";
 
 const faultsOf = (change: Readonly<Record<string, unknown>>, settings: object = productionSettings): string[] => {
   try {
-    readConfig({ ...env, ...settings, ...change } as unknown as Env);
+    loadConfig({ ...env, ...settings, ...change } as unknown as Env);
     return [];
   } catch (error) {
     return (error as Error).message.replace("not configured to run: ", "").split(", ");
@@ -20,10 +20,10 @@ const faultsOf = (change: Readonly<Record<string, unknown>>, settings: object = 
 
 const origin = "ledger.svc.test/ledger/test";
 const audit = "svc.test/audit/0";
-const logKey = await randomSecretOf(origin);
-const witnessKey = await randomSecretOf("ledger.svc.test/witness", keyKinds.witness);
-const foreignVkey = await vkeyOfSecret(await randomSecretOf("ledger.other.test/ledger/1"));
-const foreignWitness = await vkeyOfSecret(await randomSecretOf("witness.example/w1", keyKinds.witness));
+const logKey = await createRandomSecret(origin);
+const witnessKey = await createRandomSecret("ledger.svc.test/witness", keyKinds.witness);
+const foreignVkey = await deriveVkey(await createRandomSecret("ledger.other.test/ledger/1"));
+const foreignWitness = await deriveVkey(await createRandomSecret("witness.example/w1", keyKinds.witness));
 const rekorSpki = "MCowBQYDK2VwAyEAt8rlp1knGwjfbcXAYPYAkn0XiLz1x8O4t0YkEhie244="; // of Sigstore's public log
 const token = "kX3v9QmZ7pL2rT8wY5bN4cF6hJ1dG0sA";
 
@@ -32,42 +32,42 @@ const withWrongId = (secret: string): string => secret.replace(/\+[0-9a-f]{8}\+/
 
 const pkcs8Key = async (): Promise<string> => {
   const pair = (await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign"])) as CryptoKeyPair;
-  return base64Of(new Uint8Array((await crypto.subtle.exportKey("pkcs8", pair.privateKey)) as ArrayBuffer));
+  return toBase64(new Uint8Array((await crypto.subtle.exportKey("pkcs8", pair.privateKey)) as ArrayBuffer));
 };
 
 const unfit: readonly (readonly [setting: string, what: string, value: string])[] = [
   ["LEDGER_KEY", "that is missing", ""],
-  ["LEDGER_KEY", "of a witness", await randomSecretOf(origin, keyKinds.witness)],
-  ["LEDGER_KEY", "of few distinct bytes", await secretOf(origin, 21)],
+  ["LEDGER_KEY", "of a witness", await createRandomSecret(origin, keyKinds.witness)],
+  ["LEDGER_KEY", "of few distinct bytes", await createSecret(origin, 21)],
   [
     "LEDGER_KEY",
     "that was counted up",
-    await secretOfSeed(
+    await createSecretFromSeed(
       origin,
       Uint8Array.from({ length: 32 }, (_, at) => at),
     ),
   ],
-  ["LEDGER_KEY", "that was typed", await secretOfSeed(origin, utf8("Sphinx of black quartz, judge 1!"))],
-  ["LEDGER_KEY", "of another log", await randomSecretOf("ledger.svc.test/ledger/other")],
+  ["LEDGER_KEY", "that was typed", await createSecretFromSeed(origin, encodeUtf8("Sphinx of black quartz, judge 1!"))],
+  ["LEDGER_KEY", "of another log", await createRandomSecret("ledger.svc.test/ledger/other")],
   ["LEDGER_KEY", "that is garbage", "PRIVATE+KEY+x"],
-  ["LEDGER_KEY", "with a good one beside a bad one", `${logKey} ${await secretOf(origin, 21)}`],
+  ["LEDGER_KEY", "with a good one beside a bad one", `${logKey} ${await createSecret(origin, 21)}`],
   ["LEDGER_WITNESS_KEY", "that is garbage", "not a key"],
-  ["LEDGER_WITNESS_KEY", "of a log", await randomSecretOf("ledger.svc.test/witness")],
-  ["LEDGER_WITNESS_KEY", "of few distinct bytes", await secretOf("ledger.svc.test/witness", 22, keyKinds.witness)],
-  ["LEDGER_WITNESS_KEY", "of a development machine", await randomSecretOf("localhost/witness", keyKinds.witness)],
+  ["LEDGER_WITNESS_KEY", "of a log", await createRandomSecret("ledger.svc.test/witness")],
+  ["LEDGER_WITNESS_KEY", "of few distinct bytes", await createSecret("ledger.svc.test/witness", 22, keyKinds.witness)],
+  ["LEDGER_WITNESS_KEY", "of a development machine", await createRandomSecret("localhost/witness", keyKinds.witness)],
   ["AUDIT_KEY", "that is missing", ""],
-  ["AUDIT_KEY", "of a development machine", await randomSecretOf("localhost/audit/0")],
-  ["AUDIT_KEY", "under an address", await randomSecretOf("127.0.0.1/audit/0")],
-  ["AUDIT_KEY", "of few distinct bytes", await secretOf(audit, 40)],
-  ["AUDIT_KEY", "of a witness", await randomSecretOf(audit, keyKinds.witness)],
-  ["AUDIT_KEY", "without shard 0", await randomSecretOf("svc.test/audit/1")],
-  ["AUDIT_KEY", "with a shard that is spelt twice", await randomSecretOf("svc.test/audit/00")],
+  ["AUDIT_KEY", "of a development machine", await createRandomSecret("localhost/audit/0")],
+  ["AUDIT_KEY", "under an address", await createRandomSecret("127.0.0.1/audit/0")],
+  ["AUDIT_KEY", "of few distinct bytes", await createSecret(audit, 40)],
+  ["AUDIT_KEY", "of a witness", await createRandomSecret(audit, keyKinds.witness)],
+  ["AUDIT_KEY", "without shard 0", await createRandomSecret("svc.test/audit/1")],
+  ["AUDIT_KEY", "with a shard that is spelt twice", await createRandomSecret("svc.test/audit/00")],
   ["AUDIT_KEY", "that is garbage", "svc.test/audit/0"],
   ["AUDIT_VKEY", "that is garbage", "svc.test/audit/0+aaaaaaaa+AAAA"],
   [
     "AUDIT_VKEY",
     "of another audit log, which its witness would watch instead",
-    await vkeyOfSecret(await randomSecretOf("svc.test/audit/1")),
+    await deriveVkey(await createRandomSecret("svc.test/audit/1")),
   ],
   ["LEDGER_WRITE_TOKEN", "that is missing", ""],
   ["LEDGER_WRITE_TOKEN", "that is short", token.slice(1)],
@@ -126,16 +126,16 @@ describe("a production deployment", () => {
   test("refuses the key of one log as another's, and as a witness's", async () => {
     const seed = new Uint8Array(sha256("one for all"));
     const shared = {
-      LEDGER_KEY: await secretOfSeed(origin, seed),
-      LEDGER_WITNESS_KEY: await secretOfSeed("ledger.svc.test/witness", seed, keyKinds.witness),
+      LEDGER_KEY: await createSecretFromSeed(origin, seed),
+      LEDGER_WITNESS_KEY: await createSecretFromSeed("ledger.svc.test/witness", seed, keyKinds.witness),
     };
     expect(faultsOf(shared)).toEqual(["LEDGER_WITNESS_KEY"]);
-    const auditKey = await secretOfSeed(audit, seed);
-    expect(faultsOf({ AUDIT_KEY: auditKey, AUDIT_VKEY: await vkeyOfSecret(auditKey), ...shared })).toEqual([
+    const auditKey = await createSecretFromSeed(audit, seed);
+    expect(faultsOf({ AUDIT_KEY: auditKey, AUDIT_VKEY: await deriveVkey(auditKey), ...shared })).toEqual([
       "LEDGER_KEY",
       "LEDGER_WITNESS_KEY",
     ]);
-    expect(faultsOf({ ISSUER_KEY: base64Of(seed), LEDGER_KEY: shared.LEDGER_KEY })).toEqual(["LEDGER_KEY"]);
+    expect(faultsOf({ ISSUER_KEY: toBase64(seed), LEDGER_KEY: shared.LEDGER_KEY })).toEqual(["LEDGER_KEY"]);
   });
 
   test("refuses one token for writing and for reading", () => {
@@ -150,7 +150,7 @@ describe("a production deployment", () => {
       lines.length = 0;
       const change: Record<string, string> = { [setting]: withWrongId(productionSettings[setting]) };
       if (setting === "AUDIT_KEY") change.LEDGER_WITNESS_KEY = ""; // else the witness's list of keys is found wrong first
-      const answer = await entryWith({ ...productionSettings, ...change }, "https://api.svc.test")("/v1/health");
+      const answer = await createEntryCall({ ...productionSettings, ...change }, "https://api.svc.test")("/v1/health");
       expect([answer.status, answer.body.error.code], setting).toEqual([503, "misconfigured"]);
       expect(lines.join(), setting).toContain(`not configured to run: ${setting}`);
     }
@@ -169,7 +169,7 @@ describe("a production deployment", () => {
           kind: "rekor2",
           origin: "log2025-1.rekor.sigstore.dev",
           url: "https://log2025-1.rekor.sigstore.dev",
-          vkeys: [vkeyOfSpki(sha256, "log2025-1.rekor.sigstore.dev", bytesOfBase64(rekorSpki) as Uint8Array)],
+          vkeys: [vkeyFromSpki(sha256, "log2025-1.rekor.sigstore.dev", fromBase64(rekorSpki) as Uint8Array)],
         },
       ]),
       WITNESSES: JSON.stringify([{ vkey: foreignWitness, url: "https://w.example/w1" }]),
@@ -183,29 +183,29 @@ describe("a production deployment", () => {
     expect(faultsOf({ ...settings, ANCHOR_KEY: "" })).toEqual(["ANCHOR_KEY"]);
     expect(faultsOf({ ...settings, LEDGER_VKEYS: "" })).toEqual(["LEDGER_VKEYS"]);
     expect(faultsOf({ ...settings, LEDGER_URL: "http://ledger.other.test/ledger/1" })).toEqual(["LEDGER_URL"]);
-    const config = readConfig({ ...env, ...productionSettings, ...settings } as unknown as Env);
+    const config = loadConfig({ ...env, ...productionSettings, ...settings } as unknown as Env);
     expect(config.mirrors.map(({ id }) => id)).toEqual(["rekor2:log2025-1.rekor.sigstore.dev"]);
     expect(config.authorities[0]?.pins).toMatchObject([{ name: "tsa", spkiSha256: "ab".repeat(32) }]);
   });
 
   test("publishes the earlier keys of its logs beside those in use: what was proven under them verifies for good", async () => {
     const [earlierAudit, earlierLedger] = await Promise.all([
-      secretOfSeed(audit, new Uint8Array(sha256("before"))),
-      secretOfSeed(origin, new Uint8Array(sha256("earlier"))),
+      createSecretFromSeed(audit, new Uint8Array(sha256("before"))),
+      createSecretFromSeed(origin, new Uint8Array(sha256("earlier"))),
     ]);
     const settings = {
       ...productionSettings,
-      AUDIT_VKEY: [productionSettings.AUDIT_VKEY, await vkeyOfSecret(earlierAudit), foreignVkey].join(" "),
-      LEDGER_VKEYS: await vkeyOfSecret(earlierLedger),
+      AUDIT_VKEY: [productionSettings.AUDIT_VKEY, await deriveVkey(earlierAudit), foreignVkey].join(" "),
+      LEDGER_VKEYS: await deriveVkey(earlierLedger),
     };
-    const { logs } = (await entryWith(settings, "https://api.svc.test")("/.well-known/svc-trust.json")).body as {
+    const { logs } = (await createEntryCall(settings, "https://api.svc.test")("/.well-known/svc-trust.json")).body as {
       logs: { vkey: string; role: string }[];
     };
     expect(logs.map(({ vkey, role }) => [role, vkey])).toEqual([
-      ["primary", await vkeyOfSecret(productionSettings.LEDGER_KEY)],
-      ["primary", await vkeyOfSecret(earlierLedger)],
+      ["primary", await deriveVkey(productionSettings.LEDGER_KEY)],
+      ["primary", await deriveVkey(earlierLedger)],
       ["audit", productionSettings.AUDIT_VKEY],
-      ["audit", await vkeyOfSecret(earlierAudit)],
+      ["audit", await deriveVkey(earlierAudit)],
     ]);
   });
 
@@ -218,8 +218,8 @@ describe("a production deployment", () => {
 describe("a development deployment", () => {
   test("runs with fixed keys under a local name", async () => {
     expect(faultsOf({}, {})).toEqual([]);
-    const local = await secretOf("localhost/audit/0", 9);
-    expect(faultsOf({ AUDIT_KEY: local, AUDIT_VKEY: await vkeyOfSecret(local) }, {})).toEqual([]);
+    const local = await createSecret("localhost/audit/0", 9);
+    expect(faultsOf({ AUDIT_KEY: local, AUDIT_VKEY: await deriveVkey(local) }, {})).toEqual([]);
   });
 
   test("needs keys of the right kind and name like any other", () => {

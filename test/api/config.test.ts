@@ -1,25 +1,25 @@
 // A deployment is checked before it answers anything; and in production each host answers only its own paths.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { base64Of } from "../../core/bytes.ts";
+import { toBase64 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
-import { ConfigFault, readConfig, type Env } from "../../workers/env.ts";
-import { randomKey } from "../support/note-keys.ts";
-import { call, entryWith, productionSettings, serviceWith } from "../support/world.ts";
+import { ConfigError, loadConfig, type Env } from "../../workers/env.ts";
+import { createRandomKey } from "../support/note-keys.ts";
+import { call, createEntryCall, productionSettings, createServiceCall } from "../support/world.ts";
 
 /** The faults that this change to a good production deployment brings about. */
 const faultsOf = (change: Readonly<Record<string, unknown>>): string[] => {
   try {
-    readConfig({ ...env, ...productionSettings, ...change } as unknown as Env);
+    loadConfig({ ...env, ...productionSettings, ...change } as unknown as Env);
     return [];
   } catch (error) {
-    expect(error).toBeInstanceOf(ConfigFault);
-    return (error as ConfigFault).message.replace("not configured to run: ", "").split(", ");
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as ConfigError).message.replace("not configured to run: ", "").split(", ");
   }
 };
-const secretOf = (...bytes: readonly number[]): string => base64Of(new Uint8Array(bytes));
+const secretOf = (...bytes: readonly number[]): string => toBase64(new Uint8Array(bytes));
 const counting = (count: number): string => secretOf(...Array.from({ length: count }, (_, at) => at * 7 + 1));
-const good = randomKey(7);
+const good = createRandomKey(7);
 const textAs32Bytes = "Sphinx of black quartz, judge 1!";
 
 afterEach(() => {
@@ -92,13 +92,13 @@ describe("a production deployment", () => {
       secretOf(...Array.from({ length: 32 }, (_, at) => at)),
       counting(32),
       secretOf(...sha256("few").map((byte) => byte % 12)),
-      base64Of(new Uint8Array([...sha256("half").slice(0, 16), ...sha256("half").slice(0, 16)])),
-      base64Of(new TextEncoder().encode(textAs32Bytes)),
+      toBase64(new Uint8Array([...sha256("half").slice(0, 16), ...sha256("half").slice(0, 16)])),
+      toBase64(new TextEncoder().encode(textAs32Bytes)),
       "change-me",
       "0".repeat(64),
       `${good} `,
       good.slice(0, -1),
-      base64Of(new TextEncoder().encode("aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbb")),
+      toBase64(new TextEncoder().encode("aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbb")),
       good.replaceAll("=", ""),
     ];
     for (const value of unfit) expect(faultsOf({ [name]: value }), value).toEqual([name]);
@@ -122,19 +122,19 @@ describe("a production deployment", () => {
     ]) {
       expect(faultsOf({ MASTER_KEYS: value }), value).toEqual(["MASTER_KEYS"]);
     }
-    expect(faultsOf({ MASTER_KEYS: `1:${good},2:${randomKey(8)}` })).toEqual([]);
+    expect(faultsOf({ MASTER_KEYS: `1:${good},2:${createRandomKey(8)}` })).toEqual([]);
   });
 
   test("refuses one key under two names, and says which name came second", () => {
     expect(faultsOf({ INDEX_KEY: good, ISSUER_KEY: good })).toEqual(["ISSUER_KEY"]);
-    expect(faultsOf({ MASTER_KEYS: `1:${good},2:${randomKey(8)}`, INDEX_KEY: randomKey(8) })).toEqual(["INDEX_KEY"]);
+    expect(faultsOf({ MASTER_KEYS: `1:${good},2:${createRandomKey(8)}`, INDEX_KEY: createRandomKey(8) })).toEqual(["INDEX_KEY"]);
   });
 
   test.each([
     ["DEV_FETCH_ALLOW", "localhost:8788"],
     ["DEV_RATE_SCALE", "1"],
     ["DEV_CLOCK_OFFSET_MS", "0"],
-    ["DEV_GATHER_MS", "2000"],
+    ["DEV_BATCH_WINDOW_MS", "2000"],
     ["DEV_ANYTHING_ELSE", "x"],
   ])("refuses the development setting %s, whatever it says", (name, value) => {
     expect(faultsOf({ [name]: value })).toContain(name);
@@ -176,7 +176,7 @@ describe("a production deployment", () => {
     const lines: string[] = [];
     vi.spyOn(console, "error").mockImplementation((line) => lines.push(String(line)));
     const secret = `1:${good.slice(0, -2)}`;
-    const answer = await entryWith(
+    const answer = await createEntryCall(
       { ...productionSettings, MASTER_KEYS: secret, BASE_URL: "http://secret-host.test/v1" },
       "https://api.svc.test",
     )("/v1/health");
@@ -190,8 +190,8 @@ describe("a production deployment", () => {
   test("answers again as soon as it is put right", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const settings: Record<string, unknown> = { ...productionSettings, MASTER_KEYS: "" };
-    expect((await entryWith(settings, "https://api.svc.test")("/v1/health")).status).toBe(503);
-    expect((await entryWith(productionSettings, "https://api.svc.test")("/v1/health")).status).toBe(200);
+    expect((await createEntryCall(settings, "https://api.svc.test")("/v1/health")).status).toBe(503);
+    expect((await createEntryCall(productionSettings, "https://api.svc.test")("/v1/health")).status).toBe(200);
   });
 });
 
@@ -202,14 +202,15 @@ describe("a development deployment", () => {
       BASE_URL: "http://localhost:8787/v1",
       DEV_RATE_SCALE: "2.5",
       DEV_CLOCK_OFFSET_MS: "-1000",
-      DEV_GATHER_MS: "50",
+      DEV_BATCH_WINDOW_MS: "50",
       DEV_FETCH_ALLOW: "localhost:1, 127.0.0.1:2",
     };
-    const config = readConfig({ ...env, ...settings } as unknown as Env);
+    const config = loadConfig({ ...env, ...settings } as unknown as Env);
     expect([config.limits.CONSENT_PER_IP.count, config.limits.API_KEY.count, config.clockOffsetMs]).toEqual([150, 120, -1000]);
-    expect([config.gatherMs, readConfig({ ...env, ...productionSettings, DEV_GATHER_MS: "" } as unknown as Env).gatherMs]).toEqual([
-      50, 2_000,
-    ]);
+    expect([
+      config.batchWindowMs,
+      loadConfig({ ...env, ...productionSettings, DEV_BATCH_WINDOW_MS: "" } as unknown as Env).batchWindowMs,
+    ]).toEqual([50, 2_000]);
     expect(config.devFetchAllow).toEqual(["localhost:1", "127.0.0.1:2"]);
   });
 
@@ -219,8 +220,8 @@ describe("a development deployment", () => {
     ["DEV_RATE_SCALE", "many"],
     ["DEV_CLOCK_OFFSET_MS", "1.5"],
     ["DEV_CLOCK_OFFSET_MS", "tomorrow"],
-    ["DEV_GATHER_MS", "-1"],
-    ["DEV_GATHER_MS", "soon"],
+    ["DEV_BATCH_WINDOW_MS", "-1"],
+    ["DEV_BATCH_WINDOW_MS", "soon"],
     ["DEV_DEMO", "{"],
   ])("with %s=%s does not run", (name, value) => {
     expect(faultsOf({ ENVIRONMENT: "development", [name]: value })).toContain(name);
@@ -236,7 +237,7 @@ describe("a development deployment", () => {
 
   test("moves every clock by its offset", async () => {
     const day = 86_400_000;
-    const { body } = await serviceWith({ DEV_CLOCK_OFFSET_MS: String(day) })("/v1/health");
+    const { body } = await createServiceCall({ DEV_CLOCK_OFFSET_MS: String(day) })("/v1/health");
     expect(Math.abs(Date.parse(body.data.time) - Date.now() - day)).toBeLessThan(5_000);
   });
 
@@ -269,7 +270,7 @@ describe("in production a host", () => {
   ];
 
   test.each([...Object.keys(served), ...strangers])("%s answers its own paths and no others", async (host) => {
-    const service = serviceWith(productionSettings, host);
+    const service = createServiceCall(productionSettings, host);
     for (const path of paths) {
       const { status } = await service(path);
       expect(status, path).toBe(served[host]?.includes(path) ? 200 : 404);
@@ -281,20 +282,20 @@ describe("in production a host", () => {
   });
 
   test("that is none of ours is told nothing, in the usual envelope", async () => {
-    const answer = await serviceWith(productionSettings, "https://evil.com")("/v1/health");
+    const answer = await createServiceCall(productionSettings, "https://evil.com")("/v1/health");
     expect([answer.status, answer.body.error.code]).toEqual([404, "not_found"]);
   });
 
   test("serves nothing that only development has", async () => {
     for (const host of Object.keys(served)) {
-      const service = serviceWith(productionSettings, host);
+      const service = createServiceCall(productionSettings, host);
       for (const path of ["/dev/mail", "/dev", "/__test/x", "/cdn-cgi/local/scheduled"])
         expect((await service(path)).status, `${host}${path}`).toBe(404);
     }
   });
 
   test("names its verify address by its settings, whatever host was asked", async () => {
-    const document = (await serviceWith(productionSettings, "https://app.svc.test")("/v1/openapi.json")).body as {
+    const document = (await createServiceCall(productionSettings, "https://app.svc.test")("/v1/openapi.json")).body as {
       servers: { url: string }[];
     };
     expect(document.servers).toEqual([{ url: "https://api.svc.test" }]);

@@ -2,12 +2,22 @@
 // nothing personal in the clear.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";
-import { base64Of, utf8 } from "../../core/bytes.ts";
-import { call, consentRequest, databaseContents, get, rowCounts, serviceWith, submission, world, type Answer } from "../support/world.ts";
+import { toBase64, encodeUtf8 } from "../../core/bytes.ts";
+import {
+  call,
+  buildConsentRequest,
+  readDatabaseContents,
+  getWithKey,
+  countRows,
+  createServiceCall,
+  buildSubmission,
+  world,
+  type TestResponse,
+} from "../support/world.ts";
 
-const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "issued"}`;
+const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "issued"}`;
 const other = world.other;
-const asOther = { ...submission(other), page_url: "https://other.example/quote" };
+const asOther = { ...buildSubmission(other), page_url: "https://other.example/quote" };
 const fromOther = { origin: "https://other.example" };
 const run = (sql: string, ...bound: (string | number)[]): Promise<unknown> =>
   env.DB.prepare(sql)
@@ -68,23 +78,23 @@ describe("an account that changes between reading and writing", () => {
       "403 origin_not_verified",
     ],
   ])("%s: nothing is issued, and the answer says why", async (_name, change, expected) => {
-    const before = await rowCounts();
-    const service = serviceWith({ DB: interrupted(change) });
-    expect(outcome(await service("/v1/consent", consentRequest(asOther, { ...fromOther, "idempotency-key": "race" })))).toBe(expected);
-    expect(await rowCounts()).toEqual(before);
+    const before = await countRows();
+    const service = createServiceCall({ DB: interrupted(change) });
+    expect(outcome(await service("/v1/consent", buildConsentRequest(asOther, { ...fromOther, "idempotency-key": "race" })))).toBe(expected);
+    expect(await countRows()).toEqual(before);
     await expectCountersRight();
   });
 
   test("with its proof narrowed to the exact host: a sub-domain is refused", async () => {
-    const service = serviceWith({ DB: interrupted(() => run("UPDATE domains SET method = 'meta' WHERE business_id = ?", other.id)) });
-    const answer = await service("/v1/consent", consentRequest(asOther, { origin: "https://shop.other.example" }));
+    const service = createServiceCall({ DB: interrupted(() => run("UPDATE domains SET method = 'meta' WHERE business_id = ?", other.id)) });
+    const answer = await service("/v1/consent", buildConsentRequest(asOther, { origin: "https://shop.other.example" }));
     expect(outcome(answer)).toBe("403 origin_not_verified");
   });
 
   test("renamed: the certificate bears the name that was true when it was written", async () => {
-    const service = serviceWith({ DB: interrupted(() => run("UPDATE businesses SET name = 'Renamed Inc' WHERE id = ?", other.id)) });
-    const { body } = await service("/v1/consent", consentRequest(asOther, fromOther));
-    expect((await get(`/v1/certs/${body.data.cert_id}/verify`)).body.data.business_name).toBe("Renamed Inc");
+    const service = createServiceCall({ DB: interrupted(() => run("UPDATE businesses SET name = 'Renamed Inc' WHERE id = ?", other.id)) });
+    const { body } = await service("/v1/consent", buildConsentRequest(asOther, fromOther));
+    expect((await getWithKey(`/v1/certs/${body.data.cert_id}/verify`)).body.data.business_name).toBe("Renamed Inc");
   });
 
   test("without its client: nothing is issued", async () => {
@@ -92,11 +102,16 @@ describe("an account that changes between reading and writing", () => {
       "INSERT INTO clients (id, business_id, environment, name, created_at) VALUES ('pc_live_0000000000000000000000gone', ?, 'live', 'x', 0)",
       other.id,
     );
-    const before = await rowCounts();
-    const service = serviceWith({ DB: interrupted(() => run("DELETE FROM clients WHERE id = 'pc_live_0000000000000000000000gone'")) });
-    const answer = await service("/v1/consent", consentRequest({ ...asOther, client_id: "pc_live_0000000000000000000000gone" }, fromOther));
+    const before = await countRows();
+    const service = createServiceCall({
+      DB: interrupted(() => run("DELETE FROM clients WHERE id = 'pc_live_0000000000000000000000gone'")),
+    });
+    const answer = await service(
+      "/v1/consent",
+      buildConsentRequest({ ...asOther, client_id: "pc_live_0000000000000000000000gone" }, fromOther),
+    );
     expect(outcome(answer)).toBe("404 client_not_found");
-    expect(await rowCounts()).toEqual(before);
+    expect(await countRows()).toEqual(before);
   });
 
   test.each<readonly [string, string, string, number]>([
@@ -106,7 +121,7 @@ describe("an account that changes between reading and writing", () => {
   ])(
     "%s in the middle of a storm: nothing is committed after it, and every 201 was before",
     async (_name, sql, expected, posts) => {
-      const before = (await rowCounts()).certificates ?? 0;
+      const before = (await countRows()).certificates ?? 0;
       let lastBefore = 0;
       const change = async (): Promise<void> => {
         const [, last] = await env.DB.batch<{ ord: number }>([
@@ -115,9 +130,9 @@ describe("an account that changes between reading and writing", () => {
         ]);
         lastBefore = last?.results[0]?.ord ?? 0;
       };
-      const answers: Answer[] = [];
+      const answers: TestResponse[] = [];
       const post = async (): Promise<void> => {
-        answers.push(await call("/v1/consent", consentRequest(asOther, fromOther)));
+        answers.push(await call("/v1/consent", buildConsentRequest(asOther, fromOther)));
       };
       const wave = (count: number): Promise<unknown> => Promise.all(Array.from({ length: count }, post));
       await wave(20);
@@ -127,7 +142,7 @@ describe("an account that changes between reading and writing", () => {
       await wave(20);
       const issued = answers.filter(({ status }) => status === 201).length;
       expect(new Set(answers.map(outcome))).toEqual(new Set(["201 issued", expected]));
-      expect(((await rowCounts()).certificates ?? 0) - before).toBe(issued);
+      expect(((await countRows()).certificates ?? 0) - before).toBe(issued);
       expect(
         await env.DB.prepare("SELECT COUNT(*) AS n FROM certificates WHERE business_id = ? AND ord > ?")
           .bind(other.id, lastBefore)
@@ -143,17 +158,17 @@ describe("an account that changes between reading and writing", () => {
 const issuances = async (): Promise<unknown> =>
   env.DB.prepare(
     `SELECT (SELECT COUNT(*) FROM certificates) AS certificates, (SELECT COUNT(*) FROM disclosures) AS disclosures,
-       (SELECT COUNT(*) FROM purposes) AS purposes, (SELECT SUM(active) FROM purposes) AS active, (SELECT COUNT(*) FROM idempotency) AS idempotency,
+       (SELECT COUNT(*) FROM purposes) AS purposes, (SELECT SUM(active) FROM purposes) AS active, (SELECT COUNT(*) FROM idempotent_responses) AS idempotency,
        (SELECT COUNT(*) FROM audit_outbox WHERE type = 'certificate.issued') AS audited,
        (SELECT COUNT(*) FROM anchors WHERE event = 'certificate.issued') AS anchored,
        (SELECT COUNT(*) FROM outbox WHERE kind = 'policy' AND entity_id NOT IN (SELECT id FROM certificates)) AS orphans`,
   ).first();
 
 describe("a table that fails", () => {
-  const tables = ["purposes", "disclosures", "certificates", "idempotency", "outbox", "audit_outbox", "anchors"] as const;
+  const tables = ["purposes", "disclosures", "certificates", "idempotent_responses", "outbox", "audit_outbox", "anchors"] as const;
 
   test.each(tables)("%s: 503, nothing stored anywhere, and the next call works (O10)", async (table) => {
-    const service = serviceWith();
+    const service = createServiceCall();
     const origin = `https://${table.replace("_", "-")}.other.example`; // a host of its own, so that its policies are still to be looked at
     const body = {
       ...asOther,
@@ -161,7 +176,8 @@ describe("a table that fails", () => {
       disclosure_text: `A disclosure for ${table}.`,
       fields: { email: `${table}@example.com` },
     };
-    const send = (): Promise<Answer> => service("/v1/consent", consentRequest(body, { origin, "idempotency-key": `fails-${table}` }));
+    const send = (): Promise<TestResponse> =>
+      service("/v1/consent", buildConsentRequest(body, { origin, "idempotency-key": `fails-${table}` }));
     const before = await issuances();
     await run(`CREATE TRIGGER broken BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'injected fault'); END`);
     const refused = await send();
@@ -172,7 +188,7 @@ describe("a table that fails", () => {
     expect(await issuances()).toEqual(before);
     const again = await send();
     expect(outcome(again)).toBe("201 issued");
-    expect((await get(`/v1/certs/${again.body.data.cert_id}/verify`)).status).toBe(200);
+    expect((await getWithKey(`/v1/certs/${again.body.data.cert_id}/verify`)).status).toBe(200);
     await expectCountersRight();
   });
 
@@ -186,10 +202,10 @@ describe("a table that fails", () => {
   ])("%s: 503 for reading and writing, said without its words", async (_name, message) => {
     const fails = (): Promise<never> => Promise.reject(new Error(message));
     const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
-    const service = serviceWith({ DB: { prepare: () => statement, batch: fails } });
+    const service = createServiceCall({ DB: { prepare: () => statement, batch: fails } });
     const keyed = { headers: { authorization: `Bearer ${world.acme.keys.live}` } };
     const answers = [
-      await service("/v1/consent", consentRequest(submission())),
+      await service("/v1/consent", buildConsentRequest(buildSubmission())),
       await service("/v1/certs/cc_00000000000000000000000000/verify"),
       await service("/v1/certs", keyed),
     ];
@@ -206,17 +222,17 @@ describe("work that follows an issuance", () => {
     "may fail at %s: the certificate stands all the same",
     async (table) => {
       await run(`CREATE TRIGGER broken BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'injected fault'); END`);
-      const answer = await serviceWith()("/v1/consent", consentRequest(submission()));
+      const answer = await createServiceCall()("/v1/consent", buildConsentRequest(buildSubmission()));
       await run("DROP TRIGGER broken");
       expect(outcome(answer)).toBe("201 issued");
-      expect((await get(`/v1/certs/${answer.body.data.cert_id}/verify`)).status).toBe(200);
+      expect((await getWithKey(`/v1/certs/${answer.body.data.cert_id}/verify`)).status).toBe(200);
     },
   );
 
   test("may find no key-value store: the certificate stands all the same", async () => {
     const fails = (): Promise<never> => Promise.reject(new Error("KV PUT failed: 500"));
-    const service = serviceWith({ KV: { get: fails, put: fails, list: fails, delete: fails } });
-    const answer = await service("/v1/consent", consentRequest(submission()));
+    const service = createServiceCall({ KV: { get: fails, put: fails, list: fails, delete: fails } });
+    const answer = await service("/v1/consent", buildConsentRequest(buildSubmission()));
     expect(outcome(answer)).toBe("201 issued");
     expect((await service(`/v1/certs/${answer.body.data.cert_id}/verify`)).status).toBe(200);
   });
@@ -245,9 +261,9 @@ describe("at rest", () => {
     const { email, phone, first_name, last_name, message, favourite_tree } = markers;
     const answer = await call(
       "/v1/consent",
-      consentRequest(
+      buildConsentRequest(
         {
-          ...submission(),
+          ...buildSubmission(),
           fields: { email, phone, first_name, last_name, message, favourite_tree },
           page_url: `https://www.example.com/quote?${markers.query}#${markers.fragment}`,
           referrer: markers.referrer,
@@ -266,12 +282,17 @@ describe("at rest", () => {
     await call(`/v1/certs/${answer.body.data.cert_id}/evidence-pack`, keyed);
     await call(`/v1/certs?subject_email=${encodeURIComponent(email)}`, keyed);
 
-    const contents = await databaseContents();
+    const contents = await readDatabaseContents();
     expect(contents.certificates).toContain(answer.body.data.cert_id);
     expect(JSON.parse((await call(`/v1/certs/${answer.body.data.cert_id}`, keyed)).text).data.subject.message).toBe(message);
     const kept = await Promise.all((await env.KV.list()).keys.map(async ({ name }) => `${name} ${await env.KV.get(name)}`));
     const stored = [...Object.entries(contents).map((table) => table.join(" ")), ...kept].join("\n").toLowerCase();
-    const forms = (text: string): string[] => [text, encodeURIComponent(text), base64Of(utf8(text)), JSON.stringify(text).slice(1, -1)];
+    const forms = (text: string): string[] => [
+      text,
+      encodeURIComponent(text),
+      toBase64(encodeUtf8(text)),
+      JSON.stringify(text).slice(1, -1),
+    ];
     const found = [...Object.values(markers), token, world.acme.keys.live, "12025550199", "marker-domain", "marker-referrer"].filter(
       (marker) => forms(marker).some((form) => stored.includes(form.toLowerCase())),
     );
@@ -279,7 +300,7 @@ describe("at rest", () => {
   });
 
   test("equal people are not visibly equal, except through the index that only the service can compute", async () => {
-    const issued = await Promise.all([1, 2].map(() => call("/v1/consent", consentRequest(submission()))));
+    const issued = await Promise.all([1, 2].map(() => call("/v1/consent", buildConsentRequest(buildSubmission()))));
     const ids = issued.map(({ body }) => body.data.cert_id);
     const { results } = await env.DB.prepare("SELECT * FROM certificates WHERE id IN (?, ?)")
       .bind(...ids)

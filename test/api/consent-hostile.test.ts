@@ -4,9 +4,19 @@ import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { consentRequestSchema } from "../../workers/api/certificates/schema.ts";
 import { hostileSubmissions, type HostileSubmission } from "../support/hostile-submissions.ts";
-import { oddSubmissions } from "../support/odd-submissions.ts";
-import { changed, without } from "../support/submissions.ts";
-import { call, consent, consentRequest, databaseContents, get, rowCounts, submission, world, type Answer } from "../support/world.ts";
+import { unusualSubmissions } from "../support/unusual-submissions.ts";
+import { buildSubmissionWith, omitField } from "../support/submissions.ts";
+import {
+  call,
+  submitConsent,
+  buildConsentRequest,
+  readDatabaseContents,
+  getWithKey,
+  countRows,
+  buildSubmission,
+  world,
+  type TestResponse,
+} from "../support/world.ts";
 
 /** Names of inputs, which a message may say, and words of ours that rows also use as values. */
 const ownWords = new Set([
@@ -36,7 +46,7 @@ const parsed = (body: unknown): unknown => {
   }
 };
 
-const faultsOf = (row: HostileSubmission, answer: Answer, chosen: readonly string[]): string[] => {
+const faultsOf = (row: HostileSubmission, answer: TestResponse, chosen: readonly string[]): string[] => {
   const faults: string[] = [];
   const { body } = answer;
   if (answer.status !== row.status || body?.error?.code !== row.code)
@@ -52,7 +62,7 @@ const faultsOf = (row: HostileSubmission, answer: Answer, chosen: readonly strin
 
 const prototypes = (): string =>
   JSON.stringify([Object.prototype, Array.prototype, String.prototype].map((it) => Reflect.ownKeys(it).map(String)));
-const everything = async (): Promise<string> => JSON.stringify([await databaseContents(env.DB), await databaseContents(env.DB_01)]);
+const everything = async (): Promise<string> => JSON.stringify([await readDatabaseContents(env.DB), await readDatabaseContents(env.DB_01)]);
 
 describe("POST /v1/consent refuses", () => {
   test(`each of ${hostileSubmissions.length} hostile requests, repeats nothing of it and changes nothing (F4)`, {
@@ -63,11 +73,11 @@ describe("POST /v1/consent refuses", () => {
     const faults: string[] = [];
     const ofPrototypes = prototypes();
     const before = await everything();
-    const tables = Object.keys(await databaseContents());
-    const counted = async (): Promise<string> => JSON.stringify([await rowCounts(tables, env.DB), await rowCounts(tables, env.DB_01)]);
+    const tables = Object.keys(await readDatabaseContents());
+    const counted = async (): Promise<string> => JSON.stringify([await countRows(tables, env.DB), await countRows(tables, env.DB_01)]);
     const counts = await counted();
     for (const [at, row] of hostileSubmissions.entries()) {
-      const answer = await call("/v1/consent", consentRequest(row.body, row.headers));
+      const answer = await call("/v1/consent", buildConsentRequest(row.body, row.headers));
       const chosen = [...chosenTexts(parsed(row.body)), ...chosenTexts(Object.values(row.headers ?? {}))];
       faults.push(...faultsOf(row, answer, chosen).map((fault) => `${row.name}: ${fault}`));
       if ((await counted()) !== counts || (at % 20 === 0 && (await everything()) !== before)) {
@@ -81,26 +91,26 @@ describe("POST /v1/consent refuses", () => {
   });
 
   test("a message names the input and the rule", async () => {
-    const messageOf = async (body: unknown): Promise<string> => (await consent(body)).body.error.message;
-    expect(await messageOf(changed({ purpose: "p".repeat(501) }))).toBe("purpose: is longer than 500 characters.");
-    expect(await messageOf(without("entities"))).toBe("entities: is missing.");
-    expect(await messageOf(changed({ esign: { disclosure_text: "x" } }))).toBe("esign.accepted: is missing.");
-    expect(await messageOf(changed({ entities: ["ok", 7] }))).toBe("entities: each must be text.");
+    const messageOf = async (body: unknown): Promise<string> => (await submitConsent(body)).body.error.message;
+    expect(await messageOf(buildSubmissionWith({ purpose: "p".repeat(501) }))).toBe("purpose: is longer than 500 characters.");
+    expect(await messageOf(omitField("entities"))).toBe("entities: is missing.");
+    expect(await messageOf(buildSubmissionWith({ esign: { disclosure_text: "x" } }))).toBe("esign.accepted: is missing.");
+    expect(await messageOf(buildSubmissionWith({ entities: ["ok", 7] }))).toBe("entities: each must be text.");
   });
 });
 
 describe("POST /v1/consent takes", () => {
-  test(`each of ${oddSubmissions.length} oddities and keeps it exactly`, { timeout: 60_000 }, async () => {
-    expect(oddSubmissions.length).toBeGreaterThan(45);
-    const original = submission();
+  test(`each of ${unusualSubmissions.length} oddities and keeps it exactly`, { timeout: 60_000 }, async () => {
+    expect(unusualSubmissions.length).toBeGreaterThan(45);
+    const original = buildSubmission();
     const faults: string[] = [];
-    for (const oddity of oddSubmissions) {
-      const issued = await call("/v1/consent", consentRequest(oddity.body, oddity.headers));
+    for (const oddity of unusualSubmissions) {
+      const issued = await call("/v1/consent", buildConsentRequest(oddity.body, oddity.headers));
       if (issued.status !== 201) {
         faults.push(`${oddity.name}: ${issued.status} ${issued.text.slice(0, 200)}`);
         continue;
       }
-      const detail = (await get(`/v1/certs/${issued.body.data.cert_id}`, world.acme.keys.live)).body?.data;
+      const detail = (await getWithKey(`/v1/certs/${issued.body.data.cert_id}`, world.acme.keys.live)).body?.data;
       const wanted = {
         status: "active",
         environment: "live",

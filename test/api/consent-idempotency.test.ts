@@ -2,10 +2,10 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
-import { consent, get, rowCounts, submission, world, type Answer } from "../support/world.ts";
+import { submitConsent, getWithKey, countRows, buildSubmission, world, type TestResponse } from "../support/world.ts";
 
-const replayed = (answer: Answer): boolean => answer.headers.get("idempotency-replayed") === "true";
-const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "issued"}`;
+const replayed = (answer: TestResponse): boolean => answer.headers.get("idempotency-replayed") === "true";
+const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "issued"}`;
 const uuid = "7d9f0b0e-6a37-4b0e-9a53-0f3f0f8f7a11";
 let count = 0;
 const fresh = (): string => {
@@ -19,12 +19,12 @@ afterEach(() => {
 
 describe("a repeated submission", () => {
   test.each([
-    ["Idempotency-Key", (key: string) => consent(submission(), { "idempotency-key": key })],
+    ["Idempotency-Key", (key: string) => submitConsent(buildSubmission(), { "idempotency-key": key })],
     [
       "submission_id",
       (key: string) =>
-        consent({
-          ...submission(),
+        submitConsent({
+          ...buildSubmission(),
           submission_id: `${uuid.slice(0, -4)}${key
             .slice(-4)
             .padStart(4, "0")
@@ -34,28 +34,28 @@ describe("a repeated submission", () => {
   ] as const)("by %s answers with the same certificate, and says so", async (_name, send) => {
     const key = fresh();
     const first = await send(key);
-    const before = await rowCounts();
+    const before = await countRows();
     const second = await send(key);
     expect([first.status, second.status]).toEqual([201, 201]);
     expect(second.body.data).toEqual(first.body.data);
     expect([replayed(first), replayed(second)]).toEqual([false, true]);
     expect(second.body.request_id).not.toBe(first.body.request_id);
-    expect(await rowCounts()).toEqual(before);
+    expect(await countRows()).toEqual(before);
   });
 
   test("header and body mean the same key, and a UUID is one in either case", async () => {
     const id = "abcdef11-2222-4333-8444-abcdefabcdef";
-    const first = await consent({ ...submission(), submission_id: id.toUpperCase() });
-    const second = await consent(submission(), { "idempotency-key": id });
+    const first = await submitConsent({ ...buildSubmission(), submission_id: id.toUpperCase() });
+    const second = await submitConsent(buildSubmission(), { "idempotency-key": id });
     expect(second.body.data.cert_id).toBe(first.body.data.cert_id);
     expect(replayed(second)).toBe(true);
   });
 
   test("evidence that a retry changes does not make it another submission", async () => {
     const key = { "idempotency-key": fresh() };
-    const first = await consent({ ...submission(), client_time: "10:00:00", referrer: "https://a.example/" }, key);
-    const second = await consent(
-      { ...submission(), client_time: "10:00:03", referrer: null, widget: { version: "1.0.0" }, unknown: 1 },
+    const first = await submitConsent({ ...buildSubmission(), client_time: "10:00:00", referrer: "https://a.example/" }, key);
+    const second = await submitConsent(
+      { ...buildSubmission(), client_time: "10:00:03", referrer: null, widget: { version: "1.0.0" }, unknown: 1 },
       { ...key, "cf-connecting-ip": "203.0.113.99", "user-agent": "another" },
     );
     expect(second.body.data).toEqual(first.body.data);
@@ -63,9 +63,9 @@ describe("a repeated submission", () => {
 
   test("spelling that is stored alike does not make it another submission", async () => {
     const key = { "idempotency-key": fresh() };
-    const original = submission();
-    const first = await consent(original, key);
-    const second = await consent(
+    const original = buildSubmission();
+    const first = await submitConsent(original, key);
+    const second = await submitConsent(
       {
         ...original,
         purpose: ` ${original.purpose}\t`,
@@ -78,29 +78,29 @@ describe("a repeated submission", () => {
   });
 
   test.each<readonly [string, Record<string, unknown>]>([
-    ["another field value", { fields: { ...submission().fields, first_name: "Pam" } }],
-    ["one field more", { fields: { ...submission().fields, last_name: "" } }],
-    ["another disclosure", { disclosure_text: `${submission().disclosure_text} ` }],
+    ["another field value", { fields: { ...buildSubmission().fields, first_name: "Pam" } }],
+    ["one field more", { fields: { ...buildSubmission().fields, last_name: "" } }],
+    ["another disclosure", { disclosure_text: `${buildSubmission().disclosure_text} ` }],
     ["another recipient", { entities: ["Acme Solar LLC"] }],
     ["another purpose", { purpose: "Solar quote follow-up" }],
     ["another page", { page_url: "https://www.example.com/quote?utm=2" }],
     ["an answer where there was none", { entities_accepted: [], entities_rejected: [] }],
   ])("with %s is a conflict", async (_name, change) => {
     const key = { "idempotency-key": fresh() };
-    expect(outcome(await consent(submission(), key))).toBe("201 issued");
-    const before = await rowCounts();
-    expect(outcome(await consent({ ...submission(), ...change }, key))).toBe("409 idempotency_conflict");
-    expect(await rowCounts()).toEqual(before);
-    const again = await consent(submission(), key);
+    expect(outcome(await submitConsent(buildSubmission(), key))).toBe("201 issued");
+    const before = await countRows();
+    expect(outcome(await submitConsent({ ...buildSubmission(), ...change }, key))).toBe("409 idempotency_conflict");
+    expect(await countRows()).toEqual(before);
+    const again = await submitConsent(buildSubmission(), key);
     expect([again.status, replayed(again)]).toEqual([201, true]);
   });
 
   test("belongs to its client: the same key elsewhere is another key", async () => {
     const key = { "idempotency-key": fresh() };
-    const first = await consent(submission(), key);
-    const sandbox = await consent({ ...submission(), client_id: world.acme.clients.sandbox }, key);
-    const other = await consent(
-      { ...submission(world.other), page_url: "https://other.example/" },
+    const first = await submitConsent(buildSubmission(), key);
+    const sandbox = await submitConsent({ ...buildSubmission(), client_id: world.acme.clients.sandbox }, key);
+    const other = await submitConsent(
+      { ...buildSubmission(world.other), page_url: "https://other.example/" },
       { ...key, origin: "https://other.example" },
     );
     expect([first.status, sandbox.status, other.status]).toEqual([201, 201, 201]);
@@ -110,75 +110,79 @@ describe("a repeated submission", () => {
 
   test("is of no use to a key of another business", async () => {
     const key = { "idempotency-key": fresh() };
-    await consent(submission(), key);
-    expect(outcome(await consent(submission(), { ...key, authorization: `Bearer ${world.other.keys.live}` }))).toBe("403 forbidden");
+    await submitConsent(buildSubmission(), key);
+    expect(outcome(await submitConsent(buildSubmission(), { ...key, authorization: `Bearer ${world.other.keys.live}` }))).toBe(
+      "403 forbidden",
+    );
   });
 
   test("a refusal is not kept: the key is free for the request that is put right", async () => {
     const key = { "idempotency-key": fresh() };
-    expect(outcome(await consent({ ...submission(), purpose: "" }, key))).toBe("400 invalid_request");
-    expect(outcome(await consent(submission(), { ...key, origin: "https://evil.com" }))).toBe("403 origin_not_verified");
-    const answer = await consent(submission(), key);
+    expect(outcome(await submitConsent({ ...buildSubmission(), purpose: "" }, key))).toBe("400 invalid_request");
+    expect(outcome(await submitConsent(buildSubmission(), { ...key, origin: "https://evil.com" }))).toBe("403 origin_not_verified");
+    const answer = await submitConsent(buildSubmission(), key);
     expect([answer.status, replayed(answer)]).toEqual([201, false]);
   });
 
   test("the answer stays what it was, and the certificate verifies, even while the account may not write", async () => {
     const key = { "idempotency-key": fresh() };
-    const body = { ...submission(world.other), page_url: "https://other.example/" };
-    const first = await consent(body, { ...key, origin: "https://other.example" });
+    const body = { ...buildSubmission(world.other), page_url: "https://other.example/" };
+    const first = await submitConsent(body, { ...key, origin: "https://other.example" });
     await env.DB.prepare("UPDATE businesses SET status = 'past_due' WHERE id = ?").bind(world.other.id).run();
-    const second = await consent(body, { ...key, origin: "https://other.example" });
+    const second = await submitConsent(body, { ...key, origin: "https://other.example" });
     await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.other.id).run();
     expect(second.body.data).toEqual(first.body.data);
-    expect((await get(`/v1/certs/${first.body.data.cert_id}/verify`)).status).toBe(200);
+    expect((await getWithKey(`/v1/certs/${first.body.data.cert_id}/verify`)).status).toBe(200);
   });
 
   test("is remembered for 24 hours and not longer", async () => {
     const key = { "idempotency-key": fresh() };
     const start = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: start });
-    const first = await consent(submission(), key);
+    const first = await submitConsent(buildSubmission(), key);
     vi.setSystemTime(start + dayMs - minuteMs);
-    expect(replayed(await consent(submission(), key))).toBe(true);
+    expect(replayed(await submitConsent(buildSubmission(), key))).toBe(true);
     vi.setSystemTime(start + dayMs + minuteMs);
-    const later = await consent({ ...submission(), purpose: "another purpose" }, key);
+    const later = await submitConsent({ ...buildSubmission(), purpose: "another purpose" }, key);
     expect([later.status, replayed(later)]).toEqual([201, false]);
     expect(later.body.data.cert_id).not.toBe(first.body.data.cert_id);
-    expect(replayed(await consent({ ...submission(), purpose: "another purpose" }, key))).toBe(true);
+    expect(replayed(await submitConsent({ ...buildSubmission(), purpose: "another purpose" }, key))).toBe(true);
   });
 
   test.each([50, 50])("%i at once with one key make one certificate", async (times) => {
     const key = { "idempotency-key": fresh() };
-    const before = await rowCounts();
-    const answers = await Promise.all(Array.from({ length: times }, () => consent(submission(), key)));
+    const before = await countRows();
+    const answers = await Promise.all(Array.from({ length: times }, () => submitConsent(buildSubmission(), key)));
     const issued = answers.filter(({ status }) => status === 201);
     expect(new Set(answers.map(outcome))).toEqual(new Set(["201 issued"]));
     expect(new Set(issued.map(({ body }) => JSON.stringify(body.data))).size).toBe(1);
     expect(issued.filter((answer) => !replayed(answer))).toHaveLength(1);
-    const after = await rowCounts();
+    const after = await countRows();
     expect(
-      [after.certificates, after.idempotency, after.anchors].map(
-        (n, at) => (n ?? 0) - ([before.certificates, before.idempotency, before.anchors][at] ?? 0),
+      [after.certificates, after.idempotent_responses, after.anchors].map(
+        (n, at) => (n ?? 0) - ([before.certificates, before.idempotent_responses, before.anchors][at] ?? 0),
       ),
     ).toEqual([1, 1, 1]);
   });
 
   test("50 at once with one key and two submissions make one certificate and conflicts", async () => {
     const key = { "idempotency-key": fresh() };
-    const before = await rowCounts();
+    const before = await countRows();
     const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, at) => consent(at % 2 === 0 ? submission() : { ...submission(), purpose: "another purpose" }, key)),
+      Array.from({ length: 50 }, (_, at) =>
+        submitConsent(at % 2 === 0 ? buildSubmission() : { ...buildSubmission(), purpose: "another purpose" }, key),
+      ),
     );
     expect(new Set(answers.map(outcome))).toEqual(new Set(["201 issued", "409 idempotency_conflict"]));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(25);
     expect(new Set(answers.filter(({ status }) => status === 201).map(({ body }) => body.data.cert_id)).size).toBe(1);
-    expect((await rowCounts()).certificates).toBe((before.certificates ?? 0) + 1);
+    expect((await countRows()).certificates).toBe((before.certificates ?? 0) + 1);
   });
 
   test("neither the key nor the answer is stored in the clear", async () => {
     const key = `secret-key-${fresh()}`;
-    const { manage_url, cert_id } = (await consent(submission(), { "idempotency-key": key })).body.data;
-    const { results } = await env.DB.prepare("SELECT * FROM idempotency").all();
+    const { manage_url, cert_id } = (await submitConsent(buildSubmission(), { "idempotency-key": key })).body.data;
+    const { results } = await env.DB.prepare("SELECT * FROM idempotent_responses").all();
     // The row names its certificate in a column of its own, so that it goes when the person is erased.
     const stored = JSON.stringify(results.map(({ cert_id: _, ...rest }) => rest));
     for (const marker of [key, String(manage_url).split("#m=")[1] as string, cert_id]) expect(stored).not.toContain(marker);
@@ -190,34 +194,34 @@ describe("C19: a stranger with the client id", () => {
 
   test("neither occupies the key of the business's server nor is given its answer", async () => {
     const key = { "idempotency-key": fresh() };
-    const squatted = await consent({ ...submission(), purpose: "squatted" }, key);
-    const own = await consent(submission(), { ...key, ...server });
+    const squatted = await submitConsent({ ...buildSubmission(), purpose: "squatted" }, key);
+    const own = await submitConsent(buildSubmission(), { ...key, ...server });
     expect([outcome(squatted), outcome(own), replayed(own)]).toEqual(["201 issued", "201 issued", false]);
-    const asked = await consent(submission(), key);
+    const asked = await submitConsent(buildSubmission(), key);
     expect(outcome(asked)).toBe("409 idempotency_conflict"); // the stranger's own
-    const again = await consent(submission(), { ...key, ...server });
+    const again = await submitConsent(buildSubmission(), { ...key, ...server });
     expect([again.body.data, replayed(again)]).toEqual([own.body.data, true]);
   });
 
   test("is given no kept answer from another site, verified or not", async () => {
     const key = { "idempotency-key": fresh() };
-    const mine = await consent(submission(), key);
-    expect(outcome(await consent(submission(), { ...key, origin: "https://evil.com" }))).toBe("403 origin_not_verified");
-    const sibling = await consent(submission(), { ...key, origin: "https://shop.example.com" });
+    const mine = await submitConsent(buildSubmission(), key);
+    expect(outcome(await submitConsent(buildSubmission(), { ...key, origin: "https://evil.com" }))).toBe("403 origin_not_verified");
+    const sibling = await submitConsent(buildSubmission(), { ...key, origin: "https://shop.example.com" });
     expect([sibling.status, replayed(sibling)]).toEqual([201, false]);
     expect(sibling.text).not.toContain(String(mine.body.data.manage_url).split("#m=")[1]);
-    const same = await consent(submission(), key);
+    const same = await submitConsent(buildSubmission(), key);
     expect([same.body.data, replayed(same)]).toEqual([mine.body.data, true]);
   });
 
   test("is given none by a site that is verified no longer, nor is its API key", async () => {
     for (const credential of [{}, server]) {
       const key = { ...credential, "idempotency-key": fresh(), origin: "https://shop.example.com" };
-      expect(outcome(await consent(submission(), key))).toBe("201 issued");
+      expect(outcome(await submitConsent(buildSubmission(), key))).toBe("201 issued");
       const move = env.DB.prepare("UPDATE domains SET method = ? WHERE domain = 'example.com' AND business_id = ?");
       await move.bind("meta", world.acme.id).run();
       try {
-        expect(outcome(await consent(submission(), key))).toBe("403 origin_not_verified");
+        expect(outcome(await submitConsent(buildSubmission(), key))).toBe("403 origin_not_verified");
       } finally {
         await move.bind("dns", world.acme.id).run();
       }

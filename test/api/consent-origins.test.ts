@@ -3,7 +3,17 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
-import { call, consentRequest, get, productionSettings, rowCounts, serviceWith, submission, world, type Call } from "../support/world.ts";
+import {
+  call,
+  buildConsentRequest,
+  getWithKey,
+  productionSettings,
+  countRows,
+  createServiceCall,
+  buildSubmission,
+  world,
+  type Call,
+} from "../support/world.ts";
 
 interface Row {
   readonly name: string;
@@ -194,14 +204,14 @@ const inProduction: readonly Row[] = [
 const faultsOf = async (service: Call, rows: readonly Row[]): Promise<string[]> => {
   const faults: string[] = [];
   for (const row of rows) {
-    const body = { ...submission(), client_id: row.clientId ?? live, page_url: row.page ?? page };
-    const before = await rowCounts();
-    const { status, body: answer } = await service("/v1/consent", consentRequest(body, { origin: row.origin }));
+    const body = { ...buildSubmission(), client_id: row.clientId ?? live, page_url: row.page ?? page };
+    const before = await countRows();
+    const { status, body: answer } = await service("/v1/consent", buildConsentRequest(body, { origin: row.origin }));
     const isIssued = status === 201;
-    const outcome = isIssued ? (await get(`/v1/certs/${answer.data.cert_id}/verify`)).body.data.origin_domain : answer.error.code;
+    const outcome = isIssued ? (await getWithKey(`/v1/certs/${answer.data.cert_id}/verify`)).body.data.origin_domain : answer.error.code;
     if (outcome !== row.outcome) faults.push(`${row.name}: ${outcome} instead of ${row.outcome}`);
     if (!isIssued && status !== (answer.error.code === "invalid_request" ? 400 : 403)) faults.push(`${row.name}: answered ${status}`);
-    if (!isIssued && JSON.stringify(await rowCounts()) !== JSON.stringify(before))
+    if (!isIssued && JSON.stringify(await countRows()) !== JSON.stringify(before))
       faults.push(`${row.name}: was refused and changed the database`);
   }
   return faults;
@@ -215,7 +225,7 @@ describe("Origin and page_url", () => {
   });
 
   test("in production", { timeout: 60_000 }, async () => {
-    const production = serviceWith({ ...productionSettings, LIMIT_CONSENT_PER_IP: "1000/60" }, "https://api.svc.test");
+    const production = createServiceCall({ ...productionSettings, LIMIT_CONSENT_PER_IP: "1000/60" }, "https://api.svc.test");
     expect(await faultsOf(production, [...everywhere, ...inProduction])).toEqual([]);
   });
 
@@ -226,7 +236,10 @@ describe("Origin and page_url", () => {
     ];
     for (const [business] of addresses) {
       for (const [owner, origin] of addresses) {
-        const { status } = await call("/v1/consent", consentRequest({ ...submission(business), page_url: `${origin}/` }, { origin }));
+        const { status } = await call(
+          "/v1/consent",
+          buildConsentRequest({ ...buildSubmission(business), page_url: `${origin}/` }, { origin }),
+        );
         expect(status, `${business.name} from ${origin}`).toBe(business === owner ? 201 : 403);
       }
     }
@@ -234,9 +247,10 @@ describe("Origin and page_url", () => {
 
   test("a domain counts from the moment it is verified until the moment it lapses", async () => {
     const from = (): Promise<number> =>
-      call("/v1/consent", consentRequest({ ...submission(), page_url: "https://new.example/" }, { origin: "https://new.example" })).then(
-        ({ status }) => status,
-      );
+      call(
+        "/v1/consent",
+        buildConsentRequest({ ...buildSubmission(), page_url: "https://new.example/" }, { origin: "https://new.example" }),
+      ).then(({ status }) => status);
     const set = (status: string): Promise<unknown> =>
       env.DB.prepare("UPDATE domains SET status = ? WHERE domain = 'new.example'").bind(status).run();
     await env.DB.prepare(

@@ -1,10 +1,10 @@
 // A certificate as a consent receipt: the field names of ISO/IEC TS 27560:2023 and of the Kantara Consent Receipt 1.1.0.
 import { describe, expect, test } from "vitest";
-import { erased } from "../support/erasing.ts";
-import { get, issue, world, type Answer } from "../support/world.ts";
-import { held, withdrawn } from "../support/withdrawing.ts";
+import { eraseCertificate } from "../support/erasure.ts";
+import { getWithKey, issueCertificate, world, type TestResponse } from "../support/world.ts";
+import { issueToNewPerson, withdrawCertificate } from "../support/withdrawal.ts";
 
-const receipt = (certId: string, format: string): Promise<Answer> => get(`/v1/certs/${certId}/receipt?format=${format}`);
+const receipt = (certId: string, format: string): Promise<TestResponse> => getWithKey(`/v1/certs/${certId}/receipt?format=${format}`);
 const fieldsOf = (value: object): string[] => Object.keys(value);
 const formats = ["iso27560", "kantara"] as const;
 
@@ -32,7 +32,7 @@ const kantara = {
 
 describe("a consent receipt", () => {
   test("in the structure of ISO/IEC TS 27560 has every mandatory field, and refers to its own parties only", async () => {
-    const cert = await issue({ entities: ["Acme Solar LLC", "Bright Homes Inc"] });
+    const cert = await issueCertificate({ entities: ["Acme Solar LLC", "Bright Homes Inc"] });
     const answer = await receipt(cert.cert_id, "iso27560");
     expect(answer.status).toBe(200);
     const { data } = answer.body;
@@ -54,7 +54,7 @@ describe("a consent receipt", () => {
     ]);
     expect([purpose.pii_controllers, purpose.recipient_third_parties]).toEqual([[world.acme.id], ["recipient_1"]]);
     expect(purpose.withdrawal_method).toBe(cert.verify_url);
-    const verify = (await get(`/v1/certs/${cert.cert_id}/verify`)).body.data;
+    const verify = (await getWithKey(`/v1/certs/${cert.cert_id}/verify`)).body.data;
     expect(data.pii_principal_id).toBe(verify.subject_hash);
     expect(data.certificate).toEqual({
       cert_id: cert.cert_id,
@@ -66,7 +66,7 @@ describe("a consent receipt", () => {
   });
 
   test("is JSON-LD: each term of its context stands for one of the vocabularies it names", async () => {
-    const { "@context": context } = (await receipt((await issue()).cert_id, "iso27560")).body.data;
+    const { "@context": context } = (await receipt((await issueCertificate()).cert_id, "iso27560")).body.data;
     for (const [name, term] of Object.entries<string | { "@id": string }>(context)) {
       const id = typeof term === "string" ? term : term["@id"];
       expect(id, name).toMatch(name === "dpv" || name === "dct" ? /^https?:\/\// : /^(?:dpv|dct):[A-Za-z]+$/);
@@ -74,7 +74,7 @@ describe("a consent receipt", () => {
   });
 
   test("as Kantara's has every required field, in its type", async () => {
-    const cert = await issue({ entities: ["Acme Solar LLC", "Bright Homes Inc"], presentation: { opt_in_type: "manual" } });
+    const cert = await issueCertificate({ entities: ["Acme Solar LLC", "Bright Homes Inc"], presentation: { opt_in_type: "manual" } });
     const { data } = (await receipt(cert.cert_id, "kantara")).body;
     expect(fieldsOf(data)).toEqual(expect.arrayContaining(kantara.receipt));
     expect(fieldsOf(data.piiControllers[0])).toEqual(expect.arrayContaining(kantara.controller));
@@ -91,7 +91,7 @@ describe("a consent receipt", () => {
     ["non_interactive", [undefined, "dpv:Consent"]],
     [undefined, [undefined, "dpv:Consent"]],
   ])("calls the consent explicit only where the evidence does (%s)", async (type, wanted) => {
-    const { cert_id } = await issue({ presentation: type === undefined ? null : { opt_in_type: type } });
+    const { cert_id } = await issueCertificate({ presentation: type === undefined ? null : { opt_in_type: type } });
     const [purpose] = (await receipt(cert_id, "kantara")).body.data.services[0].purposes;
     const [given] = (await receipt(cert_id, "iso27560")).body.data.consent_record.events;
     expect([purpose.consentType, given.event_type]).toEqual(wanted);
@@ -99,15 +99,15 @@ describe("a consent receipt", () => {
 
   test("names as recipients those that were accepted, and no others", async () => {
     const answers = { entities_accepted: ["Acme Solar LLC"], entities_rejected: ["Bright Homes Inc"] };
-    const { cert_id } = await issue({ entities: ["Acme Solar LLC", "Bright Homes Inc"], ...answers });
+    const { cert_id } = await issueCertificate({ entities: ["Acme Solar LLC", "Bright Homes Inc"], ...answers });
     for (const format of formats) expect((await receipt(cert_id, format)).text).not.toContain("Bright Homes");
     const [purpose] = (await receipt(cert_id, "kantara")).body.data.services[0].purposes;
     expect([purpose.thirdPartyDisclosure, purpose.thirdPartyName]).toEqual([false, undefined]);
   });
 
   test("tells of a withdrawal, and who acted", async () => {
-    const mine = await held();
-    const { withdrawn_at } = (await withdrawn(mine)).body.data;
+    const mine = await issueToNewPerson();
+    const { withdrawn_at } = (await withdrawCertificate(mine)).body.data;
     const { data } = (await receipt(mine.certId, "iso27560")).body;
     expect(data.consent_record.events.map(({ event_state }: { event_state: string }) => event_state)).toEqual([
       "dpv:ConsentGiven",
@@ -126,18 +126,18 @@ describe("a consent receipt", () => {
       phone: "+1 202 555 0177",
       message: "call after nightfall",
     };
-    const { cert_id } = await issue({ fields });
+    const { cert_id } = await issueCertificate({ fields });
     const answer = await receipt(cert_id, format);
     const whole = `${answer.text}${JSON.stringify([...answer.headers])}`.toLowerCase();
     for (const personal of ["zebulon", "quickwater", "2025550177", "555 0177", "*0177", "nightfall", "z***"])
       expect(whole).not.toContain(personal);
     for (const key of Object.keys(fields)) expect(whole).toContain(`"${key}"`);
-    await erased(cert_id);
+    await eraseCertificate(cert_id);
     expect((await receipt(cert_id, format)).text).not.toContain('"full_name"');
   });
 
   test("is a file for anyone, from any page, and marked where the certificate is a test", async () => {
-    const { cert_id } = await issue({ client_id: world.acme.clients.sandbox });
+    const { cert_id } = await issueCertificate({ client_id: world.acme.clients.sandbox });
     for (const format of formats) {
       const answer = await receipt(cert_id, format);
       expect(answer.body.data.certificate.environment).toBe("sandbox");
@@ -148,7 +148,7 @@ describe("a consent receipt", () => {
   });
 
   test("is not there in another format, twice, or of a certificate that is none", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     const refused = await Promise.all([
       receipt(cert_id, "pdf"),
       receipt(cert_id, ""),

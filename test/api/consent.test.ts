@@ -1,33 +1,33 @@
 // POST /v1/consent: what it answers, in which order it refuses, what it seals, and who may speak for whom.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";
-import { canonicalJson, type Json } from "../../core/canonical-json.ts";
+import { toCanonicalJson, type Json } from "../../core/canonical-json.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
 import {
   productionSettings,
   call,
-  consent,
-  consentRequest,
-  entryWith,
-  get,
-  issue,
-  rowCounts,
-  serviceWith,
-  submission,
+  submitConsent,
+  buildConsentRequest,
+  createEntryCall,
+  getWithKey,
+  issueCertificate,
+  countRows,
+  createServiceCall,
+  buildSubmission,
   world,
-  worldInSecondHome,
-  type Answer,
+  worldInSecondShard,
+  type TestResponse,
 } from "../support/world.ts";
 
 const bearer = (key: string): { authorization: string } => ({ authorization: `Bearer ${key}` });
-const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "issued"}`;
-const evidenceOf = async (answer: Answer, key: string = world.acme.keys.live): Promise<Record<string, unknown>> =>
-  (await get(`/v1/certs/${answer.body.data.cert_id}`, key)).body.data.evidence;
+const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "issued"}`;
+const evidenceOf = async (answer: TestResponse, key: string = world.acme.keys.live): Promise<Record<string, unknown>> =>
+  (await getWithKey(`/v1/certs/${answer.body.data.cert_id}`, key)).body.data.evidence;
 
 describe("POST /v1/consent", () => {
   test("a submission becomes a certificate that verifies at once", async () => {
-    const answer = await consent(submission());
+    const answer = await submitConsent(buildSubmission());
     expect(answer.status).toBe(201);
     expect(Object.keys(answer.body)).toEqual(["ok", "data", "request_id"]);
     const { cert_id, fingerprint, issued_at, verify_url, status, environment, manage_url } = answer.body.data;
@@ -37,56 +37,58 @@ describe("POST /v1/consent", () => {
     expect(verify_url).toBe(`http://svc.test/c/${cert_id}`);
     expect(manage_url).toMatch(new RegExp(`^http://svc\\.test/c/${cert_id}#m=[A-Za-z0-9_-]{43}$`));
     expect({ status, environment }).toEqual({ status: "active", environment: "live" });
-    const verified = await get(`/v1/certs/${cert_id}/verify`);
+    const verified = await getWithKey(`/v1/certs/${cert_id}/verify`);
     expect(verified.status).toBe(200);
     expect(verified.body.data).toMatchObject({ cert_id, fingerprint, issued_at, status: "active" });
   });
 
   test("the receipt has its keys and no others; the answers appear when they were asked for", async () => {
     const always = ["cert_id", "environment", "fingerprint", "issued_at", "manage_url", "status", "verify_url"];
-    expect(Object.keys(await issue()).sort()).toEqual(always);
-    const asked = await issue({ entities_accepted: ["Bright Homes Inc"], entities_rejected: [] });
+    expect(Object.keys(await issueCertificate()).sort()).toEqual(always);
+    const asked = await issueCertificate({ entities_accepted: ["Bright Homes Inc"], entities_rejected: [] });
     expect(Object.keys(asked).sort()).toEqual([...always, "entities_accepted", "entities_rejected"].sort());
     expect([asked.entities_accepted, asked.entities_rejected]).toEqual([["Bright Homes Inc"], []]);
   });
 
   test("a certificate issued in the second home is found there", async () => {
-    const receipt = await issue({}, worldInSecondHome.acme);
+    const receipt = await issueCertificate({}, worldInSecondShard.acme);
     expect(receipt.cert_id.slice(0, 5)).toBe("cc_01");
-    const detail = await get(`/v1/certs/${receipt.cert_id}`, worldInSecondHome.acme.keys.live);
-    expect(detail.body.data.subject).toEqual(submission().fields);
-    expect((await get(`/v1/certs/${receipt.cert_id}`, world.acme.keys.live)).body.error.code).toBe("cert_not_found");
+    const detail = await getWithKey(`/v1/certs/${receipt.cert_id}`, worldInSecondShard.acme.keys.live);
+    expect(detail.body.data.subject).toEqual(buildSubmission().fields);
+    expect((await getWithKey(`/v1/certs/${receipt.cert_id}`, world.acme.keys.live)).body.error.code).toBe("cert_not_found");
   });
 
   test("the same submission twice is two certificates with nothing secret in common", async () => {
-    const [first, second] = [await issue(), await issue()];
+    const [first, second] = [await issueCertificate(), await issueCertificate()];
     expect(first.cert_id).not.toBe(second.cert_id);
     const hashes = await Promise.all(
-      [first, second].map(async ({ cert_id }) => (await get(`/v1/certs/${cert_id}/verify`)).body.data.subject_hash),
+      [first, second].map(async ({ cert_id }) => (await getWithKey(`/v1/certs/${cert_id}/verify`)).body.data.subject_hash),
     );
     expect(hashes[0]).not.toBe(hashes[1]);
   });
 
   test("two stored answers to one question differ by whether it was asked, and so do the fingerprints", async () => {
-    const receipts = [await issue(), await issue({ entities_accepted: [], entities_rejected: [] })];
-    const preimages = await Promise.all(receipts.map(async ({ cert_id }) => (await get(`/v1/certs/${cert_id}/verify`)).body.data.preimage));
+    const receipts = [await issueCertificate(), await issueCertificate({ entities_accepted: [], entities_rejected: [] })];
+    const preimages = await Promise.all(
+      receipts.map(async ({ cert_id }) => (await getWithKey(`/v1/certs/${cert_id}/verify`)).body.data.preimage),
+    );
     expect(preimages.map((preimage) => "entities_rejected" in preimage)).toEqual([false, true]);
   });
 
   test("the manage link's token is known to the person alone: only its hash is stored", async () => {
-    const { cert_id, manage_url } = await issue();
+    const { cert_id, manage_url } = await issueCertificate();
     const token = String(manage_url).split("#m=")[1] as string;
     const row = await env.DB.prepare("SELECT manage_token_hash FROM certificates WHERE id = ?").bind(cert_id).first();
     expect(row).toEqual({ manage_token_hash: sha256Hex(token) });
-    expect((await get(`/v1/certs/${cert_id}`, world.acme.keys.live)).text).not.toContain(token);
+    expect((await getWithKey(`/v1/certs/${cert_id}`, world.acme.keys.live)).text).not.toContain(token);
   });
 });
 
 describe("whoever a form names", () => {
   test("gets no mail because of it", async () => {
-    const before = await rowCounts(["mail_outbox", "captured_mail"]);
-    for (let count = 0; count < 20; count += 1) await issue({ fields: { email: `somebody.else${count}@example.com` } });
-    expect(await rowCounts(["mail_outbox", "captured_mail"])).toEqual(before);
+    const before = await countRows(["mail_outbox", "captured_mail"]);
+    for (let count = 0; count < 20; count += 1) await issueCertificate({ fields: { email: `somebody.else${count}@example.com` } });
+    expect(await countRows(["mail_outbox", "captured_mail"])).toEqual(before);
   });
 });
 
@@ -110,40 +112,46 @@ describe("the order of refusals", () => {
     ["the syntax before the rest", "x", { origin: "https://evil.com" }, "400 invalid_request"],
     [
       "the shape before the client",
-      { ...submission(free), client_id: "nobody", purpose: 7 },
+      { ...buildSubmission(free), client_id: "nobody", purpose: 7 },
       { origin: "https://evil.com" },
       "400 invalid_request",
     ],
     [
       "the meaning before the client",
-      { ...submission(free), client_id: "nobody", purpose: "" },
+      { ...buildSubmission(free), client_id: "nobody", purpose: "" },
       { origin: "https://evil.com" },
       "400 invalid_request",
     ],
-    ["the client before the plan", { ...submission(free), client_id: "nobody" }, { origin: "https://evil.com" }, "404 client_not_found"],
+    [
+      "the client before the plan",
+      { ...buildSubmission(free), client_id: "nobody" },
+      { origin: "https://evil.com" },
+      "404 client_not_found",
+    ],
     [
       "the plan before the Origin",
-      { ...submission(free), page_url: "https://evil.com/" },
+      { ...buildSubmission(free), page_url: "https://evil.com/" },
       { origin: "https://evil.com" },
       "402 plan_required",
     ],
     [
       "the Origin before the page",
-      { ...submission(), page_url: "https://evil.com/" },
+      { ...buildSubmission(), page_url: "https://evil.com/" },
       { origin: "https://evil.com" },
       "403 origin_not_verified",
     ],
-    ["the page last", { ...submission(), page_url: "https://evil.com/" }, {}, "403 page_url_not_verified"],
-    ["and nothing after it", submission(), {}, "201 issued"],
+    ["the page last", { ...buildSubmission(), page_url: "https://evil.com/" }, {}, "403 page_url_not_verified"],
+    ["and nothing after it", buildSubmission(), {}, "201 issued"],
   ];
 
   test.each(steps)("%s", async (_name, body, headers, expected) => {
-    expect(outcome(await consent(body, headers))).toBe(expected);
+    expect(outcome(await submitConsent(body, headers))).toBe(expected);
   });
 
   test("a full window is told before anything about the request", async () => {
-    const service = serviceWith({ DEV_RATE_SCALE: "1", LIMIT_CONSENT_PER_IP: "1/60" });
-    const send = (body: unknown, headers: Record<string, string>): Promise<Answer> => service("/v1/consent", consentRequest(body, headers));
+    const service = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_CONSENT_PER_IP: "1/60" });
+    const send = (body: unknown, headers: Record<string, string>): Promise<TestResponse> =>
+      service("/v1/consent", buildConsentRequest(body, headers));
     expect(outcome(await send("x", {}))).toBe("400 invalid_request");
     expect(outcome(await send("x".repeat(300_000), { "content-type": "text/html" }))).toBe("429 rate_limited");
   });
@@ -154,10 +162,10 @@ describe("who may issue", () => {
     await env.DB.prepare("UPDATE businesses SET status = 'active', plan = 'enterprise' WHERE id = ?").bind(world.other.id).run();
   });
 
-  const asOther = (): Promise<Answer> =>
+  const asOther = (): Promise<TestResponse> =>
     call(
       "/v1/consent",
-      consentRequest({ ...submission(world.other), page_url: "https://other.example/" }, { origin: "https://other.example" }),
+      buildConsentRequest({ ...buildSubmission(world.other), page_url: "https://other.example/" }, { origin: "https://other.example" }),
     );
 
   test.each<readonly [keyof typeof world.examples, string]>([
@@ -166,9 +174,9 @@ describe("who may issue", () => {
     ["suspended", "402 business_suspended"],
     ["closed", "402 business_inactive"],
   ])("not a business that is %s", async (name, expected) => {
-    const before = await rowCounts();
-    expect(outcome(await consent(submission(world.examples[name])))).toBe(expected);
-    expect(await rowCounts()).toEqual(before);
+    const before = await countRows();
+    expect(outcome(await submitConsent(buildSubmission(world.examples[name])))).toBe(expected);
+    expect(await countRows()).toEqual(before);
   });
 
   test.each([
@@ -187,33 +195,33 @@ describe("who may issue", () => {
     const { cert_id } = (await asOther()).body.data;
     for (const status of ["past_due", "suspended", "closed"]) {
       await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.other.id).run();
-      expect((await get(`/v1/certs/${cert_id}/verify`)).status, status).toBe(200);
+      expect((await getWithKey(`/v1/certs/${cert_id}/verify`)).status, status).toBe(200);
     }
   });
 });
 
 describe("a sandbox client", () => {
-  const sandboxOf = (business: DemoBusiness): ReturnType<typeof submission> => ({
-    ...submission(business),
+  const sandboxOf = (business: DemoBusiness): ReturnType<typeof buildSubmission> => ({
+    ...buildSubmission(business),
     client_id: business.clients.sandbox,
   });
 
   test("needs no plan, and an account in order", async () => {
-    expect(outcome(await consent(sandboxOf(world.examples.free)))).toBe("201 issued");
-    expect(outcome(await consent(sandboxOf(world.examples.past_due)))).toBe("402 subscription_past_due");
-    expect(outcome(await consent(sandboxOf(world.examples.suspended)))).toBe("402 business_suspended");
-    expect(outcome(await consent(sandboxOf(world.examples.closed)))).toBe("402 business_inactive");
+    expect(outcome(await submitConsent(sandboxOf(world.examples.free)))).toBe("201 issued");
+    expect(outcome(await submitConsent(sandboxOf(world.examples.past_due)))).toBe("402 subscription_past_due");
+    expect(outcome(await submitConsent(sandboxOf(world.examples.suspended)))).toBe("402 business_suspended");
+    expect(outcome(await submitConsent(sandboxOf(world.examples.closed)))).toBe("402 business_inactive");
   });
 
   test("gives certificates that say so everywhere and that only a test key sees", async () => {
-    const answer = await consent(sandboxOf(world.acme));
+    const answer = await submitConsent(sandboxOf(world.acme));
     const { cert_id } = answer.body.data;
     expect(answer.body.data.environment).toBe("sandbox");
-    expect((await get(`/v1/certs/${cert_id}/verify`)).body.data.environment).toBe("sandbox");
-    expect((await get(`/v1/certs/${cert_id}`, world.acme.keys.live)).body.error.code).toBe("cert_not_found");
-    expect((await get(`/v1/certs/${cert_id}`, world.acme.keys.sandbox)).body.data.environment).toBe("sandbox");
+    expect((await getWithKey(`/v1/certs/${cert_id}/verify`)).body.data.environment).toBe("sandbox");
+    expect((await getWithKey(`/v1/certs/${cert_id}`, world.acme.keys.live)).body.error.code).toBe("cert_not_found");
+    expect((await getWithKey(`/v1/certs/${cert_id}`, world.acme.keys.sandbox)).body.data.environment).toBe("sandbox");
     const listed = async (key: string): Promise<string[]> =>
-      (await get("/v1/certs?per_page=100", key)).body.data.certs.map((row: { cert_id: string }) => row.cert_id);
+      (await getWithKey("/v1/certs?per_page=100", key)).body.data.certs.map((row: { cert_id: string }) => row.cert_id);
     expect(await listed(world.acme.keys.live)).not.toContain(cert_id);
     expect(await listed(world.acme.keys.sandbox)).toContain(cert_id);
   });
@@ -224,7 +232,7 @@ describe("a server with an API key", () => {
   const server = { "cf-connecting-ip": "203.0.113.1", "user-agent": "acme-backend/1.0", "sec-fetch-mode": null };
 
   test("speaks for the visitor's address and browser, and the evidence says who spoke", async () => {
-    const answer = await consent(submission(), { ...server, ...ofVisitor, ...bearer(world.acme.keys.live) });
+    const answer = await submitConsent(buildSubmission(), { ...server, ...ofVisitor, ...bearer(world.acme.keys.live) });
     expect(await evidenceOf(answer)).toMatchObject({
       ip: "198.51.100.23",
       user_agent: ofVisitor["x-subject-user-agent"],
@@ -235,12 +243,12 @@ describe("a server with an API key", () => {
   });
 
   test("is a server even when it sends what browsers send", async () => {
-    const answer = await consent(submission(), { ...ofVisitor, ...bearer(world.acme.keys.live), "sec-fetch-mode": "cors" });
+    const answer = await submitConsent(buildSubmission(), { ...ofVisitor, ...bearer(world.acme.keys.live), "sec-fetch-mode": "cors" });
     expect((await evidenceOf(answer)).captured_via).toBe("server");
   });
 
   test("without the key its words about the visitor count for nothing", async () => {
-    const evidence = await evidenceOf(await consent(submission(), { ...server, ...ofVisitor }));
+    const evidence = await evidenceOf(await submitConsent(buildSubmission(), { ...server, ...ofVisitor }));
     expect(evidence).toMatchObject({ ip: "203.0.113.1", user_agent: "acme-backend/1.0", captured_via: "server" });
   });
 
@@ -250,14 +258,16 @@ describe("a server with an API key", () => {
     ["of its own, test, for the live client", world.acme.keys.sandbox, {}, "403 forbidden"],
     ["of its own, test, for the sandbox client", world.acme.keys.sandbox, { client_id: world.acme.clients.sandbox }, "201 issued"],
     ["of its own, live, for the sandbox client", world.acme.keys.live, { client_id: world.acme.clients.sandbox }, "201 issued"],
-    ["of another home", worldInSecondHome.acme.keys.live, {}, "403 forbidden"],
+    ["of another home", worldInSecondShard.acme.keys.live, {}, "403 forbidden"],
   ])("a key %s", async (_name, key, change, expected) => {
-    expect(outcome(await consent({ ...submission(), ...change }, bearer(key)))).toBe(expected);
+    expect(outcome(await submitConsent({ ...buildSubmission(), ...change }, bearer(key)))).toBe(expected);
   });
 
   test("still needs an Origin on a verified domain", async () => {
-    expect(outcome(await consent(submission(), { ...bearer(world.acme.keys.live), origin: null }))).toBe("403 origin_not_verified");
-    expect(outcome(await consent(submission(), { ...bearer(world.acme.keys.live), origin: "https://evil.com" }))).toBe(
+    expect(outcome(await submitConsent(buildSubmission(), { ...bearer(world.acme.keys.live), origin: null }))).toBe(
+      "403 origin_not_verified",
+    );
+    expect(outcome(await submitConsent(buildSubmission(), { ...bearer(world.acme.keys.live), origin: "https://evil.com" }))).toBe(
       "403 origin_not_verified",
     );
   });
@@ -268,15 +278,16 @@ describe("a server with an API key", () => {
     "Basic dXNlcjpwYXNz",
     `Bearer ${world.acme.keys.live}, Bearer ${world.other.keys.live}`,
   ])("a credential that is none is refused, not ignored: %s", async (authorization) => {
-    const answer = await consent(submission(), { authorization });
+    const answer = await submitConsent(buildSubmission(), { authorization });
     expect(outcome(answer)).toBe("401 unauthorized");
     expect(answer.headers.get("www-authenticate")).toBe("Bearer");
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
   });
 
   test("is counted by its key and not by its address", async () => {
-    const service = serviceWith({ DEV_RATE_SCALE: "1", LIMIT_CONSENT_PER_IP: "1/60" });
-    const send = (headers: Record<string, string> = {}): Promise<Answer> => service("/v1/consent", consentRequest(submission(), headers));
+    const service = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_CONSENT_PER_IP: "1/60" });
+    const send = (headers: Record<string, string> = {}): Promise<TestResponse> =>
+      service("/v1/consent", buildConsentRequest(buildSubmission(), headers));
     expect((await send()).status).toBe(201);
     expect((await send()).status).toBe(429);
     const keyed = await send(bearer(world.acme.keys.live));
@@ -287,10 +298,10 @@ describe("a server with an API key", () => {
 
 describe("evidence", () => {
   test("holds the circumstances as they were", async () => {
-    const answer = await consent(submission(), { "cf-connecting-ip": "203.0.113.9", "sec-gpc": "1" });
+    const answer = await submitConsent(buildSubmission(), { "cf-connecting-ip": "203.0.113.9", "sec-gpc": "1" });
     expect(await evidenceOf(answer)).toEqual({
       salt: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/),
-      page_url: submission().page_url,
+      page_url: buildSubmission().page_url,
       ip: "203.0.113.9",
       user_agent: "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Safari/605.1",
       os: "iOS",
@@ -306,26 +317,27 @@ describe("evidence", () => {
       presentation: null,
       esign: null,
     });
-    expect((await get(`/v1/certs/${answer.body.data.cert_id}/verify`)).body.data.signals).toEqual({ gpc: true });
+    expect((await getWithKey(`/v1/certs/${answer.body.data.cert_id}/verify`)).body.data.signals).toEqual({ gpc: true });
   });
 
   test("says where the address is only where the edge knows it: a local runtime invents a place", async () => {
     const cf = { country: "US", region: "Nevada", city: "Reno" };
-    const geoAt = async (service: ReturnType<typeof serviceWith>, headers: Record<string, string> = {}): Promise<unknown> => {
-      const { cert_id } = (await service("/v1/consent", { ...consentRequest(submission(), headers), cf } as RequestInit)).body.data;
-      return (await get(`/v1/certs/${cert_id}`, world.acme.keys.live)).body.data.evidence.geo;
+    const geoAt = async (service: ReturnType<typeof createServiceCall>, headers: Record<string, string> = {}): Promise<unknown> => {
+      const { cert_id } = (await service("/v1/consent", { ...buildConsentRequest(buildSubmission(), headers), cf } as RequestInit)).body
+        .data;
+      return (await getWithKey(`/v1/certs/${cert_id}`, world.acme.keys.live)).body.data.evidence.geo;
     };
-    const deployed = serviceWith(productionSettings, "https://api.svc.test");
+    const deployed = createServiceCall(productionSettings, "https://api.svc.test");
     expect(await geoAt(deployed)).toEqual(cf);
-    expect(await geoAt(serviceWith())).toEqual({ country: null, region: null, city: null });
+    expect(await geoAt(createServiceCall())).toEqual({ country: null, region: null, city: null });
     // The place of the server that speaks for a visitor is not the visitor's.
     expect(await geoAt(deployed, bearer(world.acme.keys.live))).toEqual({ country: null, region: null, city: null });
   });
 
   test("has a hash that no guess can be tried against: of two submissions with everything the same the hashes differ", async () => {
-    const [one, two] = [await issue(), await issue()];
+    const [one, two] = [await issueCertificate(), await issueCertificate()];
     const details = await Promise.all(
-      [one, two].map(async ({ cert_id }) => (await get(`/v1/certs/${cert_id}`, world.acme.keys.live)).body.data),
+      [one, two].map(async ({ cert_id }) => (await getWithKey(`/v1/certs/${cert_id}`, world.acme.keys.live)).body.data),
     );
     const [first, second] = details.map(({ evidence }) => evidence as Record<string, Json>);
     const { salt: firstSalt, ...circumstances } = first as Record<string, Json>;
@@ -333,13 +345,13 @@ describe("evidence", () => {
     expect(circumstances).toEqual(others);
     expect(firstSalt).not.toBe(secondSalt);
     expect(details[0].evidence_hash).not.toBe(details[1].evidence_hash);
-    expect(sha256Hex(canonicalJson(circumstances))).not.toBe(details[0].evidence_hash);
+    expect(sha256Hex(toCanonicalJson(circumstances))).not.toBe(details[0].evidence_hash);
     const salts = Object.values(details[0].subject_salts as Record<string, string>);
     expect(salts).not.toContain(firstSalt);
   });
 
   test("believes no header about the address but the edge's own", async () => {
-    const answer = await consent(submission(), {
+    const answer = await submitConsent(buildSubmission(), {
       "cf-connecting-ip": "203.0.113.9",
       "x-forwarded-for": "6.6.6.6",
       "x-real-ip": "6.6.6.6",
@@ -354,23 +366,23 @@ describe("evidence", () => {
 
   test("takes a signal of Global Privacy Control only as it is defined", async () => {
     for (const value of ["0", "true", "11", ""]) {
-      const answer = await consent(submission(), { "sec-gpc": value });
+      const answer = await submitConsent(buildSubmission(), { "sec-gpc": value });
       expect((await evidenceOf(answer)).gpc, value).toBe(false);
     }
   });
 
   test("keeps a User-Agent to 512 characters, without controls", async () => {
-    const evidence = await evidenceOf(await consent(submission(), { "user-agent": `a\tb${"c".repeat(5_000)}` }));
+    const evidence = await evidenceOf(await submitConsent(buildSubmission(), { "user-agent": `a\tb${"c".repeat(5_000)}` }));
     expect(evidence.user_agent).toBe(`ab${"c".repeat(510)}`);
   });
 
   test("calls a caller without fetch metadata a server", async () => {
-    expect((await evidenceOf(await consent(submission(), { "sec-fetch-mode": null }))).captured_via).toBe("server");
+    expect((await evidenceOf(await submitConsent(buildSubmission(), { "sec-fetch-mode": null }))).captured_via).toBe("server");
   });
 
   test("never calls the Origin proved", async () => {
-    const { cert_id } = await issue();
-    const { checks } = (await get(`/v1/certs/${cert_id}/verify`)).body.data;
+    const { cert_id } = await issueCertificate();
+    const { checks } = (await getWithKey(`/v1/certs/${cert_id}/verify`)).body.data;
     expect(checks.find(({ id }: { id: string }) => id === "origin").result).toBe("reported");
     expect(JSON.stringify(checks)).not.toMatch(/origin[^"]*(?:proved|proven|verified)"/i);
   });
@@ -378,25 +390,25 @@ describe("evidence", () => {
 
 describe("cross-origin reading", () => {
   test("is allowed for every answer, to every page, without credentials", async () => {
-    const limitedService = serviceWith({ DEV_RATE_SCALE: "1", LIMIT_CONSENT_PER_IP: "1/60" });
-    await limitedService("/v1/consent", consentRequest(submission()));
+    const limitedService = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_CONSENT_PER_IP: "1/60" });
+    await limitedService("/v1/consent", buildConsentRequest(buildSubmission()));
     const key = { "idempotency-key": "cors" };
-    await consent(submission(), key);
-    const answers: readonly (readonly [number, Answer])[] = [
-      [201, await consent(submission())],
-      [201, await consent(submission(), key)],
-      [400, await consent("{")],
-      [401, await consent(submission(), { authorization: "Bearer x" })],
-      [402, await consent(submission(world.examples.free))],
-      [403, await consent(submission(), { origin: "null" })],
-      [403, await consent(submission(), { origin: null })],
-      [404, await consent({ ...submission(), client_id: "nobody" })],
+    await submitConsent(buildSubmission(), key);
+    const answers: readonly (readonly [number, TestResponse])[] = [
+      [201, await submitConsent(buildSubmission())],
+      [201, await submitConsent(buildSubmission(), key)],
+      [400, await submitConsent("{")],
+      [401, await submitConsent(buildSubmission(), { authorization: "Bearer x" })],
+      [402, await submitConsent(buildSubmission(world.examples.free))],
+      [403, await submitConsent(buildSubmission(), { origin: "null" })],
+      [403, await submitConsent(buildSubmission(), { origin: null })],
+      [404, await submitConsent({ ...buildSubmission(), client_id: "nobody" })],
       [405, await call("/v1/consent", { headers: { origin: "https://evil.com" } })],
-      [409, await consent({ ...submission(), purpose: "another" }, key)],
-      [413, await consent("x".repeat(300_000))],
-      [415, await consent(submission(), { "content-type": "text/html" })],
-      [429, await limitedService("/v1/consent", consentRequest(submission()))],
-      [503, await entryWith({ MASTER_KEYS: "" })("/v1/consent", consentRequest(submission()))],
+      [409, await submitConsent({ ...buildSubmission(), purpose: "another" }, key)],
+      [413, await submitConsent("x".repeat(300_000))],
+      [415, await submitConsent(buildSubmission(), { "content-type": "text/html" })],
+      [429, await limitedService("/v1/consent", buildConsentRequest(buildSubmission()))],
+      [503, await createEntryCall({ MASTER_KEYS: "" })("/v1/consent", buildConsentRequest(buildSubmission()))],
     ];
     for (const [status, answer] of answers) {
       expect(answer.status).toBe(status);
@@ -423,23 +435,23 @@ describe("cross-origin reading", () => {
   });
 
   test("a page may read the headers it needs", async () => {
-    const exposed = (await consent(submission())).headers.get("access-control-expose-headers")?.toLowerCase();
+    const exposed = (await submitConsent(buildSubmission())).headers.get("access-control-expose-headers")?.toLowerCase();
     for (const name of ["x-request-id", "retry-after", "ratelimit-remaining", "idempotency-replayed"]) expect(exposed).toContain(name);
   });
 });
 
 describe("other methods", () => {
   test.each(["GET", "HEAD", "PUT", "PATCH", "DELETE"])("%s is refused, naming the one that works", async (method) => {
-    const before = await rowCounts();
+    const before = await countRows();
     const answer = await call("/v1/consent", { method, headers: { origin: "https://www.example.com" } });
     expect(answer.status).toBe(405);
     expect(answer.headers.get("allow")?.split(", ")).toContain("POST");
     expect(answer.headers.get("allow")).not.toContain("GET");
     if (method !== "HEAD") expect(answer.body.error.code).toBe("method_not_allowed");
-    expect(await rowCounts()).toEqual(before);
+    expect(await countRows()).toEqual(before);
   });
 
   test.each(["/v1/consent/", "/v1/Consent", "/v2/consent", "/consent", "/v1/consents"])("%s is not this route", async (path) => {
-    expect(outcome(await call(path, consentRequest(submission())))).toBe("404 not_found");
+    expect(outcome(await call(path, buildConsentRequest(buildSubmission())))).toBe("404 not_found");
   });
 });

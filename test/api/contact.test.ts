@@ -2,18 +2,18 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
-import { grant, person } from "../support/sharing.ts";
-import { serviceWith, world, type Answer } from "../support/world.ts";
-import { freshAddress, held, jsonPost, withdrawn } from "../support/withdrawing.ts";
+import { grantShare, signInPerson } from "../support/sharing.ts";
+import { createServiceCall, world, type TestResponse } from "../support/world.ts";
+import { createEmailAddress, issueToNewPerson, buildJsonPost, withdrawCertificate } from "../support/withdrawal.ts";
 
 // the limit of the key is tried in limits.test.ts
-const call = serviceWith({ LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "100000/60" });
-const keyed = (body: unknown, by = world.acme.keys.live): RequestInit => jsonPost(body, { authorization: `Bearer ${by}` });
+const call = createServiceCall({ LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "100000/60" });
+const keyed = (body: unknown, by = world.acme.keys.live): RequestInit => buildJsonPost(body, { authorization: `Bearer ${by}` });
 const check = async (subjects: readonly object[], more: object = {}, by = world.acme.keys.live) =>
   (await call("/v1/contact-check", keyed({ subjects, ...more }, by))).body.data.results;
-const match = (certId: string, body: object, by = world.acme.keys.live): Promise<Answer> =>
+const match = (certId: string, body: object, by = world.acme.keys.live): Promise<TestResponse> =>
   call(`/v1/certs/${certId}/match`, keyed(body, by));
-const outcome = (answer: Answer): string => `${answer.status} ${answer.body.error?.code ?? "ok"}`;
+const outcome = (answer: TestResponse): string => `${answer.status} ${answer.body.error?.code ?? "ok"}`;
 let phonesUsed = 1_000;
 const freshPhone = (): string => {
   phonesUsed += 1;
@@ -22,11 +22,11 @@ const freshPhone = (): string => {
 
 describe("a contact check", () => {
   test("says yes while a consent is active, and no from the moment it is withdrawn, with the deadline", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     const [before] = await check([{ email: mine.email }]);
     expect(before).toMatchObject({ contactable: true, reason: "active_consent" });
     expect(before.basis).toEqual([{ type: "cert", id: mine.certId, status: "active", cease_by: null }]);
-    const { cease_by } = (await withdrawn(mine)).body.data;
+    const { cease_by } = (await withdrawCertificate(mine)).body.data;
     const [after] = await check([{ email: mine.email }]);
     expect(after).toMatchObject({ contactable: false, reason: "revoked" });
     expect(after.basis).toEqual([{ type: "cert", id: mine.certId, status: "revoked", cease_by }]);
@@ -34,16 +34,16 @@ describe("a contact check", () => {
   });
 
   test("answers each subject in its place: by address, number, or the hash of either, however they are spelt", async () => {
-    const [email, phone] = [freshAddress(), freshPhone()];
-    await held({ fields: { email, phone } });
+    const [email, phone] = [createEmailAddress(), freshPhone()];
+    await issueToNewPerson({ fields: { email, phone } });
     const digits = phone.replaceAll(/[^+\d]/g, "");
     const results = await check([
-      { email: freshAddress() },
+      { email: createEmailAddress() },
       { email: ` ${email.toUpperCase()} ` },
       { email_sha256: sha256Hex(email) },
       { phone: digits.replace("+1", "") },
       { phone_sha256: sha256Hex(digits) },
-      { email: freshAddress(), phone },
+      { email: createEmailAddress(), phone },
       { email: "no address" },
     ]);
     expect(results.map(({ reason }: { reason: string }) => reason)).toEqual([
@@ -58,20 +58,20 @@ describe("a contact check", () => {
   });
 
   test("says no where the person declined everybody they were asked about, whoever asks", async () => {
-    const email = freshAddress();
+    const email = createEmailAddress();
     const asked = { fields: { email }, entities: ["Acme Solar LLC", "Bright Homes Inc"] };
-    await held({ ...asked, entities_accepted: [], entities_rejected: ["Acme Solar LLC", "Bright Homes Inc"] });
+    await issueToNewPerson({ ...asked, entities_accepted: [], entities_rejected: ["Acme Solar LLC", "Bright Homes Inc"] });
     expect((await check([{ email }]))[0]).toMatchObject({ contactable: false, reason: "rejected_recipient" });
     expect((await check([{ email }], { entity: "Acme Solar LLC" }))[0].reason).toBe("rejected_recipient");
-    const granted = await held({ ...asked, entities_accepted: ["Bright Homes Inc"], entities_rejected: ["Acme Solar LLC"] });
+    const granted = await issueToNewPerson({ ...asked, entities_accepted: ["Bright Homes Inc"], entities_rejected: ["Acme Solar LLC"] });
     const [result] = await check([{ email }]);
     expect(result).toMatchObject({ contactable: true, reason: "active_consent" });
     expect(result.basis[0].id).toBe(granted.certId);
   });
 
   test("tells one recipient from another, and one purpose from another", async () => {
-    const email = freshAddress();
-    await held({
+    const email = createEmailAddress();
+    await issueToNewPerson({
       fields: { email },
       entities: ["Acme Solar LLC", "Bright Homes Inc"],
       entities_accepted: ["Acme Solar LLC"],
@@ -90,8 +90,8 @@ describe("a contact check", () => {
   });
 
   test("has no consent to the recipient that the person was never asked about", async () => {
-    const email = freshAddress();
-    await held({
+    const email = createEmailAddress();
+    await issueToNewPerson({
       fields: { email },
       entities: ["Acme Solar LLC", "Bright Homes Inc"],
       entities_accepted: ["Acme Solar LLC"],
@@ -102,16 +102,16 @@ describe("a contact check", () => {
   });
 
   test("lets one active consent outweigh a withdrawn one, and shows both", async () => {
-    const email = freshAddress();
-    const [first, second] = [await held({ fields: { email } }), await held({ fields: { email } })];
-    await withdrawn(first);
+    const email = createEmailAddress();
+    const [first, second] = [await issueToNewPerson({ fields: { email } }), await issueToNewPerson({ fields: { email } })];
+    await withdrawCertificate(first);
     const [result] = await check([{ email }]);
     expect(result).toMatchObject({ contactable: true, reason: "active_consent" });
     expect(result.basis.map(({ id }: { id: string }) => id)).toEqual([second.certId, first.certId]);
   });
 
   test("knows the business's own records only, live from live and sandbox from sandbox", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     expect((await check([{ email: mine.email }], {}, world.other.keys.live))[0].reason).toBe("none");
     expect((await check([{ email: mine.email }], {}, world.acme.keys.sandbox))[0].reason).toBe("none");
   });
@@ -127,10 +127,10 @@ describe("a contact check", () => {
   });
 
   test("finds what grants contact behind any number of records that do not", async () => {
-    const email = freshAddress();
-    const granted = await held({ fields: { email } });
+    const email = createEmailAddress();
+    const granted = await issueToNewPerson({ fields: { email } });
     for (let count = 0; count < 25; count += 1)
-      await held({ fields: { email }, purpose: "x", entities_accepted: [], entities_rejected: ["Acme Solar LLC"] });
+      await issueToNewPerson({ fields: { email }, purpose: "x", entities_accepted: [], entities_rejected: ["Acme Solar LLC"] });
     const [result] = await check([{ email }], { entity: "Acme Solar LLC" });
     expect(result.reason).toBe("active_consent");
     expect(result.basis[0].id).toBe(granted.certId);
@@ -140,11 +140,11 @@ describe("a contact check", () => {
 
 describe("a contact check of somebody who shares", () => {
   const sharing = async (change: object = {}) => {
-    const [email, phone] = [freshAddress(), freshPhone()];
-    const by = await person({ email, phone, first_name: "Pat" }, call);
-    return { by, email, phone, id: (await grant(by, change)).share.id as string };
+    const [email, phone] = [createEmailAddress(), freshPhone()];
+    const by = await signInPerson({ email, phone, first_name: "Pat" }, call);
+    return { by, email, phone, id: (await grantShare(by, change)).share.id as string };
   };
-  const at = (ms: number) => serviceWith({ LIMIT_API_KEY: "100000/60", DEV_CLOCK_OFFSET_MS: String(ms) });
+  const at = (ms: number) => createServiceCall({ LIMIT_API_KEY: "100000/60", DEV_CLOCK_OFFSET_MS: String(ms) });
 
   test("says yes while they share, by whatever the share holds, and no from the moment they stop, with the deadline", async () => {
     const { by, email, phone, id } = await sharing({ scope: ["email"] });
@@ -170,7 +170,7 @@ describe("a contact check of somebody who shares", () => {
 
   test("finds them under the address they have now, and a renewed share by its successor", async () => {
     const { by, email, id } = await sharing({ scope: ["email"] });
-    const next = freshAddress();
+    const next = createEmailAddress();
     await by.put("/v1/me/fields", { email: next });
     expect((await check([{ email }, { email: next }])).map(({ reason }: { reason: string }) => reason)).toEqual(["none", "active_consent"]);
     const renewed = await by.post(`/v1/me/shares/${id}/renew`, { consent: true });
@@ -199,7 +199,7 @@ describe("a contact check of somebody who shares", () => {
 
   test("one record that grants contact is enough, whichever kind it is", async () => {
     const { by, email, id } = await sharing({ scope: ["email"] });
-    const mine = await held({ fields: { email } });
+    const mine = await issueToNewPerson({ fields: { email } });
     await by.post(`/v1/me/sever/${id}`, {});
     const [result] = await check([{ email }]);
     expect(result.reason).toBe("active_consent");
@@ -207,14 +207,14 @@ describe("a contact check of somebody who shares", () => {
       "cert active",
       "share revoked",
     ]);
-    await withdrawn(mine);
+    await withdrawCertificate(mine);
     expect((await check([{ email }]))[0].reason).toBe("revoked");
   });
 });
 
 describe("a match", () => {
   test("says yes or no for what was asked, and null for what was not", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     expect((await match(mine.certId, { email: mine.email })).body.data).toEqual({
       status: "active",
       email: true,
@@ -229,10 +229,10 @@ describe("a match", () => {
   });
 
   test("is for the issuer, and for a recipient that is named and has verified a domain; for others there is no certificate", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     expect(outcome(await match(mine.certId, { email: mine.email }, world.other.keys.live))).toBe("200 ok");
     expect(outcome(await match(mine.certId, { email: mine.email }, world.examples.free.keys.live))).toBe("404 cert_not_found");
-    const alone = await held({ entities: ["Acme Solar LLC"] });
+    const alone = await issueToNewPerson({ entities: ["Acme Solar LLC"] });
     expect(outcome(await match(alone.certId, { email: alone.email }, world.other.keys.live))).toBe("404 cert_not_found");
     await env.DB.prepare("UPDATE domains SET status = 'lapsed' WHERE business_id = ?").bind(world.other.id).run();
     try {
@@ -243,7 +243,7 @@ describe("a match", () => {
   });
 
   test("tells a declined recipient that the consent is not theirs", async () => {
-    const mine = await held({ entities_accepted: ["Acme Solar LLC"], entities_rejected: ["Bright Homes Inc"] });
+    const mine = await issueToNewPerson({ entities_accepted: ["Acme Solar LLC"], entities_rejected: ["Bright Homes Inc"] });
     expect((await match(mine.certId, { email: mine.email }, world.other.keys.live)).body.data).toMatchObject({
       entity_named: false,
       one_to_one: true,
@@ -251,7 +251,7 @@ describe("a match", () => {
   });
 
   test("is noted in the view trail, and not counted as an open", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     await match(mine.certId, { email: mine.email }, world.other.keys.live);
     const { view_trail, view_count } = (
       await call(`/v1/certs/${mine.certId}`, { headers: { authorization: `Bearer ${world.acme.keys.live}` } })
@@ -261,20 +261,20 @@ describe("a match", () => {
   });
 
   test("no number of guesses at once gets past twenty misses a day, and right answers cost none", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     for (let count = 0; count < 25; count += 1) expect((await match(mine.certId, { email: mine.email })).status).toBe(200);
-    const guesses = await Promise.all(Array.from({ length: 60 }, () => match(mine.certId, { email: freshAddress() })));
+    const guesses = await Promise.all(Array.from({ length: 60 }, () => match(mine.certId, { email: createEmailAddress() })));
     expect(guesses.filter(({ status }) => status === 200)).toHaveLength(20);
-    const refused = guesses.find(({ status }) => status === 429) as Answer;
+    const refused = guesses.find(({ status }) => status === 429) as TestResponse;
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect((await match(mine.certId, { email: mine.email })).status).toBe(429);
-    const tomorrow = serviceWith({ DEV_CLOCK_OFFSET_MS: "86400000", LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "100000/60" });
+    const tomorrow = createServiceCall({ DEV_CLOCK_OFFSET_MS: "86400000", LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "100000/60" });
     expect((await tomorrow(`/v1/certs/${mine.certId}/match`, keyed({ email: mine.email }))).status).toBe(200);
   });
 
   test("sixty a minute for one key", async () => {
-    const mine = await held();
-    const strict = serviceWith({ LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "60/60" });
+    const mine = await issueToNewPerson();
+    const strict = createServiceCall({ LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "60/60" });
     const answers = await Promise.all(
       Array.from({ length: 70 }, () =>
         strict(`/v1/certs/${mine.certId}/match`, keyed({ email: mine.email }, world.examples.past_due.keys.live)),

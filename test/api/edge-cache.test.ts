@@ -1,8 +1,8 @@
 // The platform's cache in front of the logs: what never changes is asked of its object once, everything else each time.
 import { Hono } from "hono";
 import { describe, expect, test } from "vitest";
-import type { Api } from "../../workers/http/context.ts";
-import { fromEdge } from "../../workers/http/edge-cache.ts";
+import type { AppEnv } from "../../workers/http/context.ts";
+import { edgeCached } from "../../workers/http/edge-cache.ts";
 
 const immutable = "public, max-age=31536000, immutable";
 
@@ -10,12 +10,12 @@ const immutable = "public, max-age=31536000, immutable";
 const logSaying = (cacheControl: string, environment = "production") => {
   const asked = { count: 0 };
   const later: Promise<void>[] = [];
-  const app = new Hono<Api>();
+  const app = new Hono<AppEnv>();
   app.use(async (c, next) => {
-    c.set("services", { config: { environment }, afterAnswer: (work: () => Promise<void>) => void later.push(work()) } as never);
+    c.set("services", { config: { environment }, waitUntil: (work: () => Promise<void>) => void later.push(work()) } as never);
     await next();
   });
-  app.get("*", fromEdge, () => {
+  app.get("*", edgeCached, () => {
     asked.count += 1;
     return new Response(`tile ${asked.count}`, { headers: { "Cache-Control": cacheControl, "Content-Type": "application/octet-stream" } });
   });

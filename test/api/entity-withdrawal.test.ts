@@ -2,24 +2,32 @@
 // like a withdrawal, and the last recipient ends it.
 import { env, exports } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { ceaseBy } from "../../core/business-days.ts";
+import { getCeaseDeadline } from "../../core/cease-deadline.ts";
 import { sha256Hex } from "../../core/hash.ts";
-import { filesOfZip } from "../../core/certificates/evidence-zip.ts";
-import { noDemands, verifyPack } from "../../verifier/verify-pack.ts";
+import { parseZip } from "../../core/certificates/evidence-zip.ts";
+import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import { verifyWithdrawal } from "../../verifier/verify-withdrawal.ts";
 import { trustOf } from "../../verifier/trust.ts";
-import { call, serviceWith, world, type Answer } from "../support/world.ts";
-import { answerCode, held, jsonPost, mailTo, ready, traces, type Held } from "../support/withdrawing.ts";
+import { call, createServiceCall, world, type TestResponse } from "../support/world.ts";
+import {
+  submitWithdrawalCode,
+  issueToNewPerson,
+  buildJsonPost,
+  listMailTo,
+  startWithdrawal,
+  countTraces,
+  type IssuedCertificate,
+} from "../support/withdrawal.ts";
 
 const key = world.acme.keys.live;
-const unlimited = serviceWith({ LIMIT_API_KEY: "100000/60", LIMIT_OPT_OUT_CONFIRM_PER_IP: "100000/60" });
-const get = (path: string): Promise<Answer> => unlimited(path, { headers: { authorization: `Bearer ${key}` } });
-const manage = (mine: Held, body: object): Promise<Answer> =>
-  unlimited(`/v1/certs/${mine.certId}/opt-out/manage`, jsonPost({ token: mine.manageToken, ...body }));
+const unlimited = createServiceCall({ LIMIT_API_KEY: "100000/60", LIMIT_OPT_OUT_CONFIRM_PER_IP: "100000/60" });
+const get = (path: string): Promise<TestResponse> => unlimited(path, { headers: { authorization: `Bearer ${key}` } });
+const manage = (mine: IssuedCertificate, body: object): Promise<TestResponse> =>
+  unlimited(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token: mine.manageToken, ...body }));
 const verify = async (certId: string) => (await get(`/v1/certs/${certId}/verify`)).body.data;
-const code = (answer: Answer): string => `${answer.status} ${answer.body.error?.code ?? "ok"}`;
+const code = (answer: TestResponse): string => `${answer.status} ${answer.body.error?.code ?? "ok"}`;
 const three = ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"];
-const heldOfThree = () => held({ entities: three });
+const heldOfThree = () => issueToNewPerson({ entities: three });
 const events = async (certId: string): Promise<string[]> =>
   (await env.DB.prepare("SELECT type FROM event_outbox WHERE cert_id = ?1 ORDER BY ord").bind(certId).all<{ type: string }>()).results.map(
     ({ type }) => type,
@@ -37,12 +45,12 @@ const acts = async (certId: string): Promise<number[]> => {
 
 test("the named recipient is withdrawn from, and the certificate stands for the others, everywhere", async () => {
   const mine = await heldOfThree();
-  const { code: digits, cookie } = await ready(mine.certId, mine.email);
-  const answer = await answerCode(mine.certId, { email: mine.email, code: digits, entities: ["Bright Homes Inc"] }, cookie);
+  const { code: digits, cookie } = await startWithdrawal(mine.certId, mine.email);
+  const answer = await submitWithdrawalCode(mine.certId, { email: mine.email, code: digits, entities: ["Bright Homes Inc"] }, cookie);
   expect(code(answer)).toBe("200 ok");
   const { revoked, withdrawn_at, cease_by, receipt_url, entities_withdrawn } = answer.body.data;
   expect(revoked).toBe(false);
-  expect(Date.parse(cease_by)).toBe(ceaseBy(Date.parse(withdrawn_at)));
+  expect(Date.parse(cease_by)).toBe(getCeaseDeadline(Date.parse(withdrawn_at)));
   const told = { method: "email_code", received_at: null, cease_acknowledged_at: null, overdue: false };
   expect(entities_withdrawn).toEqual([{ entity: "Bright Homes Inc", withdrawn_at, cease_by, receipt_url, ...told }]);
 
@@ -68,7 +76,7 @@ test("the named recipient is withdrawn from, and the certificate stands for the 
     expect(JSON.stringify(said)).not.toContain("Bright Homes Inc");
   }
   expect(await acts(mine.certId)).toEqual([1, 1, 1]);
-  expect(await traces(mine.certId)).toMatchObject({ withdrawals: 0, audit: 0, anchors: 0 });
+  expect(await countTraces(mine.certId)).toMatchObject({ withdrawals: 0, audit: 0, anchors: 0 });
 });
 
 test("the receipt of a withdrawal from recipients names them, and is bound by the ledger's statement", async () => {
@@ -91,12 +99,12 @@ test("the receipt of a withdrawal from recipients names them, and is bound by th
   });
   expect(receipt.anchor.statement).not.toContain("Zenith");
   const trust = trustOf((await call("/.well-known/svc-trust.json")).body);
-  const report = await verifyWithdrawal(receipt, { ...noDemands, trust });
+  const report = await verifyWithdrawal(receipt, { ...defaultVerificationOptions, trust });
   expect(report.failed).toBeNull();
   const forged = { ...receipt, canonical: receipt.canonical.replace("Zenith Roofing", "Zenith Woofing") };
-  expect((await verifyWithdrawal({ ...forged, receipt: JSON.parse(forged.canonical) }, { ...noDemands, trust })).failed).toBe(
-    "receipt.signature",
-  );
+  expect(
+    (await verifyWithdrawal({ ...forged, receipt: JSON.parse(forged.canonical) }, { ...defaultVerificationOptions, trust })).failed,
+  ).toBe("receipt.signature");
   expect(code(await unlimited(`/v1/certs/${mine.certId}/receipt?withdrawal=2`))).toBe("404 not_found");
   expect(code(await unlimited(`/v1/certs/cc_00${"0".repeat(24)}/receipt?withdrawal=1`))).toBe("404 cert_not_found");
 });
@@ -113,7 +121,7 @@ test("with the last recipient the certificate is revoked, and only then certific
   const verified = await verify(mine.certId);
   expect(verified).toMatchObject({ status: "revoked", withdrawal: { scope: "certificate", method: "manage_link" } });
   expect(verified.entities_withdrawn.map(({ entity }: { entity: string }) => entity)).toEqual(["Acme Solar LLC", "Zenith Roofing"]);
-  expect(await traces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+  expect(await countTraces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
   expect(code(await manage(mine, { entities: ["Acme Solar LLC"] }))).toBe("409 already_revoked");
 });
 
@@ -131,13 +139,13 @@ test("a business that asked for certificate.issued is told of each withdrawal fr
 test("owners are mailed who was withdrawn from, and until when contact must end", async () => {
   const mine = await heldOfThree();
   await manage(mine, { entities: ["Zenith Roofing"] });
-  const mail = (await mailTo(world.ownerEmail)).find(({ text }) => text.includes(mine.certId));
+  const mail = (await listMailTo(world.ownerEmail)).find(({ text }) => text.includes(mine.certId));
   expect(mail?.text).toContain("Zenith Roofing");
   expect(mail?.text).not.toContain("Bright Homes Inc");
 });
 
 test("only names that were consented to are taken, and a wrong one spends no try and changes nothing", async () => {
-  const mine = await held({
+  const mine = await issueToNewPerson({
     entities: three,
     entities_accepted: ["Acme Solar LLC", "Zenith Roofing"],
     entities_rejected: ["Bright Homes Inc"],
@@ -151,12 +159,17 @@ test("only names that were consented to are taken, and a wrong one spends no try
     const answer = await manage(mine, body);
     expect([code(answer), answer.body.error.message]).toEqual(["400 invalid_request", rule]);
   }
-  const { code: digits, cookie } = await ready(mine.certId, mine.email);
+  const { code: digits, cookie } = await startWithdrawal(mine.certId, mine.email);
   for (let attempt = 0; attempt < 6; attempt += 1) {
-    const wrong = await answerCode(mine.certId, { email: mine.email, code: digits, entities: ["Nobody Ltd"] }, cookie, unlimited);
+    const wrong = await submitWithdrawalCode(mine.certId, { email: mine.email, code: digits, entities: ["Nobody Ltd"] }, cookie, unlimited);
     expect(code(wrong)).toBe("400 invalid_request");
   }
-  const right = await answerCode(mine.certId, { email: mine.email, code: digits, entities: [" Zenith Roofing "] }, cookie, unlimited);
+  const right = await submitWithdrawalCode(
+    mine.certId,
+    { email: mine.email, code: digits, entities: [" Zenith Roofing "] },
+    cookie,
+    unlimited,
+  );
   expect(code(right)).toBe("200 ok");
   // the accepted ones are all there is: the other accepted one is the last
   expect((await manage(mine, { entities: ["Acme Solar LLC"] })).body.data.revoked).toBe(true);
@@ -180,7 +193,7 @@ test("of many requests at once for one recipient one withdraws; for all of them 
   expect(each.map(code)).toEqual(["200 ok", "200 ok", "200 ok"]);
   expect(each.filter(({ body }) => body.data.revoked)).toHaveLength(1);
   expect(await acts(all.certId)).toEqual([2, 2, 2]);
-  expect(await traces(all.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+  expect(await countTraces(all.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
   expect((await verify(all.certId)).status).toBe("revoked");
 });
 
@@ -219,7 +232,7 @@ test("contact-check answers by recipient", async () => {
     (
       await unlimited(
         "/v1/contact-check",
-        jsonPost({ subjects: [{ email: mine.email }], ...(entity && { entity }) }, { authorization: `Bearer ${key}` }),
+        buildJsonPost({ subjects: [{ email: mine.email }], ...(entity && { entity }) }, { authorization: `Bearer ${key}` }),
       )
     ).body.data.results[0];
   expect(await ask("Acme Solar LLC")).toMatchObject({
@@ -234,15 +247,16 @@ test("contact-check answers by recipient", async () => {
 test("match tells a recipient that was withdrawn from that it is, and the others nothing of it", async () => {
   const name = (await env.DB.prepare("SELECT name FROM businesses WHERE id = ?1").bind(world.acme.id).first<{ name: string }>())
     ?.name as string;
-  const mine = await held({ entities: [name, "Zenith Roofing"] });
+  const mine = await issueToNewPerson({ entities: [name, "Zenith Roofing"] });
   const ask = async () =>
-    (await unlimited(`/v1/certs/${mine.certId}/match`, jsonPost({ email: mine.email }, { authorization: `Bearer ${key}` }))).body.data;
+    (await unlimited(`/v1/certs/${mine.certId}/match`, buildJsonPost({ email: mine.email }, { authorization: `Bearer ${key}` }))).body.data;
   await manage(mine, { entities: [name] });
   expect(await ask()).toMatchObject({ status: "revoked", email: true, entity_named: false });
-  const other = await held({ entities: [name, "Zenith Roofing"] });
+  const other = await issueToNewPerson({ entities: [name, "Zenith Roofing"] });
   await manage(other, { entities: ["Zenith Roofing"] });
   expect(
-    (await unlimited(`/v1/certs/${other.certId}/match`, jsonPost({ email: other.email }, { authorization: `Bearer ${key}` }))).body.data,
+    (await unlimited(`/v1/certs/${other.certId}/match`, buildJsonPost({ email: other.email }, { authorization: `Bearer ${key}` }))).body
+      .data,
   ).toMatchObject({ status: "active", entity_named: true });
 });
 
@@ -256,12 +270,12 @@ test("the evidence pack proves each withdrawal from recipients by its receipt, i
   };
   const trust = trustOf((await call("/.well-known/svc-trust.json")).body);
   const found = async () => {
-    const { failed, checks } = await verifyPack(await pack(), { ...noDemands, trust });
+    const { failed, checks } = await verifyPack(await pack(), { ...defaultVerificationOptions, trust });
     const asked = ["entities.receipt", "audit.status", "cert.consistency"];
     return [failed, ...asked.map((wanted) => checks.find(({ id }) => id === wanted)?.outcome)];
   };
   expect(await found()).toEqual([null, "pass", "pass", "pass"]);
-  const files = filesOfZip(await pack(), 20_000_000);
+  const files = parseZip(await pack(), 20_000_000);
   const page = files.ok ? new TextDecoder().decode(files.files.get("certificate.html")) : "";
   expect(page.replaceAll(/<[^>]*>/g, " ")).toMatch(
     /Who may make contact.*Bright Homes Inc.*single recipients.*Acme Solar LLC.*Zenith Roofing/s,
@@ -276,7 +290,7 @@ test("the evidence pack proves each withdrawal from recipients by its receipt, i
     { number: 1, canonical: receipt.canonical, ledger: { entry: receipt.anchor.statement } },
   ]);
   const acknowledged = { entities: ["Zenith Roofing"], note: "off the list" };
-  await unlimited(`/v1/certs/${mine.certId}/cease-ack`, jsonPost(acknowledged, { authorization: `Bearer ${key}` }));
+  await unlimited(`/v1/certs/${mine.certId}/cease-ack`, buildJsonPost(acknowledged, { authorization: `Bearer ${key}` }));
   expect(await found()).toEqual([null, "pass", "pass", "pass"]);
   await manage(mine, { entities: ["Bright Homes Inc"] });
   expect(await found()).toEqual([null, "pass", "pass", "pass"]);

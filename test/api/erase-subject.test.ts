@@ -4,21 +4,30 @@ import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { minuteMs } from "../../core/time.ts";
 import { trustOf } from "../../verifier/trust.ts";
-import { noDemands, verifyPack } from "../../verifier/verify-pack.ts";
+import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
-import { checkpointAudit } from "../../workers/background/checkpoints.ts";
+import { checkpointAuditLogs } from "../../workers/background/checkpoints.ts";
 import type { Env } from "../../workers/env.ts";
-import { platformOf } from "../../workers/services.ts";
-import { erase, erased } from "../support/erasing.ts";
-import { signIn, json } from "../support/people.ts";
-import { answerCode, askCode, codesTo, cookieOf, freshAddress, held, jsonPost, linksTo } from "../support/withdrawing.ts";
-import { call, consent, get, issue, submission, world, type Answer } from "../support/world.ts";
+import { getPlatform } from "../../workers/services.ts";
+import { requestErasure, eraseCertificate } from "../support/erasure.ts";
+import { signIn, buildJsonRequest } from "../support/people.ts";
+import {
+  submitWithdrawalCode,
+  requestWithdrawalCode,
+  listCodes,
+  getCookies,
+  createEmailAddress,
+  issueToNewPerson,
+  buildJsonPost,
+  listLinkTokens,
+} from "../support/withdrawal.ts";
+import { call, submitConsent, getWithKey, issueCertificate, buildSubmission, world, type TestResponse } from "../support/world.ts";
 
-const platform = await platformOf(env as unknown as Env);
+const platform = await getPlatform(env as unknown as Env);
 const key = world.acme.keys.live;
 const withKey = { authorization: `Bearer ${key}` };
 
-const verified = async (certId: string) => (await get(`/v1/certs/${certId}/verify`)).body.data;
+const verified = async (certId: string) => (await getWithKey(`/v1/certs/${certId}/verify`)).body.data;
 const entriesOf = async (certId: string): Promise<string[]> =>
   (await env.DB.prepare("SELECT type FROM audit_outbox WHERE entity_id = ? ORDER BY ord").bind(certId).all<{ type: string }>()).results.map(
     ({ type }) => type,
@@ -38,11 +47,11 @@ const everythingStored = async (): Promise<string> => {
 const places = [
   ["certificates", "id", ["subject_sealed", "evidence_sealed", "email_index", "phone_index", "manage_token_hash"]],
   ["certificate_views", "cert_id", ["viewer_sealed"]],
-  ["mailed_codes", "cert_id", ["code_hash", "address_index", "context_hash"]],
-  ["mailed_code_failures", "cert_id", ["address_index"]],
+  ["email_codes", "cert_id", ["code_hash", "address_index", "context_hash"]],
+  ["email_code_failures", "cert_id", ["address_index"]],
   ["withdrawals", "cert_id", ["note_sealed"]],
   ["cease_acknowledgements", "cert_id", ["details_sealed"]],
-  ["idempotency", "cert_id", ["response_sealed", "body_hash", "key_hash"]],
+  ["idempotent_responses", "cert_id", ["response_sealed", "body_hash", "key_hash"]],
   ["mail_outbox", "cert_id", ["message_sealed"]],
 ] as const;
 const columns = places.flatMap(([table, key, names]) => names.map((name) => ({ table, key, name })));
@@ -61,16 +70,16 @@ let phones = 2_000;
 
 /** A certificate with something in every place where its person can leave a trace; it is withdrawn, and the business wrote notes. */
 const wellKnown = async (): Promise<{ readonly certId: string; readonly email: string; readonly token: string }> => {
-  const email = freshAddress();
+  const email = createEmailAddress();
   phones += 1;
   const fields = { email, first_name: "Zebulon", phone: `+1 202 555 ${phones}` };
-  const receipt = (await consent({ ...submission(), fields }, { "idempotency-key": crypto.randomUUID() })).body.data;
+  const receipt = (await submitConsent({ ...buildSubmission(), fields }, { "idempotency-key": crypto.randomUUID() })).body.data;
   const certId = receipt.cert_id as string;
-  await get(`/c/${certId}`);
-  await answerCode(certId, { email, code: "000000" }, cookieOf(await askCode(certId, email)));
+  await getWithKey(`/c/${certId}`);
+  await submitWithdrawalCode(certId, { email, code: "000000" }, getCookies(await requestWithdrawalCode(certId, email)));
   const told = { method: "phone", received_at: new Date().toISOString(), note: "Zebulon called from his car" };
-  await call(`/v1/certs/${certId}/withdrawals`, jsonPost(told, { ...withKey, "idempotency-key": crypto.randomUUID() }));
-  await call(`/v1/certs/${certId}/cease-ack`, jsonPost({ note: "told Zebulon" }, withKey));
+  await call(`/v1/certs/${certId}/withdrawals`, buildJsonPost(told, { ...withKey, "idempotency-key": crypto.randomUUID() }));
+  await call(`/v1/certs/${certId}/cease-ack`, buildJsonPost({ note: "told Zebulon" }, withKey));
   await env.DB.prepare(
     "INSERT INTO mail_outbox (id, template, message_sealed, next_at, give_up_at, created_at, cert_id) VALUES (?1, 'withdrawal_code', ?1, 9e15, 9e15, 0, ?2)",
   )
@@ -84,7 +93,7 @@ describe("a person who is erased", () => {
     const { certId } = await wellKnown();
     const traces = await tracesOf(certId);
     expect([...new Set(traces.map(({ column }) => column))]).toEqual(columns.map(({ table, name }) => `${table}.${name}`));
-    await erased(certId);
+    await eraseCertificate(certId);
     expect(await tracesOf(certId)).toEqual([]);
     const stored = await everythingStored();
     expect(traces.filter(({ value }) => stored.includes(value))).toEqual([]);
@@ -95,7 +104,7 @@ describe("a person who is erased", () => {
   test("keeps hashes, times, status and proofs: everything still verifies", async () => {
     const { certId } = await wellKnown();
     const before = await verified(certId);
-    await erase(certId);
+    await requestErasure(certId);
     const after = await verified(certId);
     const { subject, subject_erased_at: at, anchor: _, withdrawal: __, ...rest } = after;
     const { subject: ___, subject_erased_at: earlier, anchor: ____, withdrawal: _____, ...was } = before;
@@ -108,63 +117,63 @@ describe("a person who is erased", () => {
 
   test("is told everywhere: detail, list, receipts, match and contact-check", async () => {
     const { certId, email } = await wellKnown();
-    const at = await erased(certId);
-    const detail = (await get(`/v1/certs/${certId}`, key)).body.data;
+    const at = await eraseCertificate(certId);
+    const detail = (await getWithKey(`/v1/certs/${certId}`, key)).body.data;
     expect(detail).toMatchObject({ subject: {}, subject_salts: {}, subject_erased_at: at, evidence: null, view_trail: [], view_count: 1 });
     expect(detail.withdrawal.recorded).toEqual({ method: "phone", note: null });
     expect(detail.withdrawal.acknowledgement).toBeNull();
-    const listed = (await get("/v1/certs?per_page=100", key)).body.data.certs.find(
+    const listed = (await getWithKey("/v1/certs?per_page=100", key)).body.data.certs.find(
       ({ cert_id }: { cert_id: string }) => cert_id === certId,
     );
     expect(listed).toMatchObject({ subject: {}, subject_erased_at: at });
     for (const format of ["iso27560", "kantara"])
-      expect((await get(`/v1/certs/${certId}/receipt?format=${format}`)).body.data.certificate.subject_erased_at).toBe(at);
-    const matched = await call(`/v1/certs/${certId}/match`, jsonPost({ email }, withKey));
+      expect((await getWithKey(`/v1/certs/${certId}/receipt?format=${format}`)).body.data.certificate.subject_erased_at).toBe(at);
+    const matched = await call(`/v1/certs/${certId}/match`, buildJsonPost({ email }, withKey));
     expect(matched.body.data).toMatchObject({ status: "revoked", email: null, phone: null });
-    const checked = await call("/v1/contact-check", jsonPost({ subjects: [{ email }] }, withKey));
+    const checked = await call("/v1/contact-check", buildJsonPost({ subjects: [{ email }] }, withKey));
     expect(checked.body.data.results[0]).toMatchObject({ contactable: false, reason: "none", basis: [] });
   });
 
   test("R2: is in the evidence by an audit entry that holds nothing of them, and the pack is valid", async () => {
     const { certId } = await wellKnown();
-    await platform.auditLog(0).drainNow();
+    await platform.auditLogStub(0).drainNow();
     await submitAnchors(platform);
-    await erased(certId);
-    await platform.auditLog(0).drainNow();
-    await checkpointAudit(platform, Math.floor(Date.now() / (15 * minuteMs) + 1) * 15 * minuteMs);
-    const bundle = (await get(`/v1/certs/${certId}/evidence-pack`, key)).body.data;
+    await eraseCertificate(certId);
+    await platform.auditLogStub(0).drainNow();
+    await checkpointAuditLogs(platform, Math.floor(Date.now() / (15 * minuteMs) + 1) * 15 * minuteMs);
+    const bundle = (await getWithKey(`/v1/certs/${certId}/evidence-pack`, key)).body.data;
     const entry = bundle.audit.entries.find(({ type }: { type: string }) => type === "certificate.subject_erased");
     expect(entry.payload).toMatchObject({ fingerprint: bundle.fingerprint, reason: "person_asked" });
     expect(Object.keys(entry.payload).sort()).toEqual(["by", "fingerprint", "reason"]);
     expect(bundle).toMatchObject({ evidence: null, subject_disclosures: [], commitments: {}, views: [] });
-    const trust = trustOf((await get("/.well-known/svc-trust.json")).body);
+    const trust = trustOf((await getWithKey("/.well-known/svc-trust.json")).body);
     for (const query of ["", "&redact=subject"]) {
-      const response = await get(`/v1/certs/${certId}/evidence-pack?format=html${query}`, key);
+      const response = await getWithKey(`/v1/certs/${certId}/evidence-pack?format=html${query}`, key);
       expect(response.text.includes("The person's details were erased.")).toBe(true);
       const zip = Uint8Array.from(atob(/id="pack">([^<]+)</.exec(response.text)?.[1] ?? ""), (char) => char.charCodeAt(0));
-      const report = await verifyPack(zip, { ...noDemands, trust });
+      const report = await verifyPack(zip, { ...defaultVerificationOptions, trust });
       expect(report.checks.filter(({ outcome }) => outcome === "fail" || outcome === "incomplete")).toEqual([]);
       expect(report.verdict).toBe("valid");
     }
   });
 
   test("R3: cannot be withdrawn for by any code or link of before, nor by one that is asked for afterwards", async () => {
-    const mine = await held();
-    const cookie = cookieOf(await askCode(mine.certId, mine.email));
-    const [[code], [link]] = [await codesTo(mine.email), await linksTo(mine.email)];
-    await erased(mine.certId);
+    const mine = await issueToNewPerson();
+    const cookie = getCookies(await requestWithdrawalCode(mine.certId, mine.email));
+    const [[code], [link]] = [await listCodes(mine.email), await listLinkTokens(mine.email)];
+    await eraseCertificate(mine.certId);
     const tries = [
-      await answerCode(mine.certId, { email: mine.email, code }, cookie),
-      await call(`/v1/certs/${mine.certId}/opt-out/manage`, jsonPost({ token: mine.manageToken })),
-      await call(`/v1/certs/${mine.certId}/opt-out/manage`, jsonPost({ token: link })),
+      await submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie),
+      await call(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token: mine.manageToken })),
+      await call(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token: link })),
     ];
     expect(tries.map(({ body }) => body.error.code)).toEqual(["opt_out_failed", "opt_out_failed", "opt_out_failed"]);
-    const mails = (await codesTo(mine.email)).length;
-    expect((await askCode(mine.certId, mine.email)).body.data).toEqual({ accepted: true });
-    expect((await codesTo(mine.email)).length).toBe(mails);
+    const mails = (await listCodes(mine.email)).length;
+    expect((await requestWithdrawalCode(mine.certId, mine.email)).body.data).toEqual({ accepted: true });
+    expect((await listCodes(mine.email)).length).toBe(mails);
     expect((await verified(mine.certId)).status).toBe("active");
     const told = { method: "mail", received_at: new Date().toISOString() };
-    expect((await call(`/v1/certs/${mine.certId}/withdrawals`, jsonPost(told, withKey))).status).toBe(201);
+    expect((await call(`/v1/certs/${mine.certId}/withdrawals`, buildJsonPost(told, withKey))).status).toBe(201);
   });
 
   test("is said on the page, with whom to turn to instead of forms that could not work", async () => {
@@ -173,9 +182,9 @@ describe("a person who is erased", () => {
       ["es", "Para retirar el consentimiento, diríjase a"],
       ["fr-CA", "Pour retirer le consentement, adressez-vous à"],
     ]) {
-      const mine = await held();
-      await erased(mine.certId);
-      const page = await get(`/c/${mine.certId}?lang=${language}`);
+      const mine = await issueToNewPerson();
+      await eraseCertificate(mine.certId);
+      const page = await getWithKey(`/c/${mine.certId}?lang=${language}`);
       expect(page.text).toContain(words);
       expect(page.text).not.toContain("<form");
       expect(page.text).not.toContain("***");
@@ -185,41 +194,43 @@ describe("a person who is erased", () => {
   });
 
   test("R4: leaves opens of the page counted and kept of nobody", async () => {
-    const { cert_id: certId } = await issue();
-    await erased(certId);
-    await get(`/c/${certId}`);
-    await call(`/v1/certs/${certId}/match`, jsonPost({ email: "pat@example.com" }, withKey));
-    expect((await get(`/v1/certs/${certId}`, key)).body.data).toMatchObject({ view_count: 1, view_trail: [] });
+    const { cert_id: certId } = await issueCertificate();
+    await eraseCertificate(certId);
+    await getWithKey(`/c/${certId}`);
+    await call(`/v1/certs/${certId}/match`, buildJsonPost({ email: "pat@example.com" }, withKey));
+    expect((await getWithKey(`/v1/certs/${certId}`, key)).body.data).toMatchObject({ view_count: 1, view_trail: [] });
   });
 });
 
 describe("erasing", () => {
   test("a second time, and fifty times at once, is the first time", async () => {
-    const { cert_id: certId } = await issue();
+    const { cert_id: certId } = await issueCertificate();
     const cookie = await signIn(world.ownerEmail);
     const answers = await Promise.all(
-      Array.from({ length: 50 }, () => call(`/v1/certs/${certId}/erase-subject`, json({ confirm: "ERASE" }, cookie))),
+      Array.from({ length: 50 }, () => call(`/v1/certs/${certId}/erase-subject`, buildJsonRequest({ confirm: "ERASE" }, cookie))),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(answers.map(({ body }) => body.data.subject_erased_at)).size).toBe(1);
     expect((await entriesOf(certId)).filter((type) => type === "certificate.subject_erased")).toHaveLength(1);
     const [first] = answers;
-    expect((await erase(certId)).body.data).toEqual(first?.body.data);
+    expect((await requestErasure(certId)).body.data).toEqual(first?.body.data);
   });
 
   test("R5: is an owner's, of their own business, who says so in a word", async () => {
-    const { cert_id: certId } = await issue();
-    const outcomes = async (...answers: Promise<Answer>[]) =>
+    const { cert_id: certId } = await issueCertificate();
+    const outcomes = async (...answers: Promise<TestResponse>[]) =>
       (await Promise.all(answers)).map(({ status, body }) => `${status} ${body.error?.code ?? "ok"}`);
-    expect(await outcomes(erase(certId, undefined, { as: world.memberEmail }))).toEqual(["403 owner_required"]);
-    expect(await outcomes(erase(certId, { confirm: "erase" }))).toEqual(["400 invalid_request"]);
-    expect(await outcomes(erase(certId, { confirm: "ERASE", reason: "because of Pat" }))).toEqual(["400 invalid_request"]);
-    expect(await outcomes(erase(certId, undefined, { headers: { origin: "https://elsewhere.example" } }))).toEqual(["403 csrf_failed"]);
-    expect(await outcomes(call(`/v1/certs/${certId}/erase-subject`, jsonPost({ confirm: "ERASE" }, withKey)))).toEqual([
+    expect(await outcomes(requestErasure(certId, undefined, { as: world.memberEmail }))).toEqual(["403 owner_required"]);
+    expect(await outcomes(requestErasure(certId, { confirm: "erase" }))).toEqual(["400 invalid_request"]);
+    expect(await outcomes(requestErasure(certId, { confirm: "ERASE", reason: "because of Pat" }))).toEqual(["400 invalid_request"]);
+    expect(await outcomes(requestErasure(certId, undefined, { headers: { origin: "https://elsewhere.example" } }))).toEqual([
+      "403 csrf_failed",
+    ]);
+    expect(await outcomes(call(`/v1/certs/${certId}/erase-subject`, buildJsonPost({ confirm: "ERASE" }, withKey)))).toEqual([
       "401 unauthorized",
     ]);
-    expect(await outcomes(erase(certId, undefined, { as: world.otherOwnerEmail }))).toEqual(["404 cert_not_found"]);
-    expect(await outcomes(erase("cc_00000000000000000000000000"))).toEqual(["404 cert_not_found"]);
+    expect(await outcomes(requestErasure(certId, undefined, { as: world.otherOwnerEmail }))).toEqual(["404 cert_not_found"]);
+    expect(await outcomes(requestErasure("cc_00000000000000000000000000"))).toEqual(["404 cert_not_found"]);
     expect((await verified(certId)).subject_erased_at).toBeNull();
   });
 
@@ -238,7 +249,7 @@ describe("erasing", () => {
       "UPDATE cease_acknowledgements SET details_sealed = '' WHERE cert_id = ?",
     ])
       await expect(run(sql), sql).rejects.toThrow("is immutable");
-    await erased(certId);
+    await eraseCertificate(certId);
     for (const sql of [
       ...inPart,
       "UPDATE certificates SET subject_erased_at = NULL, subject_sealed = 'x' WHERE id = ?",
@@ -249,12 +260,12 @@ describe("erasing", () => {
   });
 
   test("in a database that fails erases nothing", async () => {
-    const { cert_id: certId } = await issue();
+    const { cert_id: certId } = await issueCertificate();
     await env.DB.exec("CREATE TRIGGER broken BEFORE DELETE ON certificate_views BEGIN SELECT RAISE(ABORT, 'broken'); END");
-    await get(`/c/${certId}`);
-    expect((await erase(certId)).status).toBe(503);
+    await getWithKey(`/c/${certId}`);
+    expect((await requestErasure(certId)).status).toBe(503);
     await env.DB.exec("DROP TRIGGER broken");
     expect((await verified(certId)).subject_erased_at).toBeNull();
-    await erased(certId);
+    await eraseCertificate(certId);
   });
 });

@@ -2,28 +2,28 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { BusinessId } from "../../core/ids.ts";
-import { receives } from "../../core/webhooks/endpoint.ts";
-import { openSchedules } from "../../workers/background/schedulers.ts";
+import { receivesEventType } from "../../core/webhooks/endpoint.ts";
+import { createSchedules } from "../../workers/background/schedulers.ts";
 import type { Env } from "../../workers/env.ts";
-import { openPlatform } from "../../workers/services.ts";
-import { commitEvents, logs, newBusiness, newKey } from "../support/events.ts";
-import { call, consent, get, submission, world, serviceWith, type Answer } from "../support/world.ts";
+import { createPlatform } from "../../workers/services.ts";
+import { commitEvents, eventSequences, createBusiness, createApiKey } from "../support/events.ts";
+import { call, submitConsent, getWithKey, buildSubmission, world, createServiceCall, type TestResponse } from "../support/world.ts";
 
 let business = "";
 let ownKey = "";
 beforeAll(async () => {
-  business = await newBusiness();
-  ownKey = await newKey(business);
+  business = await createBusiness();
+  ownKey = await createApiKey(business);
 });
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-const feed = (query = "", key = ownKey): Promise<Answer> => get(`/v1/events${query}`, key);
+const feed = (query = "", key = ownKey): Promise<TestResponse> => getWithKey(`/v1/events${query}`, key);
 const tell = async (count: number, ...change: Parameters<typeof commitEvents>[2][]): Promise<string[]> => {
   const ids = await commitEvents(business, count, change[0]);
-  await logs.getByName(business).drain();
+  await eventSequences.getByName(business).drain();
   return ids;
 };
 
@@ -100,29 +100,32 @@ describe("the feed", () => {
 
   test("is one business's own, and a test key's is empty", async () => {
     await tell(1);
-    expect((await feed("", await newKey(await newBusiness()))).body.data.events).toEqual([]);
+    expect((await feed("", await createApiKey(await createBusiness()))).body.data.events).toEqual([]);
     await commitEvents(world.acme.id, 1);
-    await logs.getByName(world.acme.id).drain();
+    await eventSequences.getByName(world.acme.id).drain();
     expect((await feed("", world.acme.keys.sandbox)).body.data).toEqual({ events: [], next_cursor: 0, has_more: false, head: 0 });
     expect((await feed("", "sk_live_00wrong")).status).toBe(401);
   });
 
   test("tells of issuances only a business that asked, and of those an endpoint only that names them", async () => {
     const placed = async (): Promise<readonly string[]> => {
-      await logs.getByName(world.other.id).drain();
-      return (await logs.getByName(world.other.id).page(0, 500, null)).events.map((event) => `${event.type} ${event.certId}`);
+      await eventSequences.getByName(world.other.id).drain();
+      return (await eventSequences.getByName(world.other.id).listEvents(0, 500, null)).events.map(
+        (event) => `${event.type} ${event.certId}`,
+      );
     };
     const issueOne = async (): Promise<{ cert_id: string }> =>
-      (await consent({ ...submission(world.other), page_url: "https://other.example/" }, { origin: "https://other.example" })).body.data;
+      (await submitConsent({ ...buildSubmission(world.other), page_url: "https://other.example/" }, { origin: "https://other.example" }))
+        .body.data;
     await issueOne();
     const before = await placed();
     expect(before.filter((event) => event.startsWith("certificate.issued"))).toEqual([]);
     await env.DB.prepare("UPDATE businesses SET emit_certificate_issued = 1 WHERE id = ?").bind(world.other.id).run();
     const { cert_id } = await issueOne();
     expect(await placed()).toEqual([...before, `certificate.issued ${cert_id}`]);
-    expect(receives(null, "certificate.issued")).toBe(false);
-    expect(receives(["certificate.issued"], "certificate.issued")).toBe(true);
-    expect(receives(null, "certificate.revoked")).toBe(true);
+    expect(receivesEventType(null, "certificate.issued")).toBe(false);
+    expect(receivesEventType(["certificate.issued"], "certificate.issued")).toBe(true);
+    expect(receivesEventType(null, "certificate.revoked")).toBe(true);
   });
 
   test("refuses a delivery of our own that finds its way back to us", async () => {
@@ -138,11 +141,11 @@ describe("the feed", () => {
     const watched = {
       getByName: (name: string) => {
         woken.push(name);
-        return logs.getByName(name);
+        return eventSequences.getByName(name);
       },
     };
-    const service = serviceWith({ BUSINESS_LOG: watched });
-    const key = await newKey(await newBusiness());
+    const service = createServiceCall({ EVENT_SEQUENCE: watched });
+    const key = await createApiKey(await createBusiness());
     vi.useFakeTimers({ toFake: ["Date"] }); // all of it in one moment, however long it takes here
     const answers = await Promise.all(
       Array.from({ length: 125 }, () => service("/v1/events?cursor=0&limit=1", { headers: { authorization: `Bearer ${key}` } })),
@@ -157,12 +160,12 @@ describe("the feed", () => {
   });
 
   test("has an event some milliseconds after the change was answered, without any cron", async () => {
-    const platform = await openPlatform(env as unknown as Env);
+    const platform = await createPlatform(env as unknown as Env);
     const work: Promise<void>[] = [];
-    const told = await newBusiness();
+    const told = await createBusiness();
     const [id] = await commitEvents(told, 1);
-    openSchedules({ ...platform, afterAnswer: (task) => void work.push(task()) }).scheduleEvents(told as BusinessId, "live");
+    createSchedules({ ...platform, waitUntil: (task) => void work.push(task()) }).scheduleEvents(told as BusinessId, "live");
     await Promise.all(work);
-    expect((await logs.getByName(told).page(0, 10, null)).events.map((event) => event.id)).toEqual([id]);
+    expect((await eventSequences.getByName(told).listEvents(0, 10, null)).events.map((event) => event.id)).toEqual([id]);
   });
 });

@@ -3,22 +3,22 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { sha256, sha256Hex } from "../../core/hash.ts";
-import { newSecret, type Home } from "../../core/ids.ts";
-import { keyKinds, verifierKey, vkeyOf } from "../../core/ledger/note.ts";
+import { generateSecret, type ShardId } from "../../core/ids.ts";
+import { keyKinds, createVerifierKey, formatVkey } from "../../core/ledger/note.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
 import {
   call,
-  databaseContents,
-  entryWith,
-  get,
-  issue,
-  serviceWith,
-  submission,
+  readDatabaseContents,
+  createEntryCall,
+  getWithKey,
+  issueCertificate,
+  createServiceCall,
+  buildSubmission,
   world,
-  worldInSecondHome,
-  type Answer,
+  worldInSecondShard,
+  type TestResponse,
 } from "../support/world.ts";
-import { decision, freshVerifier, grant, person } from "../support/sharing.ts";
+import { buildDecision, createVerifier, grantShare, signInPerson } from "../support/sharing.ts";
 
 interface Operation {
   readonly method: string;
@@ -57,10 +57,10 @@ const unknownRecords: Readonly<Record<string, string>> = {
 /** Of one person with acme: what only an active share answers, and what only one that was stopped. */
 let activeShareId = "";
 let stoppedShareId = "";
-const revokedKey = newSecret("sk_live_", "00" as Home, (count) => crypto.getRandomValues(new Uint8Array(count)));
+const revokedKey = generateSecret("sk_live_", "00" as ShardId, (count) => crypto.getRandomValues(new Uint8Array(count)));
 
 beforeAll(async () => {
-  const { paths } = (await get("/v1/openapi.json")).body as { paths: Record<string, Record<string, Described>> };
+  const { paths } = (await getWithKey("/v1/openapi.json")).body as { paths: Record<string, Record<string, Described>> };
   operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { security }]) => ({
       method: method.toUpperCase(),
@@ -73,15 +73,15 @@ beforeAll(async () => {
   );
   // Names nobody who asks: a recipient that is named may match.
   const ofNobody = { entities: ["Nobody Else Ltd"] };
-  ownCertId = (await issue(ofNobody)).cert_id;
+  ownCertId = (await issueCertificate(ofNobody)).cert_id;
   await call(`/v1/certs/${ownCertId}/withdrawals`, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: `Bearer ${world.acme.keys.live}` },
     body: JSON.stringify({ method: "phone", received_at: new Date().toISOString() }),
   });
-  const pat = await person();
-  activeShareId = (await grant(pat)).share.id;
-  stoppedShareId = (await grant(pat)).share.id;
+  const pat = await signInPerson();
+  activeShareId = (await grantShare(pat)).share.id;
+  stoppedShareId = (await grantShare(pat)).share.id;
   await pat.post(`/v1/shares/${stoppedShareId}/revoke`, {});
   await env.DB.prepare(
     "INSERT INTO api_keys (id, business_id, environment, key_hash, name, last4, created_at, revoked_at) VALUES ('key_revoked', ?, 'live', ?, 'x', 'xxxx', 0, 1)",
@@ -108,9 +108,9 @@ const bodies: readonly (readonly [path: RegExp, body: () => unknown])[] = [
   [/\/contact-check$/, () => ({ subjects: [{ email: "pat@example.com" }] })],
   [/\/(?:revoke|sever\/\{share_id\})$/, () => ({ reason: "Found another provider" })],
   [/\/renew$/, () => ({ consent: true })],
-  [/\/share\/consent$/, () => decision(freshVerifier())],
-  [/\/share\/sandbox-consent$/, () => decision(freshVerifier(), { client_id: world.acme.clients.sandbox })],
-  [/\/share\/redeem$/, () => ({ code: `ac_00${"A".repeat(43)}`, code_verifier: freshVerifier(), client_id: world.acme.clients.live })],
+  [/\/share\/consent$/, () => buildDecision(createVerifier())],
+  [/\/share\/sandbox-consent$/, () => buildDecision(createVerifier(), { client_id: world.acme.clients.sandbox })],
+  [/\/share\/redeem$/, () => ({ code: `ac_00${"A".repeat(43)}`, code_verifier: createVerifier(), client_id: world.acme.clients.live })],
   [/\/me$/, () => ({})],
   [/\/me\/certificates\/withdraw$/, () => ({ scope: "everything" })],
   [/\/me\/removals$/, () => ({ authorize: true })],
@@ -118,11 +118,11 @@ const bodies: readonly (readonly [path: RegExp, body: () => unknown])[] = [
   [/\/sandbox\/clock$/, () => ({ advance_seconds: 60 })],
   [/\/sandbox\/trigger$/, () => ({ type: "share.created" })],
 ];
-const bodyFor = ({ path }: Operation): unknown => bodies.find(([pattern]) => pattern.test(path))?.[1]() ?? submission();
+const bodyFor = ({ path }: Operation): unknown => bodies.find(([pattern]) => pattern.test(path))?.[1]() ?? buildSubmission();
 /** What is asked where a route answers nothing without. */
 const queryFor = ({ path }: Operation): string => {
   if (path !== "/v1/authorize") return "";
-  const { client_id, origin, purpose, code_challenge } = decision("A".repeat(43));
+  const { client_id, origin, purpose, code_challenge } = buildDecision("A".repeat(43));
   return `?${new URLSearchParams({ client_id, origin, purpose, code_challenge, code_challenge_method: "S256", scope: "email" })}`;
 };
 /** Asking writes nothing, and a withdrawal is the person's right: neither waits for a payment. */
@@ -139,14 +139,14 @@ const requestTo = (
   headers: Record<string, string> = {},
   query = queryFor(operation),
   records = recordsFor(operation),
-): Promise<Answer> =>
+): Promise<TestResponse> =>
   call(`${addressOf(operation, records)}${query}`, {
     method: operation.method,
     headers: { ...(operation.method !== "GET" && { "content-type": "application/json" }), origin: "https://www.example.com", ...headers },
     ...(operation.method !== "GET" && { body: JSON.stringify(bodyFor(operation)) }),
   });
 const nameOf = ({ method, path }: Operation): string => `${method} ${path}`;
-const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
+const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 /** Test mode opens with a test key alone. */
 const ownKey = ({ path }: Operation): string => world.acme.keys[path.startsWith("/v1/sandbox/") ? "sandbox" : "live"];
 const keyed = (): readonly Operation[] => operations.filter(({ needsKey }) => needsKey);
@@ -159,7 +159,7 @@ const over = async (routes: readonly Operation[], faultOf: (operation: Operation
   }
   return faults;
 };
-const expecting = (wanted: string, given: Answer): string | null =>
+const expecting = (wanted: string, given: TestResponse): string | null =>
   outcome(given) === wanted ? null : `${outcome(given)} instead of ${wanted}`;
 
 describe("every route that needs an API key", () => {
@@ -177,7 +177,7 @@ describe("every route that needs an API key", () => {
     ["the key without a scheme", { authorization: key }],
     ["another scheme", { authorization: `Basic ${btoa(`${key}:`)}` }],
     ["a token scheme", { authorization: `Token ${key}` }],
-    ["one that nobody has", { authorization: `Bearer ${newSecret("sk_live_", "00" as Home, (count) => new Uint8Array(count))}` }],
+    ["one that nobody has", { authorization: `Bearer ${generateSecret("sk_live_", "00" as ShardId, (count) => new Uint8Array(count))}` }],
     ["one of a home that is not there", { authorization: `Bearer ${key.replace("sk_live_00", "sk_live_zz")}` }],
     ["one of another home", { authorization: `Bearer ${key.replace("sk_live_00", "sk_live_01")}` }],
     ["one relabelled as a test key", { authorization: `Bearer ${key.replace("sk_live_", "sk_test_")}` }],
@@ -220,7 +220,7 @@ describe("every route that needs an API key", () => {
   });
 
   const inState = async (status: string, change: (operation: Operation) => string | null): Promise<string[]> => {
-    activeCertIds.push((await issue()).cert_id);
+    activeCertIds.push((await issueCertificate()).cert_id);
     await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.acme.id).run();
     try {
       return await over(keyed(), async (operation) => {
@@ -246,7 +246,7 @@ describe("every route that needs an API key", () => {
   const others: readonly (readonly [string, DemoBusiness])[] = [
     ["another business", world.other],
     ["a free business", world.examples.free],
-    ["a business in the second home", worldInSecondHome.acme],
+    ["a business in the second home", worldInSecondShard.acme],
   ];
   test.each(others)("answers %s about acme's records as about none", async (_name, business) => {
     const faults = await over(
@@ -322,10 +322,10 @@ describe("every route that needs a session", () => {
   });
 
   test("answers one person about another's shares as about none, and leaves them as they are", async () => {
-    const sam = await person({});
+    const sam = await signInPerson({});
     const shared = operations.filter(({ takesSession, parameters }) => takesSession && parameters.includes("share_id"));
     expect(shared.map(nameOf)).toEqual(expect.arrayContaining(["POST /v1/me/sever/{share_id}", "POST /v1/shares/{share_id}/revoke"]));
-    const before = await get(`/v1/shares/${activeShareId}`, world.acme.keys.live);
+    const before = await getWithKey(`/v1/shares/${activeShareId}`, world.acme.keys.live);
     const faults = await over(shared, async (operation) => {
       const headers = { ...sam.headers, origin: "http://svc.test" };
       const theirs = await requestTo(operation, headers);
@@ -334,7 +334,7 @@ describe("every route that needs a session", () => {
       return expecting("404 not_found", theirs);
     });
     expect(faults).toEqual([]);
-    expect((await get(`/v1/shares/${activeShareId}`, world.acme.keys.live)).body.data).toEqual(before.body.data);
+    expect((await getWithKey(`/v1/shares/${activeShareId}`, world.acme.keys.live)).body.data).toEqual(before.body.data);
   });
 
   test("is readable by the app's own pages and by nobody else's", async () => {
@@ -361,12 +361,12 @@ describe("every route", () => {
     "cache-control": /\S/,
     "x-request-id": /^req_00[0-9a-hjkmnp-tv-z]{24}$/,
   };
-  const headerFault = (answer: Answer): string | null =>
+  const headerFault = (answer: TestResponse): string | null =>
     Object.entries(securityHeaders).find(([name, pattern]) => !pattern.test(answer.headers.get(name) ?? ""))?.[0] ?? null;
   const cacheable = /^\/(?:\.well-known\/|v1\/openapi\.json|v1\/certs\/\{cert_id\}\/verify)/;
 
   const nothings = Object.fromEntries(Object.keys(unknownRecords).map((name) => [name, "nothing"]));
-  const answersOf = async (operation: Operation): Promise<Answer[]> => [
+  const answersOf = async (operation: Operation): Promise<TestResponse[]> => [
     await requestTo(operation, { authorization: `Bearer ${world.acme.keys.live}` }),
     await requestTo(operation),
     await requestTo(operation, { authorization: `Bearer ${world.examples.suspended.keys.live}` }),
@@ -413,7 +413,7 @@ describe("every route", () => {
     expect(reads.length).toBeGreaterThan(10);
     const told = ["audit_outbox"]; // each opening of personal data is entered there
     const stored = async (): Promise<Record<string, string>> =>
-      Object.fromEntries(Object.entries(await databaseContents()).filter(([table]) => !told.includes(table)));
+      Object.fromEntries(Object.entries(await readDatabaseContents()).filter(([table]) => !told.includes(table)));
     const before = await stored();
     for (const headers of [{}, { authorization: `Bearer ${world.acme.keys.live}` }])
       for (const operation of reads) for (let times = 0; times < 2; times += 1) await requestTo(operation, headers);
@@ -494,7 +494,7 @@ describe("every route", () => {
   });
 
   test("no two requests share an id", async () => {
-    const answers = await Promise.all(Array.from({ length: 100 }, () => get("/v1/nothing")));
+    const answers = await Promise.all(Array.from({ length: 100 }, () => getWithKey("/v1/nothing")));
     expect(new Set(answers.map(({ headers }) => headers.get("x-request-id"))).size).toBe(100);
   });
 
@@ -505,12 +505,12 @@ describe("every route", () => {
 
   test("a deployment that is not fit to run says so on each, with the same headers, and writes nothing", async () => {
     const silent = vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const unfit = entryWith({ MASTER_KEYS: "" });
+    const unfit = createEntryCall({ MASTER_KEYS: "" });
     const faults = await over(operations, async (operation) => {
       const answer = await unfit(addressOf(operation, ownRecords()), {
         method: operation.method,
         headers: { authorization: `Bearer ${world.acme.keys.live}`, "content-type": "application/json", origin: "https://www.example.com" },
-        ...(operation.method !== "GET" && { body: JSON.stringify(submission()) }),
+        ...(operation.method !== "GET" && { body: JSON.stringify(buildSubmission()) }),
       });
       const fault = headerFault(answer);
       if (fault !== null) return `without ${fault}`;
@@ -523,7 +523,7 @@ describe("every route", () => {
 
   test("a fault of ours is 500 without a word of its cause", async () => {
     const silent = vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const broken = serviceWith({
+    const broken = createServiceCall({
       DB: {
         prepare: () => {
           throw new TypeError("the secret cause");
@@ -540,7 +540,7 @@ describe("every route", () => {
 
 describe("GET /v1/health", () => {
   test("names what it checked", async () => {
-    const { status, body } = await get("/v1/health");
+    const { status, body } = await getWithKey("/v1/health");
     expect(status).toBe(200);
     expect(body.data).toEqual({
       status: "ok",
@@ -552,7 +552,7 @@ describe("GET /v1/health", () => {
       version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     });
-    expect((await get("/health")).body.data.status).toBe("ok");
+    expect((await getWithKey("/health")).body.data.status).toBe("ok");
   });
 
   const fails = (): Promise<never> => Promise.reject(new Error("D1_ERROR: secret cause"));
@@ -583,7 +583,7 @@ describe("GET /v1/health", () => {
     ],
   ])("names %s when it fails, and not why", async (_name, broken, failing) => {
     const silent = vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const answer = await serviceWith(broken)("/v1/health");
+    const answer = await createServiceCall(broken)("/v1/health");
     silent.mockRestore();
     expect(outcome(answer)).toBe("503 unhealthy");
     expect(answer.body.error.message).toContain(failing);
@@ -596,8 +596,10 @@ describe("GET /.well-known/svc-trust.json", () => {
     const [retired, from, to] = ["A".repeat(43), "2026-01-01T00:00:00.000Z", "2026-06-01T00:00:00.000Z"];
     const auditVkeys = String((env as unknown as Record<string, unknown>).AUDIT_VKEY);
     const auditVkey = auditVkeys.split(" ")[0] as string;
-    const earlier = vkeyOf(verifierKey(sha256, auditVkey.slice(0, auditVkey.indexOf("+")), keyKinds.log, new Uint8Array(32).fill(9)));
-    const service = serviceWith({
+    const earlier = formatVkey(
+      createVerifierKey(sha256, auditVkey.slice(0, auditVkey.indexOf("+")), keyKinds.log, new Uint8Array(32).fill(9)),
+    );
+    const service = createServiceCall({
       ISSUER_KEY_FROM: to,
       RETIRED_ISSUER_KEYS: `${retired}@${from}/${to}`,
       AUDIT_VKEY: `${auditVkeys} ${earlier}@${to}`,
@@ -622,7 +624,7 @@ const jwkMembers = ["alg", "crv", "kid", "kty", "use", "x"];
 describe("GET /.well-known/jwks.json", () => {
   test("publishes public keys and nothing private, retired ones included", async () => {
     const retired = "A".repeat(43);
-    const { keys } = (await serviceWith({ RETIRED_ISSUER_KEYS: retired })("/.well-known/jwks.json")).body as {
+    const { keys } = (await createServiceCall({ RETIRED_ISSUER_KEYS: retired })("/.well-known/jwks.json")).body as {
       keys: Record<string, string>[];
     };
     expect(keys).toHaveLength(2);
@@ -632,7 +634,7 @@ describe("GET /.well-known/jwks.json", () => {
       expect(jwk.x).toMatch(/^[A-Za-z0-9_-]{43}$/);
     }
     expect(keys[1]?.x).toBe(retired);
-    const answer = await get("/.well-known/jwks.json");
+    const answer = await getWithKey("/.well-known/jwks.json");
     expect(answer.headers.get("cache-control")).toMatch(/max-age=300/);
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
   });

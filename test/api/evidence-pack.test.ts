@@ -1,24 +1,24 @@
 // The evidence of a certificate through the front door, as a zip, as a page and as JSON, judged by the offline verifier alone.
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
-import { bytesOfBase64 } from "../../core/bytes.ts";
-import { canonicalJson, type Json } from "../../core/canonical-json.ts";
+import { fromBase64 } from "../../core/bytes.ts";
+import { toCanonicalJson, type Json } from "../../core/canonical-json.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { parseNote } from "../../core/ledger/note.ts";
 import { minuteMs } from "../../core/time.ts";
-import { filesOfZip } from "../../core/certificates/evidence-zip.ts";
+import { parseZip } from "../../core/certificates/evidence-zip.ts";
 import type { Report } from "../../verifier/checks.ts";
 import { trustOf } from "../../verifier/trust.ts";
-import { noDemands, verifyPack } from "../../verifier/verify-pack.ts";
+import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import type { Env } from "../../workers/env.ts";
-import { checkpointAudit } from "../../workers/background/checkpoints.ts";
+import { checkpointAuditLogs } from "../../workers/background/checkpoints.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
-import { platformOf } from "../../workers/services.ts";
-import { settled } from "../support/settled.ts";
-import { askCode, freshAddress, held, withdrawn } from "../support/withdrawing.ts";
-import { call, consent, get, issue, submission, world } from "../support/world.ts";
+import { getPlatform } from "../../workers/services.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { requestWithdrawalCode, createEmailAddress, issueToNewPerson, withdrawCertificate } from "../support/withdrawal.ts";
+import { call, submitConsent, getWithKey, issueCertificate, buildSubmission, world } from "../support/world.ts";
 
-const platform = await platformOf(env as unknown as Env);
+const platform = await getPlatform(env as unknown as Env);
 const key = world.acme.keys.live;
 const person = { email: "hidden.person@secret.example", first_name: "Hiddenfirst", phone: "+1 202 555 0177" };
 
@@ -34,10 +34,11 @@ const raw = async (
 };
 const zipOf = async (certId: string, query = "", by = key): Promise<Uint8Array<ArrayBuffer>> =>
   (await raw(certId, `?format=zip${query}`, by)).bytes;
-const publishedTrust = async () => trustOf((await get("/.well-known/svc-trust.json")).body);
-const judged = async (zip: Uint8Array): Promise<Report> => verifyPack(zip, { ...noDemands, trust: await publishedTrust() });
+const publishedTrust = async () => trustOf((await getWithKey("/.well-known/svc-trust.json")).body);
+const judged = async (zip: Uint8Array): Promise<Report> =>
+  verifyPack(zip, { ...defaultVerificationOptions, trust: await publishedTrust() });
 const filesOf = (zip: Uint8Array): ReadonlyMap<string, Uint8Array> => {
-  const opened = filesOfZip(zip, 20_000_000);
+  const opened = parseZip(zip, 20_000_000);
   if (!opened.ok) throw new Error(opened.fault);
   return opened.files;
 };
@@ -45,16 +46,16 @@ const textIn = (files: ReadonlyMap<string, Uint8Array>, path: string): string =>
 
 /** The audit log and the ledger take what there is; a refusal of the ledger is told by its reason. */
 const takeAll = async (): Promise<void> => {
-  await platform.auditLog(0).drainNow();
+  await platform.auditLogStub(0).drainNow();
   await submitAnchors(platform);
-  await settled(); // what the issuance set off may hold the lease
+  await waitUntilSettled(); // what the issuance set off may hold the lease
   const { results } = await env.DB.prepare("SELECT last_error FROM anchors WHERE status <> 'anchored'").all();
   expect(results).toEqual([]);
 };
 
 /** A certificate that the ledger and the audit log have taken. */
 const taken = async (): Promise<string> => {
-  const { cert_id } = await issue({ fields: person });
+  const { cert_id } = await issueCertificate({ fields: person });
   await takeAll();
   return cert_id;
 };
@@ -64,7 +65,7 @@ let window = Math.floor(Date.now() / (15 * minuteMs));
 beforeAll(async () => {
   certId = await taken();
   window += 1;
-  await checkpointAudit(platform, window * 15 * minuteMs);
+  await checkpointAuditLogs(platform, window * 15 * minuteMs);
 });
 
 describe("the zip", () => {
@@ -77,8 +78,8 @@ describe("the zip", () => {
 
   test("of a business's first certificate is complete as soon as it is drained, before any quarter of an hour has passed", async () => {
     const { other } = world; // nothing of it was in the log when the record of heads was made
-    const issued = await consent(
-      { ...submission(other), page_url: "https://www.other.example/quote" },
+    const issued = await submitConsent(
+      { ...buildSubmission(other), page_url: "https://www.other.example/quote" },
       { origin: "https://www.other.example" },
     );
     const { cert_id } = issued.body.data as { cert_id: string };
@@ -102,7 +103,7 @@ describe("the zip", () => {
 
   test("holds exactly the files of the layout", async () => {
     const seq = JSON.parse(textIn(filesOf(await zipOf(certId)), "audit/entries.jsonl").split("\n")[0] as string).seq as string;
-    const kid = (await get("/.well-known/jwks.json")).body.keys[0].kid as string;
+    const kid = (await getWithKey("/.well-known/jwks.json")).body.keys[0].kid as string;
     expect([...filesOf(await zipOf(certId)).keys()].sort()).toEqual(
       [
         "MANIFEST.note",
@@ -134,9 +135,9 @@ describe("the zip", () => {
 
   test("of an unchanged certificate is the same but for the time in the manifest, however often it is exported or read", async () => {
     const first = filesOf(await zipOf(certId));
-    await get(`/v1/certs/${certId}`, key);
+    await getWithKey(`/v1/certs/${certId}`, key);
     await taken(); // the ledger and the audit log have grown meanwhile
-    await platform.auditLog(0).drainNow();
+    await platform.auditLogStub(0).drainNow();
     const second = filesOf(await zipOf(certId));
     expect([...second.keys()]).toEqual([...first.keys()]);
     for (const [path, bytes] of first) {
@@ -149,13 +150,13 @@ describe("the zip", () => {
 
   test("carries the public answer of verify, and the hashes that anybody can recompute", async () => {
     const files = filesOf(await zipOf(certId));
-    const verified = (await get(`/v1/certs/${certId}/verify`)).body.data;
+    const verified = (await getWithKey(`/v1/certs/${certId}/verify`)).body.data;
     const shown = JSON.parse(textIn(files, "certificate.json"));
     for (const [name, value] of Object.entries(verified)) expect(shown[name], name).toEqual(value);
     expect(sha256Hex(textIn(files, "fingerprint/preimage.json"))).toBe(verified.fingerprint);
     expect(sha256Hex(textIn(files, "fingerprint/disclosure.txt"))).toBe(verified.disclosure_hash);
     expect(sha256Hex(textIn(files, "subject/commitments.json"))).toBe(verified.subject_hash);
-    expect(JSON.parse(textIn(files, "trust/trust.json"))).toEqual((await get("/.well-known/svc-trust.json")).body);
+    expect(JSON.parse(textIn(files, "trust/trust.json"))).toEqual((await getWithKey("/.well-known/svc-trust.json")).body);
     expect(parseNote(textIn(files, "MANIFEST.note"))?.text).toContain(`\n${certId}\n`);
   });
 
@@ -170,24 +171,24 @@ describe("the zip", () => {
     const files = filesOf(await zipOf(certId, "&disclose=email"));
     const [[salt, name, value]] = JSON.parse(textIn(files, "subject/disclosures.json")) as [[string, string, string]];
     expect([name, value]).toEqual(["email", person.email]);
-    expect(sha256Hex(canonicalJson([salt, name, value]))).toBe(JSON.parse(textIn(files, "subject/commitments.json")).email);
+    expect(sha256Hex(toCanonicalJson([salt, name, value]))).toBe(JSON.parse(textIn(files, "subject/commitments.json")).email);
     const text = [...files.values()].map((bytes) => new TextDecoder().decode(bytes)).join("\n");
     expect(text).not.toContain(person.first_name);
   });
 
   test("of a withdrawn certificate proves the withdrawal too, and the withdrawal's receipt goes with the bundle", async () => {
-    const { cert_id, manage_url } = await issue({ fields: person });
+    const { cert_id, manage_url } = await issueCertificate({ fields: person });
     const token = String(manage_url).split("#m=")[1];
     const json = { "content-type": "application/json" };
     const withdrawn = await call(`/v1/certs/${cert_id}/opt-out/manage`, { method: "POST", headers: json, body: JSON.stringify({ token }) });
     expect(withdrawn.status, withdrawn.text).toBe(200);
-    await platform.auditLog(0).drainNow();
+    await platform.auditLogStub(0).drainNow();
     await submitAnchors(platform);
     const report = await judged(await zipOf(cert_id));
     expect(report).toMatchObject({ failed: null });
     const outcomes = Object.fromEntries(report.checks.map(({ id, outcome }) => [id, outcome]));
     expect(outcomes).toMatchObject({ "revoke.statement": "pass", "revoke.note": "pass", "revoke.inclusion": "pass", "time.order": "pass" });
-    const { data } = (await get(`/v1/certs/${cert_id}/evidence-pack`, key)).body;
+    const { data } = (await getWithKey(`/v1/certs/${cert_id}/evidence-pack`, key)).body;
     expect(data.withdrawal).toMatchObject({ withdrawn_at: withdrawn.body.data.withdrawn_at, anchor: { status: "anchored" } });
     expect(data.withdrawal_receipt).toHaveProperty("signature");
     expect((data.audit.entries as { type: string }[]).map(({ type }) => type)).toEqual(
@@ -196,19 +197,19 @@ describe("the zip", () => {
   });
 
   test("holds the withdrawal however often strangers ask for codes, and none of what they asked", async () => {
-    const mine = await held();
-    expect((await askCode(mine.certId, freshAddress())).status).toBe(200);
+    const mine = await issueToNewPerson();
+    expect((await requestWithdrawalCode(mine.certId, createEmailAddress())).status).toBe(200);
     // A thousand requests of other days, as the first one left them.
     await env.DB.prepare(
-      `INSERT INTO audit_outbox (id, shard, chain, type, entity_type, entity_id, at, payload_hash)
+      `INSERT INTO audit_outbox (id, audit_log, chain, type, entity_type, entity_id, at, payload_hash)
        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
-       SELECT 'asked-' || i || id, shard, chain, type, entity_type, entity_id, at, payload_hash
+       SELECT 'asked-' || i || id, audit_log, chain, type, entity_type, entity_id, at, payload_hash
        FROM n, audit_outbox WHERE entity_id = ? AND type = 'optout.code_requested'`,
     )
       .bind(mine.certId)
       .run();
-    await withdrawn(mine);
-    await platform.auditLog(0).drainNow();
+    await withdrawCertificate(mine);
+    await platform.auditLogStub(0).drainNow();
     await submitAnchors(platform);
     const files = filesOf(await zipOf(mine.certId));
     const types = textIn(files, "audit/entries.jsonl")
@@ -222,12 +223,12 @@ describe("the zip", () => {
   });
 
   test("is of the moment in which the certificate was read: a withdrawal meanwhile leaves it honest", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     const vault = platform.vault as { open: (...given: [never, never]) => Promise<string> };
     const { open } = vault;
     vault.open = async (...given) => {
       vault.open = open; // the row has been read by now; the first value in it is being opened
-      await withdrawn(mine);
+      await withdrawCertificate(mine);
       return open(...given);
     };
     const report = await judged(await zipOf(mine.certId));
@@ -239,25 +240,25 @@ describe("the zip", () => {
   });
 
   test("before the ledger has answered is incomplete, not wrong", async () => {
-    const changed = platform as { notifyAnchoring: () => Promise<void> };
-    const notify = changed.notifyAnchoring;
-    changed.notifyAnchoring = () => Promise.resolve();
-    const { cert_id } = await issue();
+    const changed = platform as { requestAnchoring: () => Promise<void> };
+    const notify = changed.requestAnchoring;
+    changed.requestAnchoring = () => Promise.resolve();
+    const { cert_id } = await issueCertificate();
     const report = await judged(await zipOf(cert_id));
-    changed.notifyAnchoring = notify;
+    changed.requestAnchoring = notify;
     expect(report).toMatchObject({ verdict: "incomplete", failed: null });
     expect(report.missing.join("\n")).toMatch(/anchor\.entry_hash/);
     expect(report.checks.find(({ id }) => id === "audit.inclusion")?.outcome).toBe("pass"); // drained for the pack
   });
 
   test("while the audit log does not answer is handed out without its part", async () => {
-    const holder = platform as { auditLog: (shard: number) => unknown };
-    const { auditLog } = holder;
-    holder.auditLog = () => {
+    const holder = platform as { auditLogStub: (number: number) => unknown };
+    const { auditLogStub } = holder;
+    holder.auditLogStub = () => {
       throw new Error("Network connection lost.");
     };
     const { status, bytes } = await raw(certId, "?format=zip");
-    holder.auditLog = auditLog;
+    holder.auditLogStub = auditLogStub;
     expect(status).toBe(200);
     const report = await judged(bytes);
     expect(report).toMatchObject({ verdict: "incomplete", failed: null });
@@ -277,7 +278,7 @@ describe("the page", () => {
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(headers.get("content-disposition")).toBe(`attachment; filename="evidence-${certId}.html"`);
-    const zip = bytesOfBase64(/<script type="application\/zip" id="pack">([^<]+)<\/script>/.exec(text)?.[1] ?? "") as Uint8Array;
+    const zip = fromBase64(/<script type="application\/zip" id="pack">([^<]+)<\/script>/.exec(text)?.[1] ?? "") as Uint8Array;
     expect(await judged(zip)).toMatchObject({ verdict: "valid", cert_id: certId });
     expect(text).toContain("default-src &#39;none&#39;");
     expect(text).not.toMatch(/<(?:script|link|img|iframe)[^>]+(?:src|href)=/);
@@ -286,7 +287,7 @@ describe("the page", () => {
 
 describe("the bundle", () => {
   test("tells the ledger's proof and the audit log's, and both hold", async () => {
-    const { data } = (await get(`/v1/certs/${certId}/evidence-pack`, key)).body;
+    const { data } = (await getWithKey(`/v1/certs/${certId}/evidence-pack`, key)).body;
     const { ledger, audit } = data;
     expect(sha256Hex(ledger.entry)).toBe(ledger.entry_hash);
     expect(ledger).toMatchObject({
@@ -300,25 +301,25 @@ describe("the bundle", () => {
     const [issued] = audit.entries as { [member: string]: Json }[];
     const { seq, at, type, entity_type, entity_id, payload_hash, prev_hash } = issued as { [member: string]: Json };
     const bound = { at, chain: audit.chain, entity_id, entity_type, payload_hash, prev_hash, seq: String(seq), type } as Json;
-    expect(sha256Hex(canonicalJson(bound))).toBe(issued?.hash);
-    expect(sha256Hex(canonicalJson([issued?.payload_salt as Json, issued?.payload as Json]))).toBe(payload_hash);
+    expect(sha256Hex(toCanonicalJson(bound))).toBe(issued?.hash);
+    expect(sha256Hex(toCanonicalJson([issued?.payload_salt as Json, issued?.payload as Json]))).toBe(payload_hash);
     expect(issued).toMatchObject({ type: "certificate.issued", entity_id: certId, payload: { fingerprint: data.fingerprint } });
     expect(audit.head.seq).toBeGreaterThanOrEqual(Number(seq));
     expect(audit.heads.leaf).toContain(audit.chain);
-    expect(data.certificate).toEqual((await get(`/v1/certs/${certId}/verify`)).body.data);
+    expect(data.certificate).toEqual((await getWithKey(`/v1/certs/${certId}/verify`)).body.data);
   });
 });
 
 describe("the owner's detail", () => {
   test("names the issuance's place in the audit chain, once it has one", async () => {
-    const { data } = (await get(`/v1/certs/${certId}/evidence-pack`, key)).body;
+    const { data } = (await getWithKey(`/v1/certs/${certId}/evidence-pack`, key)).body;
     const [{ seq, hash, prev_hash }] = data.audit.entries;
-    expect((await get(`/v1/certs/${certId}`, key)).body.data.audit).toEqual({ seq, hash, prev_hash });
+    expect((await getWithKey(`/v1/certs/${certId}`, key)).body.data.audit).toEqual({ seq, hash, prev_hash });
   });
 
   test("of a certificate whose entry has not been drained says null", async () => {
-    const { body } = await consent(submission());
+    const { body } = await submitConsent(buildSubmission());
     await env.DB.prepare("UPDATE audit_outbox SET drained_at = NULL WHERE entity_id = ?").bind(body.data.cert_id).run();
-    expect((await get(`/v1/certs/${body.data.cert_id}`, key)).body.data.audit).toBeNull();
+    expect((await getWithKey(`/v1/certs/${body.data.cert_id}`, key)).body.data.audit).toBeNull();
   });
 });

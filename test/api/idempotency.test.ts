@@ -2,23 +2,41 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { canonicalJson } from "../../core/canonical-json.ts";
+import { toCanonicalJson } from "../../core/canonical-json.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { dayMs, minuteMs, secondMs } from "../../core/time.ts";
-import { openSecret } from "../../storage/webhook-secrets.ts";
+import { openWebhookSecret } from "../../storage/webhook-secrets.ts";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
-import { dropExpired } from "../../workers/background/expiry-sweep.ts";
-import { openPlatform, type Platform } from "../../workers/services.ts";
-import { commitEvents, farAhead, lanes, logs, newKey, playReceivers, runAlarm, type Post } from "../support/events.ts";
+import { deleteExpired } from "../../workers/background/expiry-sweep.ts";
+import { createPlatform, type Platform } from "../../workers/services.ts";
+import {
+  commitEvents,
+  farAhead,
+  deliveryQueues,
+  eventSequences,
+  createApiKey,
+  mockReceivers,
+  runAlarm,
+  type ReceivedPost,
+} from "../support/events.ts";
 import { Authenticator } from "../support/authenticator.ts";
-import { askToMake } from "../support/passkeys.ts";
-import { mailsTo, signIn } from "../support/people.ts";
-import { decision, freshVerifier, grant, person, redeem, type SignedPerson } from "../support/sharing.ts";
-import { call, get, rowCounts, serviceWith, world, type Answer } from "../support/world.ts";
-import { answerCode, askCode, codesTo, cookieOf, freshAddress, held, ready, withdrawn } from "../support/withdrawing.ts";
-import { changedServices } from "../support/changed-services.ts";
-import { newestCode } from "../support/mailed-code.ts";
+import { requestCreationOptions } from "../support/passkeys.ts";
+import { listMailTo, signIn } from "../support/people.ts";
+import { buildDecision, createVerifier, grantShare, signInPerson, redeemCode, type SignedPerson } from "../support/sharing.ts";
+import { call, getWithKey, countRows, createServiceCall, world, type TestResponse } from "../support/world.ts";
+import {
+  submitWithdrawalCode,
+  requestWithdrawalCode,
+  listCodes,
+  getCookies,
+  createEmailAddress,
+  issueToNewPerson,
+  startWithdrawal,
+  withdrawCertificate,
+} from "../support/withdrawal.ts";
+import { createServicesWith } from "../support/changed-services.ts";
+import { findNewestCode } from "../support/email-code.ts";
 
 const hook = "https://hook1.merchant-tests.com/in";
 type Headers = Readonly<Record<string, string>>;
@@ -31,21 +49,21 @@ let secondOwner: Headers;
 let consumer: Headers;
 let secondConsumer: Headers;
 let otherKey: string;
-let posts: Post[] = [];
+let posts: ReceivedPost[] = [];
 let answerPost: () => Response | Promise<Response>;
 
 beforeAll(async () => {
-  platform = await openPlatform(env as unknown as Env);
-  otherKey = await newKey(world.acme.id);
+  platform = await createPlatform(env as unknown as Env);
+  otherKey = await createApiKey(world.acme.id);
   await env.DB.prepare("UPDATE members SET role = 'owner' WHERE business_id = ?").bind(world.acme.id).run();
 });
 beforeEach(async () => {
   start += 7 * dayMs;
   vi.useFakeTimers({ toFake: ["Date"], now: start });
   answerPost = () => new Response(null, { status: 200 });
-  posts = playReceivers(() => answerPost());
-  const log = logs.getByName(world.acme.id);
-  for (const { endpoint } of await log.endpoints()) await log.removeEndpoint(endpoint.id);
+  posts = mockReceivers(() => answerPost());
+  const log = eventSequences.getByName(world.acme.id);
+  for (const { endpoint } of await log.listEndpoints()) await log.removeEndpoint(endpoint.id);
   await env.DB.prepare("DELETE FROM passkeys").run();
   await signAllIn();
 });
@@ -62,12 +80,12 @@ const signAllIn = async (): Promise<void> => {
   secondConsumer = await signIn("second.consumer@example.com", "consumer");
 };
 
-const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
-const isReplay = (answer: Answer): boolean => answer.headers.get("idempotency-replayed") === "true";
+const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
+const isReplay = (answer: TestResponse): boolean => answer.headers.get("idempotency-replayed") === "true";
 const bearer = (key: string): Headers => ({ authorization: `Bearer ${key}` });
 const from = (address: string): Headers => ({ "cf-connecting-ip": address });
 
-const post = (path: string, body: unknown, headers: Headers): Promise<Answer> =>
+const post = (path: string, body: unknown, headers: Headers): Promise<TestResponse> =>
   call(path, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
 
 /** An endpoint as its owner registers it. */
@@ -79,9 +97,9 @@ const registered = async (): Promise<{ readonly id: string; readonly secret: str
 const delivered = async (): Promise<string> => {
   const { id } = await registered();
   await commitEvents(world.acme.id, 1);
-  await logs.getByName(world.acme.id).drain();
-  await runAlarm(lanes.getByName(id));
-  return (await logs.getByName(world.acme.id).deliveries(id, 1, null))?.deliveries[0]?.id as string;
+  await eventSequences.getByName(world.acme.id).drain();
+  await runAlarm(deliveryQueues.getByName(id));
+  return (await eventSequences.getByName(world.acme.id).listDeliveries(id, 1, null))?.deliveries[0]?.id as string;
 };
 
 interface Sendable {
@@ -112,10 +130,10 @@ const named = { body: { name: "the assistant on my laptop" }, otherBody: { name:
 const empty = { body: {}, otherBody: { note: "other" } };
 /** Somebody with an account, and somebody else. */
 const twoPeople = async () => {
-  const [pat, sam] = [await person(), await person()];
+  const [pat, sam] = [await signInPerson(), await signInPerson()];
   return { pat, caller: () => pat.headers, otherCaller: () => sam.headers };
 };
-const sharedBy = async (pat: SignedPerson): Promise<string> => (await grant(pat)).share.id;
+const sharedBy = async (pat: SignedPerson): Promise<string> => (await grantShare(pat)).share.id;
 const stopping = { body: { reason: "Found another provider" }, otherBody: { reason: "other" } };
 
 const page = (): Response => new Response("<form><input type=email name=email></form>", { headers: { "content-type": "text/html" } });
@@ -156,14 +174,14 @@ const routes: Readonly<Record<string, Route>> = {
     repeats: false,
     prepare: async () => {
       const body = { method: "phone", received_at: new Date().toISOString() };
-      return { path: `/v1/certs/${(await held()).certId}/withdrawals`, body, otherBody: { ...body, note: "other" }, ...keys };
+      return { path: `/v1/certs/${(await issueToNewPerson()).certId}/withdrawals`, body, otherBody: { ...body, note: "other" }, ...keys };
     },
   },
   "/v1/certs/{cert_id}/cease-ack": {
     repeats: false,
     prepare: async () => {
-      const mine = await held();
-      await withdrawn(mine);
+      const mine = await issueToNewPerson();
+      await withdrawCertificate(mine);
       return { path: `/v1/certs/${mine.certId}/cease-ack`, body: { note: "done" }, otherBody: { note: "other" }, ...keys };
     },
   },
@@ -171,7 +189,7 @@ const routes: Readonly<Record<string, Route>> = {
     repeats: false,
     prepare: async () => {
       const body = { confirm: "ERASE" };
-      return { path: `/v1/certs/${(await held()).certId}/erase-subject`, body, otherBody: { ...body, other: true }, ...people };
+      return { path: `/v1/certs/${(await issueToNewPerson()).certId}/erase-subject`, body, otherBody: { ...body, other: true }, ...people };
     },
   },
   "/v1/me/agent-token": {
@@ -192,35 +210,35 @@ const routes: Readonly<Record<string, Route>> = {
     repeats: true,
     prepare: async () => {
       const wrong = { body: { email: "nobody@example.com" }, otherBody: { email: "no-one@example.com" } };
-      return { path: `/v1/certs/${(await held()).certId}/match`, ...wrong, ...keys };
+      return { path: `/v1/certs/${(await issueToNewPerson()).certId}/match`, ...wrong, ...keys };
     },
   },
   "/v1/contact-check": {
     repeats: false,
     prepare: async () => {
       const about = (email: string) => ({ subjects: [{ email }] });
-      return { path: "/v1/contact-check", body: about((await held()).email), otherBody: about(freshAddress()), ...keys };
+      return { path: "/v1/contact-check", body: about((await issueToNewPerson()).email), otherBody: about(createEmailAddress()), ...keys };
     },
   },
   "/v1/certs/{cert_id}/opt-out/request": {
     repeats: true,
     prepare: async () => {
-      const { certId, email } = await held();
-      return { path: `/v1/certs/${certId}/opt-out/request`, body: { email }, otherBody: { email: freshAddress() }, ...anybody() };
+      const { certId, email } = await issueToNewPerson();
+      return { path: `/v1/certs/${certId}/opt-out/request`, body: { email }, otherBody: { email: createEmailAddress() }, ...anybody() };
     },
   },
   "/v1/certs/{cert_id}/opt-out/confirm": {
     repeats: false,
     prepare: async () => {
-      const { certId, email } = await held();
-      const body = { email, code: (await ready(certId, email)).code };
+      const { certId, email } = await issueToNewPerson();
+      const body = { email, code: (await startWithdrawal(certId, email)).code };
       return { path: `/v1/certs/${certId}/opt-out/confirm`, body, otherBody: { ...body, scope: "business" }, ...anybody() };
     },
   },
   "/v1/certs/{cert_id}/opt-out/manage": {
     repeats: false,
     prepare: async () => {
-      const { certId, manageToken: token } = await held();
+      const { certId, manageToken: token } = await issueToNewPerson();
       return { path: `/v1/certs/${certId}/opt-out/manage`, body: { token }, otherBody: { token, scope: "business" }, ...anybody() };
     },
   },
@@ -228,13 +246,13 @@ const routes: Readonly<Record<string, Route>> = {
     repeats: false,
     prepare: async () => {
       const asks = (email: string) => ({ business_name: "Fresh Roofs LLC", email });
-      return { path: "/v1/business/signup", body: asks(freshAddress()), otherBody: asks(freshAddress()), ...anybody() };
+      return { path: "/v1/business/signup", body: asks(createEmailAddress()), otherBody: asks(createEmailAddress()), ...anybody() };
     },
   },
   "/v1/business/portal/domains": {
     repeats: false,
     prepare: async () => {
-      const named = () => ({ domain: freshAddress().replace(/^.*@/, `d${crypto.randomUUID()}.`) });
+      const named = () => ({ domain: createEmailAddress().replace(/^.*@/, `d${crypto.randomUUID()}.`) });
       return { path: "/v1/business/portal/domains", body: named(), otherBody: named(), ...people };
     },
   },
@@ -263,27 +281,27 @@ const routes: Readonly<Record<string, Route>> = {
     repeats: true,
     prepare: async () => {
       const asks = (email: string) => ({ email, role: "member" });
-      return { path: "/v1/business/portal/members", body: asks(freshAddress()), otherBody: asks(freshAddress()), ...people };
+      return { path: "/v1/business/portal/members", body: asks(createEmailAddress()), otherBody: asks(createEmailAddress()), ...people };
     },
   },
   "/v1/auth/request-code": {
     repeats: false,
     prepare: async () => {
       const asks = (email: string) => ({ email, realm: "consumer" });
-      return { path: "/v1/auth/request-code", body: asks(freshAddress()), otherBody: asks(freshAddress()), ...anybody() };
+      return { path: "/v1/auth/request-code", body: asks(createEmailAddress()), otherBody: asks(createEmailAddress()), ...anybody() };
     },
   },
   "/v1/share/consent": {
     repeats: true,
     prepare: async () => {
       const { pat: _, ...callers } = await twoPeople();
-      return { path: "/v1/share/consent", body: decision(freshVerifier()), otherBody: decision(freshVerifier()), ...callers };
+      return { path: "/v1/share/consent", body: buildDecision(createVerifier()), otherBody: buildDecision(createVerifier()), ...callers };
     },
   },
   "/v1/share/sandbox-consent": {
     repeats: true,
     prepare: async () => {
-      const trial = () => decision(freshVerifier(), { client_id: world.acme.clients.sandbox });
+      const trial = () => buildDecision(createVerifier(), { client_id: world.acme.clients.sandbox });
       return { path: "/v1/share/sandbox-consent", body: trial(), otherBody: trial(), ...anybody() };
     },
   },
@@ -313,7 +331,7 @@ const routes: Readonly<Record<string, Route>> = {
     repeats: false,
     prepare: async () => {
       const { pat, ...callers } = await twoPeople();
-      const body = { scope: "certificate", cert_id: (await held({ fields: { email: pat.email } })).certId };
+      const body = { scope: "certificate", cert_id: (await issueToNewPerson({ fields: { email: pat.email } })).certId };
       return { path: "/v1/me/certificates/withdraw", body, otherBody: { scope: "everything" }, ...callers };
     },
   },
@@ -328,7 +346,7 @@ const routes: Readonly<Record<string, Route>> = {
   "/v1/shares/{share_id}/cease-ack": {
     repeats: false,
     prepare: async () => {
-      const pat = await person();
+      const pat = await signInPerson();
       const id = await sharedBy(pat);
       await pat.post(`/v1/shares/${id}/revoke`, {});
       return { path: `/v1/shares/${id}/cease-ack`, body: { note: "done" }, otherBody: { note: "other" }, ...keys };
@@ -337,7 +355,7 @@ const routes: Readonly<Record<string, Route>> = {
   "/v1/me/passkeys": {
     repeats: false,
     prepare: async () => {
-      const credential = await new Authenticator().make((await askToMake(consumer)).body.data.options);
+      const credential = await new Authenticator().make((await requestCreationOptions(consumer)).body.data.options);
       const otherBody = { credential, name: "another" };
       return { path: "/v1/me/passkeys", body: { credential }, otherBody, caller: () => consumer, otherCaller: () => secondConsumer };
     },
@@ -350,14 +368,14 @@ const freshKey = (): string => {
   keysUsed += 1;
   return `key_${keysUsed}-A`;
 };
-const send = (sendable: Sendable, key: string | null, change: { body?: object; caller?: Headers } = {}): Promise<Answer> =>
+const send = (sendable: Sendable, key: string | null, change: { body?: object; caller?: Headers } = {}): Promise<TestResponse> =>
   post(sendable.path, change.body ?? sendable.body, {
     ...(change.caller ?? sendable.caller()),
     ...(key !== null && { "idempotency-key": key }),
   });
 
 const counted = [
-  "mailed_codes",
+  "email_codes",
   "mail_outbox",
   "event_outbox",
   "anchors",
@@ -374,18 +392,18 @@ const effects = async (): Promise<object> => {
     (name) => `COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '${name}'), (SELECT COUNT(*) FROM ${name})) AS ${name}`,
   );
   const entries = "(SELECT COUNT(*) FROM audit_outbox WHERE type NOT LIKE 'policy.%') AS entries"; // looks follow when they may
-  const misses = "(SELECT TOTAL(misses) FROM match_misses) AS misses, (SELECT TOTAL(failures) FROM mailed_code_failures) AS failures";
-  const log = logs.getByName(world.acme.id);
-  const endpoints = await log.endpoints();
+  const misses = "(SELECT TOTAL(misses) FROM match_misses) AS misses, (SELECT TOTAL(failures) FROM email_code_failures) AS failures";
+  const log = eventSequences.getByName(world.acme.id);
+  const endpoints = await log.listEndpoints();
   return {
     rows: await env.DB.prepare(`SELECT ${rows.join(", ")}, ${entries}, ${misses}`).first(),
     endpoints: endpoints.map(({ endpoint }) => endpoint),
-    secrets: await Promise.all(endpoints.map(({ endpoint }) => log.settings(endpoint.id))),
+    secrets: await Promise.all(endpoints.map(({ endpoint }) => log.findEndpointSettings(endpoint.id))),
     posts: posts.filter(({ url }) => url === hook).length,
   };
 };
 /** Without what differs between an answer and its repeat by design: whose request it was, and the limit. */
-const told = (answer: Answer): object => ({
+const told = (answer: TestResponse): object => ({
   status: answer.status,
   data: answer.body.data,
   headers: [...answer.headers].filter(
@@ -407,7 +425,9 @@ describe("the key is taken", () => {
       "/v1/webhooks/stripe": "the event's own id is the key",
       "/v1/auth/logout": "ends the very session that would name the caller, and a second time changes nothing",
     };
-    const { paths } = (await get("/v1/openapi.json")).body as { paths: Record<string, { post?: { parameters?: { name: string }[] } }> };
+    const { paths } = (await getWithKey("/v1/openapi.json")).body as {
+      paths: Record<string, { post?: { parameters?: { name: string }[] } }>;
+    };
     const posted = Object.entries(paths).filter(([, { post }]) => post !== undefined);
     expect(posted.map(([path]) => path).sort()).toEqual([...Object.keys(routes), ...Object.keys(elsewhere), ...inTestMode].sort());
     const described = posted.filter(([, { post }]) => post?.parameters?.some(({ name }) => name === "Idempotency-Key"));
@@ -500,7 +520,7 @@ describe.each(table)("POST $path", ({ prepare, repeats }) => {
     expect(new Set(done.map(({ body }) => JSON.stringify(body.data))).size).toBe(1);
     const rest = answers.filter(({ status }) => status >= 300).map(outcome);
     expect(rest.filter((one) => one !== "409 idempotency_conflict")).toEqual([]);
-    expect(told(await send(sendable, key))).toEqual(told(done[0] as Answer));
+    expect(told(await send(sendable, key))).toEqual(told(done[0] as TestResponse));
   });
 
   test("refused is not remembered: the key is free for the request that is put right", async () => {
@@ -530,7 +550,7 @@ describe.each(table)("POST $path", ({ prepare, repeats }) => {
     const sendable = await prepare();
     const key = `secret-${freshKey()}`;
     const { data } = (await send(sendable, key)).body;
-    const { results } = await env.DB.prepare("SELECT * FROM idempotency").all();
+    const { results } = await env.DB.prepare("SELECT * FROM idempotent_responses").all();
     // Whole words: the six digits of a code may well stand somewhere within a hash or an instant.
     const wordsOf = (value: unknown): readonly string[] => JSON.stringify(value).match(/[\w@./+-]{6,}/g) ?? [];
     const kept = new Set(wordsOf(results.map((row) => Object.values(row))));
@@ -549,7 +569,7 @@ const requestTo = (sendable: Sendable, key: string): Request =>
 /** The service with a part of it changed; the answer when it comes, and what goes on without whoever asked. */
 const ask = (changed: Partial<Platform>, sendable: Sendable, key: string) => {
   const following: Promise<void>[] = [];
-  const services = changedServices(platform, { ...changed, afterAnswer: (work) => following.push(work()) });
+  const services = createServicesWith(platform, { ...changed, waitUntil: (work) => following.push(work()) });
   const answer = Promise.resolve(buildApp(services).fetch(requestTo(sendable, key), env, createExecutionContext()));
   return { answer, ended: () => Promise.all(following) };
 };
@@ -559,9 +579,9 @@ const gate = <T>() => {
   return { reached: reaching.resolve, arrived: reaching.promise, open: opening.resolve, opened: opening.promise };
 };
 const withLog = (methods: object): Partial<Platform> => {
-  const log = logs.getByName(world.acme.id);
+  const log = eventSequences.getByName(world.acme.id);
   const changed = new Proxy(log, { get: (target, name) => Reflect.get(name in methods ? methods : target, name) as unknown });
-  return { businessLog: () => changed as never };
+  return { eventSequence: () => changed as never };
 };
 
 /**
@@ -603,7 +623,7 @@ describe("a change whose answer was lost", () => {
     const sendable = await (routes[path] as Route).prepare();
     const [key, before] = [freshKey(), await effects()];
     vi.spyOn(globalThis, "setTimeout");
-    const lossy = serviceWith({ DB: losingChanges });
+    const lossy = createServiceCall({ DB: losingChanges });
     const headers = { "content-type": "application/json", "idempotency-key": key, ...sendable.caller() };
     const lost = await lossy(sendable.path, { method: "POST", headers, body: JSON.stringify(sendable.body) });
     expect(outcome(lost)).toBe("503 storage_unavailable");
@@ -624,7 +644,7 @@ describe("a change whose answer was lost", () => {
   ] as const)("moves a sandbox's clock %s, and no further when it is asked for again", async (_, asked) => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const caller = () => bearer(world.acme.keys.sandbox);
-    const clock = async () => (await get("/v1/sandbox/clock", world.acme.keys.sandbox)).body.data;
+    const clock = async () => (await getWithKey("/v1/sandbox/clock", world.acme.keys.sandbox)).body.data;
     await post("/v1/sandbox/reset", {}, caller());
     const [path, key] = ["/v1/sandbox/clock", freshKey()];
     const body = asked();
@@ -641,7 +661,7 @@ describe("a change whose answer was lost", () => {
     });
     const prepare = (text: string) => (text.includes('into "sandbox_clocks"') ? losingMoves(text) : env.DB.prepare(text));
     const headers = { "content-type": "application/json", "idempotency-key": key, ...caller() };
-    const lost = await serviceWith({ DB: { ...losingChanges, prepare, batch: env.DB.batch.bind(env.DB) } })(path, {
+    const lost = await createServiceCall({ DB: { ...losingChanges, prepare, batch: env.DB.batch.bind(env.DB) } })(path, {
       method: "POST",
       headers,
       body: JSON.stringify(body),
@@ -661,7 +681,7 @@ describe("a change whose answer was lost", () => {
   test("is not made at all where another request has taken its key over meanwhile", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { pat, caller } = await twoPeople();
-    const sendable = { path: "/v1/share/consent", body: decision(freshVerifier()), otherBody: {}, caller, otherCaller: caller };
+    const sendable = { path: "/v1/share/consent", body: buildDecision(createVerifier()), otherBody: {}, caller, otherCaller: caller };
     const key = freshKey();
     const slow = {
       ...losingChanges,
@@ -671,7 +691,7 @@ describe("a change whose answer was lost", () => {
       },
     };
     const headers = { "content-type": "application/json", "idempotency-key": key, ...caller() };
-    const first = await serviceWith({ DB: slow })(sendable.path, { method: "POST", headers, body: JSON.stringify(sendable.body) });
+    const first = await createServiceCall({ DB: slow })(sendable.path, { method: "POST", headers, body: JSON.stringify(sendable.body) });
     expect(outcome(first)).toBe("503 storage_unavailable");
     expect((await pat.get("/v1/me/shares")).body.data.shares).toEqual([]);
     await env.DB.prepare("UPDATE idempotency_claims SET leased_until = 0").run();
@@ -687,17 +707,17 @@ describe("work that breaks off", () => {
     const { id, secret } = await registered();
     const sendable = { path: `/v1/webhooks/${id}/rotate-secret`, ...empty, ...people };
     const secrets = async (): Promise<readonly string[]> => {
-      const settings = await logs.getByName(world.acme.id).settings(id);
+      const settings = await eventSequences.getByName(world.acme.id).findEndpointSettings(id);
       const sealed = [settings?.secretSealed, settings?.earlierSecretSealed];
       const at = { endpointId: id, businessId: world.acme.id };
-      return Promise.all(sealed.map((one) => openSecret(platform.vault, at, one as string)));
+      return Promise.all(sealed.map((one) => openWebhookSecret(platform.vault, at, one as string)));
     };
     return { id, secret, sendable, secrets };
   };
   const rotating = (then: () => Promise<never>): Partial<Platform> =>
     withLog({
-      rotateSecret: async (...given: Parameters<ReturnType<Platform["businessLog"]>["rotateSecret"]>) => {
-        await logs.getByName(world.acme.id).rotateSecret(...given);
+      rotateSecret: async (...given: Parameters<ReturnType<Platform["eventSequence"]>["rotateSecret"]>) => {
+        await eventSequences.getByName(world.acme.id).rotateSecret(...given);
         return then();
       },
     });
@@ -735,7 +755,7 @@ describe("work that breaks off", () => {
     expect(await secrets()).toEqual([answer.body.data.secret, secret]);
   });
 
-  type Settings = Awaited<ReturnType<ReturnType<Platform["businessLog"]>["settings"]>>;
+  type Settings = Awaited<ReturnType<ReturnType<Platform["eventSequence"]>["findEndpointSettings"]>>;
   test.each<readonly [string, number, (settings: Settings) => Settings]>([
     ["succeeds", 200, (settings) => settings],
     ["is refused", 404, () => null],
@@ -752,12 +772,12 @@ describe("work that breaks off", () => {
     const sendable = { path: `/v1/webhooks/${id}/test`, ...empty, ...people };
     const key = freshKey();
     const [late, slow] = [gate<void>(), gate<Response>()];
-    const settings = async (endpoint: string) => {
+    const findEndpointSettings = async (endpoint: string) => {
       late.reached();
       await late.opened;
-      return ending(await logs.getByName(world.acme.id).settings(endpoint));
+      return ending(await eventSequences.getByName(world.acme.id).findEndpointSettings(endpoint));
     };
-    const { answer } = ask(withLog({ settings }), sendable, key);
+    const { answer } = ask(withLog({ findEndpointSettings }), sendable, key);
     await late.arrived;
     vi.setSystemTime(start + 2 * minuteMs);
     answerPost = () => (posts.length === 1 ? slow.opened : new Response(null, { status: 200 }));
@@ -780,7 +800,7 @@ describe("work that breaks off", () => {
     answerPost = () => slow.opened;
     const { ended } = ask({}, sendable, key);
     await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 20_000 });
-    const kept = async (): Promise<number> => (await rowCounts(["idempotency"])).idempotency as number;
+    const kept = async (): Promise<number> => (await countRows(["idempotent_responses"])).idempotent_responses as number;
     const before = await kept();
     slow.open(new Response(null, { status: 204 }));
     await ended();
@@ -803,37 +823,38 @@ describe("work that breaks off", () => {
         ?.n ?? 0;
     expect(await claims()).toBe(1);
     vi.setSystemTime(start + dayMs + minuteMs);
-    await dropExpired(platform);
+    await deleteExpired(platform);
     expect(await claims()).toBe(0);
   });
 });
 
 describe("the person's routes", () => {
   test("keep no hash that an address and a code could be tried out against", async () => {
-    const { certId, email } = await held();
+    const { certId, email } = await issueToNewPerson();
     const body = { email };
-    await env.DB.prepare("DELETE FROM idempotency").run();
-    for (const key of [freshKey(), freshKey()]) await askCode(certId, email, { ...from("203.0.113.78"), "idempotency-key": key });
-    const { results } = await env.DB.prepare("SELECT body_hash FROM idempotency").all<{ body_hash: string }>();
+    await env.DB.prepare("DELETE FROM idempotent_responses").run();
+    for (const key of [freshKey(), freshKey()])
+      await requestWithdrawalCode(certId, email, { ...from("203.0.113.78"), "idempotency-key": key });
+    const { results } = await env.DB.prepare("SELECT body_hash FROM idempotent_responses").all<{ body_hash: string }>();
     expect(new Set(results.map(({ body_hash }) => body_hash)).size).toBe(2);
-    expect(results.map(({ body_hash }) => body_hash)).not.toContain(sha256Hex(canonicalJson(body)));
+    expect(results.map(({ body_hash }) => body_hash)).not.toContain(sha256Hex(toCanonicalJson(body)));
   });
 
   test("hand the cookie of the browser out again, so that a lost answer costs no tries", async () => {
-    const { certId, email } = await held();
+    const { certId, email } = await issueToNewPerson();
     const headers = { ...from("203.0.113.77"), "idempotency-key": freshKey() };
-    await askCode(certId, email, headers);
-    const cookie = cookieOf(await askCode(certId, email, headers));
-    const codes = await codesTo(email);
+    await requestWithdrawalCode(certId, email, headers);
+    const cookie = getCookies(await requestWithdrawalCode(certId, email, headers));
+    const codes = await listCodes(email);
     expect(codes).toHaveLength(1);
     const wrong = codes[0] === "000000" ? "000001" : "000000";
-    for (let tries = 0; tries < 5; tries += 1) await answerCode(certId, { email, code: wrong });
-    expect((await answerCode(certId, { email, code: codes[0] }, cookie)).status).toBe(200);
+    for (let tries = 0; tries < 5; tries += 1) await submitWithdrawalCode(certId, { email, code: wrong });
+    expect((await submitWithdrawalCode(certId, { email, code: codes[0] }, cookie)).status).toBe(200);
   });
 
   test("may be sent the header by pages, and let them read that an answer is a repeat", async () => {
     const origin = "https://www.example.com";
-    for (const path of [`/v1/certs/${(await held()).certId}/opt-out/request`, "/v1/auth/request-code", "/v1/webhooks"]) {
+    for (const path of [`/v1/certs/${(await issueToNewPerson()).certId}/opt-out/request`, "/v1/auth/request-code", "/v1/webhooks"]) {
       const asked = await call(path, { method: "OPTIONS", headers: { origin, "access-control-request-method": "POST" } });
       expect(asked.headers.get("access-control-allow-headers"), path).toContain("Idempotency-Key");
       const own = path.includes("opt-out") ? origin : new URL(platform.config.appUrl).origin;
@@ -845,9 +866,9 @@ describe("the person's routes", () => {
 
 describe("a share", () => {
   test("that is stopped by the link of its mail is stopped once, and whoever asks again from there is answered the same", async () => {
-    const pat = await person();
+    const pat = await signInPerson();
     const id = await sharedBy(pat);
-    const token = (await mailsTo(pat.email)).map(({ text }) => /\/stop\/\S+#t=(\S+)/.exec(text)?.[1]).find(Boolean);
+    const token = (await listMailTo(pat.email)).map(({ text }) => /\/stop\/\S+#t=(\S+)/.exec(text)?.[1]).find(Boolean);
     const sendable = { path: `/v1/shares/${id}/revoke`, body: { revoke_token: token }, otherBody: {}, ...anybody() };
     const key = freshKey();
     const first = await send(sendable, key);
@@ -863,7 +884,7 @@ describe("a share", () => {
 describe("redeeming", () => {
   const origin = "https://www.example.com";
   const prepared = async () => {
-    const granted = await grant(await person());
+    const granted = await grantShare(await signInPerson());
     const key = { origin, "idempotency-key": freshKey() };
     const entries = async (): Promise<unknown> =>
       env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE type = 'share.redeemed' AND entity_id = ?")
@@ -874,31 +895,31 @@ describe("redeeming", () => {
 
   test("under a key is done once, and answered again while the code would still live, without a kept answer", async () => {
     const { granted, key, entries } = await prepared();
-    const kept = () => rowCounts(["idempotency", "idempotency_claims"]);
+    const kept = () => countRows(["idempotent_responses", "idempotency_claims"]);
     const before = await kept();
-    const first = await redeem(granted, {}, key);
-    const second = await redeem(granted, {}, key);
+    const first = await redeemCode(granted, {}, key);
+    const second = await redeemCode(granted, {}, key);
     expect([told(second), isReplay(first), isReplay(second)]).toEqual([told(first), false, true]);
     expect(await entries()).toEqual({ n: 2 }); // one in each chain
     expect(await kept()).toEqual(before);
     vi.setSystemTime(start + minuteMs);
-    expect(outcome(await redeem(granted, {}, key))).toBe("409 code_used");
+    expect(outcome(await redeemCode(granted, {}, key))).toBe("409 code_used");
   });
 
   test("again under another key, or none, or by anybody else, is refused as without one", async () => {
     const { granted, key } = await prepared();
-    expect((await redeem(granted, {}, key)).status).toBe(200);
-    expect(outcome(await redeem(granted, {}, { origin, "idempotency-key": freshKey() }))).toBe("409 code_used");
-    expect(outcome(await redeem(granted, {}, { origin }))).toBe("409 code_used");
-    expect(outcome(await redeem(granted, { code_verifier: freshVerifier() }, key))).toBe("400 pkce_mismatch");
-    expect(outcome(await redeem(granted, { client_id: world.other.clients.live }, key))).toBe("400 code_invalid");
-    expect(outcome(await redeem(granted, {}, { ...key, origin: "https://other.example" }))).toBe("403 origin_mismatch");
-    expect(isReplay(await redeem(granted, {}, key))).toBe(true);
+    expect((await redeemCode(granted, {}, key)).status).toBe(200);
+    expect(outcome(await redeemCode(granted, {}, { origin, "idempotency-key": freshKey() }))).toBe("409 code_used");
+    expect(outcome(await redeemCode(granted, {}, { origin }))).toBe("409 code_used");
+    expect(outcome(await redeemCode(granted, { code_verifier: createVerifier() }, key))).toBe("400 pkce_mismatch");
+    expect(outcome(await redeemCode(granted, { client_id: world.other.clients.live }, key))).toBe("400 code_invalid");
+    expect(outcome(await redeemCode(granted, {}, { ...key, origin: "https://other.example" }))).toBe("403 origin_mismatch");
+    expect(isReplay(await redeemCode(granted, {}, key))).toBe(true);
   });
 
   test("many times at once under one key is done once, and answered the same", async () => {
     const { granted, key, entries } = await prepared();
-    const answers = await Promise.all(Array.from({ length: 8 }, () => redeem(granted, {}, key)));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => redeemCode(granted, {}, key)));
     expect(answers.map(outcome)).toEqual(Array.from({ length: 8 }, () => "200 ok"));
     expect(answers.filter((answer) => !isReplay(answer))).toHaveLength(1);
     expect(new Set(answers.map(({ body }) => JSON.stringify(body.data))).size).toBe(1);
@@ -906,34 +927,34 @@ describe("redeeming", () => {
   });
 
   test("of a share that was stopped meanwhile is not answered again", async () => {
-    const pat = await person();
-    const granted = await grant(pat);
+    const pat = await signInPerson();
+    const granted = await grantShare(pat);
     const key = { origin, "idempotency-key": freshKey() };
-    expect((await redeem(granted, {}, key)).status).toBe(200);
+    expect((await redeemCode(granted, {}, key)).status).toBe(200);
     await pat.post(`/v1/shares/${granted.share.id}/revoke`, {});
-    expect(outcome(await redeem(granted, {}, key))).toBe("409 share_inactive");
+    expect(outcome(await redeemCode(granted, {}, key))).toBe("409 share_inactive");
   });
 
   test("with a key that is none is refused before the code is used", async () => {
-    const granted = await grant(await person());
-    const answer = await redeem(granted, {}, { origin, "idempotency-key": "a b" });
+    const granted = await grantShare(await signInPerson());
+    const answer = await redeemCode(granted, {}, { origin, "idempotency-key": "a b" });
     expect([outcome(answer), answer.body.error.message]).toEqual(["400 invalid_request", expect.stringMatching(/^Idempotency-Key: /)]);
-    expect((await redeem(granted)).status).toBe(200);
+    expect((await redeemCode(granted)).status).toBe(200);
   });
 });
 
 describe("signing in", () => {
   test("takes no key: a code gives one session, however often it is sent", async () => {
-    const email = freshAddress();
+    const email = createEmailAddress();
     await post("/v1/auth/request-code", { email, realm: "consumer" }, {});
-    const [mail] = (await get(`/dev/mail?to=${encodeURIComponent(email)}`)).body.messages;
-    const proof = { email, realm: "consumer", code: newestCode([mail]) };
+    const [mail] = (await getWithKey(`/dev/mail?to=${encodeURIComponent(email)}`)).body.messages;
+    const proof = { email, realm: "consumer", code: findNewestCode([mail]) };
     const headers = { "idempotency-key": freshKey() };
-    const before = await env.DB.prepare("SELECT COUNT(*) AS n FROM idempotency").first();
+    const before = await env.DB.prepare("SELECT COUNT(*) AS n FROM idempotent_responses").first();
     expect((await post("/v1/auth/verify-code", proof, headers)).status).toBe(200);
     const again = await post("/v1/auth/verify-code", proof, headers);
     expect(outcome(again)).toBe("400 login_failed");
     expect(again.headers.has("set-cookie")).toBe(false);
-    expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM idempotency").first()).toEqual(before);
+    expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM idempotent_responses").first()).toEqual(before);
   });
 });

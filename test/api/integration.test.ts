@@ -2,17 +2,17 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { TextModels } from "../../core/integration/text-models.ts";
-import type { Proposal, Question } from "../../core/integration/proposal.ts";
-import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
-import { openFormModel } from "../../workers/adapters/form-model.ts";
+import type { TextModelRunner } from "../../core/integration/text-model-runner.ts";
+import type { Proposal, ProposalRequest } from "../../core/integration/proposal.ts";
+import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
+import { createFormModel } from "../../workers/adapters/form-model.ts";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
-import { openPlatform, type Platform } from "../../workers/services.ts";
-import { changedServices } from "../support/changed-services.ts";
-import { forgetCodes, json, signIn } from "../support/people.ts";
-import { html, movedTo, stubWeb, type StubWeb } from "../support/stub-web.ts";
-import { call, databaseContents, serviceWith, world, type Answer } from "../support/world.ts";
+import { createPlatform, type Platform } from "../../workers/services.ts";
+import { createServicesWith } from "../support/changed-services.ts";
+import { clearCodes, buildJsonRequest, signIn } from "../support/people.ts";
+import { htmlResponse, redirectResponse, createStubWeb, type StubWeb } from "../support/stub-web.ts";
+import { call, readDatabaseContents, createServiceCall, world, type TestResponse } from "../support/world.ts";
 
 const at = "/v1/business/portal/integrate";
 const url = "https://www.example.com/quote";
@@ -29,9 +29,9 @@ const page = `<!doctype html><html><body><form role="search" action="/search"><i
 let web: StubWeb;
 let cookie: Record<string, string>;
 beforeEach(async () => {
-  await forgetCodes();
+  await clearCodes();
   cookie = await signIn(world.memberEmail);
-  web = stubWeb();
+  web = createStubWeb();
   for (const host of ["www.example.com", "shop.example.com"]) web.resolve(host, ["93.184.215.14"]);
   web.serve(url, page);
 });
@@ -39,16 +39,16 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const free = serviceWith({ LIMIT_INTEGRATE: "100000/3600" });
-const integrate = (change: object = {}, service = free, headers: Record<string, string> = cookie): Promise<Answer> =>
-  service(at, json({ ...asked, ...change }, headers));
-const outcome = ({ status, body }: Answer): string => `${status} ${body.error?.code ?? "ok"}`;
+const free = createServiceCall({ LIMIT_INTEGRATE: "100000/3600" });
+const integrate = (change: object = {}, service = free, headers: Record<string, string> = cookie): Promise<TestResponse> =>
+  service(at, buildJsonRequest({ ...asked, ...change }, headers));
+const outcome = ({ status, body }: TestResponse): string => `${status} ${body.error?.code ?? "ok"}`;
 
 /** The service with parts of it changed. */
-const withParts = async (changed: Partial<Platform>, body: object = asked): Promise<Answer> => {
-  const platform = await openPlatform({ ...env, LIMIT_INTEGRATE: "100000/3600" } as unknown as Env);
-  const request = new Request(`http://svc.test${at}`, json(body, cookie));
-  const response = await buildApp(changedServices(platform, changed)).fetch(request, env, createExecutionContext());
+const withParts = async (changed: Partial<Platform>, body: object = asked): Promise<TestResponse> => {
+  const platform = await createPlatform({ ...env, LIMIT_INTEGRATE: "100000/3600" } as unknown as Env);
+  const request = new Request(`http://svc.test${at}`, buildJsonRequest(body, cookie));
+  const response = await buildApp(createServicesWith(platform, changed)).fetch(request, env, createExecutionContext());
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
 };
@@ -171,11 +171,11 @@ describe("POST /v1/business/portal/integrate", () => {
       "https://localhost:8788/",
       "//evil.net/",
     ]) {
-      web.serve(url, () => movedTo(location));
+      web.serve(url, () => redirectResponse(location));
       expect(outcome(await integrate())).toBe("502 page_unreachable");
     }
     expect(web.urls()).toEqual(Array.from({ length: 5 }, () => url));
-    web.serve(url, () => movedTo("https://shop.example.com/form"));
+    web.serve(url, () => redirectResponse("https://shop.example.com/form"));
     web.serve("https://shop.example.com/form", page);
     expect((await integrate()).body.data.form_selector).toBe("#quote");
     for (const sent of web.calls) expect([sent.headers.get("cookie"), sent.headers.get("authorization")]).toEqual([null, null]);
@@ -189,15 +189,15 @@ describe("POST /v1/business/portal/integrate", () => {
     expect(outcome(await integrate({ url: "https://inside.example.com/" }))).toBe("502 page_unreachable");
     expect(web.urls()).toEqual([]);
     web.serve("http://localhost:8788/", page);
-    const local = serviceWith({ DEV_FETCH_ALLOW: "localhost:8788", LIMIT_INTEGRATE: "1000/3600" });
+    const local = createServiceCall({ DEV_FETCH_ALLOW: "localhost:8788", LIMIT_INTEGRATE: "1000/3600" });
     expect((await integrate({ url: "http://localhost:8788/#form" }, local)).body.data.page_url).toBe("http://localhost:8788/");
   });
 
   test("G12: a page that fails, breaks off or is too large is 502", async () => {
     for (const page of [
-      () => html("", { status: 500 }),
-      () => html("", { status: 404 }),
-      () => html("x".repeat(2 * 1_024 * 1_024 + 1)),
+      () => htmlResponse("", { status: 500 }),
+      () => htmlResponse("", { status: 404 }),
+      () => htmlResponse("x".repeat(2 * 1_024 * 1_024 + 1)),
       () => {
         throw new Error("reset");
       },
@@ -208,8 +208,8 @@ describe("POST /v1/business/portal/integrate", () => {
   });
 
   test("G13: at most ten fetches an hour for a business, whoever asks; what fetches nothing does not count", async () => {
-    const limited = serviceWith({ LIMIT_INTEGRATE: "2/3600" });
-    const owner = await signIn(exampleOwnerEmail("free"));
+    const limited = createServiceCall({ LIMIT_INTEGRATE: "2/3600" });
+    const owner = await signIn(getExampleOwnerEmail("free"));
     const ask = (change: object = {}) => integrate(change, limited, owner);
     for (const nothing of [{ url: "https://evil.example.net/" }, { purpose: "" }, { url: "https://www.example.com:1/" }])
       await ask(nothing);
@@ -223,17 +223,17 @@ describe("POST /v1/business/portal/integrate", () => {
     const by = async (email: string, realm: "business" | "consumer" = "business") =>
       outcome(await integrate({}, free, await signIn(email, realm)));
     expect(await by(world.consumerEmail, "consumer")).toBe("403 forbidden");
-    expect(await by(exampleOwnerEmail("past_due"))).toBe("402 subscription_past_due");
-    expect(await by(exampleOwnerEmail("suspended"))).toBe("402 business_suspended");
+    expect(await by(getExampleOwnerEmail("past_due"))).toBe("402 subscription_past_due");
+    expect(await by(getExampleOwnerEmail("suspended"))).toBe("402 business_suspended");
     expect(outcome(await integrate({}, free, {}))).toBe("401 unauthorized");
     expect(outcome(await integrate({}, free, { ...cookie, origin: "https://www.example.com" }))).toBe("403 csrf_failed");
     expect(web.urls()).toEqual([]);
   });
 
   test("writes nothing about the page anywhere", async () => {
-    const before = await databaseContents();
+    const before = await readDatabaseContents();
     await integrate();
-    expect(await databaseContents()).toEqual(before);
+    expect(await readDatabaseContents()).toEqual(before);
   });
 });
 
@@ -301,8 +301,8 @@ describe("a hostile page", () => {
 });
 
 describe("a model", () => {
-  const asking = (answer: unknown): { ai: TextModels; questions: Question[] } => {
-    const questions: Question[] = [];
+  const asking = (answer: unknown): { ai: TextModelRunner; questions: ProposalRequest[] } => {
+    const questions: ProposalRequest[] = [];
     const run = async (_model: string, input: object) => {
       const { messages } = input as { messages: { content: string }[] };
       questions.push(JSON.parse(messages[1]?.content as string));
@@ -313,7 +313,7 @@ describe("a model", () => {
   };
   const withModel = (answer: unknown, faults: string[] = []) => {
     const { ai, questions } = asking(answer);
-    return { questions, parts: { proposeMapping: openFormModel(ai, "model", (fault) => void faults.push(fault)) } };
+    return { questions, parts: { proposeMapping: createFormModel(ai, "model", (fault) => void faults.push(fault)) } };
   };
   /** A name no question was asked about before: answers are kept. */
   const freshPage = (): void => web.serve(url, page.replace("x1", `x_${crypto.randomUUID()}`));
@@ -380,7 +380,7 @@ describe("a model", () => {
     expect((await integrate()).body.data.source).toBe("heuristic");
     freshPage();
     const { ai, questions } = asking({ fields: [{ n: 0, key: "company" }], checkbox: null, disclosure: null });
-    const bound = serviceWith({ AI: ai, LIMIT_INTEGRATE: "1000/3600" });
+    const bound = createServiceCall({ AI: ai, LIMIT_INTEGRATE: "1000/3600" });
     expect((await integrate({}, bound)).body.data.source).toBe("ai");
     expect(questions).toHaveLength(1);
   });
@@ -389,5 +389,5 @@ describe("a model", () => {
 test("a session of another business never sees this one's client or domains", async () => {
   const other = await signIn(world.otherOwnerEmail);
   expect(outcome(await integrate({}, free, other))).toBe("403 page_url_not_verified");
-  expect(outcome(await call(at, json({ ...asked, business_id: world.acme.id }, other)))).toBe("403 page_url_not_verified");
+  expect(outcome(await call(at, buildJsonRequest({ ...asked, business_id: world.acme.id }, other)))).toBe("403 page_url_not_verified");
 });

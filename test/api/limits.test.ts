@@ -1,16 +1,25 @@
 // Limits by address and by client, as an isolate with the published limits counts them.
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { json } from "../support/people.ts";
-import { freshVerifier, grant, outcome, person, redeem } from "../support/sharing.ts";
-import { call, consentRequest, origin, serviceWith, submission, world, type Answer, type Call } from "../support/world.ts";
+import { buildJsonRequest } from "../support/people.ts";
+import { createVerifier, grantShare, describeOutcome, signInPerson, redeemCode } from "../support/sharing.ts";
+import {
+  call,
+  buildConsentRequest,
+  origin,
+  createServiceCall,
+  buildSubmission,
+  world,
+  type TestResponse,
+  type Call,
+} from "../support/world.ts";
 
 /** Without the platform's own shield, whose local stand-in also counts. */
 const published = { DEV_RATE_SCALE: "1", SHIELD: undefined };
 const from = (ip: string): Record<string, string> => ({ "cf-connecting-ip": ip });
-const verify = (service: Call, ip: string): Promise<Answer> =>
+const verify = (service: Call, ip: string): Promise<TestResponse> =>
   service("/v1/certs/cc_00000000000000000000000000/verify", { headers: from(ip) });
-const badConsent = (service: Call, ip: string): Promise<Answer> => service("/v1/consent", consentRequest("{", from(ip)));
-const times = async (count: number, ask: () => Promise<Answer>): Promise<number[]> => {
+const badConsent = (service: Call, ip: string): Promise<TestResponse> => service("/v1/consent", buildConsentRequest("{", from(ip)));
+const times = async (count: number, ask: () => Promise<TestResponse>): Promise<number[]> => {
   const statuses: number[] = [];
   for (let at = 0; at < count; at += 1) statuses.push((await ask()).status);
   return statuses;
@@ -24,7 +33,7 @@ describe("limits by address", () => {
   test("60 submissions a minute, good or bad, then 429 with Retry-After, for that address alone", async () => {
     const start = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: start });
-    const service = serviceWith(published);
+    const service = createServiceCall(published);
     expect(new Set(await times(60, () => badConsent(service, "203.0.113.7")))).toEqual(new Set([400]));
     const refused = await badConsent(service, "203.0.113.7");
     expect([refused.status, refused.body.error.code, refused.headers.get("retry-after")]).toEqual([429, "rate_limited", "60"]);
@@ -37,7 +46,7 @@ describe("limits by address", () => {
   });
 
   test("an IPv6 subscriber is one address, whatever the last 64 bits", async () => {
-    const service = serviceWith({ ...published, LIMIT_CONSENT_PER_IP: "2/60" });
+    const service = createServiceCall({ ...published, LIMIT_CONSENT_PER_IP: "2/60" });
     const statuses: number[] = [];
     for (const ip of ["2001:db8:1:2::1", "2001:DB8:1:2:ffff::9", "2001:db8:0001:0002:3:4:5:6", "2001:db8:1:3::1"])
       statuses.push((await badConsent(service, ip)).status);
@@ -45,7 +54,7 @@ describe("limits by address", () => {
   });
 
   test("headers that only claim an address do not make another one", async () => {
-    const service = serviceWith({ ...published, LIMIT_CONSENT_PER_IP: "2/60" });
+    const service = createServiceCall({ ...published, LIMIT_CONSENT_PER_IP: "2/60" });
     const statuses: number[] = [];
     for (let at = 0; at < 4; at += 1) {
       const claims = {
@@ -54,13 +63,13 @@ describe("limits by address", () => {
         "true-client-ip": `198.51.100.${at}`,
         forwarded: `for=198.51.100.${at}`,
       };
-      statuses.push((await service("/v1/consent", consentRequest("{", { ...from("203.0.113.7"), ...claims }))).status);
+      statuses.push((await service("/v1/consent", buildConsentRequest("{", { ...from("203.0.113.7"), ...claims }))).status);
     }
     expect(statuses).toEqual([400, 400, 429, 429]);
   });
 
   test("120 verifications a minute, found or not", async () => {
-    const service = serviceWith(published);
+    const service = createServiceCall(published);
     expect(new Set(await times(120, () => verify(service, "203.0.113.7")))).toEqual(new Set([404]));
     expect((await verify(service, "203.0.113.7")).status).toBe(429);
     expect((await verify(service, "203.0.113.8")).status).toBe(404);
@@ -74,17 +83,17 @@ describe("limits by address", () => {
         return { success };
       },
     });
-    const refused = await badConsent(serviceWith({ ...published, SHIELD: shield(false) }), "203.0.113.7");
+    const refused = await badConsent(createServiceCall({ ...published, SHIELD: shield(false) }), "203.0.113.7");
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "60"]);
-    const service = serviceWith({ ...published, LIMIT_CONSENT_PER_IP: "1/60", SHIELD: shield(true) });
+    const service = createServiceCall({ ...published, LIMIT_CONSENT_PER_IP: "1/60", SHIELD: shield(true) });
     expect(await times(3, () => badConsent(service, "203.0.113.7"))).toEqual([400, 429, 429]);
     expect(asked).toBe(2);
   });
 
   test("a shield that fails refuses nobody: our own limit goes on counting", async () => {
     const broken = { limit: () => Promise.reject(new Error("the platform's limiter is away")) };
-    const service = serviceWith({ ...published, LIMIT_CONSENT_PER_IP: "1/60", SHIELD: broken });
-    expect((await service("/v1/consent", consentRequest(submission(world.acme), from("203.0.113.7")))).status).toBe(201);
+    const service = createServiceCall({ ...published, LIMIT_CONSENT_PER_IP: "1/60", SHIELD: broken });
+    expect((await service("/v1/consent", buildConsentRequest(buildSubmission(world.acme), from("203.0.113.7")))).status).toBe(201);
     expect((await badConsent(service, "203.0.113.7")).status).toBe(429);
   });
 });
@@ -95,7 +104,7 @@ describe("limits of sharing", () => {
   const badPost = (path: string) => (service: Call, ip: string) =>
     service(path, { method: "POST", headers: { "content-type": "application/json", ...from(ip) }, body: "{" });
 
-  test.each<readonly [string, (service: Call, ip: string) => Promise<Answer>]>([
+  test.each<readonly [string, (service: Call, ip: string) => Promise<TestResponse>]>([
     ["requests that are checked", (service, ip) => service("/v1/authorize", { headers: from(ip) })],
     ["redemptions", badPost(redeemPath)],
     ["test shares", badPost("/v1/share/sandbox-consent")],
@@ -103,10 +112,10 @@ describe("limits of sharing", () => {
   ])("60 %s a minute, good or bad, then 429 for that address alone", async (_name, ask) => {
     const start = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: start });
-    const service = serviceWith(published);
+    const service = createServiceCall(published);
     expect(new Set(await times(60, () => ask(service, "203.0.113.7")))).toEqual(new Set([400]));
     const refused = await ask(service, "203.0.113.7");
-    expect([outcome(refused), refused.headers.get("retry-after"), refused.headers.get("ratelimit-limit")]).toEqual([
+    expect([describeOutcome(refused), refused.headers.get("retry-after"), refused.headers.get("ratelimit-limit")]).toEqual([
       "429 rate_limited",
       "60",
       "60",
@@ -117,16 +126,16 @@ describe("limits of sharing", () => {
   });
 
   test("20 wrong tries of one code a minute, then 429 for that address and that code alone; none uses the code up", async () => {
-    const granted = await grant(await person());
+    const granted = await grantShare(await signInPerson());
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-    const service = serviceWith(published);
-    const wrong = (ip: string, code = granted.code): Promise<Answer> =>
-      redeem({ code, verifier: freshVerifier() }, {}, { origin, ...from(ip) }, service);
+    const service = createServiceCall(published);
+    const wrong = (ip: string, code = granted.code): Promise<TestResponse> =>
+      redeemCode({ code, verifier: createVerifier() }, {}, { origin, ...from(ip) }, service);
     expect(new Set(await times(20, () => wrong("203.0.113.7")))).toEqual(new Set([400]));
-    expect(outcome(await wrong("203.0.113.7"))).toBe("429 rate_limited");
-    expect(outcome(await wrong("203.0.113.7", `ac_00${"A".repeat(43)}`))).toBe("400 code_invalid");
-    expect(outcome(await wrong("203.0.113.8"))).toBe("400 pkce_mismatch");
-    expect(outcome(await redeem(granted, {}, { origin, ...from("203.0.113.7") }, service))).toBe("200 ok");
+    expect(describeOutcome(await wrong("203.0.113.7"))).toBe("429 rate_limited");
+    expect(describeOutcome(await wrong("203.0.113.7", `ac_00${"A".repeat(43)}`))).toBe("400 code_invalid");
+    expect(describeOutcome(await wrong("203.0.113.8"))).toBe("400 pkce_mismatch");
+    expect(describeOutcome(await redeemCode(granted, {}, { origin, ...from("203.0.113.7") }, service))).toBe("200 ok");
   });
 
   test.each([
@@ -134,11 +143,11 @@ describe("limits of sharing", () => {
     ["changes of fields", "PUT", "/v1/me/fields"],
   ])("30 %s a minute by one person, good or bad, then 429 for that person alone", async (_name, method, path) => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-    const [pat, sam] = [await person({}), await person({})];
-    const bad = ({ headers }: typeof pat): Promise<Answer> => call(path, { ...json({}, headers), method, body: "{" });
+    const [pat, sam] = [await signInPerson({}), await signInPerson({})];
+    const bad = ({ headers }: typeof pat): Promise<TestResponse> => call(path, { ...buildJsonRequest({}, headers), method, body: "{" });
     expect(new Set(await times(30, () => bad(pat)))).toEqual(new Set([400]));
     const refused = await bad(pat);
-    expect([outcome(refused), refused.headers.get("retry-after"), refused.headers.get("ratelimit-limit")]).toEqual([
+    expect([describeOutcome(refused), refused.headers.get("retry-after"), refused.headers.get("ratelimit-limit")]).toEqual([
       "429 rate_limited",
       "60",
       "30",
@@ -150,11 +159,14 @@ describe("limits of sharing", () => {
 
 describe("limits by client", () => {
   test("a client is counted over all addresses, with the others untouched", async () => {
-    const service = serviceWith({ ...published, LIMIT_CONSENT_PER_CLIENT: "3/60" });
+    const service = createServiceCall({ ...published, LIMIT_CONSENT_PER_CLIENT: "3/60" });
     let ip = 0;
-    const send = (clientId: string): Promise<Answer> => {
+    const send = (clientId: string): Promise<TestResponse> => {
       ip += 1;
-      return service("/v1/consent", consentRequest({ ...submission(), client_id: clientId, purpose: "" }, from(`203.0.113.${ip}`)));
+      return service(
+        "/v1/consent",
+        buildConsentRequest({ ...buildSubmission(), client_id: clientId, purpose: "" }, from(`203.0.113.${ip}`)),
+      );
     };
     expect(await times(5, () => send(world.acme.clients.live))).toEqual([400, 400, 400, 429, 429]);
     const refused = await send(world.acme.clients.live);
@@ -165,11 +177,11 @@ describe("limits by client", () => {
   });
 
   test("the published limit of a client is 600 a minute", async () => {
-    const service = serviceWith(published);
+    const service = createServiceCall(published);
     let ip = 0;
-    const send = (): Promise<Answer> => {
+    const send = (): Promise<TestResponse> => {
       ip += 1;
-      return service("/v1/consent", consentRequest({ ...submission(), purpose: "" }, from(`10.${ip >> 8}.${ip & 255}.1`)));
+      return service("/v1/consent", buildConsentRequest({ ...buildSubmission(), purpose: "" }, from(`10.${ip >> 8}.${ip & 255}.1`)));
     };
     expect(new Set(await times(600, send))).toEqual(new Set([400]));
     expect((await send()).status).toBe(429);

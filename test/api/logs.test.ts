@@ -1,18 +1,27 @@
 // Logs hold no personal data: requests with a marker in every place a caller can fill, and not one marker in what was logged.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { scheduled } from "../../workers/background/schedule.ts";
+import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
-import { openPlatform } from "../../workers/services.ts";
+import { createPlatform } from "../../workers/services.ts";
 import { Authenticator } from "../support/authenticator.ts";
-import { cookieOf, signIn, wrongFor } from "../support/people.ts";
-import { call, consentRequest, entryWith, issue, serviceWith, submission, world, type Call } from "../support/world.ts";
-import { newestCode } from "../support/mailed-code.ts";
+import { getCookie, signIn, differentCode } from "../support/people.ts";
+import {
+  call,
+  buildConsentRequest,
+  createEntryCall,
+  issueCertificate,
+  createServiceCall,
+  buildSubmission,
+  world,
+  type Call,
+} from "../support/world.ts";
+import { findNewestCode } from "../support/email-code.ts";
 
 const lines: string[] = [];
 let certOfAcme = "";
 beforeAll(async () => {
-  certOfAcme = (await issue()).cert_id;
+  certOfAcme = (await issueCertificate()).cert_id;
 });
 beforeEach(() => {
   lines.length = 0;
@@ -44,7 +53,7 @@ const markedHeaders: Readonly<Record<string, string>> = {
   "x-anything": marker,
 };
 const markedBody = {
-  ...submission(),
+  ...buildSubmission(),
   fields: { email: `${marker}@example.com`, first_name: marker, message: marker, [marker]: marker },
   disclosure_text: `${marker} disclosure`,
   entities: [`${marker} Inc`],
@@ -57,7 +66,7 @@ const markedBody = {
   [marker]: marker,
 };
 const consentOf = (body: unknown, headers: Record<string, string | null> = {}): RequestInit =>
-  consentRequest(body, { ...markedHeaders, ...headers });
+  buildConsentRequest(body, { ...markedHeaders, ...headers });
 const withKey = (key: string): RequestInit => ({ headers: { ...markedHeaders, authorization: `Bearer ${key}` } });
 
 /** One request to everything that touches a store. */
@@ -102,7 +111,7 @@ const useAll = async (service: Call): Promise<void> => {
   await service("/v1/consent", consentOf(markedBody, { "content-encoding": marker }));
   await service(
     "/v1/consent",
-    consentOf({ ...markedBody, ...submission(world.examples.free), client_id: world.examples.free.clients.live }),
+    consentOf({ ...markedBody, ...buildSubmission(world.examples.free), client_id: world.examples.free.clients.live }),
   );
   await service(`/v1/consent?${marker}=${marker}`, consentOf(markedBody));
 
@@ -142,15 +151,15 @@ const useByPeople = async (service: Call): Promise<void> => {
   await send("/v1/auth/request-code", { email: marker, realm: marker });
   await send("/v1/auth/request-code", { email, realm: "business" }, { origin: `https://${marker}.example` });
   const { text } = (await service(`/dev/mail?to=${email}`)).body.messages[0];
-  const code = newestCode([{ text }]) as string;
+  const code = findNewestCode([{ text }]) as string;
   await send("/v1/auth/verify-code", { ...proof, code: marker });
-  await send("/v1/auth/verify-code", { ...proof, code: wrongFor(code) });
+  await send("/v1/auth/verify-code", { ...proof, code: differentCode(code) });
   const signed = await send("/v1/auth/verify-code", { ...proof, code });
   expect(signed.status).toBe(200);
   const owner = await signIn(world.ownerEmail);
-  secrets.push(code, cookieOf(signed).slice(12), owner.cookie.slice(12));
-  await service(`/v1/auth/session?${marker}`, { headers: { ...markedHeaders, cookie: cookieOf(signed) } });
-  const me = { cookie: cookieOf(signed) };
+  secrets.push(code, getCookie(signed).slice(12), owner.cookie.slice(12));
+  await service(`/v1/auth/session?${marker}`, { headers: { ...markedHeaders, cookie: getCookie(signed) } });
+  const me = { cookie: getCookie(signed) };
   const { options } = (await send("/v1/me/passkeys/options", {}, me)).body.data;
   const credential = { ...(await new Authenticator().make(options)), [marker]: marker };
   const added = await send("/v1/me/passkeys", { credential, name: marker }, me);
@@ -179,7 +188,7 @@ const useByPeople = async (service: Call): Promise<void> => {
     await send(path, { description: marker }, owner, method);
   for (const path of ["/v1/webhooks", `${at}/secret`, `${at}/deliveries?before=${marker}`, `/v1/webhooks/${marker}/deliveries`])
     await service(path, { headers: { ...markedHeaders, ...owner } });
-  const minted = await send("/v1/me/agent-token", { name: marker }, { cookie: cookieOf(signed), "idempotency-key": marker });
+  const minted = await send("/v1/me/agent-token", { name: marker }, { cookie: getCookie(signed), "idempotency-key": marker });
   expect(minted.status).toBe(201);
   secrets.push(minted.body.data.token);
   const agent = { authorization: `Bearer ${minted.body.data.token}` };
@@ -193,7 +202,7 @@ const useByPeople = async (service: Call): Promise<void> => {
     await send(`/mcp?${marker}`, rpc(params), agent);
   await send("/mcp", { jsonrpc: "2.0", id: marker, method: marker }, agent);
   await send("/mcp", `${marker}`, { authorization: `Bearer pat_00${marker}`, origin: `https://${marker}.example` });
-  await send("/v1/auth/logout", { [marker]: marker }, { cookie: cookieOf(signed) });
+  await send("/v1/auth/logout", { [marker]: marker }, { cookie: getCookie(signed) });
 };
 
 const secrets = [world.acme.keys.live, world.other.keys.live, world.acme.keys.live.slice(-20), "198.51.100.199"];
@@ -281,9 +290,9 @@ describe("the log", () => {
       },
       { RATE_LIMITER: { getByName: () => ({ take: fails }) } },
     ]) {
-      await useEach(serviceWith(broken));
+      await useEach(createServiceCall(broken));
     }
-    await useEach(entryWith({ MASTER_KEYS: marker, BASE_URL: marker }));
+    await useEach(createEntryCall({ MASTER_KEYS: marker, BASE_URL: marker }));
     expect(lines.some((line) => line.includes('"level":"error"'))).toBe(true);
     expect(leaked()).toEqual([]);
   });
@@ -291,8 +300,8 @@ describe("the log", () => {
   test("says nothing of anybody when the work behind the answers fails", async () => {
     const fails = (): Promise<never> => Promise.reject(new Error(`D1_ERROR: ${marker}`));
     const statement = { bind: () => statement, first: fails, all: fails, run: fails };
-    const platform = await openPlatform({ ...env, DB: { prepare: () => statement, batch: fails } } as unknown as Env);
-    for (const cron of ["* * * * *", "*/15 * * * *"]) await scheduled(platform, cron, Date.now()).catch(() => undefined); // a cron may fail; it may not tell
+    const platform = await createPlatform({ ...env, DB: { prepare: () => statement, batch: fails } } as unknown as Env);
+    for (const cron of ["* * * * *", "*/15 * * * *"]) await runScheduledJobs(platform, cron, Date.now()).catch(() => undefined); // a cron may fail; it may not tell
     expect(leaked()).toEqual([]);
   });
 });

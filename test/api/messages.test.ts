@@ -3,11 +3,20 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
-import { newSecret, type Home } from "../../core/ids.ts";
-import { newBusiness } from "../support/portal.ts";
-import { person } from "../support/sharing.ts";
+import { generateSecret, type ShardId } from "../../core/ids.ts";
+import { signUpBusiness } from "../support/portal.ts";
+import { signInPerson } from "../support/sharing.ts";
 import { defaultLimits } from "../../workers/limits.ts";
-import { consent, get, issue, origin, serviceWith, submission, world, type Answer } from "../support/world.ts";
+import {
+  submitConsent,
+  getWithKey,
+  issueCertificate,
+  origin,
+  createServiceCall,
+  buildSubmission,
+  world,
+  type TestResponse,
+} from "../support/world.ts";
 
 interface Schema {
   readonly $ref?: string;
@@ -39,7 +48,7 @@ const resolved = (schema: Schema): Schema =>
 const membersOf = (schema: Schema): readonly string[] => Object.keys(resolved(schema).properties ?? {});
 
 beforeAll(async () => {
-  const document = (await get("/v1/openapi.json")).body;
+  const document = (await getWithKey("/v1/openapi.json")).body;
   schemas = document.components.schemas;
   operations = Object.entries<Record<string, Record<string, unknown>>>(document.paths).flatMap(([path, methods]) =>
     // biome-ignore lint/suspicious/noExplicitAny: a description has any shape
@@ -51,14 +60,14 @@ beforeAll(async () => {
       body: it.requestBody?.content?.["application/json"] ?? null,
     })),
   );
-  certId = (await issue()).cert_id;
+  certId = (await issueCertificate()).cert_id;
 });
 
 /** How often somebody may ask is not what is asked here. */
-const unlimited = serviceWith(Object.fromEntries(Object.keys(defaultLimits).map((name) => [`LIMIT_${name}`, "1000000/60"])));
+const unlimited = createServiceCall(Object.fromEntries(Object.keys(defaultLimits).map((name) => [`LIMIT_${name}`, "1000000/60"])));
 
 const newKey = async (businessId: string, environment: "live" | "sandbox"): Promise<string> => {
-  const key = newSecret(environment === "live" ? "sk_live_" : "sk_test_", "00" as Home, (count) =>
+  const key = generateSecret(environment === "live" ? "sk_live_" : "sk_test_", "00" as ShardId, (count) =>
     crypto.getRandomValues(new Uint8Array(count)),
   );
   await env.DB.prepare(
@@ -72,13 +81,13 @@ const newKey = async (businessId: string, environment: "live" | "sandbox"): Prom
 let owners = 0;
 const newOwner = () => {
   owners += 1;
-  return newBusiness(`owner-${owners}@messages.example`);
+  return signUpBusiness(`owner-${owners}@messages.example`);
 };
 
 type Headers = Readonly<Record<string, string>>;
 const bearer = (key: string): Headers => ({ authorization: `Bearer ${key}` });
 const callers = {
-  person: async (): Promise<Headers> => (await person({})).headers,
+  person: async (): Promise<Headers> => (await signInPerson({})).headers,
   owner: async (): Promise<Headers> => ({ cookie: (await newOwner()).cookie }),
   // What is done to a sandbox is done to that of a business of its own.
   sandbox: async () => bearer(await newKey((await newOwner()).id, "sandbox")),
@@ -101,7 +110,7 @@ const credentialsOf = async (caller: Caller): Promise<Headers> => {
   known.set(caller, found);
   return found;
 };
-const asCaller = async (caller: Caller, send: (credentials: Headers) => Promise<Answer>): Promise<Answer> => {
+const asCaller = async (caller: Caller, send: (credentials: Headers) => Promise<TestResponse>): Promise<TestResponse> => {
   const answer = await send(await credentialsOf(caller));
   if (answer.status !== 401 || caller === "anybody") return answer;
   known.delete(caller);
@@ -155,7 +164,7 @@ const wrongTexts: readonly string[] = [
 
 interface Tried {
   readonly input: string;
-  readonly answer: Answer;
+  readonly answer: TestResponse;
 }
 
 /** Every member of the body with every value, members of objects and of lists of objects too. */
@@ -245,7 +254,7 @@ describe("the message of a 400", () => {
 
   test("of a body that is none says so", async () => {
     const messages = await Promise.all(
-      ["[]", "7", '"text"', "null", "{", "", '{"a":1,"a":2}'].map(async (body) => (await consent(body)).body.error.message),
+      ["[]", "7", '"text"', "null", "{", "", '{"a":1,"a":2}'].map(async (body) => (await submitConsent(body)).body.error.message),
     );
     expect(messages.every((message) => message.startsWith("The body "))).toBe(true);
   });
@@ -259,13 +268,13 @@ describe("the message of a 415", () => {
     ["text/plain;charset=utf-16", "Content-Type: the charset must be UTF-8."],
     ['text/plain; charset="windows-1252"', "Content-Type: the charset must be UTF-8."],
   ])("for %s says what is asked", async (type, message) => {
-    const answer = await consent(submission(), { "content-type": type });
+    const answer = await submitConsent(buildSubmission(), { "content-type": type });
     expect(answer.status).toBe(415);
     expect(answer.body.error).toEqual({ code: "unsupported_media_type", message });
   });
 
   test("is not given for UTF-8, however it is spelt", async () => {
     for (const type of ["application/json; charset=UTF-8", 'text/plain;charset="utf-8"', "application/json;charset=utf8", "text/plain"])
-      expect((await consent(submission(), { "content-type": type })).status, type).toBe(201);
+      expect((await submitConsent(buildSubmission(), { "content-type": type })).status, type).toBe(201);
   });
 });

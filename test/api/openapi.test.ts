@@ -1,46 +1,63 @@
 // The description of the API against the running thing: every route is described and every description is routed, and
 // what each route really answers, in success and in every refusal it names, is what its description says.
 import { env } from "cloudflare:workers";
-import type { PaymentProvider, ProviderAnswer } from "../../core/billing/payment-provider.ts";
-import { eventBody, eventTypes, namedOnlyEventTypes, type EventData } from "../../core/events/event.ts";
+import type { PaymentProvider, PaymentProviderResult } from "../../core/billing/payment-provider.ts";
+import { eventToWire, standardEventTypes, optInEventTypes, type EventData } from "../../core/events/event.ts";
 import { z } from "@hono/zod-openapi";
 import { inspectRoutes } from "hono/dev";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import committed from "../../docs/openapi.json";
+import committed from "../../docs/reference/openapi.json";
 import { buildApp } from "../../workers/app.ts";
 import type { Platform } from "../../workers/services.ts";
-import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
-import { madeExample, signedExample } from "../../workers/api/passkeys/schema.ts";
+import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
+import { attestationCredentialExample, assertionCredentialExample } from "../../workers/api/passkeys/schema.ts";
 import { Authenticator } from "../support/authenticator.ts";
-import { erase } from "../support/erasing.ts";
-import { addPasskey, askToMake, giveSigned, signInWith } from "../support/passkeys.ts";
-import { customerOf, sendRaw, signed } from "../support/billing.ts";
-import { askForCode, codeFor, forgetCodes, giveCode, json, signIn } from "../support/people.ts";
-import { base64UrlOf, utf8 } from "../../core/bytes.ts";
-import { batch, databaseOf } from "../../storage/database.ts";
-import { commitEvents, eventRow, logs, register } from "../support/events.ts";
+import { requestErasure } from "../support/erasure.ts";
+import { registerPasskey, requestCreationOptions, submitSignedCredential, signInWithPasskey } from "../support/passkeys.ts";
+import { createCustomer, sendRawProviderEvent, signPayload } from "../support/billing.ts";
+import { requestEmailCode, findEmailCode, clearCodes, submitEmailCode, buildJsonRequest, signIn } from "../support/people.ts";
+import { toBase64Url, encodeUtf8 } from "../../core/bytes.ts";
+import { batch, openDatabase } from "../../storage/database.ts";
+import { commitEvents, buildEventRow, eventSequences, registerEndpoint } from "../support/events.ts";
 import {
-  answerOf,
-  bearerOf,
-  bodyRefusals,
-  bug,
-  changed,
-  crowded,
-  keyed,
-  keyRefusals,
-  outage,
-  outages,
+  callWith,
+  bearerHeader,
+  listBodyRefusals,
+  createFaultyPlatform,
+  withHeaders,
+  createRateLimitedPlatform,
+  buildKeyedPost,
+  listKeyRefusals,
+  createOutagePlatform,
+  listOutages,
   platform,
-  post,
-  twice,
+  buildPost,
+  sendTwice,
   type Scenarios,
 } from "../support/scenarios.ts";
 import { accountScenarios } from "../support/account-scenarios.ts";
 import { sandboxScenarios } from "../support/sandbox-scenarios.ts";
 import { sharingScenarios } from "../support/sharing-scenarios.ts";
-import { call, consent, get, issue, serviceWith, submission, world, type Answer } from "../support/world.ts";
-import { answerCode, askCode, held, jsonPost, ready, withdrawn, type Held } from "../support/withdrawing.ts";
-import { mint, mintWith } from "../support/agents.ts";
+import {
+  call,
+  submitConsent,
+  getWithKey,
+  issueCertificate,
+  createServiceCall,
+  buildSubmission,
+  world,
+  type TestResponse,
+} from "../support/world.ts";
+import {
+  submitWithdrawalCode,
+  requestWithdrawalCode,
+  issueToNewPerson,
+  buildJsonPost,
+  startWithdrawal,
+  withdrawCertificate,
+  type IssuedCertificate,
+} from "../support/withdrawal.ts";
+import { createToken, createTokenWith } from "../support/agents.ts";
 
 type Json = Record<string, unknown>;
 interface Described {
@@ -58,21 +75,24 @@ const undocumented: readonly { readonly path: RegExp; readonly why: string }[] =
   { path: /^GET \/health$/, why: "where load balancers look; the same answer as /v1/health" },
   { path: /^OPTIONS /, why: "asked by browsers on their own" },
   { path: /^(?:GET|POST|ALL) \/(?:c|authorize|app|stop|portal|oauth\/(?:authorize|end))(?:\/|$)/, why: "pages for people and their forms" },
-  { path: /^(?:GET|HEAD|POST) \/(?:ledger|audit)\//, why: "transparency logs, whose interface is a public standard (docs/ledger.md)" },
+  {
+    path: /^(?:GET|HEAD|POST) \/(?:ledger|audit)\//,
+    why: "transparency logs, whose interface is a public standard (docs/reference/ledger.md)",
+  },
   {
     path: /^(?:GET \/|(?:GET|POST) \/withdraw)$/,
     why: "the first page and the way to withdraw, for people; programs are told where this description is",
   },
   { path: /^GET \/docs(?:\/|$)/, why: "the pages that show this description and the guides" },
   { path: /^GET \/\.well-known\/security\.txt$/, why: "whom to tell of a weakness, in the form of RFC 9116" },
-  { path: /^(?:GET|POST) \/v1\/admin\//, why: "the operator's, outside the protocol surface (docs/operating.md)" },
+  { path: /^(?:GET|POST) \/v1\/admin\//, why: "the operator's, outside the protocol surface (docs/operate/admin-commands.md)" },
   { path: /^GET \/dev\//, why: "development only" },
   { path: /^(?:GET|POST) \/oauth\/(?:authorize|end)(?:\/|$)/, why: "pages on which people let an assistant be connected, and their forms" },
   {
     path: /^(?:POST \/oauth\/(?:token|register|revoke)|(?:GET|ALL) \/\.well-known\/oauth-.*)$/,
-    why: "what programs ask to be connected, whose interface is OAuth (docs/agents.md)",
+    why: "what programs ask to be connected, whose interface is OAuth (docs/guides/agents.md)",
   },
-  { path: /^ALL \/mcp$/, why: "the agent server, whose interface is the Model Context Protocol (docs/agents.md)" },
+  { path: /^ALL \/mcp$/, why: "the agent server, whose interface is the Model Context Protocol (docs/guides/agents.md)" },
 ];
 
 let clock = Date.now();
@@ -83,13 +103,13 @@ let webhookId: string;
 let deliveryId: string;
 
 beforeAll(async () => {
-  document = (await get("/v1/openapi.json")).body;
-  certId = (await issue()).cert_id;
+  document = (await getWithKey("/v1/openapi.json")).body;
+  certId = (await issueCertificate()).cert_id;
   withdrawnId = await revoked();
-  webhookId = (await register(world.acme.id, hook)).id;
+  webhookId = (await registerEndpoint(world.acme.id, hook)).id;
   await commitEvents(world.acme.id, 1);
-  await logs.getByName(world.acme.id).drain();
-  deliveryId = (await logs.getByName(world.acme.id).deliveries(webhookId, 1, null))?.deliveries[0]?.id as string;
+  await eventSequences.getByName(world.acme.id).drain();
+  deliveryId = (await eventSequences.getByName(world.acme.id).listDeliveries(webhookId, 1, null))?.deliveries[0]?.id as string;
 });
 // People are asked about more often here than a person may ask.
 beforeEach(() => {
@@ -106,15 +126,15 @@ const operations = (): { readonly key: string; readonly operation: Described }[]
   );
 
 describe("the description", () => {
-  test("is the committed docs/openapi.json, but for the address (npm run openapi writes it)", async () => {
-    const { servers: _here, ...served } = (await get("/v1/openapi.json")).body;
+  test("is the committed docs/reference/openapi.json, but for the address (npm run openapi writes it)", async () => {
+    const { servers: _here, ...served } = (await getWithKey("/v1/openapi.json")).body;
     const { servers: _there, ...kept } = committed as Json;
     expect(served).toEqual(kept);
   });
 
   test("stays the same however often an isolate builds its app and describes it", async () => {
     for (const host of ["http://one.example", "http://another.example"]) {
-      const elsewhere = (await serviceWith({ BASE_URL: `${host}/v1` })("/v1/openapi.json")).body;
+      const elsewhere = (await createServiceCall({ BASE_URL: `${host}/v1` })("/v1/openapi.json")).body;
       expect({ ...elsewhere, servers: null }).toEqual({ ...document, servers: null });
       expect(elsewhere.servers).toEqual([{ url: host }]);
     }
@@ -146,12 +166,12 @@ const { free, past_due, suspended, closed } = world.examples;
 
 const rightly = { email: "pat@example.com", code: "123456" };
 const wrongToken = { token: "A".repeat(43) };
-const manage = (certificate: Held): Promise<Answer> =>
-  call(`/v1/certs/${certificate.certId}/opt-out/manage`, jsonPost({ token: certificate.manageToken }));
+const manage = (certificate: IssuedCertificate): Promise<TestResponse> =>
+  call(`/v1/certs/${certificate.certId}/opt-out/manage`, buildJsonPost({ token: certificate.manageToken }));
 const told = () => ({ method: "sms_stop", received_at: new Date().toISOString(), note: "STOP" });
 const revoked = async (): Promise<string> => {
-  const { certId: id } = await held();
-  await call(`/v1/certs/${id}/withdrawals`, keyed(told()));
+  const { certId: id } = await issueToNewPerson();
+  await call(`/v1/certs/${id}/withdrawals`, buildKeyedPost(told()));
   return id;
 };
 
@@ -159,17 +179,17 @@ const asked = { email: world.ownerEmail, realm: "business" };
 const proof = { ...asked, email: "never-asked@example.com", code: "123456" };
 /** The refusals that unsafe routes of people share. */
 const postRefusals = (at: string, good: () => RequestInit): Scenarios => ({
-  csrf_failed: () => call(at, changed(good(), { origin: "https://elsewhere.example" })),
+  csrf_failed: () => call(at, withHeaders(good(), { origin: "https://elsewhere.example" })),
   payload_too_large: () => call(at, { ...good(), body: " ".repeat(256 * 1_024 + 1) }),
-  unsupported_media_type: () => call(at, changed(good(), { "content-type": "application/xml" })),
-  storage_unavailable: () => answerOf(outage(), at, good()),
-  internal_error: () => answerOf(bug(), at, good()),
+  unsupported_media_type: () => call(at, withHeaders(good(), { "content-type": "application/xml" })),
+  storage_unavailable: () => callWith(createOutagePlatform(), at, good()),
+  internal_error: () => callWith(createFaultyPlatform(), at, good()),
 });
 
-const providerAnswering = (answer: ProviderAnswer): PaymentProvider => ({
-  openCheckout: async () => answer,
-  openAccount: async () => answer,
-  endSubscription: async () => "unavailable",
+const providerAnswering = (answer: PaymentProviderResult): PaymentProvider => ({
+  createCheckout: async () => answer,
+  createBillingPortal: async () => answer,
+  cancelSubscription: async () => "unavailable",
 });
 const paymentPage = providerAnswering({ outcome: "url", url: "https://checkout.stripe.com/c/pay/cs_test" });
 
@@ -180,15 +200,15 @@ interface Checkout {
   readonly changed?: Partial<Platform>;
 }
 
-const checkout = async ({ as = world.ownerEmail, plan = "business", headers = {}, changed = {} }: Checkout = {}): Promise<Answer> =>
-  answerOf({ paymentProvider: paymentPage, ...changed }, `/v1/billing/checkout?plan=${plan}`, {
+const checkout = async ({ as = world.ownerEmail, plan = "business", headers = {}, changed = {} }: Checkout = {}): Promise<TestResponse> =>
+  callWith({ paymentProvider: paymentPage, ...changed }, `/v1/billing/checkout?plan=${plan}`, {
     headers: { ...(await signIn(as)), ...headers },
   });
 
-const providerEvent = async (changed: Partial<Platform> = {}): Promise<Answer> => {
-  const body = JSON.stringify(customerOf(world.other.id, "enterprise").checkout(0));
-  const headers = { "content-type": "application/json", "stripe-signature": await signed(body) };
-  return answerOf(changed, "/v1/webhooks/stripe", { method: "POST", headers, body });
+const providerEvent = async (changed: Partial<Platform> = {}): Promise<TestResponse> => {
+  const body = JSON.stringify(createCustomer(world.other.id, "enterprise").checkout(0));
+  const headers = { "content-type": "application/json", "stripe-signature": await signPayload(body) };
+  return callWith(changed, "/v1/webhooks/stripe", { method: "POST", headers, body });
 };
 
 const integrationPath = "/v1/business/portal/integrate";
@@ -196,7 +216,7 @@ const integrationRequest = { url: "https://www.example.com/quote", mode: "consen
 const quotePage: Partial<Platform> = {
   fetchPage: async ({ url }) => ({ outcome: "page", page: { url, type: "text/html", body: "<form><input type=email name=email></form>" } }),
 };
-const integrate = ({ body = integrationRequest, changed: parts = {}, ...more }: WebhookCall = {}): Promise<Answer> =>
+const integrate = ({ body = integrationRequest, changed: parts = {}, ...more }: WebhookCall = {}): Promise<TestResponse> =>
   webhooks("POST", integrationPath, { body, changed: { ...quotePage, ...parts }, ...more });
 
 const hook = "https://hook1.merchant-tests.com/in";
@@ -221,10 +241,10 @@ const webhooks = async (
   method: string,
   at: string,
   { owner = false, as, body, headers = {}, changed = {} }: WebhookCall = {},
-): Promise<Answer> => {
+): Promise<TestResponse> => {
   const signed = await signIn(as ?? (owner ? world.ownerEmail : world.memberEmail));
   const sent = { ...signed, ...(body !== undefined && { "content-type": "application/json" }), ...headers };
-  return answerOf(changed, portalPath(at), {
+  return callWith(changed, portalPath(at), {
     method,
     headers: sent,
     ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
@@ -232,10 +252,10 @@ const webhooks = async (
 };
 
 /** With a log that answers some questions otherwise. */
-const inLog = (methods: object, ask: (changed: Partial<Platform>) => Promise<Answer>): Promise<Answer> => {
-  const log = logs.getByName(world.acme.id);
+const inLog = (methods: object, ask: (changed: Partial<Platform>) => Promise<TestResponse>): Promise<TestResponse> => {
+  const log = eventSequences.getByName(world.acme.id);
   const changed = new Proxy(log, { get: (target, name) => Reflect.get(name in methods ? methods : target, name) as unknown });
-  return ask({ businessLog: () => changed as never });
+  return ask({ eventSequence: () => changed as never });
 };
 
 const failedDelivery = () => ({
@@ -259,18 +279,18 @@ const memberRefusals = (method: string, at: () => string, body?: unknown): Scena
   const sent = body === undefined ? {} : { body };
   return {
     unauthorized: () => webhooks(method, at(), { ...sent, headers: unknownSession }),
-    business_suspended: () => webhooks(method, at(), { ...sent, as: exampleOwnerEmail("suspended") }),
-    business_inactive: () => webhooks(method, at(), { ...sent, as: exampleOwnerEmail("closed") }),
+    business_suspended: () => webhooks(method, at(), { ...sent, as: getExampleOwnerEmail("suspended") }),
+    business_inactive: () => webhooks(method, at(), { ...sent, as: getExampleOwnerEmail("closed") }),
     forbidden: async () => call(portalPath(at()), { method, headers: await signIn(world.consumerEmail, "consumer") }),
-    rate_limited: () => webhooks(method, at(), { ...sent, owner: true, changed: crowded() }),
-    storage_unavailable: () => webhooks(method, at(), { ...sent, owner: true, changed: outage() }),
-    internal_error: () => webhooks(method, at(), { ...sent, owner: true, changed: bug() }),
+    rate_limited: () => webhooks(method, at(), { ...sent, owner: true, changed: createRateLimitedPlatform() }),
+    storage_unavailable: () => webhooks(method, at(), { ...sent, owner: true, changed: createOutagePlatform() }),
+    internal_error: () => webhooks(method, at(), { ...sent, owner: true, changed: createFaultyPlatform() }),
   };
 };
 const unsafeRefusals = (method: string, at: () => string, body?: unknown): Scenarios => ({
   ...memberRefusals(method, at, body),
   csrf_failed: () => webhooks(method, at(), { owner: true, headers: { origin: "https://elsewhere.example" } }),
-  subscription_past_due: () => webhooks(method, at(), { as: exampleOwnerEmail("past_due") }),
+  subscription_past_due: () => webhooks(method, at(), { as: getExampleOwnerEmail("past_due") }),
   invalid_request: () => webhooks(method, at(), { owner: true, body: "{" }),
   payload_too_large: () => webhooks(method, at(), { owner: true, body: " ".repeat(256 * 1_024 + 1) }),
   unsupported_media_type: () => webhooks(method, at(), { owner: true, body: "a=b", headers: { "content-type": "text/plain" } }),
@@ -280,7 +300,7 @@ const ownerRefusals = (method: string, at: () => string, body?: unknown): Scenar
   owner_required: () => webhooks(method, at(), body === undefined ? {} : { body }),
 });
 const portalConflict = (at: () => string) => ({
-  idempotency_conflict: () => twice((body, headers) => webhooks("POST", at(), { owner: true, body, headers }), {}, { other: true }),
+  idempotency_conflict: () => sendTwice((body, headers) => webhooks("POST", at(), { owner: true, body, headers }), {}, { other: true }),
 });
 const notFound = (method: string, at: string, body?: unknown): Scenarios => ({
   not_found: () => webhooks(method, at, { owner: true, ...(body !== undefined && { body }) }),
@@ -288,8 +308,8 @@ const notFound = (method: string, at: string, body?: unknown): Scenarios => ({
 
 /** With client data that names a challenge: only then is a database asked. */
 const challenged = {
-  ...signedExample,
-  response: { ...signedExample.response, clientDataJSON: base64UrlOf(utf8('{"challenge":"AAAA"}')) },
+  ...assertionCredentialExample,
+  response: { ...assertionCredentialExample.response, clientDataJSON: toBase64Url(encodeUtf8('{"challenge":"AAAA"}')) },
 };
 const noPasskey = "/v1/me/passkeys/psk_00000000000000000000000000";
 const noSession = "/v1/me/sessions/ssn_00000000000000000000000000";
@@ -299,24 +319,24 @@ const own = async (
   method: string,
   at: string,
   { as = world.consumerEmail, body, headers = {}, changed = {} }: Omit<WebhookCall, "owner"> = {},
-): Promise<Answer> => {
+): Promise<TestResponse> => {
   const sent = { ...(await signIn(as, "consumer")), ...(body !== undefined && { "content-type": "application/json" }), ...headers };
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  return answerOf(changed, at, { method, headers: sent, ...(body !== undefined && { body: text }) });
+  return callWith(changed, at, { method, headers: sent, ...(body !== undefined && { body: text }) });
 };
 
 /** The refusals that the routes of one's own account share. */
-const ownRefusals = (method: string, at: string, body?: unknown): Record<string, () => Promise<Answer>> => {
+const ownRefusals = (method: string, at: string, body?: unknown): Record<string, () => Promise<TestResponse>> => {
   const sent = body === undefined ? {} : { body };
   return {
     unauthorized: () => own(method, at, { ...sent, headers: { cookie: `svc_session=ses_00${"A".repeat(43)}` } }),
     forbidden: async () => call(at, { method, headers: await signIn(world.memberEmail) }),
-    rate_limited: () => own(method, at, { ...sent, changed: crowded() }),
-    storage_unavailable: () => own(method, at, { ...sent, changed: outage() }),
-    internal_error: () => own(method, at, { ...sent, changed: bug() }),
+    rate_limited: () => own(method, at, { ...sent, changed: createRateLimitedPlatform() }),
+    storage_unavailable: () => own(method, at, { ...sent, changed: createOutagePlatform() }),
+    internal_error: () => own(method, at, { ...sent, changed: createFaultyPlatform() }),
   };
 };
-const ownUnsafeRefusals = (method: string, at: string, body?: unknown): Record<string, () => Promise<Answer>> => ({
+const ownUnsafeRefusals = (method: string, at: string, body?: unknown): Record<string, () => Promise<TestResponse>> => ({
   ...ownRefusals(method, at, body),
   csrf_failed: () => own(method, at, { headers: { origin: "https://elsewhere.example" } }),
   invalid_request: () => own(method, at, { body: "{" }),
@@ -327,7 +347,7 @@ const ownUnsafeRefusals = (method: string, at: string, body?: unknown): Record<s
 const withTenPasskeys = async (): Promise<Record<string, string>> => {
   const email = `${crypto.randomUUID()}@example.com`;
   const headers = await signIn(email, "consumer");
-  for (let made = 0; made < 10; made += 1) await addPasskey(headers);
+  for (let made = 0; made < 10; made += 1) await registerPasskey(headers);
   return headers;
 };
 const signupPath = "/v1/business/signup";
@@ -341,7 +361,7 @@ const invited = () => ({ email: `invited-${crypto.randomUUID()}@example.com`, ro
 const ownerId = async (): Promise<string> => (await webhooks("GET", portal(""), { owner: true })).body.data.user.id;
 
 /** With as many of something as a business may have; other columns have what every row needs. */
-const filled = async (table: string, columns: string, values: string, at: string, body: object): Promise<Answer> => {
+const filled = async (table: string, columns: string, values: string, at: string, body: object): Promise<TestResponse> => {
   const named = /^(?:api_keys|clients)$/.test(table) ? [", name", ", 'filled'"] : ["", ""];
   await env.DB.prepare(
     `INSERT INTO ${table} (id, business_id, created_at, ${columns}${named[0]}) SELECT 'filled_' || value, ?1, 0, ${values}${named[1]} FROM json_each(?2)`,
@@ -354,11 +374,11 @@ const filled = async (table: string, columns: string, values: string, at: string
     await env.DB.prepare(`DELETE FROM ${table} WHERE id LIKE 'filled_%'`).run();
   }
 };
-const withoutPastDue = ({ subscription_past_due: _writes, ...others }: Record<string, () => Promise<Answer>>) => others;
+const withoutPastDue = ({ subscription_past_due: _writes, ...others }: Record<string, () => Promise<TestResponse>>) => others;
 
 const erasedCert = async (): Promise<string> => {
-  const { certId: id } = await held();
-  await erase(id);
+  const { certId: id } = await issueToNewPerson();
+  await requestErasure(id);
   return id;
 };
 
@@ -374,21 +394,21 @@ const byConsumer = async (
   body?: string,
 ) => {
   const sent = { ...(await signIn(world.consumerEmail, "consumer")), "content-type": "application/json", ...headers };
-  return answerOf(changed, at, { method, headers: sent, ...(body !== undefined && { body }) });
+  return callWith(changed, at, { method, headers: sent, ...(body !== undefined && { body }) });
 };
-const consumerRefusals = (method: string, at: string): Record<string, () => Promise<Answer>> => ({
+const consumerRefusals = (method: string, at: string): Record<string, () => Promise<TestResponse>> => ({
   unauthorized: () => byConsumer(method, at, { cookie: `svc_session=ses_00${"A".repeat(43)}` }),
   forbidden: async () => call(at, { method, headers: await signIn(world.ownerEmail) }),
-  rate_limited: () => byConsumer(method, at, {}, crowded()),
-  storage_unavailable: () => byConsumer(method, at, {}, outage()),
-  internal_error: () => byConsumer(method, at, {}, bug()),
+  rate_limited: () => byConsumer(method, at, {}, createRateLimitedPlatform()),
+  storage_unavailable: () => byConsumer(method, at, {}, createOutagePlatform()),
+  internal_error: () => byConsumer(method, at, {}, createFaultyPlatform()),
   ...(method !== "GET" && { csrf_failed: () => byConsumer(method, at, { origin: "https://elsewhere.example" }) }),
 });
 /** Ten tokens work, and one more is asked for. */
-const eleventh = async (realm: "consumer" | "business"): Promise<Answer> => {
+const eleventh = async (realm: "consumer" | "business"): Promise<TestResponse> => {
   const session = await signIn(realm === "consumer" ? world.consumerEmail : world.ownerEmail, realm);
-  for (let made = 0; made < 10; made += 1) await mintWith(realm, session);
-  const answer = await mintWith(realm, session);
+  for (let made = 0; made < 10; made += 1) await createTokenWith(realm, session);
+  const answer = await createTokenWith(realm, session);
   await env.DB.prepare("DELETE FROM agent_tokens").run();
   return answer;
 };
@@ -396,84 +416,93 @@ const eleventh = async (realm: "consumer" | "business"): Promise<Answer> => {
 /** For each operation: an answer of each success, by status, and of each refusal, by code. */
 const scenarios: Readonly<Record<string, Scenarios>> = {
   captureConsent: {
-    201: () => consent(submission()),
+    201: () => submitConsent(buildSubmission()),
     "201 recipient by recipient": () =>
-      consent({ ...submission(), entities_accepted: ["Acme Solar LLC"], entities_rejected: [], submission_id: crypto.randomUUID() }),
-    invalid_request: () => consent({ ...submission(), purpose: "" }),
-    unauthorized: () => consent(submission(), { authorization: "Bearer sk_live_00wrong" }),
-    plan_required: () => consent(submission(free)),
-    business_inactive: () => consent(submission(closed)),
-    business_suspended: () => consent(submission(suspended)),
-    subscription_past_due: () => consent(submission(past_due)),
-    origin_not_verified: () => consent(submission(), { origin: "https://elsewhere.example" }),
-    page_url_not_verified: () => consent({ ...submission(), page_url: "https://elsewhere.example/" }),
-    forbidden: () => consent(submission(), { authorization: `Bearer ${world.other.keys.live}` }),
-    client_not_found: () => consent({ ...submission(), client_id: "pc_live_00zzzzzzzzzzzzzzzzzzzzzzzz" }),
+      submitConsent({
+        ...buildSubmission(),
+        entities_accepted: ["Acme Solar LLC"],
+        entities_rejected: [],
+        submission_id: crypto.randomUUID(),
+      }),
+    invalid_request: () => submitConsent({ ...buildSubmission(), purpose: "" }),
+    unauthorized: () => submitConsent(buildSubmission(), { authorization: "Bearer sk_live_00wrong" }),
+    plan_required: () => submitConsent(buildSubmission(free)),
+    business_inactive: () => submitConsent(buildSubmission(closed)),
+    business_suspended: () => submitConsent(buildSubmission(suspended)),
+    subscription_past_due: () => submitConsent(buildSubmission(past_due)),
+    origin_not_verified: () => submitConsent(buildSubmission(), { origin: "https://elsewhere.example" }),
+    page_url_not_verified: () => submitConsent({ ...buildSubmission(), page_url: "https://elsewhere.example/" }),
+    forbidden: () => submitConsent(buildSubmission(), { authorization: `Bearer ${world.other.keys.live}` }),
+    client_not_found: () => submitConsent({ ...buildSubmission(), client_id: "pc_live_00zzzzzzzzzzzzzzzzzzzzzzzz" }),
     idempotency_conflict: async () => {
       const key = { "idempotency-key": crypto.randomUUID() };
-      await consent(submission(), key);
-      return consent({ ...submission(), purpose: "another purpose" }, key);
+      await submitConsent(buildSubmission(), key);
+      return submitConsent({ ...buildSubmission(), purpose: "another purpose" }, key);
     },
-    payload_too_large: () => consent(" ".repeat(256 * 1_024 + 1)),
-    unsupported_media_type: () => consent(submission(), { "content-type": "application/xml" }),
-    rate_limited: () => answerOf(crowded(), "/v1/consent", post(submission())),
-    storage_unavailable: () => answerOf(outage(), "/v1/consent", post(submission())),
-    internal_error: () => answerOf(bug(), "/v1/consent", post(submission())),
+    payload_too_large: () => submitConsent(" ".repeat(256 * 1_024 + 1)),
+    unsupported_media_type: () => submitConsent(buildSubmission(), { "content-type": "application/xml" }),
+    rate_limited: () => callWith(createRateLimitedPlatform(), "/v1/consent", buildPost(buildSubmission())),
+    storage_unavailable: () => callWith(createOutagePlatform(), "/v1/consent", buildPost(buildSubmission())),
+    internal_error: () => callWith(createFaultyPlatform(), "/v1/consent", buildPost(buildSubmission())),
   },
   verifyCertificate: {
-    200: () => get(path("/verify")),
-    "200 withdrawn": () => get(`/v1/certs/${withdrawnId}/verify`),
+    200: () => getWithKey(path("/verify")),
+    "200 withdrawn": () => getWithKey(`/v1/certs/${withdrawnId}/verify`),
     304: async () => {
-      const etag = (await get(path("/verify"))).headers.get("etag") as string;
+      const etag = (await getWithKey(path("/verify"))).headers.get("etag") as string;
       return call(path("/verify"), { headers: { "if-none-match": etag } });
     },
-    cert_not_found: () => get(`${unknownCert}/verify`),
-    rate_limited: () => answerOf(crowded(), path("/verify")),
-    storage_unavailable: () => answerOf(outage(), path("/verify")),
-    internal_error: () => answerOf(bug(), path("/verify")),
+    cert_not_found: () => getWithKey(`${unknownCert}/verify`),
+    rate_limited: () => callWith(createRateLimitedPlatform(), path("/verify")),
+    storage_unavailable: () => callWith(createOutagePlatform(), path("/verify")),
+    internal_error: () => callWith(createFaultyPlatform(), path("/verify")),
   },
   listCertificates: {
-    200: () => get("/v1/certs?q=solar&subject_email=pat@example.com", world.acme.keys.live),
-    "200 withdrawn": () => get("/v1/certs?status=revoked", world.acme.keys.live),
-    "200 empty": () => get("/v1/certs?page=9999", world.acme.keys.live),
-    invalid_request: () => get("/v1/certs?page=0", world.acme.keys.live),
-    ...keyRefusals(() => "/v1/certs"),
+    200: () => getWithKey("/v1/certs?q=solar&subject_email=pat@example.com", world.acme.keys.live),
+    "200 withdrawn": () => getWithKey("/v1/certs?status=revoked", world.acme.keys.live),
+    "200 empty": () => getWithKey("/v1/certs?page=9999", world.acme.keys.live),
+    invalid_request: () => getWithKey("/v1/certs?page=0", world.acme.keys.live),
+    ...listKeyRefusals(() => "/v1/certs"),
   },
   searchCertificates: {
-    200: () => call("/v1/certs/search", keyed({ q: "solar", subject_email: "pat@example.com", per_page: 2 })),
-    invalid_request: () => call("/v1/certs/search", keyed({ page: 0 })),
-    ...bodyRefusals(() => "/v1/certs/search", bearerOf(world.acme.keys.live)),
-    ...keyRefusals(
+    200: () => call("/v1/certs/search", buildKeyedPost({ q: "solar", subject_email: "pat@example.com", per_page: 2 })),
+    invalid_request: () => call("/v1/certs/search", buildKeyedPost({ page: 0 })),
+    ...listBodyRefusals(() => "/v1/certs/search", bearerHeader(world.acme.keys.live)),
+    ...listKeyRefusals(
       () => "/v1/certs/search",
       () => ({}),
     ),
   },
   readCertificate: {
-    200: () => get(path(), world.acme.keys.live),
-    "200 withdrawn": () => get(`/v1/certs/${withdrawnId}`, world.acme.keys.live),
-    "200 erased": async () => get(`/v1/certs/${await erasedCert()}`, world.acme.keys.live),
-    cert_not_found: () => get(path(), world.other.keys.live),
-    ...keyRefusals(path),
+    200: () => getWithKey(path(), world.acme.keys.live),
+    "200 withdrawn": () => getWithKey(`/v1/certs/${withdrawnId}`, world.acme.keys.live),
+    "200 erased": async () => getWithKey(`/v1/certs/${await erasedCert()}`, world.acme.keys.live),
+    cert_not_found: () => getWithKey(path(), world.other.keys.live),
+    ...listKeyRefusals(path),
   },
   eraseSubject: {
-    200: async () => erase((await held()).certId),
+    200: async () => requestErasure((await issueToNewPerson()).certId),
     ...ownerRefusals("POST", () => path("/erase-subject"), { confirm: "ERASE" }),
-    invalid_request: () => erase(certId, { confirm: "yes" }),
-    cert_not_found: () => erase(certId, undefined, { as: world.otherOwnerEmail }),
+    invalid_request: () => requestErasure(certId, { confirm: "yes" }),
+    cert_not_found: () => requestErasure(certId, undefined, { as: world.otherOwnerEmail }),
     idempotency_conflict: async () => {
-      const { certId: id } = await held();
-      return twice((body, headers) => erase(id, body, { headers }), { confirm: "ERASE" }, { confirm: "ERASE", reason: "other" });
+      const { certId: id } = await issueToNewPerson();
+      return sendTwice(
+        (body, headers) => requestErasure(id, body, { headers }),
+        { confirm: "ERASE" },
+        { confirm: "ERASE", reason: "other" },
+      );
     },
   },
   exportEvidencePack: {
-    200: () => get(path("/evidence-pack"), world.acme.keys.live),
-    "200 redacted": () => get(path("/evidence-pack?redact=subject"), world.acme.keys.live),
-    "200 as a zip": () => get(path("/evidence-pack?format=zip"), world.acme.keys.live),
-    "200 as a page": () => get(path("/evidence-pack?format=html"), world.acme.keys.live),
-    "200 one field": () => get(path("/evidence-pack?format=json&disclose=email"), world.acme.keys.live),
-    invalid_request: () => get(path("/evidence-pack?format=tar"), world.acme.keys.live),
-    cert_not_found: () => get(`${unknownCert}/evidence-pack`, world.acme.keys.live),
-    ...keyRefusals(() => path("/evidence-pack")),
+    200: () => getWithKey(path("/evidence-pack"), world.acme.keys.live),
+    "200 redacted": () => getWithKey(path("/evidence-pack?redact=subject"), world.acme.keys.live),
+    "200 as a zip": () => getWithKey(path("/evidence-pack?format=zip"), world.acme.keys.live),
+    "200 as a page": () => getWithKey(path("/evidence-pack?format=html"), world.acme.keys.live),
+    "200 one field": () => getWithKey(path("/evidence-pack?format=json&disclose=email"), world.acme.keys.live),
+    invalid_request: () => getWithKey(path("/evidence-pack?format=tar"), world.acme.keys.live),
+    cert_not_found: () => getWithKey(`${unknownCert}/evidence-pack`, world.acme.keys.live),
+    ...listKeyRefusals(() => path("/evidence-pack")),
   },
   createWebhook: {
     201: async () => webhooks("POST", "", { owner: true, body: { url: hook, events: ["share.revoked"], description: "CRM" } }),
@@ -497,18 +526,18 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     token_limit: () => eleventh("consumer"),
     idempotency_conflict: async () => {
       const session = await signIn(world.consumerEmail, "consumer");
-      return twice((body, key) => mintWith("consumer", { ...session, ...key }, body), {}, { name: "another" });
+      return sendTwice((body, key) => createTokenWith("consumer", { ...session, ...key }, body), {}, { name: "another" });
     },
   },
   listAgentTokens: {
     200: async () => {
-      await mint("consumer");
+      await createToken("consumer");
       return byConsumer("GET", "/v1/me/agent-tokens");
     },
     ...consumerRefusals("GET", "/v1/me/agent-tokens"),
   },
   revokeAgentToken: {
-    200: async () => byConsumer("DELETE", `/v1/me/agent-tokens/${(await mint("consumer")).id}`),
+    200: async () => byConsumer("DELETE", `/v1/me/agent-tokens/${(await createToken("consumer")).id}`),
     ...consumerRefusals("DELETE", `/v1/me/agent-tokens/${noToken}`),
     not_found: () => byConsumer("DELETE", `/v1/me/agent-tokens/${noToken}`),
   },
@@ -520,17 +549,17 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   },
   listBusinessAgentTokens: {
     200: async () => {
-      await mint("business");
+      await createToken("business");
       return webhooks("GET", `${tokensPath}s`);
     },
     ...memberRefusals("GET", () => `${tokensPath}s`),
   },
   revokeBusinessAgentToken: {
-    200: async () => webhooks("DELETE", `${tokensPath}s/${(await mint("business")).id}`, { owner: true }),
+    200: async () => webhooks("DELETE", `${tokensPath}s/${(await createToken("business")).id}`, { owner: true }),
     ...memberRefusals("DELETE", () => `${tokensPath}s/${noToken}`),
     csrf_failed: () => webhooks("DELETE", `${tokensPath}s/${noToken}`, { headers: { origin: "https://elsewhere.example" } }),
-    subscription_past_due: () => webhooks("DELETE", `${tokensPath}s/${noToken}`, { as: exampleOwnerEmail("past_due") }),
-    owner_required: async () => webhooks("DELETE", `${tokensPath}s/${(await mint("business")).id}`),
+    subscription_past_due: () => webhooks("DELETE", `${tokensPath}s/${noToken}`, { as: getExampleOwnerEmail("past_due") }),
+    owner_required: async () => webhooks("DELETE", `${tokensPath}s/${(await createToken("business")).id}`),
     not_found: () => webhooks("DELETE", `${tokensPath}s/${noToken}`),
   },
   businessAuditTrail: {
@@ -541,11 +570,11 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     ...memberRefusals("GET", () => auditPath),
   },
   signUpBusiness: {
-    201: () => call(signupPath, json(signup())),
-    invalid_request: () => call(signupPath, json({ ...signup(), email: "nobody" })),
-    idempotency_conflict: () => twice((body, key) => call(signupPath, json(body, key)), signup(), signup()),
-    ...postRefusals(signupPath, () => json(signup())),
-    rate_limited: () => answerOf(crowded(), signupPath, json(signup())),
+    201: () => call(signupPath, buildJsonRequest(signup())),
+    invalid_request: () => call(signupPath, buildJsonRequest({ ...signup(), email: "nobody" })),
+    idempotency_conflict: () => sendTwice((body, key) => call(signupPath, buildJsonRequest(body, key)), signup(), signup()),
+    ...postRefusals(signupPath, () => buildJsonRequest(signup())),
+    rate_limited: () => callWith(createRateLimitedPlatform(), signupPath, buildJsonRequest(signup())),
   },
   readAccount: {
     200: () => webhooks("GET", portal("")),
@@ -562,7 +591,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     domain_taken: () => webhooks("POST", portal("/domains"), { owner: true, body: { domain: "example.com" } }),
     domain_limit: () => filled("domains", "domain, status", "'filled-' || value || '.com', 'pending'", "/domains", freshDomain()),
     idempotency_conflict: () =>
-      twice((body, headers) => webhooks("POST", portal("/domains"), { owner: true, body, headers }), freshDomain(), freshDomain()),
+      sendTwice((body, headers) => webhooks("POST", portal("/domains"), { owner: true, body, headers }), freshDomain(), freshDomain()),
   },
   listDomains: {
     200: async () => {
@@ -574,22 +603,22 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   verifyDomain: {
     200: async () => {
       const { id, token } = (await webhooks("POST", portal("/domains"), { owner: true, body: freshDomain() })).body.data;
-      const changed = { lookUpTxt: async () => [[`svc-verify=${token}`]] };
+      const changed = { lookupTxt: async () => [[`svc-verify=${token}`]] };
       return webhooks("POST", portal(`/domains/${id}/verify`), { owner: true, body: { method: "dns" }, changed });
     },
     ...ownerRefusals("POST", () => portal(`/domains/${noDomain}/verify`)),
     ...notFound("POST", portal(`/domains/${noDomain}/verify`)),
     domain_unverified: async () => {
       const { id } = (await webhooks("POST", portal("/domains"), { owner: true, body: freshDomain() })).body.data;
-      const changed = { lookUpTxt: async () => [[]] };
+      const changed = { lookupTxt: async () => [[]] };
       return webhooks("POST", portal(`/domains/${id}/verify`), { owner: true, body: { method: "dns" }, changed });
     },
     idempotency_conflict: async () => {
       const { id, token } = (await webhooks("POST", portal("/domains"), { owner: true, body: freshDomain() })).body.data;
-      const changed = { lookUpTxt: async () => [[`svc-verify=${token}`]] };
+      const changed = { lookupTxt: async () => [[`svc-verify=${token}`]] };
       const at = portal(`/domains/${id}/verify`);
       const first = { method: "dns" };
-      return twice((body, headers) => webhooks("POST", at, { owner: true, body, headers, changed }), first, { ...first, other: true });
+      return sendTwice((body, headers) => webhooks("POST", at, { owner: true, body, headers, changed }), first, { ...first, other: true });
     },
   },
   removeDomain: {
@@ -605,7 +634,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     ...ownerRefusals("POST", () => portal("/keys"), { name: "CRM" }),
     key_limit: () => filled("api_keys", "environment, key_hash, last4", "'live', 'filled ' || value, 'xxxx'", "/keys", { name: "CRM" }),
     idempotency_conflict: () =>
-      twice((body, headers) => webhooks("POST", portal("/keys"), { owner: true, body, headers }), { name: "A" }, { name: "B" }),
+      sendTwice((body, headers) => webhooks("POST", portal("/keys"), { owner: true, body, headers }), { name: "A" }, { name: "B" }),
   },
   listKeys: {
     200: () => webhooks("GET", portal("/keys")),
@@ -624,7 +653,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     ...ownerRefusals("POST", () => portal("/clients"), { name: "Website" }),
     client_limit: () => filled("clients", "environment", "'live'", "/clients", { name: "Website" }),
     idempotency_conflict: () =>
-      twice((body, headers) => webhooks("POST", portal("/clients"), { owner: true, body, headers }), { name: "A" }, { name: "B" }),
+      sendTwice((body, headers) => webhooks("POST", portal("/clients"), { owner: true, body, headers }), { name: "A" }, { name: "B" }),
   },
   listClients: {
     200: () => webhooks("GET", portal("/clients")),
@@ -643,7 +672,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     member_limit: () =>
       filled("invitations", "email_index, email_sealed, role, expires_at", "'filled ' || value, '', 'member', 0", "/members", invited()),
     idempotency_conflict: () =>
-      twice((body, headers) => webhooks("POST", portal("/members"), { owner: true, body, headers }), invited(), invited()),
+      sendTwice((body, headers) => webhooks("POST", portal("/members"), { owner: true, body, headers }), invited(), invited()),
   },
   changeMember: {
     200: async () => {
@@ -757,11 +786,11 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     ...portalConflict(() => `/deliveries/${deliveryId}/replay`),
     ...notFound("POST", `/deliveries/${noDelivery}/replay`),
     share_inactive: async () => {
-      const { id } = await logs
+      const { id } = await eventSequences
         .getByName(world.acme.id)
-        .replaySource(deliveryId)
+        .findReplaySource(deliveryId)
         .then((source) => source!.delivery);
-      const source = await logs.getByName(world.acme.id).replaySource(id);
+      const source = await eventSequences.getByName(world.acme.id).findReplaySource(id);
       const event = { ...source!.sending.event, dataSealed: "of a share that is gone" };
       return inLog({ replaySource: async () => ({ ...source!, sending: { ...source!.sending, event } }) }, (changed) =>
         webhooks("POST", `/deliveries/${deliveryId}/replay`, { changed }),
@@ -772,7 +801,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     200: () => webhooks("POST", `/${webhookId}/recover`, { body: { since: "2026-01-01T00:00:00Z" } }),
     ...unsafeRefusals("POST", () => `/${webhookId}/recover`, { since: "2026-01-01T00:00:00Z" }),
     idempotency_conflict: () =>
-      twice(
+      sendTwice(
         (body, headers) => webhooks("POST", `/${webhookId}/recover`, { body, headers }),
         { since: "2026-01-01" },
         { since: "2026-01-02" },
@@ -789,54 +818,57 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     ...notFound("DELETE", `/${noWebhook}`),
   },
   requestLoginCode: {
-    200: () => call("/v1/auth/request-code", json(asked)),
-    invalid_request: () => call("/v1/auth/request-code", json({ ...asked, email: "nobody" })),
+    200: () => call("/v1/auth/request-code", buildJsonRequest(asked)),
+    invalid_request: () => call("/v1/auth/request-code", buildJsonRequest({ ...asked, email: "nobody" })),
     idempotency_conflict: () =>
-      twice((body, key) => call("/v1/auth/request-code", json(body, key)), asked, { ...asked, email: world.memberEmail }),
-    ...postRefusals("/v1/auth/request-code", () => json(asked)),
-    rate_limited: () => answerOf(crowded(), "/v1/auth/request-code", json(asked)),
+      sendTwice((body, key) => call("/v1/auth/request-code", buildJsonRequest(body, key)), asked, { ...asked, email: world.memberEmail }),
+    ...postRefusals("/v1/auth/request-code", () => buildJsonRequest(asked)),
+    rate_limited: () => callWith(createRateLimitedPlatform(), "/v1/auth/request-code", buildJsonRequest(asked)),
   },
   verifyLoginCode: {
     200: async () => {
-      await forgetCodes();
-      await askForCode(world.ownerEmail, "business");
-      return giveCode(world.ownerEmail, await codeFor(world.ownerEmail), "business");
+      await clearCodes();
+      await requestEmailCode(world.ownerEmail, "business");
+      return submitEmailCode(world.ownerEmail, await findEmailCode(world.ownerEmail), "business");
     },
     "200 a consumer": async () => {
-      await askForCode("described@example.com", "consumer");
-      return giveCode("described@example.com", await codeFor("described@example.com"), "consumer");
+      await requestEmailCode("described@example.com", "consumer");
+      return submitEmailCode("described@example.com", await findEmailCode("described@example.com"), "consumer");
     },
-    login_failed: () => call("/v1/auth/verify-code", json(proof)),
-    invalid_request: () => call("/v1/auth/verify-code", json({ ...proof, code: "12" })),
-    ...postRefusals("/v1/auth/verify-code", () => json(proof)),
-    rate_limited: () => answerOf(crowded(), "/v1/auth/verify-code", json(proof)),
+    login_failed: () => call("/v1/auth/verify-code", buildJsonRequest(proof)),
+    invalid_request: () => call("/v1/auth/verify-code", buildJsonRequest({ ...proof, code: "12" })),
+    ...postRefusals("/v1/auth/verify-code", () => buildJsonRequest(proof)),
+    rate_limited: () => callWith(createRateLimitedPlatform(), "/v1/auth/verify-code", buildJsonRequest(proof)),
   },
   signOut: {
     200: () => call("/v1/auth/logout", { method: "POST" }),
-    "200 of a session": async () => call("/v1/auth/logout", json({}, await signIn(world.memberEmail))),
-    invalid_request: () => call("/v1/auth/logout", { ...json({}), body: "{" }),
-    ...postRefusals("/v1/auth/logout", () => json({}, { cookie: `svc_session=ses_00${"A".repeat(43)}` })),
+    "200 of a session": async () => call("/v1/auth/logout", buildJsonRequest({}, await signIn(world.memberEmail))),
+    invalid_request: () => call("/v1/auth/logout", { ...buildJsonRequest({}), body: "{" }),
+    ...postRefusals("/v1/auth/logout", () => buildJsonRequest({}, { cookie: `svc_session=ses_00${"A".repeat(43)}` })),
   },
   currentSession: {
     200: async () => call("/v1/auth/session", { headers: await signIn(world.memberEmail) }),
     "200 of a consumer": async () => call("/v1/auth/session", { headers: await signIn(world.consumerEmail, "consumer") }),
-    unauthorized: () => get("/v1/auth/session"),
-    rate_limited: async () => answerOf(crowded(), "/v1/auth/session", { headers: await signIn(world.ownerEmail) }),
-    storage_unavailable: () => answerOf(outage(), "/v1/auth/session", { headers: { cookie: `svc_session=ses_00${"A".repeat(43)}` } }),
-    internal_error: () => answerOf(bug(), "/v1/auth/session", { headers: { cookie: `svc_session=ses_00${"A".repeat(43)}` } }),
+    unauthorized: () => getWithKey("/v1/auth/session"),
+    rate_limited: async () => callWith(createRateLimitedPlatform(), "/v1/auth/session", { headers: await signIn(world.ownerEmail) }),
+    storage_unavailable: () =>
+      callWith(createOutagePlatform(), "/v1/auth/session", { headers: { cookie: `svc_session=ses_00${"A".repeat(43)}` } }),
+    internal_error: () =>
+      callWith(createFaultyPlatform(), "/v1/auth/session", { headers: { cookie: `svc_session=ses_00${"A".repeat(43)}` } }),
   },
   askToSignInWithPasskey: {
     200: () => call("/v1/auth/passkey/options", { method: "POST" }),
-    invalid_request: () => call("/v1/auth/passkey/options", { ...json({}), body: "{" }),
-    ...postRefusals("/v1/auth/passkey/options", () => json({})),
-    rate_limited: () => answerOf(crowded(), "/v1/auth/passkey/options", json({})),
+    invalid_request: () => call("/v1/auth/passkey/options", { ...buildJsonRequest({}), body: "{" }),
+    ...postRefusals("/v1/auth/passkey/options", () => buildJsonRequest({})),
+    rate_limited: () => callWith(createRateLimitedPlatform(), "/v1/auth/passkey/options", buildJsonRequest({})),
   },
   signInWithPasskey: {
-    200: async () => signInWith((await addPasskey(await signIn(world.consumerEmail, "consumer"))).authenticator),
-    login_failed: () => giveSigned(signedExample),
-    invalid_request: () => giveSigned({}),
-    ...postRefusals("/v1/auth/passkey/verify", () => json({ credential: challenged })),
-    rate_limited: () => answerOf(crowded(), "/v1/auth/passkey/verify", json({ credential: signedExample })),
+    200: async () => signInWithPasskey((await registerPasskey(await signIn(world.consumerEmail, "consumer"))).authenticator),
+    login_failed: () => submitSignedCredential(assertionCredentialExample),
+    invalid_request: () => submitSignedCredential({}),
+    ...postRefusals("/v1/auth/passkey/verify", () => buildJsonRequest({ credential: challenged })),
+    rate_limited: () =>
+      callWith(createRateLimitedPlatform(), "/v1/auth/passkey/verify", buildJsonRequest({ credential: assertionCredentialExample })),
   },
   listSessions: {
     200: () => own("GET", "/v1/me/sessions"),
@@ -858,7 +890,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   listPasskeys: {
     200: async () => {
       const headers = await signIn(world.consumerEmail, "consumer");
-      await addPasskey(headers);
+      await registerPasskey(headers);
       return call("/v1/me/passkeys", { headers });
     },
     "200 none": () => own("GET", "/v1/me/passkeys", { as: "without.passkeys@example.com" }),
@@ -867,30 +899,34 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   askForPasskey: {
     200: () => own("POST", "/v1/me/passkeys/options"),
     ...ownUnsafeRefusals("POST", "/v1/me/passkeys/options"),
-    passkey_limit: async () => askToMake(await withTenPasskeys()),
+    passkey_limit: async () => requestCreationOptions(await withTenPasskeys()),
   },
   addPasskey: {
-    201: async () => (await addPasskey(await signIn(world.consumerEmail, "consumer"))).answer,
-    ...ownUnsafeRefusals("POST", "/v1/me/passkeys", { credential: madeExample }),
-    passkey_refused: () => own("POST", "/v1/me/passkeys", { body: { credential: madeExample } }),
+    201: async () => (await registerPasskey(await signIn(world.consumerEmail, "consumer"))).answer,
+    ...ownUnsafeRefusals("POST", "/v1/me/passkeys", { credential: attestationCredentialExample }),
+    passkey_refused: () => own("POST", "/v1/me/passkeys", { body: { credential: attestationCredentialExample } }),
     passkey_limit: async () => {
       const headers = await signIn(`${crypto.randomUUID()}@example.com`, "consumer");
-      for (let made = 0; made < 9; made += 1) await addPasskey(headers);
-      const { options } = (await askToMake(headers)).body.data;
-      await addPasskey(headers);
-      return call("/v1/me/passkeys", json({ credential: await new Authenticator().make(options) }, headers));
+      for (let made = 0; made < 9; made += 1) await registerPasskey(headers);
+      const { options } = (await requestCreationOptions(headers)).body.data;
+      await registerPasskey(headers);
+      return call("/v1/me/passkeys", buildJsonRequest({ credential: await new Authenticator().make(options) }, headers));
     },
     idempotency_conflict: async () => {
       const headers = await signIn(world.consumerEmail, "consumer");
-      const { options } = (await askToMake(headers)).body.data;
+      const { options } = (await requestCreationOptions(headers)).body.data;
       const credential = await new Authenticator().make(options);
-      return twice((body, key) => call("/v1/me/passkeys", json(body, { ...headers, ...key })), { credential }, { credential, name: "x" });
+      return sendTwice(
+        (body, key) => call("/v1/me/passkeys", buildJsonRequest(body, { ...headers, ...key })),
+        { credential },
+        { credential, name: "x" },
+      );
     },
   },
   removePasskey: {
     200: async () => {
       const headers = await signIn(world.consumerEmail, "consumer");
-      const { answer } = await addPasskey(headers);
+      const { answer } = await registerPasskey(headers);
       return call(`/v1/me/passkeys/${answer.body.data.id}`, { method: "DELETE", headers });
     },
     ...ownUnsafeRefusals("DELETE", noPasskey),
@@ -903,137 +939,152 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     ...ownRefusals("GET", "/v1/me/audit"),
   },
   listEvents: {
-    200: () => get("/v1/events", world.acme.keys.live),
+    200: () => getWithKey("/v1/events", world.acme.keys.live),
     "200 with one of each kind": async () => {
       await commitEvents(world.acme.id, 1);
-      await batch(databaseOf(env.DB), [eventRow(world.acme.id, { type: "share.created", certId: null, shareId: "shr_1" })]);
-      await logs.getByName(world.acme.id).drain();
-      return get("/v1/events?cursor=0&limit=500", world.acme.keys.live);
+      await batch(openDatabase(env.DB), [buildEventRow(world.acme.id, { type: "share.created", certId: null, shareId: "shr_1" })]);
+      await eventSequences.getByName(world.acme.id).drain();
+      return getWithKey("/v1/events?cursor=0&limit=500", world.acme.keys.live);
     },
-    invalid_request: () => get("/v1/events?cursor=-1", world.acme.keys.live),
-    ...keyRefusals(() => "/v1/events"),
+    invalid_request: () => getWithKey("/v1/events?cursor=-1", world.acme.keys.live),
+    ...listKeyRefusals(() => "/v1/events"),
   },
   requestWithdrawalCode: {
-    200: () => askCode(certId, "pat@example.com"),
-    invalid_request: () => askCode(certId, "no address"),
-    cert_not_found: () => call(`${unknownCert}/opt-out/request`, jsonPost({ email: "pat@example.com" })),
+    200: () => requestWithdrawalCode(certId, "pat@example.com"),
+    invalid_request: () => requestWithdrawalCode(certId, "no address"),
+    cert_not_found: () => call(`${unknownCert}/opt-out/request`, buildJsonPost({ email: "pat@example.com" })),
     idempotency_conflict: () =>
-      twice((body, key) => call(path("/opt-out/request"), jsonPost(body, key)), { email: "pat@example.com" }, { email: "pam@example.com" }),
-    ...bodyRefusals(() => path("/opt-out/request")),
-    ...outages(() => path("/opt-out/request"), jsonPost({ email: "pat@example.com" })),
+      sendTwice(
+        (body, key) => call(path("/opt-out/request"), buildJsonPost(body, key)),
+        { email: "pat@example.com" },
+        { email: "pam@example.com" },
+      ),
+    ...listBodyRefusals(() => path("/opt-out/request")),
+    ...listOutages(() => path("/opt-out/request"), buildJsonPost({ email: "pat@example.com" })),
   },
   confirmWithdrawal: {
-    200: async () => withdrawn(await held()),
-    "200 of everything": async () => withdrawn(await held(), "business"),
-    invalid_request: () => answerCode(certId, { email: "pat@example.com", code: "12345" }),
-    opt_out_failed: () => answerCode(certId, rightly),
-    forbidden: () => answerCode(certId, rightly, { origin: "https://elsewhere.example" }),
-    cert_not_found: () => call(`${unknownCert}/opt-out/confirm`, jsonPost(rightly)),
+    200: async () => withdrawCertificate(await issueToNewPerson()),
+    "200 of everything": async () => withdrawCertificate(await issueToNewPerson(), "business"),
+    invalid_request: () => submitWithdrawalCode(certId, { email: "pat@example.com", code: "12345" }),
+    opt_out_failed: () => submitWithdrawalCode(certId, rightly),
+    forbidden: () => submitWithdrawalCode(certId, rightly, { origin: "https://elsewhere.example" }),
+    cert_not_found: () => call(`${unknownCert}/opt-out/confirm`, buildJsonPost(rightly)),
     idempotency_conflict: async () => {
-      const mine = await held();
-      const { code, cookie } = await ready(mine.certId, mine.email);
+      const mine = await issueToNewPerson();
+      const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
       const right = { email: mine.email, code };
-      return twice((body, key) => answerCode(mine.certId, { ...body }, { ...cookie, ...key }), right, { ...right, scope: "business" });
+      return sendTwice((body, key) => submitWithdrawalCode(mine.certId, { ...body }, { ...cookie, ...key }), right, {
+        ...right,
+        scope: "business",
+      });
     },
     already_revoked: async () => {
-      const mine = await held();
-      const { code, cookie } = await ready(mine.certId, mine.email);
-      await answerCode(mine.certId, { email: mine.email, code }, cookie);
-      return answerCode(mine.certId, { email: mine.email, code }, cookie);
+      const mine = await issueToNewPerson();
+      const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
+      await submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie);
+      return submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie);
     },
-    ...bodyRefusals(() => path("/opt-out/confirm")),
-    ...outages(() => path("/opt-out/confirm"), jsonPost(rightly)),
+    ...listBodyRefusals(() => path("/opt-out/confirm")),
+    ...listOutages(() => path("/opt-out/confirm"), buildJsonPost(rightly)),
   },
   withdrawByLink: {
-    200: async () => manage(await held()),
-    invalid_request: () => call(path("/opt-out/manage"), jsonPost({ token: "short" })),
-    opt_out_failed: () => call(path("/opt-out/manage"), jsonPost(wrongToken)),
-    forbidden: () => call(path("/opt-out/manage"), jsonPost(wrongToken, { origin: "https://elsewhere.example" })),
-    cert_not_found: () => call(`${unknownCert}/opt-out/manage`, jsonPost(wrongToken)),
+    200: async () => manage(await issueToNewPerson()),
+    invalid_request: () => call(path("/opt-out/manage"), buildJsonPost({ token: "short" })),
+    opt_out_failed: () => call(path("/opt-out/manage"), buildJsonPost(wrongToken)),
+    forbidden: () => call(path("/opt-out/manage"), buildJsonPost(wrongToken, { origin: "https://elsewhere.example" })),
+    cert_not_found: () => call(`${unknownCert}/opt-out/manage`, buildJsonPost(wrongToken)),
     idempotency_conflict: async () => {
-      const { certId: id, manageToken: token } = await held();
-      return twice((body, key) => call(`/v1/certs/${id}/opt-out/manage`, jsonPost(body, key)), { token }, { token, scope: "business" });
+      const { certId: id, manageToken: token } = await issueToNewPerson();
+      return sendTwice(
+        (body, key) => call(`/v1/certs/${id}/opt-out/manage`, buildJsonPost(body, key)),
+        { token },
+        { token, scope: "business" },
+      );
     },
     already_revoked: async () => {
-      const mine = await held();
+      const mine = await issueToNewPerson();
       await manage(mine);
       return manage(mine);
     },
-    ...bodyRefusals(() => path("/opt-out/manage")),
-    ...outages(() => path("/opt-out/manage"), jsonPost(wrongToken)),
+    ...listBodyRefusals(() => path("/opt-out/manage")),
+    ...listOutages(() => path("/opt-out/manage"), buildJsonPost(wrongToken)),
   },
   withdrawalReceipt: {
-    200: () => get(`/v1/certs/${withdrawnId}/receipt`),
-    "200 as iso27560": () => get(`/v1/certs/${withdrawnId}/receipt?format=iso27560`),
-    "200 as kantara": () => get(path("/receipt?format=kantara")),
-    invalid_request: () => get(path("/receipt?format=pdf")),
-    cert_not_found: () => get(`${unknownCert}/receipt`),
-    not_found: () => get(path("/receipt")),
+    200: () => getWithKey(`/v1/certs/${withdrawnId}/receipt`),
+    "200 as iso27560": () => getWithKey(`/v1/certs/${withdrawnId}/receipt?format=iso27560`),
+    "200 as kantara": () => getWithKey(path("/receipt?format=kantara")),
+    invalid_request: () => getWithKey(path("/receipt?format=pdf")),
+    cert_not_found: () => getWithKey(`${unknownCert}/receipt`),
+    not_found: () => getWithKey(path("/receipt")),
     not_a_consent: async () => {
-      const { cert_id: refusedId } = await issue({ entities: ["A Ltd"], entities_accepted: [], entities_rejected: ["A Ltd"] });
-      return get(`/v1/certs/${refusedId}/receipt?format=kantara`);
+      const { cert_id: refusedId } = await issueCertificate({ entities: ["A Ltd"], entities_accepted: [], entities_rejected: ["A Ltd"] });
+      return getWithKey(`/v1/certs/${refusedId}/receipt?format=kantara`);
     },
-    ...outages(() => path("/receipt"), {}),
+    ...listOutages(() => path("/receipt"), {}),
   },
   recordWithdrawal: {
-    201: async () => call(`/v1/certs/${(await held()).certId}/withdrawals`, keyed(told())),
-    invalid_request: () => call(path("/withdrawals"), keyed({ ...told(), method: "telepathy" })),
-    cert_not_found: () => call(path("/withdrawals"), keyed(told(), world.other.keys.live)),
-    already_revoked: () => call(`/v1/certs/${withdrawnId}/withdrawals`, keyed(told())),
+    201: async () => call(`/v1/certs/${(await issueToNewPerson()).certId}/withdrawals`, buildKeyedPost(told())),
+    invalid_request: () => call(path("/withdrawals"), buildKeyedPost({ ...told(), method: "telepathy" })),
+    cert_not_found: () => call(path("/withdrawals"), buildKeyedPost(told(), world.other.keys.live)),
+    already_revoked: () => call(`/v1/certs/${withdrawnId}/withdrawals`, buildKeyedPost(told())),
     idempotency_conflict: async () => {
-      const { certId: id } = await held();
-      const once = jsonPost(told(), { ...bearerOf(world.acme.keys.live), "idempotency-key": "once" });
+      const { certId: id } = await issueToNewPerson();
+      const once = buildJsonPost(told(), { ...bearerHeader(world.acme.keys.live), "idempotency-key": "once" });
       await call(`/v1/certs/${id}/withdrawals`, once);
       return call(`/v1/certs/${id}/withdrawals`, { ...once, body: JSON.stringify({ ...told(), note: "another" }) });
     },
-    ...bodyRefusals(() => path("/withdrawals"), bearerOf(world.acme.keys.live)),
-    ...keyRefusals(() => path("/withdrawals"), told),
+    ...listBodyRefusals(() => path("/withdrawals"), bearerHeader(world.acme.keys.live)),
+    ...listKeyRefusals(() => path("/withdrawals"), told),
   },
   acknowledgeWithdrawal: {
-    200: async () => call(`/v1/certs/${await revoked()}/cease-ack`, keyed({ note: "done", actions: ["removed"] })),
+    200: async () => call(`/v1/certs/${await revoked()}/cease-ack`, buildKeyedPost({ note: "done", actions: ["removed"] })),
     "200 a second time": async () => {
       const certId = await revoked();
-      await call(`/v1/certs/${certId}/cease-ack`, keyed({}));
-      return call(`/v1/certs/${certId}/cease-ack`, keyed({}));
+      await call(`/v1/certs/${certId}/cease-ack`, buildKeyedPost({}));
+      return call(`/v1/certs/${certId}/cease-ack`, buildKeyedPost({}));
     },
-    invalid_request: () => call(path("/cease-ack"), keyed({ note: 1 })),
-    subscription_past_due: () => call(path("/cease-ack"), keyed({}, past_due.keys.live)),
-    cert_not_found: () => call(path("/cease-ack"), keyed({}, world.other.keys.live)),
-    cease_not_open: () => call(path("/cease-ack"), keyed({})),
+    invalid_request: () => call(path("/cease-ack"), buildKeyedPost({ note: 1 })),
+    subscription_past_due: () => call(path("/cease-ack"), buildKeyedPost({}, past_due.keys.live)),
+    cert_not_found: () => call(path("/cease-ack"), buildKeyedPost({}, world.other.keys.live)),
+    cease_not_open: () => call(path("/cease-ack"), buildKeyedPost({})),
     idempotency_conflict: async () => {
       const at = `/v1/certs/${await revoked()}/cease-ack`;
-      return twice((body, key) => call(at, changed(keyed(body), key)), {}, { note: "other" });
+      return sendTwice((body, key) => call(at, withHeaders(buildKeyedPost(body), key)), {}, { note: "other" });
     },
-    ...bodyRefusals(() => path("/cease-ack"), bearerOf(world.acme.keys.live)),
-    ...keyRefusals(
+    ...listBodyRefusals(() => path("/cease-ack"), bearerHeader(world.acme.keys.live)),
+    ...listKeyRefusals(
       () => path("/cease-ack"),
       () => ({}),
     ),
   },
   matchSubject: {
-    200: () => call(path("/match"), keyed({ email: "pat@example.com", phone: "+1 202 555 0123" })),
-    "200 by hash": () => call(path("/match"), keyed({ email_sha256: "0".repeat(64) })),
-    invalid_request: () => call(path("/match"), keyed({})),
-    cert_not_found: () => call(path("/match"), keyed({ email: "pat@example.com" }, free.keys.live)),
+    200: () => call(path("/match"), buildKeyedPost({ email: "pat@example.com", phone: "+1 202 555 0123" })),
+    "200 by hash": () => call(path("/match"), buildKeyedPost({ email_sha256: "0".repeat(64) })),
+    invalid_request: () => call(path("/match"), buildKeyedPost({})),
+    cert_not_found: () => call(path("/match"), buildKeyedPost({ email: "pat@example.com" }, free.keys.live)),
     idempotency_conflict: () =>
-      twice((body, key) => call(path("/match"), changed(keyed(body), key)), { email: "pat@example.com" }, { phone: "+1 202 555 0123" }),
-    ...bodyRefusals(() => path("/match"), bearerOf(world.acme.keys.live)),
-    ...keyRefusals(
+      sendTwice(
+        (body, key) => call(path("/match"), withHeaders(buildKeyedPost(body), key)),
+        { email: "pat@example.com" },
+        { phone: "+1 202 555 0123" },
+      ),
+    ...listBodyRefusals(() => path("/match"), bearerHeader(world.acme.keys.live)),
+    ...listKeyRefusals(
       () => path("/match"),
       () => ({ email: "pat@example.com" }),
     ),
   },
   checkContact: {
-    200: () => call("/v1/contact-check", keyed({ subjects: [{ email: "pat@example.com" }, { phone: "+1 999" }] })),
-    invalid_request: () => call("/v1/contact-check", keyed({ subjects: [] })),
+    200: () => call("/v1/contact-check", buildKeyedPost({ subjects: [{ email: "pat@example.com" }, { phone: "+1 999" }] })),
+    invalid_request: () => call("/v1/contact-check", buildKeyedPost({ subjects: [] })),
     idempotency_conflict: () =>
-      twice(
-        (body, key) => call("/v1/contact-check", changed(keyed(body), key)),
+      sendTwice(
+        (body, key) => call("/v1/contact-check", withHeaders(buildKeyedPost(body), key)),
         { subjects: [{ email: "pat@example.com" }] },
         { subjects: [{ email: "pam@example.com" }] },
       ),
-    ...bodyRefusals(() => "/v1/contact-check", bearerOf(world.acme.keys.live)),
-    ...keyRefusals(
+    ...listBodyRefusals(() => "/v1/contact-check", bearerHeader(world.acme.keys.live)),
+    ...listKeyRefusals(
       () => "/v1/contact-check",
       () => ({ subjects: [{ email: "pat@example.com" }] }),
     ),
@@ -1042,62 +1093,62 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     200: () => integrate(),
     invalid_request: () => integrate({ body: { ...integrationRequest, mode: "both" } }),
     page_url_not_verified: () => integrate({ body: { ...integrationRequest, url: "https://elsewhere.example.net/" } }),
-    subscription_past_due: () => integrate({ as: exampleOwnerEmail("past_due") }),
+    subscription_past_due: () => integrate({ as: getExampleOwnerEmail("past_due") }),
     page_unreachable: () => integrate({ changed: { fetchPage: async () => ({ outcome: "unreached", reason: "network" }) } }),
     csrf_failed: () => integrate({ headers: { origin: "https://elsewhere.example" } }),
     payload_too_large: () => integrate({ body: " ".repeat(256 * 1_024 + 1) }),
     unsupported_media_type: () => integrate({ headers: { "content-type": "text/plain" } }),
     idempotency_conflict: () =>
-      twice((body, key) => integrate({ body, headers: key }), integrationRequest, { ...integrationRequest, purpose: "another" }),
+      sendTwice((body, key) => integrate({ body, headers: key }), integrationRequest, { ...integrationRequest, purpose: "another" }),
     ...memberRefusals("POST", () => integrationPath, integrationRequest),
   },
   openCheckout: {
     303: () => checkout(),
     invalid_request: () => checkout({ plan: "enterprise" }),
     unauthorized: () => call("/v1/billing/checkout?plan=business"),
-    business_suspended: () => checkout({ as: exampleOwnerEmail("suspended") }),
-    business_inactive: () => checkout({ as: exampleOwnerEmail("closed") }),
+    business_suspended: () => checkout({ as: getExampleOwnerEmail("suspended") }),
+    business_inactive: () => checkout({ as: getExampleOwnerEmail("closed") }),
     csrf_failed: () => checkout({ headers: { "sec-fetch-site": "cross-site" } }),
     forbidden: () => checkout({ plan: "white_glove" }),
     owner_required: () => checkout({ as: world.memberEmail }),
     not_found: () => checkout({ changed: { paymentProvider: null } }),
-    rate_limited: () => checkout({ changed: crowded() }),
+    rate_limited: () => checkout({ changed: createRateLimitedPlatform() }),
     billing_unavailable: () => checkout({ changed: { paymentProvider: providerAnswering({ outcome: "unavailable" }) } }),
-    storage_unavailable: () => checkout({ changed: outage() }),
-    internal_error: () => checkout({ changed: bug() }),
+    storage_unavailable: () => checkout({ changed: createOutagePlatform() }),
+    internal_error: () => checkout({ changed: createFaultyPlatform() }),
   },
   takeInProviderEvent: {
     200: () => providerEvent(),
-    invalid_request: () => sendRaw("{}", null),
+    invalid_request: () => sendRawProviderEvent("{}", null),
     csrf_failed: () => call("/v1/webhooks/stripe", { method: "POST", headers: { origin: "https://elsewhere.example" }, body: "{}" }),
     not_found: () => providerEvent({ config: { ...platform.config, billing: null } }),
-    payload_too_large: () => sendRaw(" ".repeat(256 * 1_024 + 1), null),
-    rate_limited: () => providerEvent(crowded()),
-    storage_unavailable: () => providerEvent(outage()),
-    internal_error: () => providerEvent(bug()),
+    payload_too_large: () => sendRawProviderEvent(" ".repeat(256 * 1_024 + 1), null),
+    rate_limited: () => providerEvent(createRateLimitedPlatform()),
+    storage_unavailable: () => providerEvent(createOutagePlatform()),
+    internal_error: () => providerEvent(createFaultyPlatform()),
   },
   health: {
-    200: () => get("/v1/health"),
-    unhealthy: () => answerOf(outage(), "/v1/health"),
-    rate_limited: () => answerOf(crowded(), "/v1/health"),
-    internal_error: () => answerOf({ clock: () => Number.NaN }, "/v1/health"),
+    200: () => getWithKey("/v1/health"),
+    unhealthy: () => callWith(createOutagePlatform(), "/v1/health"),
+    rate_limited: () => callWith(createRateLimitedPlatform(), "/v1/health"),
+    internal_error: () => callWith({ clock: () => Number.NaN }, "/v1/health"),
   },
   issuerKeys: {
-    200: () => get("/.well-known/jwks.json"),
-    rate_limited: () => answerOf(crowded(), "/.well-known/jwks.json"),
-    internal_error: () => answerOf({ signer: undefined as never }, "/.well-known/jwks.json"),
+    200: () => getWithKey("/.well-known/jwks.json"),
+    rate_limited: () => callWith(createRateLimitedPlatform(), "/.well-known/jwks.json"),
+    internal_error: () => callWith({ signer: undefined as never }, "/.well-known/jwks.json"),
   },
   trust: {
-    200: () => get("/.well-known/svc-trust.json"),
-    rate_limited: () => answerOf(crowded(), "/.well-known/svc-trust.json"),
-    internal_error: () => answerOf({ signer: undefined as never }, "/.well-known/svc-trust.json"),
+    200: () => getWithKey("/.well-known/svc-trust.json"),
+    rate_limited: () => callWith(createRateLimitedPlatform(), "/.well-known/svc-trust.json"),
+    internal_error: () => callWith({ signer: undefined as never }, "/.well-known/svc-trust.json"),
   },
   openApiDocument: {
-    200: () => get("/v1/openapi.json"),
-    rate_limited: () => answerOf(crowded(), "/v1/openapi.json"),
+    200: () => getWithKey("/v1/openapi.json"),
+    rate_limited: () => callWith(createRateLimitedPlatform(), "/v1/openapi.json"),
     internal_error: () => {
       const config = Object.defineProperty({ ...platform.config }, "baseUrl", { get: addressGoing() });
-      return answerOf({ config }, "/v1/openapi.json");
+      return callWith({ config }, "/v1/openapi.json");
     },
   },
   ...sharingScenarios,
@@ -1138,7 +1189,7 @@ describe("webhooks", () => {
   const bodySchema = (type: string): z.ZodType =>
     validatorOf(document.webhooks[type]?.post.requestBody.content["application/json"]?.schema as Json);
   const sent = (type: string, about: { shareId?: string; certId?: string }, data: EventData | null = null) =>
-    eventBody(
+    eventToWire(
       { id: crypto.randomUUID(), type, createdAt: clock, shareId: about.shareId ?? null, certId: about.certId ?? null, seq: 7 },
       data,
     );
@@ -1151,11 +1202,11 @@ describe("webhooks", () => {
   };
 
   test("are every type of event there is, and the ping of a test", () => {
-    expect(Object.keys(document.webhooks).sort()).toEqual([...eventTypes, ...namedOnlyEventTypes, "test.ping"].sort());
+    expect(Object.keys(document.webhooks).sort()).toEqual([...standardEventTypes, ...optInEventTypes, "test.ping"].sort());
   });
 
   test("describe the body of each type: its ids, its values, and nothing else", () => {
-    for (const type of [...eventTypes, ...namedOnlyEventTypes]) {
+    for (const type of [...standardEventTypes, ...optInEventTypes]) {
       const schema = bodySchema(type);
       const about = type.startsWith("certificate.") ? { certId } : ofShare;
       expect(schema.safeParse(sent(type, about)).error, type).toBeUndefined();
@@ -1167,7 +1218,7 @@ describe("webhooks", () => {
   });
 
   test("describe what the feed really holds", async () => {
-    const { events } = (await get("/v1/events?limit=500", world.acme.keys.live)).body.data as { events: { type: string }[] };
+    const { events } = (await getWithKey("/v1/events?limit=500", world.acme.keys.live)).body.data as { events: { type: string }[] };
     expect(events.length).toBeGreaterThan(0);
     for (const event of events) expect(bodySchema(event.type).safeParse(event).error, event.type).toBeUndefined();
   });

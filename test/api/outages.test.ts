@@ -1,9 +1,9 @@
 // A database that does not answer: what the caller is told, and what becomes of what it was sent.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { json } from "../support/people.ts";
-import { decision, freshVerifier, person } from "../support/sharing.ts";
-import { consentRequest, serviceWith, submission } from "../support/world.ts";
+import { buildJsonRequest } from "../support/people.ts";
+import { buildDecision, createVerifier, signInPerson } from "../support/sharing.ts";
+import { buildConsentRequest, createServiceCall, buildSubmission } from "../support/world.ts";
 
 /** A database that does what it is asked and never says so. */
 const silent = {
@@ -24,7 +24,7 @@ const silent = {
 };
 
 test("B2: a database that has not answered in two seconds answers 503 with Retry-After, and says nothing of what was written", async () => {
-  const service = serviceWith({ DB: silent });
+  const service = createServiceCall({ DB: silent });
   const started = Date.now();
   const answer = await service("/v1/certs/cc_00000000000000000000000000/verify");
   expect([answer.status, answer.body.error.code, answer.headers.get("retry-after")]).toEqual([503, "storage_unavailable", "1"]);
@@ -38,15 +38,15 @@ test("B2: the same key sent again finds what a database without an answer wrote"
     prepare: (text: string) => env.DB.prepare(text),
     batch: (statements: D1PreparedStatement[]) => (isAway ? silent.batch(statements) : env.DB.batch(statements)),
   };
-  const service = serviceWith({ DB: sometimes });
+  const service = createServiceCall({ DB: sometimes });
   const headers = { "idempotency-key": "no-answer-1" };
   const purpose = "a purpose of this test alone";
-  expect((await service("/v1/consent", consentRequest(submission()))).status).toBe(201); // the account is remembered: one batch is all that is asked
+  expect((await service("/v1/consent", buildConsentRequest(buildSubmission()))).status).toBe(201); // the account is remembered: one batch is all that is asked
   isAway = true;
-  const first = await service("/v1/consent", consentRequest({ ...submission(), purpose }, headers));
+  const first = await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), purpose }, headers));
   expect([first.status, first.body.error.code]).toEqual([503, "storage_unavailable"]);
   isAway = false;
-  const again = await service("/v1/consent", consentRequest({ ...submission(), purpose }, headers));
+  const again = await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), purpose }, headers));
   expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
   const { n } = (await env.DB.prepare(
     "SELECT count(*) AS n FROM certificates WHERE purpose_id IN (SELECT id FROM purposes WHERE purpose = ?)",
@@ -57,7 +57,7 @@ test("B2: the same key sent again finds what a database without an answer wrote"
 });
 
 test("B2: a share that a database without an answer wrote is the one that the same key gets when it is sent again", async () => {
-  const pat = await person();
+  const pat = await signInPerson();
   let isAway = false;
   const sometimes = {
     prepare: (text: string) => env.DB.prepare(text),
@@ -65,8 +65,8 @@ test("B2: a share that a database without an answer wrote is the one that the sa
     // The claim of the key is answered; the grant, which is longer, is not.
     batch: (statements: D1PreparedStatement[]) => (isAway && statements.length > 5 ? silent.batch(statements) : env.DB.batch(statements)),
   };
-  const service = serviceWith({ DB: sometimes });
-  const asked = json(decision(freshVerifier()), { ...pat.headers, "idempotency-key": "no-answer-2" });
+  const service = createServiceCall({ DB: sometimes });
+  const asked = buildJsonRequest(buildDecision(createVerifier()), { ...pat.headers, "idempotency-key": "no-answer-2" });
   isAway = true;
   const first = await service("/v1/share/consent", asked);
   expect([first.status, first.body.error.code]).toEqual([503, "storage_unavailable"]);

@@ -5,26 +5,26 @@ import { minuteMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { settleShares } from "../../workers/background/share-sweep.ts";
 import type { Platform } from "../../workers/services.ts";
-import { json } from "../support/people.ts";
-import { answerOf, outage, platform } from "../support/scenarios.ts";
-import { allEvents, outcome, person, read, type SignedPerson } from "../support/sharing.ts";
-import { settled } from "../support/settled.ts";
-import { held, withdrawn } from "../support/withdrawing.ts";
-import { get, world, worldInSecondHome } from "../support/world.ts";
+import { buildJsonRequest } from "../support/people.ts";
+import { callWith, createOutagePlatform, platform } from "../support/scenarios.ts";
+import { listAllEvents, describeOutcome, signInPerson, getWithApiKey, type SignedPerson } from "../support/sharing.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { issueToNewPerson, withdrawCertificate } from "../support/withdrawal.ts";
+import { getWithKey, world, worldInSecondShard } from "../support/world.ts";
 
 const of = (by: SignedPerson, more: object = {}) => ({ fields: { email: by.email, first_name: "Pat" }, ...more });
 const list = async (by: SignedPerson, path = "") => (await by.get(`/v1/me/certificates${path}`)).body.data;
 const withdraw = (by: SignedPerson, body: object) => by.post("/v1/me/certificates/withdraw", body);
-const status = async (certId: string): Promise<string> => (await get(`/v1/certs/${certId}/verify`)).body.data.status;
+const status = async (certId: string): Promise<string> => (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.status;
 
 describe("certificates that name a person", () => {
   test("are told by business and then one by one, from every home, and nobody else's", async () => {
-    const [by, stranger] = [await person({}), await person({})];
-    const first = await held(of(by));
-    const second = await held(of(by, { purpose: "roof survey" }));
-    const far = await held(of(by), worldInSecondHome.acme);
-    await held(of(stranger));
-    await withdrawn({ ...first, email: by.email });
+    const [by, stranger] = [await signInPerson({}), await signInPerson({})];
+    const first = await issueToNewPerson(of(by));
+    const second = await issueToNewPerson(of(by, { purpose: "roof survey" }));
+    const far = await issueToNewPerson(of(by), worldInSecondShard.acme);
+    await issueToNewPerson(of(stranger));
+    await withdrawCertificate({ ...first, email: by.email });
 
     const { businesses, has_more, incomplete } = await list(by);
     expect({ has_more, incomplete }).toEqual({ has_more: false, incomplete: false });
@@ -39,7 +39,7 @@ describe("certificates that name a person", () => {
     ]);
     expect(certificates[0]).toMatchObject({ purpose: "roof survey", cease_by: null, verify_url: `http://svc.test/c/${second.certId}` });
     expect(certificates[1].cease_by).not.toBeNull();
-    expect((await list(by, `/${worldInSecondHome.acme.id}`)).certificates.map(({ cert_id }: { cert_id: string }) => cert_id)).toEqual([
+    expect((await list(by, `/${worldInSecondShard.acme.id}`)).certificates.map(({ cert_id }: { cert_id: string }) => cert_id)).toEqual([
       far.certId,
     ]);
     expect((await list(by, `/${world.acme.id}?starting_after=${second.certId}`)).certificates).toHaveLength(1);
@@ -49,36 +49,38 @@ describe("certificates that name a person", () => {
   });
 
   test("test certificates are none, and an address among the fields that was not proven finds nothing", async () => {
-    const by = await person({});
-    const victim = await person({});
-    await held(of(victim));
+    const by = await signInPerson({});
+    const victim = await signInPerson({});
+    await issueToNewPerson(of(victim));
     await by.put("/v1/me/fields", { email: victim.email });
     expect((await list(by)).businesses).toEqual([]);
-    await held(of(by, { client_id: world.acme.clients.sandbox }));
+    await issueToNewPerson(of(by, { client_id: world.acme.clients.sandbox }));
     expect((await list(by)).businesses).toEqual([]);
   });
 
   test("a home that does not answer is said, and the others are shown", async () => {
-    const by = await person({});
-    await held(of(by));
-    const away = (outage().homes as Platform["homes"]).of("") as Database;
-    const all = () => platform.homes.all().map(([home, db]) => [home, home === "01" ? away : db] as const);
-    const answer = await answerOf({ homes: { ...platform.homes, all } }, "/v1/me/certificates", { headers: by.headers });
+    const by = await signInPerson({});
+    await issueToNewPerson(of(by));
+    const away = (createOutagePlatform().shards as Platform["shards"]).forId("") as Database;
+    const all = () => platform.shards.all().map(([home, db]) => [home, home === "01" ? away : db] as const);
+    const answer = await callWith({ shards: { ...platform.shards, all } }, "/v1/me/certificates", { headers: by.headers });
     expect(answer.body.data).toMatchObject({ incomplete: true, businesses: [{ business_id: world.acme.id }] });
   });
 });
 
 describe("withdrawing from an account", () => {
   test("from one certificate: its receipt says by code, the chain by account, and the business is told", async () => {
-    const by = await person({});
-    const [mine, kept] = [await held(of(by)), await held(of(by))];
+    const by = await signInPerson({});
+    const [mine, kept] = [await issueToNewPerson(of(by)), await issueToNewPerson(of(by))];
     const answer = await withdraw(by, { scope: "certificate", cert_id: mine.certId });
     expect(answer.body.data).toMatchObject({ withdrawn: 1, pending: false, cert_id: mine.certId });
     expect([await status(mine.certId), await status(kept.certId)]).toEqual(["revoked", "active"]);
-    const detail = (await read(`/v1/certs/${mine.certId}`)).body.data;
+    const detail = (await getWithApiKey(`/v1/certs/${mine.certId}`)).body.data;
     expect(detail.withdrawal).toMatchObject({ method: "email_code", scope: "certificate", cease_by: answer.body.data.cease_by });
-    await settled();
-    expect((await allEvents()).filter(({ type, cert_id }) => type === "certificate.revoked" && cert_id === mine.certId)).toHaveLength(1);
+    await waitUntilSettled();
+    expect((await listAllEvents()).filter(({ type, cert_id }) => type === "certificate.revoked" && cert_id === mine.certId)).toHaveLength(
+      1,
+    );
     const row = await env.DB.prepare(
       "SELECT id, chain, payload_sealed FROM audit_outbox WHERE entity_id = ? AND type = 'certificate.revoked'",
     )
@@ -86,18 +88,18 @@ describe("withdrawing from an account", () => {
       .first<{ id: string; chain: string; payload_sealed: string }>();
     const context = { table: "audit_outbox", record: row?.id as string, field: "payload", owner: row?.chain as string };
     expect(await platform.vault.open(context, row?.payload_sealed as string)).toContain('"actor":"subject:account"');
-    expect(outcome(await withdraw(by, { scope: "certificate", cert_id: mine.certId }))).toBe("409 already_revoked");
+    expect(describeOutcome(await withdraw(by, { scope: "certificate", cert_id: mine.certId }))).toBe("409 already_revoked");
   });
 
   test("somebody else's certificate, a test one and an unknown one are not there", async () => {
-    const [by, other] = [await person({}), await person({})];
-    const theirs = await held(of(other));
-    const test_ = await held(of(by, { client_id: world.acme.clients.sandbox }));
+    const [by, other] = [await signInPerson({}), await signInPerson({})];
+    const theirs = await issueToNewPerson(of(other));
+    const test_ = await issueToNewPerson(of(by, { client_id: world.acme.clients.sandbox }));
     for (const cert_id of [theirs.certId, test_.certId, "cc_00000000000000000000000000", "nothing"]) {
-      expect(outcome(await withdraw(by, { scope: "certificate", cert_id }))).toBe("404 cert_not_found");
+      expect(describeOutcome(await withdraw(by, { scope: "certificate", cert_id }))).toBe("404 cert_not_found");
     }
-    expect(outcome(await withdraw(by, { scope: "business", business_id: world.other.id }))).toBe("404 cert_not_found");
-    expect(outcome(await withdraw(by, { scope: "business", business_id: "nothing" }))).toBe("404 cert_not_found");
+    expect(describeOutcome(await withdraw(by, { scope: "business", business_id: world.other.id }))).toBe("404 cert_not_found");
+    expect(describeOutcome(await withdraw(by, { scope: "business", business_id: "nothing" }))).toBe("404 cert_not_found");
     const unclear = [await withdraw(by, { scope: "all" }), await withdraw(by, {})];
     expect(unclear.map(({ status, body }) => [status, body.error.message])).toEqual([
       [400, "scope: must be one of certificate, business, everything."],
@@ -107,9 +109,9 @@ describe("withdrawing from an account", () => {
   });
 
   test("from one business leaves the others alone, whatever that business has paid", async () => {
-    const by = await person({});
-    const mine = [await held(of(by)), await held(of(by))];
-    const far = await held(of(by), worldInSecondHome.acme);
+    const by = await signInPerson({});
+    const mine = [await issueToNewPerson(of(by)), await issueToNewPerson(of(by))];
+    const far = await issueToNewPerson(of(by), worldInSecondShard.acme);
     await env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(world.acme.id).run();
     try {
       const answer = await withdraw(by, { scope: "business", business_id: world.acme.id });
@@ -122,19 +124,19 @@ describe("withdrawing from an account", () => {
   });
 
   test("from everything, in every home, however many there are; a later certificate is a new consent", async () => {
-    const by = await person({});
-    const mine = await Promise.all(Array.from({ length: 45 }, () => held(of(by))));
-    const far = await held(of(by), worldInSecondHome.acme);
+    const by = await signInPerson({});
+    const mine = await Promise.all(Array.from({ length: 45 }, () => issueToNewPerson(of(by))));
+    const far = await issueToNewPerson(of(by), worldInSecondShard.acme);
     const answer = await withdraw(by, { scope: "everything" });
     expect(answer.body.data).toMatchObject({ withdrawn: 46, pending: false });
     expect(new Set(await Promise.all([...mine, far].map(({ certId }) => status(certId))))).toEqual(new Set(["revoked"]));
-    expect(await status((await held(of(by))).certId)).toBe("active");
+    expect(await status((await issueToNewPerson(of(by))).certId)).toBe("active");
     expect((await env.DB.prepare("SELECT COUNT(*) AS n FROM account_withdrawals").first<{ n: number }>())?.n).toBe(0);
   });
 
   test("what a request left undone is done by the minute, dated as the person's act", async () => {
-    const by = await person({});
-    const mine = await held(of(by));
+    const by = await signInPerson({});
+    const mine = await issueToNewPerson(of(by));
     let signed = 0;
     const failing = {
       ...platform.signer,
@@ -143,11 +145,15 @@ describe("withdrawing from an account", () => {
         throw new Error("died");
       },
     };
-    const answer = await answerOf({ signer: failing }, "/v1/me/certificates/withdraw", json({ scope: "everything" }, by.headers));
+    const answer = await callWith(
+      { signer: failing },
+      "/v1/me/certificates/withdraw",
+      buildJsonRequest({ scope: "everything" }, by.headers),
+    );
     expect([answer.status, signed]).toEqual([500, 1]);
     expect(await status(mine.certId)).toBe("active");
     await settleShares({ ...platform, clock: () => Date.now() + 2 * minuteMs });
-    const { withdrawal } = (await read(`/v1/certs/${mine.certId}`)).body.data;
+    const { withdrawal } = (await getWithApiKey(`/v1/certs/${mine.certId}`)).body.data;
     expect(Math.abs(Date.parse(withdrawal.withdrawn_at) - Date.now())).toBeLessThan(minuteMs);
   });
 });

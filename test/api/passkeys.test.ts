@@ -1,18 +1,32 @@
 // Passkeys: who may add one, what an authenticator has to say for it to be believed, and what nobody learns on the way.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { base64UrlOf, bytesOfBase64Url, utf8 } from "../../core/bytes.ts";
+import { toBase64Url, fromBase64Url, encodeUtf8 } from "../../core/bytes.ts";
 import { minuteMs } from "../../core/time.ts";
 import { consumerEmailContext } from "../../storage/people-contexts.ts";
-import { dropExpired } from "../../workers/background/expiry-sweep.ts";
+import { deleteExpired } from "../../workers/background/expiry-sweep.ts";
 import type { Env } from "../../workers/env.ts";
-import { openPlatform } from "../../workers/services.ts";
-import { vaultOf } from "../../scripts/demo-world.ts";
-import { Authenticator, type Lies } from "../support/authenticator.ts";
-import { addPasskey, askToMake, askToSign, giveSigned, signInWith } from "../support/passkeys.ts";
-import { cookieOf, forgetCodes, json, mailsTo, signIn, signInByMail } from "../support/people.ts";
-import { settled } from "../support/settled.ts";
-import { call, databaseContents, productionSettings, rowCounts, serviceWith, world, type Answer } from "../support/world.ts";
+import { createPlatform } from "../../workers/services.ts";
+import { openVaultFromVars } from "../../scripts/demo-world.ts";
+import { Authenticator, type AuthenticatorOverrides } from "../support/authenticator.ts";
+import {
+  registerPasskey,
+  requestCreationOptions,
+  requestSignInOptions,
+  submitSignedCredential,
+  signInWithPasskey,
+} from "../support/passkeys.ts";
+import { getCookie, clearCodes, buildJsonRequest, listMailTo, signIn, signInByEmail } from "../support/people.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import {
+  call,
+  readDatabaseContents,
+  productionSettings,
+  countRows,
+  createServiceCall,
+  world,
+  type TestResponse,
+} from "../support/world.ts";
 
 const { consumerEmail, ownerEmail } = world;
 const strangerEmail = "stranger@example.com";
@@ -26,7 +40,7 @@ let start = noon;
 beforeEach(async () => {
   start += 24 * 60 * minuteMs; // each test has a day to itself: a person may ask for some things only so often
   at(start);
-  await forgetCodes();
+  await clearCodes();
   for (const table of ["sessions", "passkeys", "webauthn_challenges"])
     for (const db of [env.DB, env.DB_01 as D1Database]) await db.prepare(`DELETE FROM ${table}`).run();
 });
@@ -34,23 +48,24 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
+const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 const person = (email = consumerEmail): Promise<{ cookie: string }> => signIn(email, "consumer");
 const list = async (headers: { cookie: string }) => (await call("/v1/me/passkeys", { headers })).body.data.passkeys;
-const remove = (headers: { cookie: string }, id: string): Promise<Answer> => call(`/v1/me/passkeys/${id}`, { method: "DELETE", headers });
-const whoIs = (cookie: string): Promise<Answer> => call("/v1/auth/session", { headers: { cookie } });
+const remove = (headers: { cookie: string }, id: string): Promise<TestResponse> =>
+  call(`/v1/me/passkeys/${id}`, { method: "DELETE", headers });
+const whoIs = (cookie: string): Promise<TestResponse> => call("/v1/auth/session", { headers: { cookie } });
 const withPasskey = async (authenticator = new Authenticator()): Promise<Authenticator> => {
-  const { answer } = await addPasskey(await person(), { authenticator });
+  const { answer } = await registerPasskey(await person(), { authenticator });
   if (answer.status !== 201) throw new Error(answer.text);
   return authenticator;
 };
 /** Without what is each answer's own. */
-const told = (answer: Answer): string => `${answer.status} ${answer.text.replace(answer.body.request_id, "")}`;
+const told = (answer: TestResponse): string => `${answer.status} ${answer.text.replace(answer.body.request_id, "")}`;
 
 describe("adding a passkey", () => {
   test("asks the authenticator for one that says who it is, after the person was verified, by a handle that means nothing", async () => {
     const me = await person();
-    const asked = await askToMake(me);
+    const asked = await requestCreationOptions(me);
     expect(asked.status).toBe(200);
     expect(asked.body.data.options).toMatchObject({
       rp: { id: "svc.test" },
@@ -60,13 +75,13 @@ describe("adding a passkey", () => {
       excludeCredentials: [],
       timeout: 5 * minuteMs,
     });
-    const handle = bytesOfBase64Url(asked.body.data.options.user.id) as Uint8Array;
+    const handle = fromBase64Url(asked.body.data.options.user.id) as Uint8Array;
     expect([handle.length, String.fromCharCode(...handle.subarray(0, 2))]).toEqual([32, "00"]);
-    expect(bytesOfBase64Url(asked.body.data.options.challenge)).toHaveLength(32);
-    expect(JSON.stringify(await databaseContents())).not.toContain(asked.body.data.options.challenge);
+    expect(fromBase64Url(asked.body.data.options.challenge)).toHaveLength(32);
+    expect(JSON.stringify(await readDatabaseContents())).not.toContain(asked.body.data.options.challenge);
 
-    const { answer, authenticator } = await addPasskey(me);
-    const again = (await askToMake(me)).body.data.options;
+    const { answer, authenticator } = await registerPasskey(me);
+    const again = (await requestCreationOptions(me)).body.data.options;
     expect(again.excludeCredentials).toEqual([{ id: authenticator.id, transports: ["internal", "hybrid"], type: "public-key" }]);
     expect(again.user.id).toBe(authenticator.userHandle);
     expect(answer.status).toBe(201);
@@ -79,7 +94,7 @@ describe("adding a passkey", () => {
       "user-agent": "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:150.0) Gecko/20100101 Firefox/150.0",
       "accept-language": "es",
     };
-    const { answer } = await addPasskey(headers);
+    const { answer } = await registerPasskey(headers);
     const { id } = answer.body.data;
     expect(answer.body.data).toEqual({
       id: expect.stringMatching(/^psk_00[0-9a-hjkmnp-tv-z]{24}$/),
@@ -91,110 +106,111 @@ describe("adding a passkey", () => {
     expect(await list(me)).toEqual([answer.body.data]);
     const [entry] = (await call("/v1/me/audit", { headers: me })).body.data.entries;
     expect(entry).toMatchObject({ type: "passkey.added", entity_type: "passkey", entity_id: id });
-    await settled();
-    const [mail] = await mailsTo(consumerEmail);
+    await waitUntilSettled();
+    const [mail] = await listMailTo(consumerEmail);
     expect(mail?.subject).toBe("Se ha añadido una llave de acceso a su cuenta");
     expect(mail?.text).toContain("(Firefox, Windows)");
   });
 
   test("takes a name, which nobody reads at rest", async () => {
     const me = await person();
-    expect((await addPasskey(me, { name: "  Zqmarker phone " })).answer.body.data.name).toBe("Zqmarker phone");
-    expect(JSON.stringify(await databaseContents())).not.toContain("Zqmarker");
-    expect((await addPasskey(me)).answer.body.data.name).toBe("Passkey");
+    expect((await registerPasskey(me, { name: "  Zqmarker phone " })).answer.body.data.name).toBe("Zqmarker phone");
+    expect(JSON.stringify(await readDatabaseContents())).not.toContain("Zqmarker");
+    expect((await registerPasskey(me)).answer.body.data.name).toBe("Passkey");
     for (const name of ["x".repeat(81), "a\u0007b", "a\u202eb"])
-      expect((await addPasskey(me, { name })).answer.body.error.message).toMatch(/^name: must /);
+      expect((await registerPasskey(me, { name })).answer.body.error.message).toMatch(/^name: must /);
   });
 
   test("needs a proof of the last ten minutes, for asking and for adding", async () => {
     const me = await person();
     at(start + 10 * minuteMs - 1);
-    const { options } = (await askToMake(me)).body.data;
+    const { options } = (await requestCreationOptions(me)).body.data;
     at(start + 10 * minuteMs);
-    const late = await askToMake(me);
+    const late = await requestCreationOptions(me);
     expect([outcome(late), late.body.error.message]).toEqual([
       "403 forbidden",
       "This needs a proof of the last 10 minutes that it is you: sign in again first.",
     ]);
     const credential = await new Authenticator().make(options);
-    expect(outcome(await call("/v1/me/passkeys", json({ credential }, me)))).toBe("403 forbidden");
-    expect(await rowCounts(["passkeys"])).toEqual({ passkeys: 0 });
-    expect((await addPasskey(await person())).answer.status).toBe(201);
+    expect(outcome(await call("/v1/me/passkeys", buildJsonRequest({ credential }, me)))).toBe("403 forbidden");
+    expect(await countRows(["passkeys"])).toEqual({ passkeys: 0 });
+    expect((await registerPasskey(await person())).answer.status).toBe(201);
   });
 
   test("takes an attestation that the new key signed itself, as some browsers send one", async () => {
-    const { answer, authenticator } = await addPasskey(await person(), { lies: { selfAttested: true } });
+    const { answer, authenticator } = await registerPasskey(await person(), { lies: { selfAttested: true } });
     expect(answer.status, answer.text).toBe(201);
-    expect((await signInWith(authenticator)).status).toBe(200);
+    expect((await signInWithPasskey(authenticator)).status).toBe(200);
   });
 
   test("is possible with a passkey as the proof", async () => {
     const authenticator = await withPasskey();
     at(start + 60 * minuteMs);
-    const signed = await signInWith(authenticator);
-    expect((await addPasskey({ cookie: cookieOf(signed) })).answer.status).toBe(201);
+    const signed = await signInWithPasskey(authenticator);
+    expect((await registerPasskey({ cookie: getCookie(signed) })).answer.status).toBe(201);
   });
 
-  test.each<readonly [string, Lies]>([
+  test.each<readonly [string, AuthenticatorOverrides]>([
     ["made on another origin", { origin: "https://evil.example" }],
     ["made on a sibling of the app", { origin: "http://evil.svc.test" }],
     ["made for another host", { rpId: "evil.example" }],
     ["made without asking who is there", { unverified: true }],
     ["that is a signature and no new passkey", { type: "webauthn.get" }],
-    ["made for a challenge that is not ours", { challenge: base64UrlOf(new Uint8Array(32)) }],
+    ["made for a challenge that is not ours", { challenge: toBase64Url(new Uint8Array(32)) }],
     ["of a format that does not exist", { format: "nonsense" }],
     ["with the certificate of a maker, right in every way", { attested: true }],
   ])("U8: refuses one %s, and spends its challenge", async (_name, lies) => {
     const me = await person();
-    const before = await rowCounts(tables);
-    const { options } = (await askToMake(me)).body.data;
+    const before = await countRows(tables);
+    const { options } = (await requestCreationOptions(me)).body.data;
     const authenticator = new Authenticator();
-    const bad = await call("/v1/me/passkeys", json({ credential: await authenticator.make(options, lies) }, me));
+    const bad = await call("/v1/me/passkeys", buildJsonRequest({ credential: await authenticator.make(options, lies) }, me));
     expect([outcome(bad), bad.body.error.message]).toEqual([
       "400 passkey_refused",
       "The passkey was not accepted. Ask for new options and try again.",
     ]);
-    const honest = await call("/v1/me/passkeys", json({ credential: await authenticator.make(options) }, me));
+    const honest = await call("/v1/me/passkeys", buildJsonRequest({ credential: await authenticator.make(options) }, me));
     if (lies.challenge === undefined) expect(outcome(honest)).toBe("400 passkey_refused");
     else expect(honest.status).toBe(201);
-    if (lies.challenge === undefined) expect(await rowCounts(tables)).toEqual(before);
+    if (lies.challenge === undefined) expect(await countRows(tables)).toEqual(before);
   });
 
   test("U8: takes a challenge once, for five minutes, in the session that asked, and for nothing but adding", async () => {
     const me = await person();
     const stranger = await person(strangerEmail);
-    const give = (credential: object, headers = me): Promise<Answer> => call("/v1/me/passkeys", json({ credential }, headers));
-    const made = async (): Promise<object> => new Authenticator().make((await askToMake(me)).body.data.options);
+    const give = (credential: object, headers = me): Promise<TestResponse> =>
+      call("/v1/me/passkeys", buildJsonRequest({ credential }, headers));
+    const made = async (): Promise<object> => new Authenticator().make((await requestCreationOptions(me)).body.data.options);
 
     const once = await made();
     const answers = await Promise.all(Array.from({ length: 8 }, () => give(once)));
     expect(answers.map(outcome).sort()).toEqual(["201 ok", ...Array.from({ length: 7 }, () => "400 passkey_refused")]);
 
     expect(outcome(await give(await made(), stranger))).toBe("400 passkey_refused");
-    const asked = (await askToMake(me)).body.data.options;
-    const toSign = { ...asked, challenge: (await askToSign()).challenge };
+    const asked = (await requestCreationOptions(me)).body.data.options;
+    const toSign = { ...asked, challenge: (await requestSignInOptions()).challenge };
     expect(outcome(await give(await new Authenticator().make(toSign)))).toBe("400 passkey_refused");
 
     const late = await made();
     at(start + 5 * minuteMs);
     expect(outcome(await give(late))).toBe("400 passkey_refused");
-    expect(await rowCounts(["passkeys"])).toEqual({ passkeys: 1 });
+    expect(await countRows(["passkeys"])).toEqual({ passkeys: 1 });
   });
 
   test("refuses one that is called like somebody else's, or otherwise than it says", async () => {
-    const theirs = (await addPasskey(await person(strangerEmail))).authenticator;
+    const theirs = (await registerPasskey(await person(strangerEmail))).authenticator;
     const me = await person();
-    expect(outcome((await addPasskey(me, { lies: { id: theirs.id } })).answer)).toBe("400 passkey_refused");
-    const { options } = (await askToMake(me)).body.data;
+    expect(outcome((await registerPasskey(me, { lies: { id: theirs.id } })).answer)).toBe("400 passkey_refused");
+    const { options } = (await requestCreationOptions(me)).body.data;
     const credential = { ...(await new Authenticator().make(options)), id: theirs.id, rawId: theirs.id };
-    expect(outcome(await call("/v1/me/passkeys", json({ credential }, me)))).toBe("400 passkey_refused");
-    expect((await signInWith(theirs)).body.data.user.email).toBe(strangerEmail);
+    expect(outcome(await call("/v1/me/passkeys", buildJsonRequest({ credential }, me)))).toBe("400 passkey_refused");
+    expect((await signInWithPasskey(theirs)).body.data.user.email).toBe(strangerEmail);
   });
 
   test("stops at ten, however many come at once", async () => {
     const me = await person();
-    for (let made = 0; made < 8; made += 1) await addPasskey(me);
-    const answers = await Promise.all(Array.from({ length: 5 }, () => addPasskey(me)));
+    for (let made = 0; made < 8; made += 1) await registerPasskey(me);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => registerPasskey(me)));
     expect(answers.map(({ answer }) => outcome(answer)).sort()).toEqual([
       "201 ok",
       "201 ok",
@@ -202,9 +218,9 @@ describe("adding a passkey", () => {
       "409 passkey_limit",
       "409 passkey_limit",
     ]);
-    expect(outcome(await askToMake(me))).toBe("409 passkey_limit");
+    expect(outcome(await requestCreationOptions(me))).toBe("409 passkey_limit");
     expect(await list(me)).toHaveLength(10);
-    expect(await rowCounts(["passkeys"])).toEqual({ passkeys: 10 });
+    expect(await countRows(["passkeys"])).toEqual({ passkeys: 10 });
   });
 
   test("is for consumers: members of a business have none here", async () => {
@@ -223,7 +239,7 @@ describe("signing in with a passkey", () => {
     const authenticator = await withPasskey();
     at(start + 60 * minuteMs);
     const { cookie: before } = await person();
-    const answer = await signInWith(authenticator, {}, { cookie: before });
+    const answer = await signInWithPasskey(authenticator, {}, { cookie: before });
     expect(answer.status, answer.text).toBe(200);
     expect(answer.body.data).toEqual({
       user: { id: expect.stringMatching(/^con_00/), email: consumerEmail, realm: "consumer", role: null, business_id: null },
@@ -232,14 +248,14 @@ describe("signing in with a passkey", () => {
     expect(answer.headers.get("set-cookie")).toMatch(
       /^svc_session=ses_00[A-Za-z0-9_-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/,
     );
-    const cookie = cookieOf(answer);
+    const cookie = getCookie(answer);
     expect(cookie).not.toBe(before);
     expect([(await whoIs(cookie)).status, (await whoIs(before)).status]).toEqual([200, 401]);
     expect((await list({ cookie }))[0].last_used).toBe(new Date(start).toISOString().slice(0, 10));
   });
 
   test("asks the same of everybody", async () => {
-    const options = await askToSign();
+    const options = await requestSignInOptions();
     expect(options).toEqual({
       rpId: "svc.test",
       challenge: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
@@ -249,29 +265,29 @@ describe("signing in with a passkey", () => {
     const { cookie } = await person();
     const asked = await call("/v1/auth/passkey/options", { method: "POST", headers: { cookie } });
     expect(Object.keys(asked.body.data.options)).toEqual(Object.keys(options));
-    expect((await askToSign()).challenge).not.toBe(options.challenge);
+    expect((await requestSignInOptions()).challenge).not.toBe(options.challenge);
   });
 
   test("finds the home by what the authenticator calls the account", async () => {
     const second = env.DB_01 as D1Database;
-    const vault = await vaultOf(env);
+    const vault = await openVaultFromVars(env);
     const email = "second.home@example.com";
     const id = `con_01${"7".repeat(24)}`;
     await second
       .prepare("INSERT INTO consumers (id, email_sealed, email_index, audit_chain, created_at) VALUES (?, ?, ?, ?, 0)")
       .bind(id, await vault.seal(consumerEmailContext(id), email), await vault.blindIndex("email", email), "7".repeat(32))
       .run();
-    const { authenticator } = await addPasskey(await signInByMail(email, "consumer"));
-    expect(String.fromCharCode(...(bytesOfBase64Url(authenticator.userHandle) as Uint8Array).subarray(0, 2))).toBe("01");
-    const answer = await signInWith(authenticator);
+    const { authenticator } = await registerPasskey(await signInByEmail(email, "consumer"));
+    expect(String.fromCharCode(...(fromBase64Url(authenticator.userHandle) as Uint8Array).subarray(0, 2))).toBe("01");
+    const answer = await signInWithPasskey(authenticator);
     expect(answer.body.data.user.id).toBe(id);
-    expect(cookieOf(answer)).toMatch(/^svc_session=ses_01/);
-    expect((await whoIs(cookieOf(answer))).body.data.email).toBe(email);
+    expect(getCookie(answer)).toMatch(/^svc_session=ses_01/);
+    expect((await whoIs(getCookie(answer))).body.data.email).toBe(email);
   });
 
-  const zeros = base64UrlOf(new Uint8Array(32));
-  const nobodysHandle = base64UrlOf(utf8(`00${"x".repeat(30)}`));
-  test.each<readonly [string, Lies]>([
+  const zeros = toBase64Url(new Uint8Array(32));
+  const nobodysHandle = toBase64Url(encodeUtf8(`00${"x".repeat(30)}`));
+  test.each<readonly [string, AuthenticatorOverrides]>([
     ["signed on another origin", { origin: "https://evil.example" }],
     ["signed on a sibling of the app", { origin: "http://evil.svc.test" }],
     ["signed on the app's host over https", { origin: "https://svc.test" }],
@@ -281,66 +297,66 @@ describe("signing in with a passkey", () => {
     ["signed over a challenge that is not ours", { challenge: zeros }],
     ["of a passkey that nobody has", { id: "AAAAAAAAAAAAAAAAAAAAAA" }],
     ["of an account that nobody has", { userHandle: nobodysHandle }],
-    ["of a home that is not there", { userHandle: base64UrlOf(utf8(`zz${"x".repeat(30)}`)) }],
+    ["of a home that is not there", { userHandle: toBase64Url(encodeUtf8(`zz${"x".repeat(30)}`)) }],
     ["with a handle that is none of ours", { userHandle: "AAAA" }],
     ["without a handle", { userHandle: null }],
     ["whose counter went back", { counter: 3 }],
     ["whose counter stood still", { counter: 5 }],
   ])("U8: is refused with one answer when the credential is one %s", async (_name, lies) => {
     const authenticator = await withPasskey();
-    expect((await signInWith(authenticator, { counter: 5 })).status).toBe(200);
-    const before = await rowCounts(tables);
-    const options = await askToSign();
-    const answer = await giveSigned(await authenticator.sign(options, lies));
+    expect((await signInWithPasskey(authenticator, { counter: 5 })).status).toBe(200);
+    const before = await countRows(tables);
+    const options = await requestSignInOptions();
+    const answer = await submitSignedCredential(await authenticator.sign(options, lies));
     expect(answer.headers.has("set-cookie")).toBe(false);
-    expect(told(answer)).toBe(told(await giveSigned(await authenticator.sign({ ...options, challenge: zeros }))));
+    expect(told(answer)).toBe(told(await submitSignedCredential(await authenticator.sign({ ...options, challenge: zeros }))));
     expect(outcome(answer)).toBe("400 login_failed");
-    expect(await rowCounts(tables)).toEqual(before);
-    const honest = await giveSigned(await authenticator.sign(options, { counter: 9 }));
+    expect(await countRows(tables)).toEqual(before);
+    const honest = await submitSignedCredential(await authenticator.sign(options, { counter: 9 }));
     expect(outcome(honest)).toBe(lies.challenge === undefined ? "400 login_failed" : "200 ok"); // the challenge is spent
   });
 
   test("U8: is refused to another key under the same name, and to one that was removed", async () => {
     const authenticator = await withPasskey();
     const me = await person();
-    const { options } = (await askToMake(me)).body.data;
+    const { options } = (await requestCreationOptions(me)).body.data;
     const impostor = new Authenticator();
     await impostor.make(options, { id: authenticator.id });
     impostor.userHandle = authenticator.userHandle;
-    expect(outcome(await signInWith(impostor, { counter: 50 }))).toBe("400 login_failed");
-    expect((await signInWith(authenticator)).status).toBe(200);
+    expect(outcome(await signInWithPasskey(impostor, { counter: 50 }))).toBe("400 login_failed");
+    expect((await signInWithPasskey(authenticator)).status).toBe(200);
     const [{ id }] = await list(me);
     await remove(me, id);
-    expect(outcome(await signInWith(authenticator))).toBe("400 login_failed");
+    expect(outcome(await signInWithPasskey(authenticator))).toBe("400 login_failed");
   });
 
   test("U8: works once for a challenge and once for a count, however often it is given at once", async () => {
     const authenticator = await withPasskey();
-    const signed = await authenticator.sign(await askToSign());
-    const sessions = await rowCounts(["sessions"]);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => giveSigned(signed)));
+    const signed = await authenticator.sign(await requestSignInOptions());
+    const sessions = await countRows(["sessions"]);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => submitSignedCredential(signed)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(await rowCounts(["sessions"])).toEqual({ sessions: (sessions.sessions as number) + 1 });
-    const twins = await Promise.all([1, 2, 3, 4].map(async () => authenticator.sign(await askToSign(), { counter: 9 })));
-    const given = await Promise.all(twins.map((twin) => giveSigned(twin)));
+    expect(await countRows(["sessions"])).toEqual({ sessions: (sessions.sessions as number) + 1 });
+    const twins = await Promise.all([1, 2, 3, 4].map(async () => authenticator.sign(await requestSignInOptions(), { counter: 9 })));
+    const given = await Promise.all(twins.map((twin) => submitSignedCredential(twin)));
     expect(given.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
   test("U8: takes a challenge for five minutes, and none that was given for adding", async () => {
     const authenticator = await withPasskey();
     const me = await person();
-    const { challenge } = (await askToMake(me)).body.data.options;
-    expect(outcome(await giveSigned(await authenticator.sign({ rpId: "svc.test", challenge }), me))).toBe("400 login_failed");
-    const [early, late] = [await askToSign(), await askToSign()];
+    const { challenge } = (await requestCreationOptions(me)).body.data.options;
+    expect(outcome(await submitSignedCredential(await authenticator.sign({ rpId: "svc.test", challenge }), me))).toBe("400 login_failed");
+    const [early, late] = [await requestSignInOptions(), await requestSignInOptions()];
     at(start + 5 * minuteMs - 1);
-    expect((await giveSigned(await authenticator.sign(early))).status).toBe(200);
+    expect((await submitSignedCredential(await authenticator.sign(early))).status).toBe(200);
     at(start + 5 * minuteMs);
-    expect(outcome(await giveSigned(await authenticator.sign(late)))).toBe("400 login_failed");
+    expect(outcome(await submitSignedCredential(await authenticator.sign(late)))).toBe("400 login_failed");
   });
 
   test("goes on with an authenticator that never counts", async () => {
     const authenticator = await withPasskey(new Authenticator("http://svc.test", false));
-    for (let times = 0; times < 3; times += 1) expect((await signInWith(authenticator)).status).toBe(200);
+    for (let times = 0; times < 3; times += 1) expect((await signInWithPasskey(authenticator)).status).toBe(200);
   });
 
   test.each([
@@ -358,45 +374,45 @@ describe("signing in with a passkey", () => {
       response: { clientDataJSON: "AA", authenticatorData: "AA", signature: "AA" },
     };
     const credential = Object.keys(change).length === 0 ? {} : { ...signed, ...change };
-    const answer = await giveSigned(credential);
+    const answer = await submitSignedCredential(credential);
     expect(outcome(answer)).toBe("400 invalid_request");
     expect(answer.body.error.message).toMatch(/^credential/);
-    expect(outcome(await giveSigned(signed))).toBe("400 login_failed");
+    expect(outcome(await submitSignedCredential(signed))).toBe("400 login_failed");
   });
 
   test("speaks to the app's own origin; in development also to localhost as it was asked", async () => {
-    const production = serviceWith({ ...productionSettings }, "https://app.svc.test");
-    expect((await askToSign(production)).rpId).toBe("app.svc.test");
-    expect((await askToSign(serviceWith({ ...productionSettings }, "https://api.svc.test"))).rpId).toBe("app.svc.test");
-    const local = serviceWith({}, "http://localhost:8787");
-    const options = await askToSign(local);
+    const production = createServiceCall({ ...productionSettings }, "https://app.svc.test");
+    expect((await requestSignInOptions(production)).rpId).toBe("app.svc.test");
+    expect((await requestSignInOptions(createServiceCall({ ...productionSettings }, "https://api.svc.test"))).rpId).toBe("app.svc.test");
+    const local = createServiceCall({}, "http://localhost:8787");
+    const options = await requestSignInOptions(local);
     expect(options.rpId).toBe("localhost");
-    expect((await askToSign(serviceWith({}, "http://127.0.0.1:8787"))).rpId).toBe("svc.test");
+    expect((await requestSignInOptions(createServiceCall({}, "http://127.0.0.1:8787"))).rpId).toBe("svc.test");
 
     const authenticator = new Authenticator("http://localhost:8787");
     const me = await person();
-    const asked = (await askToMake(me, local)).body.data.options;
+    const asked = (await requestCreationOptions(me, local)).body.data.options;
     const credential = await authenticator.make(asked);
-    expect((await local("/v1/me/passkeys", json({ credential }, me))).status).toBe(201);
-    expect((await giveSigned(await authenticator.sign(options), {}, local)).status).toBe(200);
-    const elsewhere = await authenticator.sign(await askToSign(local), { origin: "http://localhost:9999" });
-    expect(outcome(await giveSigned(elsewhere, {}, local))).toBe("400 login_failed");
+    expect((await local("/v1/me/passkeys", buildJsonRequest({ credential }, me))).status).toBe(201);
+    expect((await submitSignedCredential(await authenticator.sign(options), {}, local)).status).toBe(200);
+    const elsewhere = await authenticator.sign(await requestSignInOptions(local), { origin: "http://localhost:9999" });
+    expect(outcome(await submitSignedCredential(elsewhere, {}, local))).toBe("400 login_failed");
   });
 
   test("leaves no challenge behind once it is of no use", async () => {
-    await askToSign();
-    const platform = await openPlatform(env as unknown as Env);
-    await dropExpired({ ...platform, clock: () => start + 5 * minuteMs - 1 });
-    expect(await rowCounts(["webauthn_challenges"])).toEqual({ webauthn_challenges: 1 });
-    await dropExpired({ ...platform, clock: () => start + 5 * minuteMs });
-    expect(await rowCounts(["webauthn_challenges"])).toEqual({ webauthn_challenges: 0 });
+    await requestSignInOptions();
+    const platform = await createPlatform(env as unknown as Env);
+    await deleteExpired({ ...platform, clock: () => start + 5 * minuteMs - 1 });
+    expect(await countRows(["webauthn_challenges"])).toEqual({ webauthn_challenges: 1 });
+    await deleteExpired({ ...platform, clock: () => start + 5 * minuteMs });
+    expect(await countRows(["webauthn_challenges"])).toEqual({ webauthn_challenges: 0 });
   });
 });
 
 describe("removing a passkey", () => {
   test("is entered in the audit trail, once; who is signed in stays so", async () => {
     const authenticator = await withPasskey();
-    const me = { cookie: cookieOf(await signInWith(authenticator)) };
+    const me = { cookie: getCookie(await signInWithPasskey(authenticator)) };
     const [{ id }] = await list(me);
     const answer = await remove(me, id);
     expect([answer.status, answer.body.data]).toEqual([200, { deleted: true, id }]);
@@ -413,8 +429,8 @@ describe("removing a passkey", () => {
     await withPasskey();
     const [{ id }] = await list(await person());
     const stranger = await person(strangerEmail);
-    const before = await rowCounts(["passkeys", "audit_outbox"]);
+    const before = await countRows(["passkeys", "audit_outbox"]);
     for (const one of [id, `psk_00${"0".repeat(24)}`, "nothing"]) expect(outcome(await remove(stranger, one))).toBe("404 not_found");
-    expect(await rowCounts(["passkeys", "audit_outbox"])).toEqual(before);
+    expect(await countRows(["passkeys", "audit_outbox"])).toEqual(before);
   });
 });

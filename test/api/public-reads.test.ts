@@ -2,13 +2,14 @@
 // anything, and answered from the edge where it never changes.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
-import { newSecret, type Home } from "../../core/ids.ts";
-import { serviceWith, world, type Answer, type Call } from "../support/world.ts";
+import { generateSecret, type ShardId } from "../../core/ids.ts";
+import { createServiceCall, world, type TestResponse, type Call } from "../support/world.ts";
 
 const strict = { DEV_RATE_SCALE: "1" };
 const from = (ip: string, more: Record<string, string> = {}): RequestInit => ({ headers: { "cf-connecting-ip": ip, ...more } });
-const wrongKey = (): string => newSecret("sk_live_", "00" as Home, (count) => crypto.getRandomValues(new Uint8Array(count)));
-const ask = (service: Call, ip: string, key: string): Promise<Answer> => service("/v1/certs", from(ip, { authorization: `Bearer ${key}` }));
+const wrongKey = (): string => generateSecret("sk_live_", "00" as ShardId, (count) => crypto.getRandomValues(new Uint8Array(count)));
+const ask = (service: Call, ip: string, key: string): Promise<TestResponse> =>
+  service("/v1/certs", from(ip, { authorization: `Bearer ${key}` }));
 
 /** The database, counting what is asked of it. */
 const counted = () => {
@@ -36,7 +37,7 @@ describe("Q1: public reads", () => {
     "/ledger/test/checkpoint",
     "/audit/0/checkpoint",
   ])("of %s are 429 past three hundred a minute from one address, and nobody else's are", async (path) => {
-    const service = serviceWith({ ...strict, LIMIT_PUBLIC_READ_PER_IP: "3/60" });
+    const service = createServiceCall({ ...strict, LIMIT_PUBLIC_READ_PER_IP: "3/60" });
     const statuses: number[] = [];
     for (let n = 0; n < 4; n += 1) statuses.push((await service(path, from("203.0.113.77"))).status);
     expect(statuses.filter((status) => status === 429)).toEqual([429]);
@@ -45,7 +46,7 @@ describe("Q1: public reads", () => {
   });
 
   test("the limit is three hundred unless it is set otherwise", async () => {
-    const answer = await serviceWith(strict)("/v1/health", from("203.0.113.79"));
+    const answer = await createServiceCall(strict)("/v1/health", from("203.0.113.79"));
     expect(answer.headers.get("ratelimit-limit")).toBe("300");
   });
 });
@@ -53,7 +54,7 @@ describe("Q1: public reads", () => {
 describe("Q2: API keys that nobody has", () => {
   test("cost a database at most sixty readings a minute an address, and lock out no key that works there", async () => {
     const { asked, binding } = counted();
-    const service = serviceWith({ ...strict, DB: binding });
+    const service = createServiceCall({ ...strict, DB: binding });
     const ip = "203.0.113.90";
     expect((await ask(service, ip, world.acme.keys.live)).status).toBe(200); // the office behind this address
     const before = asked.count;

@@ -2,27 +2,37 @@
 // that confirms a withdrawal to the person, however it came about.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";
-import { ceaseBy } from "../../core/business-days.ts";
-import { call, consent, serviceWith, submission, world, type Answer } from "../support/world.ts";
-import { erased } from "../support/erasing.ts";
-import { relayed, settled } from "../support/settled.ts";
-import { answerCode, freshAddress, held, jsonPost, mailTo, ready, traces, withdrawn, type Held } from "../support/withdrawing.ts";
+import { getCeaseDeadline } from "../../core/cease-deadline.ts";
+import { call, submitConsent, createServiceCall, buildSubmission, world, type TestResponse } from "../support/world.ts";
+import { eraseCertificate } from "../support/erasure.ts";
+import { runOutboxRelay, waitUntilSettled } from "../support/background-work.ts";
+import {
+  submitWithdrawalCode,
+  createEmailAddress,
+  issueToNewPerson,
+  buildJsonPost,
+  listMailTo,
+  startWithdrawal,
+  countTraces,
+  withdrawCertificate,
+  type IssuedCertificate,
+} from "../support/withdrawal.ts";
 
 const day = 86_400_000;
 const key = world.acme.keys.live;
-const unlimited = serviceWith({ LIMIT_API_KEY: "100000/60", LIMIT_OPT_OUT_CONFIRM_PER_IP: "100000/60" });
-const get = (path: string, by = key): Promise<Answer> => unlimited(path, { headers: { authorization: `Bearer ${by}` } });
+const unlimited = createServiceCall({ LIMIT_API_KEY: "100000/60", LIMIT_OPT_OUT_CONFIRM_PER_IP: "100000/60" });
+const get = (path: string, by = key): Promise<TestResponse> => unlimited(path, { headers: { authorization: `Bearer ${by}` } });
 const verify = async (certId: string) => (await get(`/v1/certs/${certId}/verify`)).body.data;
-const statuses = (all: readonly Held[]) => Promise.all(all.map(async ({ certId }) => (await verify(certId)).status));
+const statuses = (all: readonly IssuedCertificate[]) => Promise.all(all.map(async ({ certId }) => (await verify(certId)).status));
 const keyed = (body: unknown, by = key, headers: Readonly<Record<string, string>> = {}): RequestInit =>
-  jsonPost(body, { authorization: `Bearer ${by}`, ...headers });
-const record = (certId: string, told: object = {}, by = key, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+  buildJsonPost(body, { authorization: `Bearer ${by}`, ...headers });
+const record = (certId: string, told: object = {}, by = key, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> =>
   unlimited(`/v1/certs/${certId}/withdrawals`, keyed({ method: "phone", received_at: new Date().toISOString(), ...told }, by, headers));
-const acknowledge = (certId: string, body: object, by = key): Promise<Answer> =>
+const acknowledge = (certId: string, body: object, by = key): Promise<TestResponse> =>
   unlimited(`/v1/certs/${certId}/cease-ack`, keyed(body, by));
-const manage = (mine: Held, body: object = {}, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
-  unlimited(`/v1/certs/${mine.certId}/opt-out/manage`, jsonPost({ token: mine.manageToken, ...body }, headers));
-const code = (answer: Answer): string => `${answer.status} ${answer.body.error?.code ?? "ok"}`;
+const manage = (mine: IssuedCertificate, body: object = {}, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> =>
+  unlimited(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token: mine.manageToken, ...body }, headers));
+const code = (answer: TestResponse): string => `${answer.status} ${answer.body.error?.code ?? "ok"}`;
 const three = ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"];
 const numberOf = (count: number) => `+1 202 555 ${String(1_000 + count)}`;
 let numbers = 0;
@@ -36,25 +46,28 @@ describe("a recorded withdrawal from everything", () => {
   afterEach(() => business("revocation_scope_default = 'business'"));
 
   test("is what recording means unless told otherwise: every active certificate of the business with the address", async () => {
-    const email = freshAddress();
-    const same = [await held({ fields: { email } }), await held({ fields: { email: email.toUpperCase() } })] as const;
-    const another = await held();
+    const email = createEmailAddress();
+    const same = [
+      await issueToNewPerson({ fields: { email } }),
+      await issueToNewPerson({ fields: { email: email.toUpperCase() } }),
+    ] as const;
+    const another = await issueToNewPerson();
     const elsewhere = [
-      await consent(
-        { ...submission(world.other), fields: { email }, page_url: "https://other.example/" },
+      await submitConsent(
+        { ...buildSubmission(world.other), fields: { email }, page_url: "https://other.example/" },
         { origin: "https://other.example" },
       ),
-      await consent({ ...submission(), client_id: world.acme.clients.sandbox, fields: { email } }),
+      await submitConsent({ ...buildSubmission(), client_id: world.acme.clients.sandbox, fields: { email } }),
     ];
     const received = Date.now() - 3 * day;
     const told = { method: "sms_stop", received_at: new Date(received).toISOString(), note: "STOP to 12345" };
     const { withdrawal, cease_by } = (await record(same[0].certId, told)).body.data;
-    expect(Date.parse(cease_by)).toBe(ceaseBy(received));
+    expect(Date.parse(cease_by)).toBe(getCeaseDeadline(received));
     for (const { certId } of same) {
       const { status, withdrawal: each } = await verify(certId);
       expect([status, each.withdrawn_at, each.cease_by]).toEqual(["revoked", withdrawal.withdrawn_at, cease_by]);
       expect(each).toMatchObject({ method: "business_recorded", scope: "business", received_at: told.received_at });
-      expect(await traces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+      expect(await countTraces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
       expect((await get(`/v1/certs/${certId}`)).body.data.withdrawal.recorded).toEqual({ method: "sms_stop", note: "STOP to 12345" });
     }
     expect((await verify(another.certId)).status).toBe("active");
@@ -66,8 +79,8 @@ describe("a recorded withdrawal from everything", () => {
     ["set for the business", {}, "certificate"],
   ])("is of one certificate where that is %s", async (_name, told, set) => {
     await business(`revocation_scope_default = '${set}'`);
-    const email = freshAddress();
-    const same = [await held({ fields: { email } }), await held({ fields: { email } })] as const;
+    const email = createEmailAddress();
+    const same = [await issueToNewPerson({ fields: { email } }), await issueToNewPerson({ fields: { email } })] as const;
     expect((await record(same[0].certId, told)).body.data.withdrawal.scope).toBe("certificate");
     expect(await statuses(same)).toEqual(["revoked", "active"]);
     expect((await record(same[1].certId, { scope: "business" })).body.data.withdrawal.scope).toBe("business");
@@ -75,37 +88,40 @@ describe("a recorded withdrawal from everything", () => {
 
   test("goes by the telephone number where the certificate holds no e-mail address, and by nothing where it holds neither", async () => {
     const phone = freshNumber();
-    const email = freshAddress();
-    const called = await held({ fields: { phone } });
-    const both = await held({ fields: { phone, email } });
-    const other = await held({ fields: { email, phone: freshNumber() } });
+    const email = createEmailAddress();
+    const called = await issueToNewPerson({ fields: { phone } });
+    const both = await issueToNewPerson({ fields: { phone, email } });
+    const other = await issueToNewPerson({ fields: { email, phone: freshNumber() } });
     expect((await record(called.certId)).body.data.withdrawal.scope).toBe("business");
     expect(await statuses([called, both, other])).toEqual(["revoked", "revoked", "active"]);
 
-    const mailed = await held({ fields: { email, phone } }); // the address counts, and the number then does not
-    const onlyCalled = await held({ fields: { phone } });
+    const mailed = await issueToNewPerson({ fields: { email, phone } }); // the address counts, and the number then does not
+    const onlyCalled = await issueToNewPerson({ fields: { phone } });
     await record(mailed.certId);
     expect(await statuses([mailed, other, onlyCalled])).toEqual(["revoked", "revoked", "active"]);
 
-    const nameless = [await held({ fields: { first_name: "Pat" } }), await held({ fields: { first_name: "Pat" } })] as const;
+    const nameless = [
+      await issueToNewPerson({ fields: { first_name: "Pat" } }),
+      await issueToNewPerson({ fields: { first_name: "Pat" } }),
+    ] as const;
     expect((await record(nameless[0].certId)).body.data.withdrawal.scope).toBe("certificate");
     expect(await statuses(nameless)).toEqual(["revoked", "active"]);
   });
 
   test("goes on from the outbox when there are more than fit into one batch, once under one key, and misses none", async () => {
     const phone = freshNumber();
-    const many: Held[] = [];
-    for (let count = 0; count < 45; count += 1) many.push(await held({ fields: { phone } }));
-    const first = many[7] as Held;
+    const many: IssuedCertificate[] = [];
+    for (let count = 0; count < 45; count += 1) many.push(await issueToNewPerson({ fields: { phone } }));
+    const first = many[7] as IssuedCertificate;
     const told = { received_at: new Date(Date.now() - day).toISOString(), note: "on the phone" };
     const send = () => record(first.certId, told, key, { "idempotency-key": "everything-1" });
     const answers = await Promise.all([send(), send(), send()]);
     expect(answers.map(code)).toEqual(["201 ok", "201 ok", "201 ok"]);
     expect(new Set(answers.map(({ text }) => JSON.stringify(JSON.parse(text).data))).size).toBe(1);
-    const later = await held({ fields: { phone } }); // a new consent after the withdrawal
-    await settled();
+    const later = await issueToNewPerson({ fields: { phone } }); // a new consent after the withdrawal
+    await waitUntilSettled();
     const left = async () => {
-      await relayed();
+      await runOutboxRelay();
       return env.DB.prepare("SELECT COUNT(*) AS n FROM withdrawal_work").first<number>("n");
     };
     await expect.poll(left, { timeout: 60_000 }).toBe(0);
@@ -126,33 +142,37 @@ describe("a recorded withdrawal from everything", () => {
         quiet: 0,
       },
     ]);
-    for (const { certId } of many) expect(await traces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+    for (const { certId } of many) expect(await countTraces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
     expect((await verify(later.certId)).status).toBe("active");
-    const entry = (await get(`/v1/certs/${(many[44] as Held).certId}/evidence-pack`)).body.data.audit.entries.find(
+    const entry = (await get(`/v1/certs/${(many[44] as IssuedCertificate).certId}/evidence-pack`)).body.data.audit.entries.find(
       ({ type }: { type: string }) => type === "certificate.revoked",
     );
     expect(entry.payload).toMatchObject({ method: "business_recorded", scope: "business", actor: expect.stringMatching(/^api_key:key_/) });
   });
 
   test("with a person at the same moment withdraws each certificate once", async () => {
-    const email = freshAddress();
-    const same = [await held({ fields: { email } }), await held({ fields: { email } }), await held({ fields: { email } })] as const;
+    const email = createEmailAddress();
+    const same = [
+      await issueToNewPerson({ fields: { email } }),
+      await issueToNewPerson({ fields: { email } }),
+      await issueToNewPerson({ fields: { email } }),
+    ] as const;
     const answers = await Promise.all([record(same[0].certId), manage(same[1]), record(same[2].certId), manage(same[0])]);
     for (const answer of answers) expect([200, 201, 409]).toContain(answer.status);
     expect(await statuses(same)).toEqual(["revoked", "revoked", "revoked"]);
-    for (const { certId } of same) expect(await traces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+    for (const { certId } of same) expect(await countTraces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
   });
 });
 
 describe("a recorded withdrawal from single recipients", () => {
   test("leaves the certificate active for the others, and counts the deadline from when the business was told", async () => {
-    const mine = await held({ entities: three });
+    const mine = await issueToNewPerson({ entities: three });
     const received = Date.now() - 2 * day;
     const told = { method: "mail", received_at: new Date(received).toISOString(), note: "letter 7", entities: [" Bright Homes Inc "] };
     const answer = await record(mine.certId, told);
     expect(code(answer)).toBe("201 ok");
     const { withdrawal, cease_by, entities_withdrawn } = answer.body.data;
-    expect([withdrawal, Date.parse(cease_by)]).toEqual([null, ceaseBy(received)]);
+    expect([withdrawal, Date.parse(cease_by)]).toEqual([null, getCeaseDeadline(received)]);
     expect(entities_withdrawn).toMatchObject([
       { entity: "Bright Homes Inc", cease_by, method: "business_recorded", received_at: told.received_at, cease_acknowledged_at: null },
     ]);
@@ -169,7 +189,7 @@ describe("a recorded withdrawal from single recipients", () => {
   });
 
   test("sent again under its key is answered as it was, also after the acknowledgement; another wish under it is refused", async () => {
-    const mine = await held({ entities: three });
+    const mine = await issueToNewPerson({ entities: three });
     const told = { received_at: new Date().toISOString(), entities: ["Zenith Roofing", "Acme Solar LLC"] };
     const send = (body: object) => record(mine.certId, body, key, { "idempotency-key": "single-1" });
     const first = await send(told);
@@ -182,7 +202,7 @@ describe("a recorded withdrawal from single recipients", () => {
   });
 
   test("names recipients that were consented to, of its own certificates, and never with scope business", async () => {
-    const mine = await held({ entities: three });
+    const mine = await issueToNewPerson({ entities: three });
     const told = { entities: ["Zenith Roofing"] };
     expect(code(await record(mine.certId, { entities: ["Nobody Ltd"] }))).toBe("400 invalid_request");
     expect(code(await record(mine.certId, { entities: [] }))).toBe("400 invalid_request");
@@ -198,8 +218,8 @@ describe("a recorded withdrawal from single recipients", () => {
   });
 
   test("of the last recipient withdraws the certificate, and no other of the person", async () => {
-    const mine = await held({ entities: three });
-    const second = await held({ fields: { email: mine.email } });
+    const mine = await issueToNewPerson({ entities: three });
+    const second = await issueToNewPerson({ fields: { email: mine.email } });
     await record(mine.certId, { entities: three.slice(0, 2) });
     const last = (await record(mine.certId, { entities: three })).body.data;
     expect(last.withdrawal).toMatchObject({ method: "business_recorded", scope: "certificate" });
@@ -215,9 +235,9 @@ describe("the acknowledgement of single recipients", () => {
       .first<number>("n");
 
   test("ends what was overdue, in verify, detail, list and on the page", async () => {
-    const mine = await held({ entities: three });
+    const mine = await issueToNewPerson({ entities: three });
     await manage(mine, { entities: three.slice(0, 2) });
-    const later = serviceWith({ DEV_CLOCK_OFFSET_MS: String(20 * day), LIMIT_API_KEY: "100000/60" });
+    const later = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(20 * day), LIMIT_API_KEY: "100000/60" });
     const authorized = { headers: { authorization: `Bearer ${key}` } };
     const seen = async () => {
       const [verified, detail, listed] = await Promise.all([
@@ -250,17 +270,17 @@ describe("the acknowledgement of single recipients", () => {
   });
 
   test("of the whole certificate covers those who were withdrawn from before", async () => {
-    const mine = await held({ entities: three });
+    const mine = await issueToNewPerson({ entities: three });
     await manage(mine, { entities: ["Zenith Roofing"] });
     await manage(mine);
     await acknowledge(mine.certId, {});
-    const later = serviceWith({ DEV_CLOCK_OFFSET_MS: String(20 * day) });
+    const later = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(20 * day) });
     const { entities_withdrawn } = (await later(`/v1/certs/${mine.certId}/verify`)).body.data;
     expect(entities_withdrawn).toMatchObject([{ overdue: false, cease_acknowledged_at: null }]);
   });
 
   test("is of recipients that were withdrawn from alone, of its own certificates, and a write", async () => {
-    const mine = await held({ entities: three });
+    const mine = await issueToNewPerson({ entities: three });
     const body = { entities: ["Zenith Roofing"] };
     expect(code(await acknowledge(mine.certId, body))).toBe("409 cease_not_open");
     await manage(mine, body);
@@ -279,7 +299,7 @@ describe("the acknowledgement of single recipients", () => {
   });
 
   test("of many at once is one a recipient, and can be changed and deleted by nobody", async () => {
-    const mine = await held({ entities: [...three, "Fourth Ltd"] });
+    const mine = await issueToNewPerson({ entities: [...three, "Fourth Ltd"] });
     await manage(mine, { entities: three });
     const answers = await Promise.all([
       ...three.map((name) => acknowledge(mine.certId, { entities: [name] })),
@@ -299,7 +319,7 @@ describe("the acknowledgement of single recipients", () => {
   });
 
   test("and what was recorded end with the person: notes and details are destroyed, times stay", async () => {
-    const mine = await held({ entities: three });
+    const mine = await issueToNewPerson({ entities: three });
     await record(mine.certId, { entities: ["Zenith Roofing"], note: "Pat rang" });
     await acknowledge(mine.certId, { entities: ["Zenith Roofing"], note: "Pat is off the list" });
     const sealedNow = () =>
@@ -312,7 +332,7 @@ describe("the acknowledgement of single recipients", () => {
       env.DB.prepare("UPDATE entity_withdrawals SET note_sealed = NULL WHERE cert_id = ?").bind(mine.certId).run(),
     ).rejects.toThrow("immutable");
     expect((await sealedNow())?.note).not.toBeNull();
-    await erased(mine.certId);
+    await eraseCertificate(mine.certId);
     expect(await sealedNow()).toEqual({ note: null, details: "" });
     const [one] = (await get(`/v1/certs/${mine.certId}`)).body.data.entities_withdrawn;
     expect(one).toMatchObject({ recorded: { method: "phone", note: null }, acknowledgement: null });
@@ -321,7 +341,8 @@ describe("the acknowledgement of single recipients", () => {
 });
 
 describe("the mail that confirms a withdrawal", () => {
-  const confirmations = async (email: string) => (await mailTo(email)).filter(({ subject }) => /withdrawn|retirado|retiré/.test(subject));
+  const confirmations = async (email: string) =>
+    (await listMailTo(email)).filter(({ subject }) => /withdrawn|retirado|retiré/.test(subject));
   const reach = ["privacy@acme-solar.example", "1 Sun Street, Testville, CA 94000"] as const;
   const withReach = async (work: () => Promise<unknown>): Promise<void> => {
     const before = await env.DB.prepare("SELECT contact_email, mailing_address FROM businesses WHERE id = ?")
@@ -344,11 +365,11 @@ describe("the mail that confirms a withdrawal", () => {
     ["es", "retirado", "a más tardar"],
     ["fr-CA", "retiré", "au plus tard"],
   ])("holds the link of the receipt, the deadline and whom to turn to (%s)", async (language, subject, deadline) => {
-    const mine = await held();
-    const { code: digits } = await ready(mine.certId, mine.email);
+    const mine = await issueToNewPerson();
+    const { code: digits } = await startWithdrawal(mine.certId, mine.email);
     await withReach(async () => {
       const headers = { "accept-language": language };
-      const { cease_by, receipt_url } = (await answerCode(mine.certId, { email: mine.email, code: digits }, headers)).body.data;
+      const { cease_by, receipt_url } = (await submitWithdrawalCode(mine.certId, { email: mine.email, code: digits }, headers)).body.data;
       const mails = await confirmations(mine.email);
       expect(mails).toHaveLength(1);
       const [mail] = mails;
@@ -368,8 +389,12 @@ describe("the mail that confirms a withdrawal", () => {
   });
 
   test("says whose act it was, from what, and for whom", async () => {
-    const email = freshAddress();
-    const [linked, recorded, single] = [await held(), await held({ fields: { email } }), await held({ entities: three })];
+    const email = createEmailAddress();
+    const [linked, recorded, single] = [
+      await issueToNewPerson(),
+      await issueToNewPerson({ fields: { email } }),
+      await issueToNewPerson({ entities: three }),
+    ];
     const { receipt_url } = (await manage(linked)).body.data;
     expect((await confirmations(linked.email))[0]?.text).toMatch(/You have withdrawn .*This goes for one certificate\./s);
     expect((await confirmations(linked.email))[0]?.text).toContain(receipt_url);
@@ -383,38 +408,42 @@ describe("the mail that confirms a withdrawal", () => {
   });
 
   test("is one for an act, whichever certificates it covers, and none where the certificate holds no address", async () => {
-    const email = freshAddress();
-    const same = [await held({ fields: { email } }), await held({ fields: { email } }), await held({ fields: { email } })];
-    await withdrawn(same[0] as Held, "business");
+    const email = createEmailAddress();
+    const same = [
+      await issueToNewPerson({ fields: { email } }),
+      await issueToNewPerson({ fields: { email } }),
+      await issueToNewPerson({ fields: { email } }),
+    ];
+    await withdrawCertificate(same[0] as IssuedCertificate, "business");
     expect(await statuses(same)).toEqual(["revoked", "revoked", "revoked"]);
     expect(await confirmations(email)).toHaveLength(1);
     const waiting = () => env.DB.prepare("SELECT COUNT(*) AS n FROM mail_outbox WHERE template = 'withdrawal_confirmation'").first("n");
-    const nameless = await held({ fields: { phone: freshNumber() } });
-    await settled();
+    const nameless = await issueToNewPerson({ fields: { phone: freshNumber() } });
+    await waitUntilSettled();
     const before = await waiting();
     await record(nameless.certId);
     expect(await waiting()).toBe(before);
   });
 
   test("O20: of withdrawals that prove nothing about the address leaves three times a day for a business and address", async () => {
-    const email = freshAddress();
-    const forged: Held[] = [];
-    for (let count = 0; count < 6; count += 1) forged.push(await held({ fields: { email }, entities: three }));
+    const email = createEmailAddress();
+    const forged: IssuedCertificate[] = [];
+    for (let count = 0; count < 6; count += 1) forged.push(await issueToNewPerson({ fields: { email }, entities: three }));
     for (const one of forged.slice(0, 2)) await manage(one);
-    const last = forged[2] as Held;
+    const last = forged[2] as IssuedCertificate;
     for (const name of three) await manage(last, { entities: [name] });
     for (const one of forged.slice(3, 5)) await record(one.certId, { scope: "certificate" });
     expect(await confirmations(email)).toHaveLength(3);
     // What a code proves is confirmed all the same.
-    await withdrawn(forged[5] as Held);
+    await withdrawCertificate(forged[5] as IssuedCertificate);
     expect(await confirmations(email)).toHaveLength(4);
-    const other = await held();
+    const other = await issueToNewPerson();
     await manage(other);
     expect(await confirmations(other.email)).toHaveLength(1);
   });
 
   test("O6: holds a business's words as plain words, and its address only where it is one", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     await env.DB.prepare("UPDATE businesses SET contact_email = 'https://evil.example/pay' WHERE id = ?").bind(world.acme.id).run();
     try {
       await manage(mine);
@@ -428,7 +457,7 @@ describe("the mail that confirms a withdrawal", () => {
 });
 
 test("recording needs nothing but the key, and a key of nobody's records nothing", async () => {
-  const mine = await held();
+  const mine = await issueToNewPerson();
   expect(code(await record(mine.certId, { entities: ["Acme Solar LLC"] }, "sk_live_00nobody"))).toBe("401 unauthorized");
   expect((await call(`/v1/certs/${mine.certId}/verify`)).body.data.status).toBe("active");
 });

@@ -1,16 +1,16 @@
 // A submission in which every recipient was declined is a certificate of a refusal: nothing that is made of it may say that
 // somebody agreed. And what was not checked for a certificate is not said to have been.
 import { beforeAll, describe, expect, test } from "vitest";
-import { call, consent, get, issue, submission, world } from "../support/world.ts";
-import { freshAddress, jsonPost } from "../support/withdrawing.ts";
+import { call, submitConsent, getWithKey, issueCertificate, buildSubmission, world } from "../support/world.ts";
+import { createEmailAddress, buildJsonPost } from "../support/withdrawal.ts";
 
-const email = freshAddress();
+const email = createEmailAddress();
 let certId = "";
 
 beforeAll(async () => {
   const entities = ["Acme Solar LLC", "Bright Homes Inc", "Not Asked Ltd"];
   const answers = { entities_accepted: [], entities_rejected: ["Acme Solar LLC", "Bright Homes Inc"] };
-  certId = (await issue({ fields: { email }, entities, ...answers })).cert_id;
+  certId = (await issueCertificate({ fields: { email }, entities, ...answers })).cert_id;
 });
 
 describe("a certificate of a refusal", () => {
@@ -27,7 +27,7 @@ describe("a certificate of a refusal", () => {
   });
 
   test("says so in its pack", async () => {
-    const { text } = await get(`/v1/certs/${certId}/evidence-pack?format=html`, world.acme.keys.live);
+    const { text } = await getWithKey(`/v1/certs/${certId}/evidence-pack?format=html`, world.acme.keys.live);
     expect(text).toContain("<strong>Nobody was agreed to.</strong>");
     expect(text).toContain("Consent refused to");
     expect(text).not.toContain("Who may make contact");
@@ -35,14 +35,14 @@ describe("a certificate of a refusal", () => {
   });
 
   test.each(["iso27560", "kantara"])("has no consent receipt (%s)", async (format) => {
-    const answer = await get(`/v1/certs/${certId}/receipt?format=${format}`);
+    const answer = await getWithKey(`/v1/certs/${certId}/receipt?format=${format}`);
     expect([answer.status, answer.body.error.code]).toEqual([409, "not_a_consent"]);
     expect(answer.headers.get("content-disposition")).toBeNull();
   });
 
   test.each([undefined, "Acme Solar LLC", "Not Asked Ltd"])("allows no contact (%s)", async (entity) => {
     const headers = { authorization: `Bearer ${world.acme.keys.live}` };
-    const { body } = await call("/v1/contact-check", jsonPost({ subjects: [{ email }], ...(entity && { entity }) }, headers));
+    const { body } = await call("/v1/contact-check", buildJsonPost({ subjects: [{ email }], ...(entity && { entity }) }, headers));
     expect(body.data.results[0]).toMatchObject({ contactable: false, reason: "rejected_recipient" });
   });
 });
@@ -50,7 +50,10 @@ describe("a certificate of a refusal", () => {
 describe("the checks of a certificate", () => {
   const resultsOf = async (id: string): Promise<Record<string, string>> =>
     Object.fromEntries(
-      (await get(`/v1/certs/${id}/verify`)).body.data.checks.map((check: { id: string; result: string }) => [check.id, check.result]),
+      (await getWithKey(`/v1/certs/${id}/verify`)).body.data.checks.map((check: { id: string; result: string }) => [
+        check.id,
+        check.result,
+      ]),
     );
 
   test("say that a domain was verified where it was", async () => {
@@ -58,8 +61,8 @@ describe("the checks of a certificate", () => {
   });
 
   test("do not say so of a sandbox certificate from the machine of a developer", async () => {
-    const sandbox = { ...submission(), client_id: world.acme.clients.sandbox, page_url: "http://localhost:3000/form" };
-    const issued = await consent(sandbox, { origin: "http://localhost:3000" });
+    const sandbox = { ...buildSubmission(), client_id: world.acme.clients.sandbox, page_url: "http://localhost:3000/form" };
+    const issued = await submitConsent(sandbox, { origin: "http://localhost:3000" });
     expect(issued.status).toBe(201);
     const id = issued.body.data.cert_id;
     expect(await resultsOf(id)).toEqual({ origin: "reported", domain: "not_verified", subject: "as_submitted" });

@@ -2,23 +2,23 @@
 import "@cantoo/pdf-lib"; // hundreds of modules: loaded here, so that no test's time runs meanwhile
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
-import { bytesOfBase64Url } from "../../core/bytes.ts";
+import { fromBase64Url } from "../../core/bytes.ts";
 import { sha256Hex } from "../../core/hash.ts";
-import { removalIdOf } from "../../core/ids.ts";
+import { parseRemovalId } from "../../core/ids.ts";
 import { removalTargetNames, type RemovalStatus } from "../../core/removals/removal.ts";
-import { recordRemovalProgress } from "../../workers/operations/consumers/removals.ts";
-import { changedServices } from "../support/changed-services.ts";
-import { json, mailsTo } from "../support/people.ts";
+import { recordRemovalProgress } from "../../workers/operations/consumers/record-removal-progress.ts";
+import { createServicesWith } from "../support/changed-services.ts";
+import { buildJsonRequest, listMailTo } from "../support/people.ts";
 import { platform } from "../support/scenarios.ts";
-import { outcome, person, type SignedPerson } from "../support/sharing.ts";
-import { settled } from "../support/settled.ts";
-import { call, databaseContents, serviceWith, type Call } from "../support/world.ts";
+import { describeOutcome, signInPerson, type SignedPerson } from "../support/sharing.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { call, readDatabaseContents, createServiceCall, type Call } from "../support/world.ts";
 
-const services = changedServices(platform, {});
+const services = createServicesWith(platform, {});
 /** The limit of a day is tried on its own. */
-const patient = serviceWith({ LIMIT_REMOVALS: "1000/60" });
+const patient = createServiceCall({ LIMIT_REMOVALS: "1000/60" });
 const onPlan = async (service: Call = patient): Promise<SignedPerson> => {
-  const by = await person({}, service);
+  const by = await signInPerson({}, service);
   const { id } = (await by.get("/v1/me")).body.data;
   await env.DB.prepare("UPDATE consumers SET plan = 'white_glove' WHERE id = ?").bind(id).run();
   return by;
@@ -27,7 +27,7 @@ const request = (by: SignedPerson, change: object = {}) =>
   by.post("/v1/me/removals", { authorize: true, targets: ["spokeo", "radaris"], ...change });
 const requested = async (by: SignedPerson): Promise<string> => (await request(by)).body.data.id;
 const progress = (id: string, found: Record<string, RemovalStatus>) =>
-  recordRemovalProgress(services, removalIdOf(id), new Map(Object.entries(found)));
+  recordRemovalProgress(services, parseRemovalId(id), new Map(Object.entries(found)));
 const affidavit = (id: string, by: Pick<SignedPerson, "headers">) => call(`/v1/me/removals/${id}/affidavit`, { headers: by.headers });
 const file = async (id: string, { headers }: SignedPerson): Promise<Uint8Array> => {
   const response = await exports.default.fetch(new Request(`http://svc.test/v1/me/removals/${id}/affidavit`, { headers }));
@@ -36,11 +36,11 @@ const file = async (id: string, { headers }: SignedPerson): Promise<Uint8Array> 
 
 describe("asking for a removal", () => {
   test("is for the plan that includes it, and for targets of the list", async () => {
-    const free = await person({});
-    expect(outcome(await request(free))).toBe("402 plan_required");
+    const free = await signInPerson({});
+    expect(describeOutcome(await request(free))).toBe("402 plan_required");
     const by = await onPlan();
     expect((await by.get("/v1/me")).body.data.plan).toBe("white_glove");
-    const before = await databaseContents();
+    const before = await readDatabaseContents();
     for (const change of [
       { authorize: false },
       { targets: [] },
@@ -49,9 +49,9 @@ describe("asking for a removal", () => {
       { notes: "two\nlines" },
       { notes: "x".repeat(501) },
     ]) {
-      expect(outcome(await request(by, change))).toBe("400 invalid_request");
+      expect(describeOutcome(await request(by, change))).toBe("400 invalid_request");
     }
-    expect(await databaseContents()).toEqual(before);
+    expect(await readDatabaseContents()).toEqual(before);
     const answer = await request(by, { notes: "I am also known as Patricia" });
     expect(answer.status).toBe(201);
     expect(answer.body.data).toMatchObject({
@@ -64,7 +64,7 @@ describe("asking for a removal", () => {
       recheck_at: null,
       affidavit_url: null,
     });
-    expect(JSON.stringify(await databaseContents())).not.toContain("Patricia");
+    expect(JSON.stringify(await readDatabaseContents())).not.toContain("Patricia");
     const all = await request(by, { targets: undefined });
     expect(all.body.data.targets).toHaveLength(removalTargetNames.length);
     const { removals, targets } = (await by.get("/v1/me/removals")).body.data;
@@ -84,19 +84,19 @@ describe("asking for a removal", () => {
 
 describe("the operator's route", () => {
   const token = "t".repeat(43);
-  const operated = serviceWith({ ADMIN_TOKEN_SHA256: sha256Hex(token) });
+  const operated = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex(token) });
   const note = (id: string, targets: object, secret = token) =>
-    operated(`/v1/admin/removals/${id}`, json({ targets }, { authorization: `Bearer ${secret}` }));
+    operated(`/v1/admin/removals/${id}`, buildJsonRequest({ targets }, { authorization: `Bearer ${secret}` }));
 
   test("notes what came of asking; nobody else does", async () => {
     const by = await onPlan();
     const id = await requested(by);
-    expect(outcome(await note(id, { spokeo: "completed" }, "x".repeat(43)))).toBe("401 unauthorized");
-    expect(outcome(await operated(`/v1/admin/removals/${id}`, json({ targets: { spokeo: "completed" } }, by.headers)))).toBe(
-      "401 unauthorized",
-    );
-    expect(outcome(await note(id, { spokeo: "gone" }))).toBe("400 invalid_request");
-    expect(outcome(await note("rmv_00000000000000000000000000", {}))).toBe("404 not_found");
+    expect(describeOutcome(await note(id, { spokeo: "completed" }, "x".repeat(43)))).toBe("401 unauthorized");
+    expect(
+      describeOutcome(await operated(`/v1/admin/removals/${id}`, buildJsonRequest({ targets: { spokeo: "completed" } }, by.headers))),
+    ).toBe("401 unauthorized");
+    expect(describeOutcome(await note(id, { spokeo: "gone" }))).toBe("400 invalid_request");
+    expect(describeOutcome(await note("rmv_00000000000000000000000000", {}))).toBe("404 not_found");
     const answer = await note(id, { spokeo: "completed", radaris: "completed" });
     expect(answer.body.data).toMatchObject({ id, status: "completed" });
     expect(answer.text).not.toContain(by.email);
@@ -108,10 +108,10 @@ describe("a removal that is done", () => {
   test("has an affidavit with the same bytes every time, its hash signed and in the person's chain", async () => {
     const by = await onPlan();
     const id = await requested(by);
-    expect(outcome(await affidavit(id, by))).toBe("409 affidavit_not_ready");
+    expect(describeOutcome(await affidavit(id, by))).toBe("409 affidavit_not_ready");
     expect((await progress(id, { spokeo: "completed" })).ok).toBe(true);
     expect((await by.get("/v1/me/removals")).body.data.removals[0]).toMatchObject({ status: "in_progress", affidavit_url: null });
-    expect(outcome(await affidavit(id, by))).toBe("409 affidavit_not_ready");
+    expect(describeOutcome(await affidavit(id, by))).toBe("409 affidavit_not_ready");
     expect((await progress(id, { radaris: "rejected" })).ok).toBe(true);
 
     const [removal] = (await by.get("/v1/me/removals")).body.data.removals;
@@ -138,26 +138,26 @@ describe("a removal that is done", () => {
     const jwk = (await call("/.well-known/jwks.json")).body.keys.find(
       ({ kid }: { kid: string }) => kid === removal.affidavit.signature.kid,
     );
-    const key = await crypto.subtle.importKey("raw", bytesOfBase64Url(jwk.x) as Uint8Array<ArrayBuffer>, "Ed25519", false, ["verify"]);
+    const key = await crypto.subtle.importKey("raw", fromBase64Url(jwk.x) as Uint8Array<ArrayBuffer>, "Ed25519", false, ["verify"]);
     const signature = Uint8Array.from(atob(removal.affidavit.signature.value), (letter) => letter.charCodeAt(0));
     expect(await crypto.subtle.verify("Ed25519", key, signature, new TextEncoder().encode(removal.affidavit.signed))).toBe(true);
 
-    await settled();
+    await waitUntilSettled();
     const { audit } = (await by.get("/v1/me/export")).body;
     expect(audit.find(({ type }: { type: string }) => type === "removal.completed")).toMatchObject({
       entity_id: id,
       payload: { affidavit_sha256: removal.affidavit.sha256, asked: 2, removed: 1 },
     });
-    expect((await mailsTo(by.email))[0]?.text).toContain("1 of 2 places removed you");
+    expect((await listMailTo(by.email))[0]?.text).toContain("1 of 2 places removed you");
   });
 
   test("is nobody else's to read, and neither is it the operator's to change once it is over", async () => {
     const [by, other] = [await onPlan(), await onPlan()];
     const id = await requested(by);
     await progress(id, { spokeo: "completed", radaris: "completed" });
-    expect(outcome(await affidavit(id, other))).toBe("404 not_found");
-    expect(outcome(await affidavit("rmv_00000000000000000000000000", by))).toBe("404 not_found");
-    expect(outcome(await affidavit("nothing", by))).toBe("404 not_found");
+    expect(describeOutcome(await affidavit(id, other))).toBe("404 not_found");
+    expect(describeOutcome(await affidavit("rmv_00000000000000000000000000", by))).toBe("404 not_found");
+    expect(describeOutcome(await affidavit("nothing", by))).toBe("404 not_found");
     expect(await progress(id, { spokeo: "rejected" })).toMatchObject({ ok: false, code: "invalid_request" });
     expect(await progress(await requested(by), { acxiom: "completed" })).toMatchObject({ ok: false, code: "invalid_request" });
     expect(await progress("nothing", {})).toMatchObject({ ok: false, code: "not_found" });
@@ -180,7 +180,7 @@ describe("a removal that is done", () => {
     const id = await requested(by);
     await progress(id, { spokeo: "rejected", radaris: "rejected" });
     expect((await by.get("/v1/me/removals")).body.data.removals[0]).toMatchObject({ status: "rejected", affidavit_url: null });
-    expect(outcome(await affidavit(id, by))).toBe("409 affidavit_not_ready");
+    expect(describeOutcome(await affidavit(id, by))).toBe("409 affidavit_not_ready");
   });
 
   test("an account that is deleted takes notes and file along, and its operator finds nobody", async () => {

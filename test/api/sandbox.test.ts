@@ -2,42 +2,54 @@
 // clock, and the events one can make happen. Whatever is done here, the live feed and live endpoints stay silent.
 import { env } from "cloudflare:workers";
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
-import type { BusinessLog } from "../../durable-objects/business-log/object.ts";
-import { logNameOf } from "../../core/events/log-name.ts";
+import type { EventSequence } from "../../durable-objects/event-sequence/object.ts";
+import { getEventSequenceName } from "../../core/events/event-sequence-name.ts";
 import { sweepDueShares } from "../../workers/background/share-sweep.ts";
 import type { Env } from "../../workers/env.ts";
-import { platformOf } from "../../workers/services.ts";
-import { json, signIn } from "../support/people.ts";
-import { allEvents, decision, freshVerifier, grant, outcome, person, read, redeem, values, write, type Grant } from "../support/sharing.ts";
-import { settled } from "../support/settled.ts";
-import { call, issue, world } from "../support/world.ts";
+import { getPlatform } from "../../workers/services.ts";
+import { buildJsonRequest, signIn } from "../support/people.ts";
+import {
+  listAllEvents,
+  buildDecision,
+  createVerifier,
+  grantShare,
+  describeOutcome,
+  signInPerson,
+  getWithApiKey,
+  redeemCode,
+  contactValues,
+  postWithApiKey,
+  type Grant,
+} from "../support/sharing.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { call, issueCertificate, world } from "../support/world.ts";
 
 const testKey = world.acme.keys.sandbox;
 const clientId = world.acme.clients.sandbox;
 const dayMs = 86_400_000;
 
 const tryOut = async (change: object = {}): Promise<Grant> => {
-  const verifier = freshVerifier();
-  const answer = await call("/v1/share/sandbox-consent", json(decision(verifier, { client_id: clientId, ...change })));
+  const verifier = createVerifier();
+  const answer = await call("/v1/share/sandbox-consent", buildJsonRequest(buildDecision(verifier, { client_id: clientId, ...change })));
   if (answer.status !== 201) throw new Error(`not granted: ${answer.text}`);
   return { verifier, code: answer.body.data.code, share: answer.body.data.share };
 };
-const trigger = (body: object, key = testKey) => write("/v1/sandbox/trigger", body, key);
-const move = (body: object, key = testKey) => write("/v1/sandbox/clock", body, key);
-const reset = () => write("/v1/sandbox/reset", {}, testKey);
-const share = async (id: string) => (await read(`/v1/shares/${id}`, testKey)).body.data;
+const trigger = (body: object, key = testKey) => postWithApiKey("/v1/sandbox/trigger", body, key);
+const move = (body: object, key = testKey) => postWithApiKey("/v1/sandbox/clock", body, key);
+const reset = () => postWithApiKey("/v1/sandbox/reset", {}, testKey);
+const share = async (id: string) => (await getWithApiKey(`/v1/shares/${id}`, testKey)).body.data;
 const eventsOf = async (id: string) => {
-  await settled();
-  return (await allEvents(testKey)).filter(({ share_id, cert_id }) => [share_id, cert_id].includes(id));
+  await waitUntilSettled();
+  return (await listAllEvents(testKey)).filter(({ share_id, cert_id }) => [share_id, cert_id].includes(id));
 };
 
 beforeEach(async () => {
-  await settled();
+  await waitUntilSettled();
   vi.setSystemTime(Date.now() + 61_000); // calls of a business are counted by the minute, and each test has its own
   expect((await reset()).status).toBe(200);
 });
 afterAll(async () => {
-  await settled();
+  await waitUntilSettled();
   vi.useRealTimers();
 });
 
@@ -45,11 +57,11 @@ describe("a test share", () => {
   test("goes from its grant to its end as a live one does, and the sandbox hears of it in its own sequence", async () => {
     const granted = await tryOut({ state: "xyz" });
     expect(granted.share).toMatchObject({ status: "active", environment: "sandbox", client_id: clientId, business: { id: world.acme.id } });
-    const redeemed = await redeem(granted, { client_id: clientId });
+    const redeemed = await redeemCode(granted, { client_id: clientId });
     expect(redeemed.body.data.fields).toEqual({ email: "sandbox@example.com", phone: "+12025550123" });
-    expect(outcome(await redeem(granted, { client_id: clientId }))).toBe("409 code_used");
+    expect(describeOutcome(await redeemCode(granted, { client_id: clientId }))).toBe("409 code_used");
     const { id } = granted.share;
-    expect((await read(`/v1/consumers/${id}/current`, testKey)).body.data.fields.email).toBe("sandbox@example.com");
+    expect((await getWithApiKey(`/v1/consumers/${id}/current`, testKey)).body.data.fields.email).toBe("sandbox@example.com");
 
     const changed = await trigger({ type: "consumer.updated.email", share_id: id, fields: { email: "new@example.com" } });
     expect(changed.body.data).toMatchObject({
@@ -57,17 +69,17 @@ describe("a test share", () => {
       share: { id, status: "active" },
       event: { type: "consumer.updated.email", share_id: id, data: { email: "new@example.com" } },
     });
-    expect((await read(`/v1/consumers/${id}/current`, testKey)).body.data.fields.email).toBe("new@example.com");
+    expect((await getWithApiKey(`/v1/consumers/${id}/current`, testKey)).body.data.fields.email).toBe("new@example.com");
 
     const renewed = (await trigger({ type: "share.renewed", share_id: id })).body.data;
     expect(renewed.share).toMatchObject({ status: "active", supersedes: id, environment: "sandbox" });
     expect(await share(id)).toMatchObject({ status: "superseded", superseded_by: renewed.share.id });
-    expect((await read(`/v1/consumers/${renewed.share.id}/current`, testKey)).body.data.fields.email).toBe("new@example.com");
+    expect((await getWithApiKey(`/v1/consumers/${renewed.share.id}/current`, testKey)).body.data.fields.email).toBe("new@example.com");
 
     const stopped = (await trigger({ type: "share.revoked", share_id: renewed.share.id })).body.data;
     expect(stopped.share).toMatchObject({ status: "revoked", cease: { status: "open", overdue: false } });
-    expect(outcome(await read(`/v1/consumers/${renewed.share.id}/current`, testKey))).toBe("409 share_inactive");
-    const ceased = await write(`/v1/shares/${renewed.share.id}/cease-ack`, { note: "Done" }, testKey);
+    expect(describeOutcome(await getWithApiKey(`/v1/consumers/${renewed.share.id}/current`, testKey))).toBe("409 share_inactive");
+    const ceased = await postWithApiKey(`/v1/shares/${renewed.share.id}/cease-ack`, { note: "Done" }, testKey);
     expect(ceased.body.data).toMatchObject({ on_time: true, share: { status: "ceased" } });
 
     expect((await eventsOf(id)).map(({ type, data }) => [type, data])).toEqual([
@@ -79,52 +91,60 @@ describe("a test share", () => {
 
   test("has a sequence from 1 without a gap, with its head, and a test certificate is in it", async () => {
     const { share: made } = await tryOut();
-    const certificate = await issue({ client_id: clientId });
-    await write(`/v1/certs/${certificate.cert_id}/withdrawals`, { method: "phone", received_at: new Date().toISOString() }, testKey);
+    const certificate = await issueCertificate({ client_id: clientId });
+    await postWithApiKey(
+      `/v1/certs/${certificate.cert_id}/withdrawals`,
+      { method: "phone", received_at: new Date().toISOString() },
+      testKey,
+    );
     expect((await eventsOf(made.id)).map(({ type }) => type)).toEqual(["share.created"]);
     expect((await eventsOf(certificate.cert_id)).map(({ type }) => type)).toEqual(["certificate.revoked"]);
-    const events = await allEvents(testKey);
+    const events = await listAllEvents(testKey);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
-    expect((await read("/v1/events?limit=1", testKey)).body.data.head).toBe(events.length);
-    const log = (env.BUSINESS_LOG as DurableObjectNamespace<BusinessLog>).getByName(logNameOf(world.acme.id, "sandbox"));
-    expect((await log.page(0, 500, null)).head).toBe(events.length);
+    expect((await getWithApiKey("/v1/events?limit=1", testKey)).body.data.head).toBe(events.length);
+    const log = (env.EVENT_SEQUENCE as DurableObjectNamespace<EventSequence>).getByName(getEventSequenceName(world.acme.id, "sandbox"));
+    expect((await log.listEvents(0, 500, null)).head).toBe(events.length);
   });
 });
 
 describe("what is live", () => {
   test("hears of nothing that happens in the sandbox, and the sandbox of nothing live", async () => {
-    const before = (await read("/v1/events", world.acme.keys.live)).body.data.head;
-    const certificate = await issue({ client_id: clientId });
-    await write(`/v1/certs/${certificate.cert_id}/withdrawals`, { method: "phone", received_at: new Date().toISOString() }, testKey);
+    const before = (await getWithApiKey("/v1/events", world.acme.keys.live)).body.data.head;
+    const certificate = await issueCertificate({ client_id: clientId });
+    await postWithApiKey(
+      `/v1/certs/${certificate.cert_id}/withdrawals`,
+      { method: "phone", received_at: new Date().toISOString() },
+      testKey,
+    );
     for (const type of ["share.created", "share.renewed", "share.revoked", "business.ceased", "consumer.updated.name"])
       expect((await trigger({ type })).status).toBe(200);
     for (const type of ["share.expiring", "share.expired"]) expect((await trigger({ type })).status).toBe(200);
-    await settled();
-    expect((await read("/v1/events", world.acme.keys.live)).body.data.head).toBe(before);
-    const sandboxHead = (await read("/v1/events", testKey)).body.data.head;
-    const pat = await person();
-    const live = await grant(pat);
+    await waitUntilSettled();
+    expect((await getWithApiKey("/v1/events", world.acme.keys.live)).body.data.head).toBe(before);
+    const sandboxHead = (await getWithApiKey("/v1/events", testKey)).body.data.head;
+    const pat = await signInPerson();
+    const live = await grantShare(pat);
     await pat.put("/v1/me/fields", { phone: "+1 202 555 0177" });
     await pat.post(`/v1/shares/${live.share.id}/revoke`, {});
-    await settled();
-    expect((await read("/v1/events", testKey)).body.data.head).toBe(sandboxHead);
-    expect((await read("/v1/events", world.acme.keys.live)).body.data.head).toBe(before + 3);
+    await waitUntilSettled();
+    expect((await getWithApiKey("/v1/events", testKey)).body.data.head).toBe(sandboxHead);
+    expect((await getWithApiKey("/v1/events", world.acme.keys.live)).body.data.head).toBe(before + 3);
   });
 
   test("is not what a test key's clock moves", async () => {
-    const pat = await person();
-    const { share: live } = await grant(pat, { duration_days: 5 });
+    const pat = await signInPerson();
+    const { share: live } = await grantShare(pat, { duration_days: 5 });
     expect((await move({ advance_seconds: 30 * 86_400 })).status).toBe(200);
-    await sweepDueShares(await platformOf(env as unknown as Env));
-    expect((await read(`/v1/shares/${live.id}`)).body.data.status).toBe("active");
-    expect((await read("/v1/shares?status=active")).body.data.shares.map(({ id }: { id: string }) => id)).toContain(live.id);
-    expect((await read(`/v1/consumers/${live.id}/current`)).body.data.fields.email).toBe(values.email);
+    await sweepDueShares(await getPlatform(env as unknown as Env));
+    expect((await getWithApiKey(`/v1/shares/${live.id}`)).body.data.status).toBe("active");
+    expect((await getWithApiKey("/v1/shares?status=active")).body.data.shares.map(({ id }: { id: string }) => id)).toContain(live.id);
+    expect((await getWithApiKey(`/v1/consumers/${live.id}/current`)).body.data.fields.email).toBe(contactValues.email);
   });
 
   test("says in a contact check how a test share stands by the sandbox's clock, before the clock's sweep as well", async () => {
     const { share: made } = await tryOut({ duration_days: 5, scope: ["email"], purpose: "a check by its own clock" });
     const asked = { subjects: [{ email: "sandbox@example.com" }], purpose: made.purpose };
-    const reason = async () => (await write("/v1/contact-check", asked, testKey)).body.data.results[0].reason;
+    const reason = async () => (await postWithApiKey("/v1/contact-check", asked, testKey)).body.data.results[0].reason;
     expect(await reason()).toBe("active_consent");
     await env.DB.prepare("INSERT INTO sandbox_clocks (business_id, offset_ms, moved_at) VALUES (?, ?, ?)")
       .bind(world.acme.id, 6 * dayMs, Date.now())
@@ -135,17 +155,17 @@ describe("what is live", () => {
   test("is nothing a live key may do here", async () => {
     const live = world.acme.keys.live;
     for (const answer of [
-      await read("/v1/sandbox/clock", live),
+      await getWithApiKey("/v1/sandbox/clock", live),
       await move({ advance_seconds: 60 }, live),
       await trigger({ type: "share.created" }, live),
-      await write("/v1/sandbox/reset", {}, live),
+      await postWithApiKey("/v1/sandbox/reset", {}, live),
     ])
-      expect(outcome(answer)).toBe("403 sandbox_only");
-    const pat = await person();
-    const { share: own } = await grant(pat);
-    expect(outcome(await trigger({ type: "share.revoked", share_id: own.id }))).toBe("404 not_found");
-    expect(outcome(await trigger({ type: "consumer.updated.email", share_id: own.id }))).toBe("404 not_found");
-    expect((await read(`/v1/shares/${own.id}`)).body.data.status).toBe("active");
+      expect(describeOutcome(answer)).toBe("403 sandbox_only");
+    const pat = await signInPerson();
+    const { share: own } = await grantShare(pat);
+    expect(describeOutcome(await trigger({ type: "share.revoked", share_id: own.id }))).toBe("404 not_found");
+    expect(describeOutcome(await trigger({ type: "consumer.updated.email", share_id: own.id }))).toBe("404 not_found");
+    expect((await getWithApiKey(`/v1/shares/${own.id}`)).body.data.status).toBe("active");
   });
 });
 
@@ -156,19 +176,19 @@ describe("an endpoint of the sandbox", () => {
       (
         await call(
           "/v1/webhooks",
-          json({ url: `https://hooks.example.com/${crypto.randomUUID()}`, ...(environment && { environment }) }, owner),
+          buildJsonRequest({ url: `https://hooks.example.com/${crypto.randomUUID()}`, ...(environment && { environment }) }, owner),
         )
       ).body.data;
     const [live, test] = [await register(), await register("sandbox")];
     expect([live.environment, test.environment]).toEqual(["live", "sandbox"]);
     try {
       await trigger({ type: "share.created" });
-      await settled();
+      await waitUntilSettled();
       const deliveries = async (id: string) => (await call(`/v1/webhooks/${id}/deliveries`, { headers: owner })).body.data.deliveries;
       expect((await deliveries(test.id)).map(({ event_type }: { event_type: string }) => event_type)).toEqual(["share.created"]);
       expect(await deliveries(live.id)).toEqual([]);
-      await grant(await person());
-      await settled();
+      await grantShare(await signInPerson());
+      await waitUntilSettled();
       expect(await deliveries(test.id)).toHaveLength(1);
       expect(await deliveries(live.id)).toHaveLength(1);
       const listed = (await call("/v1/webhooks", { headers: owner })).body.data.webhooks;
@@ -179,13 +199,13 @@ describe("an endpoint of the sandbox", () => {
         ]),
       );
       const [delivery] = await deliveries(test.id);
-      const post = (path: string) => call(path, json({}, owner));
+      const post = (path: string) => call(path, buildJsonRequest({}, owner));
       expect((await post(`/v1/webhooks/${test.id}/test`)).status).toBe(200);
       expect((await post(`/v1/webhooks/deliveries/${delivery.id}/replay`)).status).toBe(200);
       expect((await post(`/v1/webhooks/${test.id}/rotate-secret`)).body.data.id).toBe(test.id);
       expect((await call(`/v1/webhooks/${test.id}/secret`, { headers: owner })).body.data.id).toBe(test.id);
       const changed = await call(`/v1/webhooks/${test.id}`, {
-        ...json({ environment: "live", description: "Trial" }, owner),
+        ...buildJsonRequest({ environment: "live", description: "Trial" }, owner),
         method: "PATCH",
       });
       expect(changed.body.data).toMatchObject({ environment: "sandbox", description: "Trial" });
@@ -208,24 +228,24 @@ describe("the clock of a sandbox", () => {
     expect(Date.parse(warned.created_at) - Date.now()).toBeGreaterThan(23 * dayMs);
     const later = await tryOut({ duration_days: 1 });
     expect(Date.parse(later.share.created_at) - Date.now()).toBeGreaterThan(23 * dayMs);
-    expect((await redeem(later, { client_id: clientId })).status).toBe(200); // a code lives by the real time
+    expect((await redeemCode(later, { client_id: clientId })).status).toBe(200); // a code lives by the real time
     await move({ to: made.expires_at });
     expect(await share(made.id)).toMatchObject({ status: "expired", expired_at: made.expires_at });
     expect(await share(later.share.id)).toMatchObject({ status: "expired" });
-    expect((await read("/v1/shares?status=active", testKey)).body.data.shares).toEqual([]);
+    expect((await getWithApiKey("/v1/shares?status=active", testKey)).body.data.shares).toEqual([]);
     expect((await eventsOf(made.id)).map(({ type }) => type)).toEqual(["share.created", "share.expiring", "share.expired"]);
   });
 
   test("ends access at the very moment, swept or not", async () => {
     const granted = await tryOut({ duration_days: 1 });
     await env.DB.prepare("INSERT INTO sandbox_clocks VALUES (?, ?, 0)").bind(world.acme.id, dayMs).run();
-    expect(outcome(await redeem(granted, { client_id: clientId }))).toBe("409 share_inactive");
-    expect(outcome(await read(`/v1/consumers/${granted.share.id}/current`, testKey))).toBe("409 share_inactive");
+    expect(describeOutcome(await redeemCode(granted, { client_id: clientId }))).toBe("409 share_inactive");
+    expect(describeOutcome(await getWithApiKey(`/v1/consumers/${granted.share.id}/current`, testKey))).toBe("409 share_inactive");
     expect((await share(granted.share.id)).status).toBe("expired");
-    expect((await read("/v1/shares?status=active", testKey)).body.data.shares).toEqual([]);
-    const expired = (await read("/v1/shares?status=expired&limit=1", testKey)).body.data.shares;
+    expect((await getWithApiKey("/v1/shares?status=active", testKey)).body.data.shares).toEqual([]);
+    const expired = (await getWithApiKey("/v1/shares?status=expired&limit=1", testKey)).body.data.shares;
     expect(expired[0].id).toBe(granted.share.id);
-    await sweepDueShares(await platformOf(env as unknown as Env));
+    await sweepDueShares(await getPlatform(env as unknown as Env));
     expect((await eventsOf(granted.share.id)).map(({ type }) => type)).toEqual(["share.created", "share.expired"]);
   });
 
@@ -234,11 +254,11 @@ describe("the clock of a sandbox", () => {
     const { id } = body.data.share;
     await move({ advance_seconds: 30 * 86_400 });
     expect((await share(id)).cease).toMatchObject({ status: "open", overdue: true });
-    expect((await write(`/v1/shares/${id}/cease-ack`, {}, testKey)).body.data.on_time).toBe(false);
+    expect((await postWithApiKey(`/v1/shares/${id}/cease-ack`, {}, testKey)).body.data.on_time).toBe(false);
   });
 
   test("goes forward only, not too far, by one of two ways, and back by a reset", async () => {
-    const start = (await read("/v1/sandbox/clock", testKey)).body.data;
+    const start = (await getWithApiKey("/v1/sandbox/clock", testKey)).body.data;
     expect(start).toMatchObject({ environment: "sandbox", offset_seconds: 0, moved_at: null });
     for (const wrong of [
       {},
@@ -251,14 +271,14 @@ describe("the clock of a sandbox", () => {
       { to: "2099-01-01T00:00:00.000Z" },
       { advance_seconds: 1_097 * 86_400 },
     ])
-      expect([wrong, outcome(await move(wrong))]).toEqual([wrong, "400 invalid_request"]);
-    expect((await read("/v1/sandbox/clock", testKey)).body.data.offset_seconds).toBe(0);
+      expect([wrong, describeOutcome(await move(wrong))]).toEqual([wrong, "400 invalid_request"]);
+    expect((await getWithApiKey("/v1/sandbox/clock", testKey)).body.data.offset_seconds).toBe(0);
     await move({ advance_seconds: 1_096 * 86_400 });
-    expect(outcome(await move({ advance_seconds: 60 }))).toBe("400 invalid_request");
+    expect(describeOutcome(await move({ advance_seconds: 60 }))).toBe("400 invalid_request");
     const { share: made } = await tryOut();
     expect((await reset()).body.data).toEqual({ environment: "sandbox", ended: 1 });
     expect(await share(made.id)).toMatchObject({ status: "revoked" });
-    expect((await read("/v1/sandbox/clock", testKey)).body.data).toMatchObject({ offset_seconds: 0, moved_at: null });
+    expect((await getWithApiKey("/v1/sandbox/clock", testKey)).body.data).toMatchObject({ offset_seconds: 0, moved_at: null });
   });
 });
 
@@ -290,8 +310,8 @@ describe("a trigger", () => {
 
   test("refuses what cannot happen, and changes nothing", async () => {
     const { share: made } = await tryOut({ scope: ["email"] });
-    await settled();
-    const before = (await allEvents(testKey)).length;
+    await waitUntilSettled();
+    const before = (await listAllEvents(testKey)).length;
     for (const [body, wanted] of [
       [{}, "400 invalid_request"],
       [{ type: "certificate.revoked" }, "400 invalid_request"],
@@ -306,12 +326,12 @@ describe("a trigger", () => {
       [{ type: "share.revoked", share_id: "shr_00000000000000000000000000" }, "404 not_found"],
       [{ type: "business.ceased", share_id: made.id }, "409 cease_not_open"],
     ] as const)
-      expect([body, outcome(await trigger(body))]).toEqual([body, wanted]);
-    expect(outcome(await trigger({ type: "share.revoked", share_id: made.id }, world.other.keys.sandbox))).toBe("404 not_found");
-    expect((await allEvents(testKey)).length).toBe(before);
+      expect([body, describeOutcome(await trigger(body))]).toEqual([body, wanted]);
+    expect(describeOutcome(await trigger({ type: "share.revoked", share_id: made.id }, world.other.keys.sandbox))).toBe("404 not_found");
+    expect((await listAllEvents(testKey)).length).toBe(before);
     await trigger({ type: "share.revoked", share_id: made.id });
     for (const type of ["share.revoked", "share.renewed", "share.expired", "consumer.updated.email"])
-      expect(outcome(await trigger({ type, share_id: made.id }))).toBe("409 share_inactive");
+      expect(describeOutcome(await trigger({ type, share_id: made.id }))).toBe("409 share_inactive");
   });
 });
 
@@ -324,10 +344,12 @@ test("a sandbox has no more active shares than it may, until a reset", async () 
   await env.DB.prepare(filled)
     .bind(JSON.stringify(Array.from({ length: 9_999 }, (_, at) => at)), made.id)
     .run();
-  const full = await call("/v1/share/sandbox-consent", json(decision(freshVerifier(), { client_id: clientId })));
-  expect([outcome(full), full.headers.get("retry-after")]).toEqual(["429 rate_limited", "60"]);
+  const full = await call("/v1/share/sandbox-consent", buildJsonRequest(buildDecision(createVerifier(), { client_id: clientId })));
+  expect([describeOutcome(full), full.headers.get("retry-after")]).toEqual(["429 rate_limited", "60"]);
   expect((await reset()).body.data).toEqual({ environment: "sandbox", ended: 2_000, more: true });
-  expect((await call("/v1/share/sandbox-consent", json(decision(freshVerifier(), { client_id: clientId })))).status).toBe(201);
+  expect((await call("/v1/share/sandbox-consent", buildJsonRequest(buildDecision(createVerifier(), { client_id: clientId })))).status).toBe(
+    201,
+  );
   await env.DB.prepare(
     "UPDATE shares SET state = 'expired', key_sealed = NULL, next_due_at = NULL WHERE changed_by = 'fill' AND state = 'active'",
   ).run();

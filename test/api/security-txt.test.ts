@@ -1,12 +1,12 @@
 // GET /.well-known/security.txt: whom to tell of a weakness (RFC 9116).
 import { expect, test } from "vitest";
-import { productionSettings, serviceWith } from "../support/world.ts";
+import { productionSettings, createServiceCall } from "../support/world.ts";
 
 const contact = { SECURITY_CONTACT: "mailto:security@svc.test" };
 
 test("security.txt names the contact that is set, on each host that people reach, and ends within a year", async () => {
   for (const host of ["https://api.svc.test", "https://verify.svc.test"]) {
-    const answer = await serviceWith({ ...productionSettings, ...contact }, host)("/.well-known/security.txt");
+    const answer = await createServiceCall({ ...productionSettings, ...contact }, host)("/.well-known/security.txt");
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/plain; charset=UTF-8"]);
     const fields = Object.fromEntries(
       answer.text
@@ -24,9 +24,9 @@ test("security.txt names the contact that is set, on each host that people reach
 
 test("there is no security.txt where nobody is named, and no deployment with what is no address", async () => {
   expect(
-    (await serviceWith({ ...productionSettings, SECURITY_CONTACT: "" }, "https://api.svc.test")("/.well-known/security.txt")).status,
+    (await createServiceCall({ ...productionSettings, SECURITY_CONTACT: "" }, "https://api.svc.test")("/.well-known/security.txt")).status,
   ).toBe(404);
-  await expect(serviceWith({ ...productionSettings, SECURITY_CONTACT: "security@svc.test" })("/v1/health")).rejects.toThrow(
+  await expect(createServiceCall({ ...productionSettings, SECURITY_CONTACT: "security@svc.test" })("/v1/health")).rejects.toThrow(
     "SECURITY_CONTACT",
   );
 });

@@ -6,11 +6,11 @@ import { sha256Hex } from "../../core/hash.ts";
 import { dayMs, minuteMs } from "../../core/time.ts";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
-import { openPlatform } from "../../workers/services.ts";
-import { changedServices } from "../support/changed-services.ts";
-import { askForCode, codeFor, cookieOf, forgetCodes, giveCode, signInByMail } from "../support/people.ts";
-import { settled } from "../support/settled.ts";
-import { call, databaseContents, rowCounts, world, type Answer } from "../support/world.ts";
+import { createPlatform } from "../../workers/services.ts";
+import { createServicesWith } from "../support/changed-services.ts";
+import { requestEmailCode, findEmailCode, getCookie, clearCodes, submitEmailCode, signInByEmail } from "../support/people.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { call, readDatabaseContents, countRows, world, type TestResponse } from "../support/world.ts";
 
 const { consumerEmail, ownerEmail } = world;
 const noon = Date.parse("2030-05-06T12:00:00.000Z");
@@ -22,21 +22,21 @@ const at = (instant: number): void => {
 };
 beforeEach(async () => {
   at(noon);
-  await forgetCodes();
+  await clearCodes();
   await env.DB.prepare("DELETE FROM sessions").run();
 });
 afterEach(() => {
   vi.useRealTimers();
 });
 
-const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
+const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 /** Signed in with a browser; a minute later than whoever signed in before. */
 const signInWith = async (userAgent: string, email = consumerEmail): Promise<string> => {
-  await forgetCodes();
-  await askForCode(email, "consumer");
-  const answer = await giveCode(email, await codeFor(email), "consumer", { "user-agent": userAgent });
+  await clearCodes();
+  await requestEmailCode(email, "consumer");
+  const answer = await submitEmailCode(email, await findEmailCode(email), "consumer", { "user-agent": userAgent });
   at(Date.now() + minuteMs);
-  return cookieOf(answer);
+  return getCookie(answer);
 };
 const list = async (cookie: string) =>
   (await call("/v1/me/sessions", { headers: { cookie } })).body.data.sessions as {
@@ -48,8 +48,8 @@ const list = async (cookie: string) =>
     current: boolean;
   }[];
 const currentId = async (cookie: string): Promise<string> => (await list(cookie)).find(({ current }) => current)?.id as string;
-const end = (cookie: string, id: string): Promise<Answer> => call(`/v1/me/sessions/${id}`, { method: "DELETE", headers: { cookie } });
-const endOthers = (cookie: string): Promise<Answer> => call("/v1/me/sessions", { method: "DELETE", headers: { cookie } });
+const end = (cookie: string, id: string): Promise<TestResponse> => call(`/v1/me/sessions/${id}`, { method: "DELETE", headers: { cookie } });
+const endOthers = (cookie: string): Promise<TestResponse> => call("/v1/me/sessions", { method: "DELETE", headers: { cookie } });
 const isSignedIn = async (cookie: string): Promise<boolean> => (await call("/v1/auth/session", { headers: { cookie } })).status === 200;
 const trail = async (cookie: string): Promise<{ type: string; entity_type: string; entity_id: string; payload: object }[]> =>
   (await call("/v1/me/audit", { headers: { cookie } })).body.data.entries;
@@ -82,7 +82,7 @@ describe("the list of sessions", () => {
   test("keeps of the device nothing that can be read at rest, and nothing of it but families", async () => {
     const cookie = await signInWith("Zqmarker/1.0 (Windows NT 10.0) Firefox/150.0");
     expect((await list(cookie))[0]?.device).toEqual({ os: "Windows", browser: "Firefox" });
-    const stored = JSON.stringify(await databaseContents());
+    const stored = JSON.stringify(await readDatabaseContents());
     expect(stored).not.toContain("Zqmarker");
     expect(stored).not.toContain("Firefox");
   });
@@ -98,13 +98,13 @@ describe("the list of sessions", () => {
     const cookie = await signInWith(iphone);
     at(noon + 3 * dayMs);
     expect(await isSignedIn(cookie)).toBe(true);
-    await settled();
+    await waitUntilSettled();
     expect((await list(cookie))[0]).toMatchObject({ last_seen: "2030-05-09", created_at: "2030-05-06T12:00:00.000Z" });
 
     at(noon + 4 * dayMs);
     const notes: (() => Promise<void>)[] = [];
-    const platform = await openPlatform(env as unknown as Env);
-    const app = buildApp(changedServices(platform, { afterAnswer: (work) => notes.push(work) }));
+    const platform = await createPlatform(env as unknown as Env);
+    const app = buildApp(createServicesWith(platform, { waitUntil: (work) => notes.push(work) }));
     const ask = async (): Promise<number> => {
       const context = createExecutionContext();
       const answer = await app.fetch(new Request("http://svc.test/v1/auth/session", { headers: { cookie } }), env, context);
@@ -167,25 +167,25 @@ describe("P18: a session that is ended", () => {
       entity_type: "consumer",
       payload: { kept: await currentId(mine) },
     });
-    const entries = await rowCounts(["audit_outbox"]);
+    const entries = await countRows(["audit_outbox"]);
     expect((await endOthers(mine)).body.data).toEqual({ sessions_ended: 0 });
-    expect(await rowCounts(["audit_outbox"])).toEqual(entries);
+    expect(await countRows(["audit_outbox"])).toEqual(entries);
   });
 
   test("is one's own: another person's, an unknown and a misspelt one are all the same 404, and end nothing", async () => {
     const stranger = await signInWith(iphone, "stranger@example.com");
     const mine = await signInWith(firefox);
-    const before = await rowCounts(["sessions", "audit_outbox"]);
+    const before = await countRows(["sessions", "audit_outbox"]);
     const answers = await Promise.all(
       [await currentId(stranger), `ssn_00${"0".repeat(24)}`, "nothing", `ssn_zz${"0".repeat(24)}`].map((id) => end(mine, id)),
     );
     expect(new Set(answers.map(outcome))).toEqual(new Set(["404 not_found"]));
-    expect(await rowCounts(["sessions", "audit_outbox"])).toEqual(before);
+    expect(await countRows(["sessions", "audit_outbox"])).toEqual(before);
     expect(await isSignedIn(stranger)).toBe(true);
   });
 
   test("is not one of a business: its members have no sessions here", async () => {
-    const { cookie } = await signInByMail(ownerEmail);
+    const { cookie } = await signInByEmail(ownerEmail);
     for (const method of ["GET", "DELETE"])
       expect(outcome(await call("/v1/me/sessions", { method, headers: { cookie } }))).toBe("403 forbidden");
     expect(await isSignedIn(cookie)).toBe(true);

@@ -1,36 +1,45 @@
-// What strangers could try against the share protocol: the threats P1 to P27, U1 and U2 of docs/SECURITY.md.
+// What strangers could try against the share protocol: the threats P1 to P27, U1 and U2 of docs/internals/security.md.
 import { env } from "cloudflare:workers";
 import { describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
-import { challengeOf } from "../../core/shares/pkce.ts";
+import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import { dayMs, minuteMs } from "../../core/time.ts";
-import { mailsTo, signIn } from "../support/people.ts";
-import { settled } from "../support/settled.ts";
+import { listMailTo, signIn } from "../support/people.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
 import {
-  allEvents,
-  decision,
-  freshVerifier,
-  grant,
-  outcome,
-  person,
-  read,
-  redeem,
-  values,
-  write,
+  listAllEvents,
+  buildDecision,
+  createVerifier,
+  grantShare,
+  describeOutcome,
+  signInPerson,
+  getWithApiKey,
+  redeemCode,
+  contactValues,
+  postWithApiKey,
   type Grant,
   type SignedPerson,
 } from "../support/sharing.ts";
-import { jsonPost } from "../support/withdrawing.ts";
-import { call, databaseContents, origin, productionSettings, serviceWith, world, type Answer, type Call } from "../support/world.ts";
+import { buildJsonPost } from "../support/withdrawal.ts";
+import {
+  call,
+  readDatabaseContents,
+  origin,
+  productionSettings,
+  createServiceCall,
+  world,
+  type TestResponse,
+  type Call,
+} from "../support/world.ts";
 
 const { acme, examples } = world;
 const storm = Number(env.AT_ONCE);
 const codesInStorm = Number(env.REDEEMED_CODES ?? 1);
 const strict = { DEV_RATE_SCALE: "1" };
 const from = (ip: string) => ({ origin, "cf-connecting-ip": ip });
-const outcomes = (answers: readonly Answer[]): Record<string, number> => {
+const outcomes = (answers: readonly TestResponse[]): Record<string, number> => {
   const counts: Record<string, number> = {};
-  for (const answer of answers) counts[outcome(answer)] = (counts[outcome(answer)] ?? 0) + 1;
+  for (const answer of answers) counts[describeOutcome(answer)] = (counts[describeOutcome(answer)] ?? 0) + 1;
   return counts;
 };
 const times = <T>(count: number, work: (at: number) => Promise<T>): Promise<T[]> =>
@@ -40,13 +49,13 @@ const entriesOf = async (shareId: string, type: string): Promise<number> =>
     .bind(shareId, type)
     .first("n")) as number;
 const eventsOf = async (shareId: string): Promise<string[]> => {
-  await settled();
-  return (await allEvents()).filter(({ share_id }) => share_id === shareId).map(({ type }) => type);
+  await waitUntilSettled();
+  return (await listAllEvents()).filter(({ share_id }) => share_id === shareId).map(({ type }) => type);
 };
 const testGrant = async (change: object = {}): Promise<Grant> => {
-  const verifier = freshVerifier();
-  const body = { ...decision(verifier, { client_id: acme.clients.sandbox }), ...change };
-  const answer = await call("/v1/share/sandbox-consent", jsonPost(body, { origin }));
+  const verifier = createVerifier();
+  const body = { ...buildDecision(verifier, { client_id: acme.clients.sandbox }), ...change };
+  const answer = await call("/v1/share/sandbox-consent", buildJsonPost(body, { origin }));
   return { verifier, code: answer.body.data.code, share: answer.body.data.share };
 };
 
@@ -67,11 +76,11 @@ const beforeTheChange = (happens: () => Promise<unknown>) => {
 };
 
 const query = (change: Record<string, string> = {}): string => {
-  const { client_id, purpose, code_challenge } = decision(freshVerifier());
+  const { client_id, purpose, code_challenge } = buildDecision(createVerifier());
   const asked = { client_id, origin, purpose, code_challenge, code_challenge_method: "S256", scope: "email phone?", ...change };
   return `/authorize?${new URLSearchParams(asked)}`;
 };
-const cookiesOf = (answer: Answer): Record<string, string> =>
+const cookiesOf = (answer: TestResponse): Record<string, string> =>
   Object.fromEntries(answer.headers.getSetCookie().map((line) => (line.split(";")[0] as string).split("=") as [string, string]));
 const cookieHeader = (cookies: Record<string, string>): string =>
   Object.entries(cookies)
@@ -81,7 +90,7 @@ const cookieHeader = (cookies: Record<string, string>): string =>
 const sheetOf = (pat: SignedPerson | null, service: Call = call) => {
   let cookies: Record<string, string> = {};
   if (pat !== null) cookies = Object.fromEntries([pat.headers.cookie.split("=") as [string, string]]);
-  const keep = (answer: Answer): Answer => {
+  const keep = (answer: TestResponse): TestResponse => {
     cookies = { ...cookies, ...cookiesOf(answer) };
     return answer;
   };
@@ -99,20 +108,20 @@ const sheetOf = (pat: SignedPerson | null, service: Call = call) => {
       ),
   };
 };
-const tokenIn = ({ text }: Answer): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "";
-const codeIn = ({ text }: Answer): string | undefined => /data-code="(ac_[^"]+)"/.exec(text)?.[1];
-const backIn = ({ text }: Answer): string => /data-back="([^"]*)"/.exec(text)?.[1]?.replaceAll("&amp;", "&") ?? "";
+const tokenIn = ({ text }: TestResponse): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "";
+const codeIn = ({ text }: TestResponse): string | undefined => /data-code="(ac_[^"]+)"/.exec(text)?.[1];
+const backIn = ({ text }: TestResponse): string => /data-back="([^"]*)"/.exec(text)?.[1]?.replaceAll("&amp;", "&") ?? "";
 const decidePath = (path: string): string => path.replace("/authorize?", "/authorize/decide?");
 
 describe("a code", () => {
   test(
     "P1: redeemed by many at once is redeemed once, and told once in each chain",
     async () => {
-      let pat = await person();
+      let pat = await signInPerson();
       for (let round = 0; round < codesInStorm; round += 1) {
-        if (round % 25 === 24) pat = await person(); // thirty grants a minute
-        const made = await grant(pat);
-        const answers = await times(storm, (at) => redeem(made, {}, at % 2 === 0 ? { origin } : {}));
+        if (round % 25 === 24) pat = await signInPerson(); // thirty grants a minute
+        const made = await grantShare(pat);
+        const answers = await times(storm, (at) => redeemCode(made, {}, at % 2 === 0 ? { origin } : {}));
         expect(outcomes(answers)).toEqual({ "200 ok": 1, "409 code_used": storm - 1 });
         expect(await entriesOf(made.share.id, "share.redeemed")).toBe(2); // the business's chain and the person's
         if (codesInStorm > 1 && round % 25 === 24) console.log(`${round + 1} codes, ${storm} redemptions each`);
@@ -122,114 +131,116 @@ describe("a code", () => {
   );
 
   test("P2: is given and redeemed by S256 alone", async () => {
-    const pat = await person();
-    const verifier = freshVerifier();
+    const pat = await signInPerson();
+    const verifier = createVerifier();
     const asking = (change: Record<string, string | undefined>) =>
-      pat.post("/v1/share/consent", { ...decision(verifier), code_challenge: challengeOf(verifier), ...change });
+      pat.post("/v1/share/consent", { ...buildDecision(verifier), code_challenge: computeCodeChallenge(verifier), ...change });
     const weak: Record<string, string | undefined>[] = [
       { code_challenge_method: "plain" },
       { code_challenge_method: undefined },
       { code_challenge_method: "s256" },
       { code_challenge: undefined },
       { code_challenge: "" },
-      { code_challenge: `${challengeOf(verifier)}=` },
-      { code_challenge: challengeOf(verifier).slice(1) },
+      { code_challenge: `${computeCodeChallenge(verifier)}=` },
+      { code_challenge: computeCodeChallenge(verifier).slice(1) },
     ];
-    for (const change of weak) expect(outcome(await asking(change))).toBe("400 invalid_request");
+    for (const change of weak) expect(describeOutcome(await asking(change))).toBe("400 invalid_request");
     for (const change of weak) {
       const sent = Object.entries({ ...change }).map(([name, value]) => [name, value ?? ""]);
-      expect(outcome(await call(query(Object.fromEntries(sent)).replace("/authorize", "/v1/authorize")))).toBe("400 invalid_request");
+      expect(describeOutcome(await call(query(Object.fromEntries(sent)).replace("/authorize", "/v1/authorize")))).toBe(
+        "400 invalid_request",
+      );
     }
-    const made = await grant(pat);
+    const made = await grantShare(pat);
     // the challenge is public: it went through the browser
-    expect(outcome(await redeem({ code: made.code, verifier: challengeOf(made.verifier) }))).toBe("400 pkce_mismatch");
-    const asChallenge = await pat.post("/v1/share/consent", decision(verifier, { code_challenge: verifier.slice(0, 42).concat("A") }));
+    expect(describeOutcome(await redeemCode({ code: made.code, verifier: computeCodeChallenge(made.verifier) }))).toBe("400 pkce_mismatch");
+    const asChallenge = await pat.post("/v1/share/consent", buildDecision(verifier, { code_challenge: verifier.slice(0, 42).concat("A") }));
     expect(asChallenge.status).toBe(201);
     const plain = { code: asChallenge.body.data.code, verifier: verifier.slice(0, 42).concat("A") };
-    expect(outcome(await redeem(plain))).toBe("400 pkce_mismatch");
-    expect(outcome(await redeem(made))).toBe("200 ok");
+    expect(describeOutcome(await redeemCode(plain))).toBe("400 pkce_mismatch");
+    expect(describeOutcome(await redeemCode(made))).toBe("200 ok");
   });
 
   test("P3: opens nothing for another client, for another challenge, or in another home", async () => {
-    const pat = await person();
-    const [mine, other] = [await grant(pat), await grant(pat)];
-    expect(outcome(await redeem(mine, { client_id: world.other.clients.live }))).toBe("400 code_invalid");
-    expect(outcome(await redeem(mine, { client_id: acme.clients.sandbox }))).toBe("400 code_invalid");
-    expect(outcome(await redeem({ code: mine.code, verifier: other.verifier }))).toBe("400 pkce_mismatch");
-    expect(outcome(await redeem({ ...mine, code: mine.code.replace("ac_00", "ac_01") }))).toBe("400 code_invalid");
-    expect(outcome(await redeem({ ...mine, code: mine.code.replace("ac_00", "ac_zz") }))).toBe("400 code_invalid");
-    expect(outcome(await redeem(mine))).toBe("200 ok");
+    const pat = await signInPerson();
+    const [mine, other] = [await grantShare(pat), await grantShare(pat)];
+    expect(describeOutcome(await redeemCode(mine, { client_id: world.other.clients.live }))).toBe("400 code_invalid");
+    expect(describeOutcome(await redeemCode(mine, { client_id: acme.clients.sandbox }))).toBe("400 code_invalid");
+    expect(describeOutcome(await redeemCode({ code: mine.code, verifier: other.verifier }))).toBe("400 pkce_mismatch");
+    expect(describeOutcome(await redeemCode({ ...mine, code: mine.code.replace("ac_00", "ac_01") }))).toBe("400 code_invalid");
+    expect(describeOutcome(await redeemCode({ ...mine, code: mine.code.replace("ac_00", "ac_zz") }))).toBe("400 code_invalid");
+    expect(describeOutcome(await redeemCode(mine))).toBe("200 ok");
   });
 
   test("P4: opens for the origin that asked, and answers can be read there alone", async () => {
-    const pat = await person();
-    const made = await grant(pat);
+    const pat = await signInPerson();
+    const made = await grantShare(pat);
     const foreign = ["https://other.example", `${origin}:8443`, "http://www.example.com", "https://example.com", "null"];
-    for (const other of foreign) expect(outcome(await redeem(made, {}, { origin: other }))).toBe("403 origin_mismatch");
-    const right = await redeem(made);
-    expect(outcome(right)).toBe("200 ok");
+    for (const other of foreign) expect(describeOutcome(await redeemCode(made, {}, { origin: other }))).toBe("403 origin_mismatch");
+    const right = await redeemCode(made);
+    expect(describeOutcome(right)).toBe("200 ok");
     expect(right.headers.get("access-control-allow-origin")).toBe(origin);
     expect(right.headers.get("access-control-allow-credentials")).toBeNull();
     expect(right.headers.get("vary")?.toLowerCase()).toContain("origin");
   });
 
   test("P4: of a client that demands an Origin opens for no server", async () => {
-    const pat = await person();
+    const pat = await signInPerson();
     const demand = (on: 0 | 1) => env.DB.prepare("UPDATE clients SET require_origin = ? WHERE id = ?").bind(on, acme.clients.live).run();
     await demand(1);
-    const made = await grant(pat);
+    const made = await grantShare(pat);
     await demand(0);
-    expect(outcome(await redeem(made, {}, {}))).toBe("403 origin_mismatch");
-    expect(outcome(await redeem(made))).toBe("200 ok");
+    expect(describeOutcome(await redeemCode(made, {}, {}))).toBe("403 origin_mismatch");
+    expect(describeOutcome(await redeemCode(made))).toBe("200 ok");
   });
 
   test("P4: opens for no server once its domain is not verified any more", async () => {
-    const pat = await person();
-    const made = await grant(pat);
+    const pat = await signInPerson();
+    const made = await grantShare(pat);
     const become = (status: string) =>
-      env.DB.prepare("UPDATE domains SET status = ? WHERE id = (SELECT domain_id FROM auth_codes WHERE share_id = ?)")
+      env.DB.prepare("UPDATE domains SET status = ? WHERE id = (SELECT domain_id FROM share_codes WHERE share_id = ?)")
         .bind(status, made.share.id)
         .run();
     await become("lapsed");
-    const refused = await redeem(made, {}, {});
+    const refused = await redeemCode(made, {}, {});
     await become("verified");
-    expect(outcome(refused)).toBe("403 origin_mismatch");
+    expect(describeOutcome(refused)).toBe("403 origin_mismatch");
   });
 
   test("P5: is not used up by wrong tries, whose flood is refused to its sender alone", async () => {
-    const pat = await person();
-    const made = await grant(pat);
-    const service = serviceWith({ ...strict, LIMIT_REDEEM_PER_IP: "1000/60" });
-    const wrong = { code: made.code, verifier: freshVerifier() };
+    const pat = await signInPerson();
+    const made = await grantShare(pat);
+    const service = createServiceCall({ ...strict, LIMIT_REDEEM_PER_IP: "1000/60" });
+    const wrong = { code: made.code, verifier: createVerifier() };
     const tries: string[] = [];
-    for (let tried = 0; tried < 21; tried += 1) tries.push(outcome(await redeem(wrong, {}, from("203.0.113.31"), service)));
+    for (let tried = 0; tried < 21; tried += 1) tries.push(describeOutcome(await redeemCode(wrong, {}, from("203.0.113.31"), service)));
     expect(new Set(tries.slice(0, 20))).toEqual(new Set(["400 pkce_mismatch"]));
     expect(tries[20]).toBe("429 rate_limited");
-    expect(outcome(await redeem(wrong, {}, from("203.0.113.32"), service))).toBe("400 pkce_mismatch");
-    expect(outcome(await redeem(made, {}, from("203.0.113.31"), service))).toBe("200 ok");
+    expect(describeOutcome(await redeemCode(wrong, {}, from("203.0.113.32"), service))).toBe("400 pkce_mismatch");
+    expect(describeOutcome(await redeemCode(made, {}, from("203.0.113.31"), service))).toBe("200 ok");
   });
 
   test("P6: opens nothing once a revocation was answered, however both race", async () => {
-    const pat = await person();
+    const pat = await signInPerson();
     for (let round = 0; round < 12; round += 1) {
-      const made = await grant(pat);
+      const made = await grantShare(pat);
       let isAcknowledged = false;
       const stop = pat.post(`/v1/shares/${made.share.id}/revoke`, {}).then((answer) => {
         isAcknowledged = true;
         return answer;
       });
-      const late: Answer[] = [];
-      const race = await times(4, async () => redeem(made));
+      const late: TestResponse[] = [];
+      const race = await times(4, async () => redeemCode(made));
       while (late.length < 2) {
         const wasAcknowledged = isAcknowledged;
-        const answer = await redeem(made, {}, {});
+        const answer = await redeemCode(made, {}, {});
         if (wasAcknowledged) late.push(answer);
         else race.push(answer);
       }
-      expect(outcome(await stop)).toBe("200 ok");
+      expect(describeOutcome(await stop)).toBe("200 ok");
       expect(race.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
-      for (const answer of late) expect(["409 share_inactive", "409 code_used"]).toContain(outcome(answer));
-      for (const answer of [...race, ...late]) if (answer.status !== 200) expect(answer.text).not.toContain(values.email);
+      for (const answer of late) expect(["409 share_inactive", "409 code_used"]).toContain(describeOutcome(answer));
+      for (const answer of [...race, ...late]) if (answer.status !== 200) expect(answer.text).not.toContain(contactValues.email);
     }
   });
 
@@ -238,14 +249,14 @@ describe("a code", () => {
     const logs = (["log", "info", "warn", "error"] as const).map((name) =>
       vi.spyOn(console, name).mockImplementation((...said) => void lines.push(said.map(String).join(" "))),
     );
-    const pat = await person();
-    const made = await grant(pat);
-    await redeem({ code: made.code, verifier: freshVerifier() });
-    await redeem(made, {}, { origin, "idempotency-key": "key-of-the-test" });
-    await settled();
+    const pat = await signInPerson();
+    const made = await grantShare(pat);
+    await redeemCode({ code: made.code, verifier: createVerifier() });
+    await redeemCode(made, {}, { origin, "idempotency-key": "key-of-the-test" });
+    await waitUntilSettled();
     for (const log of logs) log.mockRestore();
     expect(lines.length).toBeGreaterThan(0);
-    const stored = JSON.stringify(await databaseContents());
+    const stored = JSON.stringify(await readDatabaseContents());
     expect(stored).toContain(sha256Hex(made.code));
     for (const secret of [made.code, made.verifier, "key-of-the-test"]) {
       expect(stored).not.toContain(secret);
@@ -271,45 +282,45 @@ describe("a code", () => {
   });
 
   test("P20: opens for a business that is late in paying, and for none that is suspended or closed", async () => {
-    const pat = await person();
+    const pat = await signInPerson();
     const become = (status: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, acme.id).run();
-    const made = await grant(pat);
+    const made = await grantShare(pat);
     const seen: string[] = [];
     for (const status of ["suspended", "closed", "past_due"]) {
       await become(status);
-      seen.push(outcome(await redeem(made)));
+      seen.push(describeOutcome(await redeemCode(made)));
     }
     await become("active");
     expect(seen).toEqual(["402 business_suspended", "402 business_inactive", "200 ok"]);
-    expect(outcome(await pat.post("/v1/share/consent", decision(freshVerifier(), {}, examples.past_due)))).toBe(
+    expect(describeOutcome(await pat.post("/v1/share/consent", buildDecision(createVerifier(), {}, examples.past_due)))).toBe(
       "402 subscription_past_due",
     );
   });
 
   test("P26: is not redeemed a second time by the key of a lost answer, and not by anybody else with it", async () => {
-    const pat = await person();
-    const made = await grant(pat);
+    const pat = await signInPerson();
+    const made = await grantShare(pat);
     const key = { "idempotency-key": crypto.randomUUID() };
-    const answers = await times(20, () => redeem(made, {}, { origin, ...key }));
+    const answers = await times(20, () => redeemCode(made, {}, { origin, ...key }));
     expect(outcomes(answers)).toEqual({ "200 ok": 20 });
     expect(answers.filter(({ headers }) => headers.get("idempotency-replayed") === null)).toHaveLength(1);
     expect(await entriesOf(made.share.id, "share.redeemed")).toBe(2);
-    const stranger = { code: made.code, verifier: freshVerifier() };
-    expect(outcome(await redeem(stranger, {}, { origin, ...key }))).toBe("400 pkce_mismatch");
-    expect(outcome(await redeem(made, {}, { origin: "https://other.example", ...key }))).toBe("403 origin_mismatch");
-    expect(outcome(await redeem(made, {}, { origin, "idempotency-key": crypto.randomUUID() }))).toBe("409 code_used");
-    expect(outcome(await redeem(made))).toBe("409 code_used");
-    const late = serviceWith({ DEV_CLOCK_OFFSET_MS: String(minuteMs) });
-    expect(outcome(await redeem(made, {}, { origin, ...key }, late))).toBe("409 code_used");
+    const stranger = { code: made.code, verifier: createVerifier() };
+    expect(describeOutcome(await redeemCode(stranger, {}, { origin, ...key }))).toBe("400 pkce_mismatch");
+    expect(describeOutcome(await redeemCode(made, {}, { origin: "https://other.example", ...key }))).toBe("403 origin_mismatch");
+    expect(describeOutcome(await redeemCode(made, {}, { origin, "idempotency-key": crypto.randomUUID() }))).toBe("409 code_used");
+    expect(describeOutcome(await redeemCode(made))).toBe("409 code_used");
+    const late = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(minuteMs) });
+    expect(describeOutcome(await redeemCode(made, {}, { origin, ...key }, late))).toBe("409 code_used");
     await pat.post(`/v1/shares/${made.share.id}/revoke`, {});
-    expect(outcome(await redeem(made, {}, { origin, ...key }))).toBe("409 share_inactive");
-    expect(JSON.stringify(await databaseContents())).not.toContain(key["idempotency-key"]);
+    expect(describeOutcome(await redeemCode(made, {}, { origin, ...key }))).toBe("409 share_inactive");
+    expect(JSON.stringify(await readDatabaseContents())).not.toContain(key["idempotency-key"]);
   });
 });
 
 describe("the consent sheet", () => {
   test("P9: cannot be framed", async () => {
-    const pat = await person();
+    const pat = await signInPerson();
     const answer = await sheetOf(pat).get(query());
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
@@ -317,7 +328,7 @@ describe("the consent sheet", () => {
   });
 
   test("P10: takes no decision from another site, another session or another browser", async () => {
-    const [pat, sam] = [await person(), await person()];
+    const [pat, sam] = [await signInPerson(), await signInPerson()];
     const path = query({ scope: "email" });
     const sheet = sheetOf(pat);
     const token = tokenIn(await sheet.get(path));
@@ -334,15 +345,15 @@ describe("the consent sheet", () => {
     for (const stolen of [sheetOf(sam), sheetOf(pat)]) expect(codeIn(await stolen.post(decidePath(path), { token }))).toBeUndefined();
     expect((await sheet.post(decidePath(path), { token: "" })).status).toBe(303);
     expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM shares").first("n")).toBe(before);
-    expect(outcome(await pat.post("/v1/share/consent", decision(freshVerifier()), { origin: "https://elsewhere.example" }))).toBe(
-      "403 csrf_failed",
-    );
+    expect(
+      describeOutcome(await pat.post("/v1/share/consent", buildDecision(createVerifier()), { origin: "https://elsewhere.example" })),
+    ).toBe("403 csrf_failed");
     expect((await sheet.post(decidePath(path), { token })).status).toBe(303);
     expect(codeIn(await sheet.get(path))).toMatch(/^ac_00/);
   });
 
   test("P11: takes nothing but the request that it showed, and never more than was asked", async () => {
-    const pat = await person();
+    const pat = await signInPerson();
     const path = query({ scope: "email phone?" });
     const sheet = sheetOf(pat);
     const token = tokenIn(await sheet.get(path));
@@ -351,7 +362,7 @@ describe("the consent sheet", () => {
       { scope: "phone?" },
       { purpose: "Something else" },
       { duration_days: "730" },
-      { code_challenge: challengeOf(freshVerifier()) },
+      { code_challenge: computeCodeChallenge(createVerifier()) },
       { state: "another" },
       { disclosure_text: "More than was shown." },
       { client_id: world.other.clients.live },
@@ -368,7 +379,7 @@ describe("the consent sheet", () => {
   });
 
   test("P21: gives its answer by redirect only with evidence that the request came from the page it names", async () => {
-    const pat = await person();
+    const pat = await signInPerson();
     const back = `${origin}/quote?step=2`;
     const paths = (change: Record<string, string>) => query({ return_url: back, ...change });
     expect(backIn(await sheetOf(pat).get(paths({})))).toBe("");
@@ -400,7 +411,7 @@ describe("the consent sheet", () => {
   });
 
   test("P21: a cookie that we did not make is no evidence", async () => {
-    const pat = await person();
+    const pat = await signInPerson();
     const path = query({ return_url: `${origin}/quote` });
     const first = await sheetOf(pat).get(path, { referer: `${origin}/` });
     const [[name, value]] = Object.entries(cookiesOf(first)) as [[string, string]];
@@ -413,15 +424,15 @@ describe("the consent sheet", () => {
   });
 
   test("P22: severs no window that opened it, whatever it answers", async () => {
-    const pat = await person();
+    const pat = await signInPerson();
     const path = query();
     const sheet = sheetOf(pat);
-    const full = serviceWith({ LIMIT_AUTHORIZE_PER_IP: "1/60", LIMIT_AUTH_REQUEST_PER_IP: "1/3600", ...strict });
-    const away = serviceWith({
+    const full = createServiceCall({ LIMIT_AUTHORIZE_PER_IP: "1/60", LIMIT_AUTH_REQUEST_PER_IP: "1/3600", ...strict });
+    const away = createServiceCall({
       DB: { prepare: () => { throw new Error("D1_ERROR: away"); }, batch: () => Promise.reject(new Error("D1_ERROR: away")) }, // biome-ignore format: one line says it
     });
     const form = { token: tokenIn(await sheet.get(path)) };
-    const answers: Record<string, Answer> = {
+    const answers: Record<string, TestResponse> = {
       "a request": await sheet.get(path),
       "nobody signed in": await sheetOf(null).get(path),
       "a bad request": await sheet.get("/authorize"),
@@ -438,7 +449,7 @@ describe("the consent sheet", () => {
         headers: { "sec-fetch-mode": "navigate" },
         redirect: "manual",
       }),
-      "too often": (await times(2, () => full(path)))[1] as Answer,
+      "too often": (await times(2, () => full(path)))[1] as TestResponse,
       "too many forms": await (async () => {
         const busy = sheetOf(null, full);
         await busy.post(path.replace("?", "/email?"), { email: "nobody" });
@@ -455,7 +466,7 @@ describe("the consent sheet", () => {
   });
 
   test("P25: decides a request once, however often and from however many windows it is answered", async () => {
-    const pat = await person();
+    const pat = await signInPerson();
     const path = query({ scope: "email" });
     const sheet = sheetOf(pat);
     const token = tokenIn(await sheet.get(path));
@@ -464,31 +475,31 @@ describe("the consent sheet", () => {
     const { shares } = (await pat.get("/v1/me/shares")).body.data;
     expect(shares).toHaveLength(1);
     expect(await eventsOf(shares[0].id)).toEqual(["share.created"]);
-    expect((await mailsTo(pat.email)).filter(({ subject }) => subject === "You shared details")).toHaveLength(1);
+    expect((await listMailTo(pat.email)).filter(({ subject }) => subject === "You shared details")).toHaveLength(1);
     const code = codeIn(await sheet.get(path)) as string;
     expect(codeIn(await sheet.get(path))).toBe(code);
-    const other = await person();
+    const other = await signInPerson();
     expect(codeIn(await sheetOf(other).get(path))).toBeUndefined();
   });
 });
 
 describe("a share", () => {
   test("P13: of a test person is made for no live client, and in production for test clients alone", async () => {
-    const live = await call("/v1/share/sandbox-consent", jsonPost(decision(freshVerifier()), { origin }));
-    expect(outcome(live)).toBe("403 sandbox_only");
-    const inProduction = serviceWith({ ...productionSettings }, "https://api.svc.test");
-    const refused = await inProduction("/v1/share/sandbox-consent", jsonPost(decision(freshVerifier()), { origin }));
-    expect(outcome(refused)).toBe("403 sandbox_only");
-    const pat = await person();
-    const body = decision(freshVerifier(), { client_id: acme.clients.sandbox });
-    expect(outcome(await pat.post("/v1/share/consent", body))).toBe("403 forbidden");
+    const live = await call("/v1/share/sandbox-consent", buildJsonPost(buildDecision(createVerifier()), { origin }));
+    expect(describeOutcome(live)).toBe("403 sandbox_only");
+    const inProduction = createServiceCall({ ...productionSettings }, "https://api.svc.test");
+    const refused = await inProduction("/v1/share/sandbox-consent", buildJsonPost(buildDecision(createVerifier()), { origin }));
+    expect(describeOutcome(refused)).toBe("403 sandbox_only");
+    const pat = await signInPerson();
+    const body = buildDecision(createVerifier(), { client_id: acme.clients.sandbox });
+    expect(describeOutcome(await pat.post("/v1/share/consent", body))).toBe("403 forbidden");
   });
 
   test("P24: of the sandbox is in no live list, feed or reading, and a live one in none of the sandbox", async () => {
-    const pat = await person();
-    const [real, trial] = [await grant(pat), await testGrant()];
+    const pat = await signInPerson();
+    const [real, trial] = [await grantShare(pat), await testGrant()];
     const idsOf = async (key: string): Promise<string[]> =>
-      (await read("/v1/shares?limit=200", key)).body.data.shares.map(({ id }: { id: string }) => id);
+      (await getWithApiKey("/v1/shares?limit=200", key)).body.data.shares.map(({ id }: { id: string }) => id);
     for (const [mine, others, key] of [
       [real, trial, acme.keys.live],
       [trial, real, acme.keys.sandbox],
@@ -496,13 +507,13 @@ describe("a share", () => {
       const ids = await idsOf(key);
       expect([ids.includes(mine.share.id), ids.includes(others.share.id)]).toEqual([true, false]);
       for (const path of [`/v1/shares/${others.share.id}`, `/v1/consumers/${others.share.id}/current`])
-        expect(outcome(await read(path, key))).toBe("404 not_found");
-      expect(outcome(await write(`/v1/shares/${others.share.id}/cease-ack`, {}, key))).toBe("404 not_found");
-      expect(outcome(await read(`/v1/shares?starting_after=${others.share.id}`, key))).toBe("400 invalid_request");
+        expect(describeOutcome(await getWithApiKey(path, key))).toBe("404 not_found");
+      expect(describeOutcome(await postWithApiKey(`/v1/shares/${others.share.id}/cease-ack`, {}, key))).toBe("404 not_found");
+      expect(describeOutcome(await getWithApiKey(`/v1/shares?starting_after=${others.share.id}`, key))).toBe("400 invalid_request");
     }
-    expect(outcome(await redeem(trial, { client_id: acme.clients.sandbox }))).toBe("200 ok");
-    await settled();
-    expect((await allEvents()).filter(({ share_id }) => share_id === trial.share.id)).toEqual([]);
+    expect(describeOutcome(await redeemCode(trial, { client_id: acme.clients.sandbox }))).toBe("200 ok");
+    await waitUntilSettled();
+    expect((await listAllEvents()).filter(({ share_id }) => share_id === trial.share.id)).toEqual([]);
     expect((await env.DB.prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = ?").bind(trial.share.id).first("n")) as number).toBe(
       1,
     );
@@ -510,23 +521,23 @@ describe("a share", () => {
   });
 
   test("P14: is stopped by nobody but its person", async () => {
-    const [pat, sam] = [await person(), await person()];
-    const made = await grant(pat);
+    const [pat, sam] = [await signInPerson(), await signInPerson()];
+    const made = await grantShare(pat);
     const path = `/v1/shares/${made.share.id}/revoke`;
-    expect(outcome(await sam.post(path, {}))).toBe("404 not_found");
-    expect(outcome(await sam.post(`/v1/me/sever/${made.share.id}`, {}))).toBe("404 not_found");
-    expect(outcome(await sam.post(`/v1/me/shares/${made.share.id}/renew`, { consent: true }))).toBe("404 not_found");
-    expect(outcome(await call(path, jsonPost({})))).toBe("401 unauthorized");
-    expect(outcome(await call(path, jsonPost({ revoke_token: "A".repeat(43) })))).toBe("401 unauthorized");
-    expect(outcome(await call(path, jsonPost({}, { cookie: (await signIn(world.ownerEmail)).cookie })))).toBe("403 forbidden");
-    expect(outcome(await call(path, jsonPost({}, { authorization: `Bearer ${acme.keys.live}` })))).toBe("401 unauthorized");
-    expect(outcome(await pat.post(path, {}, { origin: "https://elsewhere.example" }))).toBe("403 csrf_failed");
-    expect((await read(`/v1/shares/${made.share.id}`)).body.data.status).toBe("active");
+    expect(describeOutcome(await sam.post(path, {}))).toBe("404 not_found");
+    expect(describeOutcome(await sam.post(`/v1/me/sever/${made.share.id}`, {}))).toBe("404 not_found");
+    expect(describeOutcome(await sam.post(`/v1/me/shares/${made.share.id}/renew`, { consent: true }))).toBe("404 not_found");
+    expect(describeOutcome(await call(path, buildJsonPost({})))).toBe("401 unauthorized");
+    expect(describeOutcome(await call(path, buildJsonPost({ revoke_token: "A".repeat(43) })))).toBe("401 unauthorized");
+    expect(describeOutcome(await call(path, buildJsonPost({}, { cookie: (await signIn(world.ownerEmail)).cookie })))).toBe("403 forbidden");
+    expect(describeOutcome(await call(path, buildJsonPost({}, { authorization: `Bearer ${acme.keys.live}` })))).toBe("401 unauthorized");
+    expect(describeOutcome(await pat.post(path, {}, { origin: "https://elsewhere.example" }))).toBe("403 csrf_failed");
+    expect((await getWithApiKey(`/v1/shares/${made.share.id}`)).body.data.status).toBe("active");
   });
 
   test("P15: stopped a hundred times at once is stopped once, with one event, one entry a chain and one mail", async () => {
-    const pat = await person();
-    const { share } = await grant(pat);
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
     const answers = await times(100, (at) => pat.post(at % 2 === 0 ? `/v1/shares/${share.id}/revoke` : `/v1/me/sever/${share.id}`, {}));
     expect(outcomes(answers.filter(({ status }) => status !== 429))).toEqual({
       "200 ok": answers.filter(({ status }) => status === 200).length,
@@ -534,25 +545,25 @@ describe("a share", () => {
     expect(answers.filter(({ body }) => body.data?.already_revoked !== true && body.ok)).toHaveLength(1);
     expect(await eventsOf(share.id)).toEqual(["share.created", "share.revoked"]);
     expect(await entriesOf(share.id, "share.revoked")).toBe(2);
-    expect((await mailsTo(pat.email)).filter(({ subject }) => subject === "You stopped a share")).toHaveLength(1);
+    expect((await listMailTo(pat.email)).filter(({ subject }) => subject === "You stopped a share")).toHaveLength(1);
   });
 
   test("P16: is acknowledged by its business alone, once its person has stopped it", async () => {
-    const pat = await person();
-    const { share } = await grant(pat);
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
     const path = `/v1/shares/${share.id}/cease-ack`;
-    expect(outcome(await write(path, {}))).toBe("409 cease_not_open");
+    expect(describeOutcome(await postWithApiKey(path, {}))).toBe("409 cease_not_open");
     await pat.post(`/v1/shares/${share.id}/revoke`, {});
-    expect(outcome(await write(path, {}, world.other.keys.live))).toBe("404 not_found");
-    expect(outcome(await write(path, {}, acme.keys.sandbox))).toBe("404 not_found");
-    const answers = await times(20, () => write(path, {}));
+    expect(describeOutcome(await postWithApiKey(path, {}, world.other.keys.live))).toBe("404 not_found");
+    expect(describeOutcome(await postWithApiKey(path, {}, acme.keys.sandbox))).toBe("404 not_found");
+    const answers = await times(20, () => postWithApiKey(path, {}));
     expect(outcomes(answers)).toEqual({ "200 ok": 20 });
     expect(await eventsOf(share.id)).toEqual(["share.created", "share.revoked", "business.ceased"]);
   });
 
   test("P17: renewed by many at once is renewed once", async () => {
-    const pat = await person();
-    const { share } = await grant(pat);
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
     const answers = await times(50, () => pat.post(`/v1/me/shares/${share.id}/renew`, { consent: true }));
     expect(outcomes(answers)).toEqual({ "201 ok": 1, "409 share_inactive": 49 });
     const { shares } = (await pat.get("/v1/me/shares")).body.data;
@@ -562,13 +573,13 @@ describe("a share", () => {
   });
 
   test("P15, P17: that ends while another end of it is written is what came first, and the second is told so", async () => {
-    const pat = await person();
+    const pat = await signInPerson();
     const path = (id: string) => ({ renew: `/v1/me/shares/${id}/renew`, revoke: `/v1/shares/${id}/revoke` });
     const expired = (id: string) =>
       env.DB.prepare("UPDATE shares SET state = 'expired', key_sealed = NULL, next_due_at = NULL WHERE id = ?").bind(id).run();
     const ends = {
-      renewed: { send: (id: string, by: Call) => by(path(id).renew, jsonPost({ consent: true }, pat.headers)) },
-      stopped: { send: (id: string, by: Call) => by(path(id).revoke, jsonPost({}, pat.headers)) },
+      renewed: { send: (id: string, by: Call) => by(path(id).renew, buildJsonPost({ consent: true }, pat.headers)) },
+      stopped: { send: (id: string, by: Call) => by(path(id).revoke, buildJsonPost({}, pat.headers)) },
     };
     for (const [late, first, told] of [
       [ends.renewed, (id: string) => ends.stopped.send(id, call), "409 share_inactive"],
@@ -576,16 +587,16 @@ describe("a share", () => {
       [ends.renewed, expired, "409 share_inactive"],
       [ends.stopped, expired, "409 share_inactive"],
     ] as const) {
-      const { share } = await grant(pat);
-      const answer = await late.send(share.id, serviceWith({ DB: beforeTheChange(() => first(share.id)) }));
-      expect(outcome(answer)).toBe(told);
+      const { share } = await grantShare(pat);
+      const answer = await late.send(share.id, createServiceCall({ DB: beforeTheChange(() => first(share.id)) }));
+      expect(describeOutcome(answer)).toBe(told);
     }
   });
 
   test("P19: is changed by no reading of it", async () => {
-    const pat = await person();
-    const { share } = await grant(pat);
-    await settled();
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
+    await waitUntilSettled();
     const readings = [
       () => call(query().replace("/authorize", "/v1/authorize")),
       () => sheetOf(pat).get(query(), { referer: `${origin}/` }),
@@ -593,40 +604,40 @@ describe("a share", () => {
       () => pat.get("/v1/me"),
       () => pat.get("/v1/me/fields"),
       () => pat.get("/v1/me/shares"),
-      () => read("/v1/shares"),
-      () => read("/v1/shares?status=expired"),
-      () => read(`/v1/shares/${share.id}`),
+      () => getWithApiKey("/v1/shares"),
+      () => getWithApiKey("/v1/shares?status=expired"),
+      () => getWithApiKey(`/v1/shares/${share.id}`),
     ];
-    const before = await databaseContents();
+    const before = await readDatabaseContents();
     for (const ask of [...readings, ...readings]) expect((await ask()).status).toBe(200);
-    expect(await databaseContents()).toEqual(before);
-    await read(`/v1/consumers/${share.id}/current`);
-    const after = await databaseContents();
+    expect(await readDatabaseContents()).toEqual(before);
+    await getWithApiKey(`/v1/consumers/${share.id}/current`);
+    const after = await readDatabaseContents();
     expect(Object.keys(after).filter((table) => after[table] !== before[table])).toEqual(["audit_outbox"]);
   });
 
   test("P27: that has come to its end reads nothing, whatever has run", async () => {
-    const pat = await person();
-    const made = await grant(pat, { duration_days: 1 });
+    const pat = await signInPerson();
+    const made = await grantShare(pat, { duration_days: 1 });
     const at = Date.parse(made.share.expires_at) - Date.now();
-    const over = serviceWith({ DEV_CLOCK_OFFSET_MS: String(at) });
-    const nearly = serviceWith({ DEV_CLOCK_OFFSET_MS: String(at - minuteMs) });
+    const over = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(at) });
+    const nearly = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(at - minuteMs) });
     const current = `/v1/consumers/${made.share.id}/current`;
-    expect((await read(current, undefined, nearly)).status).toBe(200);
-    expect(outcome(await read(current, undefined, over))).toBe("409 share_inactive");
-    expect((await read(`/v1/shares/${made.share.id}`, undefined, over)).body.data.status).toBe("expired");
-    expect(outcome(await over(`/v1/me/shares/${made.share.id}/renew`, jsonPost({ consent: true }, pat.headers)))).toBe(
+    expect((await getWithApiKey(current, undefined, nearly)).status).toBe(200);
+    expect(describeOutcome(await getWithApiKey(current, undefined, over))).toBe("409 share_inactive");
+    expect((await getWithApiKey(`/v1/shares/${made.share.id}`, undefined, over)).body.data.status).toBe("expired");
+    expect(describeOutcome(await over(`/v1/me/shares/${made.share.id}/renew`, buildJsonPost({ consent: true }, pat.headers)))).toBe(
       "409 share_inactive",
     );
-    expect(outcome(await redeem(made, {}, { origin }, over))).toBe("410 code_expired");
+    expect(describeOutcome(await redeemCode(made, {}, { origin }, over))).toBe("410 code_expired");
     expect(at).toBeLessThanOrEqual(dayMs);
   });
 });
 
 describe("contact fields", () => {
   test("U1: take the ten keys and no other, and a refused change changes nothing", async () => {
-    const pat = await person();
-    const before = await databaseContents();
+    const pat = await signInPerson();
+    const before = await readDatabaseContents();
     const bodies: unknown[] = [
       { plan: "family" },
       { phone: "+1 202 555 0100", id: "con_00zzzz" },
@@ -640,20 +651,20 @@ describe("contact fields", () => {
       null,
       "email",
     ];
-    for (const body of bodies) expect(outcome(await pat.put("/v1/me/fields", body))).toBe("400 invalid_request");
+    for (const body of bodies) expect(describeOutcome(await pat.put("/v1/me/fields", body))).toBe("400 invalid_request");
     const raw = await call("/v1/me/fields", {
       method: "PUT",
       headers: { ...pat.headers, "content-type": "application/json" },
       body: '{"__proto__": {"email": "new@example.com"}}',
     });
-    expect(outcome(raw)).toBe("400 invalid_request");
-    expect(await databaseContents()).toEqual(before);
+    expect(describeOutcome(raw)).toBe("400 invalid_request");
+    expect(await readDatabaseContents()).toEqual(before);
   });
 
   test("U2: change thirty times a minute, each change one event a group, none lost of many at once", async () => {
-    const pat = await person({});
-    await pat.put("/v1/me/fields", values);
-    const { share } = await grant(pat, { scope: ["email", "phone"] });
+    const pat = await signInPerson({});
+    await pat.put("/v1/me/fields", contactValues);
+    const { share } = await grantShare(pat, { scope: ["email", "phone"] });
     const answers = await times(60, (at) => pat.put("/v1/me/fields", { phone: `+1 202 555 01${String(30 + at)}` }));
     const changed = answers.filter(({ status }) => status === 200);
     const crowded = answers.filter(({ status }) => status === 429);
@@ -665,7 +676,7 @@ describe("contact fields", () => {
     expect(told.filter((type) => type === "consumer.updated.phone")).toHaveLength(changed.length);
     expect(told).toHaveLength(changed.length + 1);
     const kept = (await pat.get("/v1/me/fields")).body.data;
-    const current = (await read(`/v1/consumers/${share.id}/current`)).body.data.fields.phone;
+    const current = (await getWithApiKey(`/v1/consumers/${share.id}/current`)).body.data.fields.phone;
     expect(JSON.stringify(kept)).toContain(current);
   });
 });

@@ -3,15 +3,26 @@ import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { dayMs } from "../../core/time.ts";
-import { allEvents, decision, freshVerifier, grant, outcome, person, read, redeem, values, write } from "../support/sharing.ts";
-import { json, mailsTo } from "../support/people.ts";
-import { settled } from "../support/settled.ts";
-import { call, origin, serviceWith, world } from "../support/world.ts";
+import {
+  listAllEvents,
+  buildDecision,
+  createVerifier,
+  grantShare,
+  describeOutcome,
+  signInPerson,
+  getWithApiKey,
+  redeemCode,
+  contactValues,
+  postWithApiKey,
+} from "../support/sharing.ts";
+import { buildJsonRequest, listMailTo } from "../support/people.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { call, origin, createServiceCall, world } from "../support/world.ts";
 
 describe("a share", () => {
   test("is granted, redeemed once, read, stopped and acknowledged; the business hears of each", async () => {
-    const pat = await person();
-    const granted = await grant(pat, { state: "xyz" });
+    const pat = await signInPerson();
+    const granted = await grantShare(pat, { state: "xyz" });
     expect(granted.share).toMatchObject({
       status: "active",
       scope: ["email", "phone"],
@@ -30,48 +41,48 @@ describe("a share", () => {
     });
     expect(Date.parse(granted.share.expires_at) - Date.parse(granted.share.created_at)).toBe(365 * 86_400_000);
 
-    const redeemed = await redeem(granted);
+    const redeemed = await redeemCode(granted);
     expect(redeemed.status).toBe(200);
     expect(redeemed.body.data).toEqual({
       share_id: granted.share.id,
       fingerprint: granted.share.fingerprint,
       status: "active",
       scope: ["email", "phone"],
-      fields: { email: values.email, phone: values.phone },
+      fields: { email: contactValues.email, phone: contactValues.phone },
       purpose: "Send you a solar estimate",
       granted_at: granted.share.created_at,
       expires_at: granted.share.expires_at,
       business_id: world.acme.id,
     });
-    expect(outcome(await redeem(granted))).toBe("409 code_used");
+    expect(describeOutcome(await redeemCode(granted))).toBe("409 code_used");
 
-    const current = await read(`/v1/consumers/${granted.share.id}/current`);
-    expect(current.body.data).toMatchObject({ status: "active", fields: { email: values.email, phone: values.phone } });
+    const current = await getWithApiKey(`/v1/consumers/${granted.share.id}/current`);
+    expect(current.body.data).toMatchObject({ status: "active", fields: { email: contactValues.email, phone: contactValues.phone } });
 
     const stopped = await pat.post(`/v1/shares/${granted.share.id}/revoke`, { reason: "Found another provider" });
     expect(stopped.status).toBe(200);
     expect(stopped.body.data.share).toMatchObject({ status: "revoked", cease: { status: "open", acknowledged_at: null, overdue: false } });
     expect(stopped.body.data.cease_by).toBe(stopped.body.data.share.cease.cease_by);
     expect((await pat.post(`/v1/me/sever/${granted.share.id}`, {})).body.data).toMatchObject({ already_revoked: true });
-    expect(outcome(await read(`/v1/consumers/${granted.share.id}/current`))).toBe("409 share_inactive");
+    expect(describeOutcome(await getWithApiKey(`/v1/consumers/${granted.share.id}/current`))).toBe("409 share_inactive");
 
-    const ceased = await write(`/v1/shares/${granted.share.id}/cease-ack`, { note: "Done" });
+    const ceased = await postWithApiKey(`/v1/shares/${granted.share.id}/cease-ack`, { note: "Done" });
     expect(ceased.body.data).toMatchObject({ on_time: true, share: { status: "ceased", cease: { status: "acknowledged" } } });
-    expect((await write(`/v1/shares/${granted.share.id}/cease-ack`, {})).body.data).toMatchObject({
+    expect((await postWithApiKey(`/v1/shares/${granted.share.id}/cease-ack`, {})).body.data).toMatchObject({
       already_acknowledged: true,
       acknowledged_at: ceased.body.data.acknowledged_at,
     });
 
-    await settled();
-    const events = (await allEvents()).filter(({ share_id }) => share_id === granted.share.id);
+    await waitUntilSettled();
+    const events = (await listAllEvents()).filter(({ share_id }) => share_id === granted.share.id);
     expect(events.map(({ type, data }) => [type, data])).toEqual([
       ["share.created", null],
       ["share.revoked", null],
       ["business.ceased", null],
     ]);
-    const mails = (await mailsTo(pat.email)).map(({ subject }) => subject).reverse();
+    const mails = (await listMailTo(pat.email)).map(({ subject }) => subject).reverse();
     expect(mails).toEqual(["You shared details", "You stopped a share", "A business says contact has ended"]);
-    const detail = (await read(`/v1/shares/${granted.share.id}`)).body.data;
+    const detail = (await getWithApiKey(`/v1/shares/${granted.share.id}`)).body.data;
     expect(detail).toMatchObject({ status: "ceased", reason: "Found another provider", disclosure_text: null });
     expect(detail.history.map(({ type }: { type: string }) => type)).toEqual([
       "share.created",
@@ -83,37 +94,37 @@ describe("a share", () => {
   });
 
   test("tells its business of a changed field in its scope, and no other", async () => {
-    const pat = await person();
-    const { share } = await grant(pat, { scope: ["email", "name"] });
-    const changed = await pat.put("/v1/me/fields", { phone: "+1 202 555 0199", first_name: "Patricia", email: ` ${values.email} ` });
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat, { scope: ["email", "name"] });
+    const changed = await pat.put("/v1/me/fields", { phone: "+1 202 555 0199", first_name: "Patricia", email: ` ${contactValues.email} ` });
     expect(changed.body.data).toMatchObject({ changed_groups: ["phone", "name"], events_emitted: 1 });
-    await settled();
-    const events = (await allEvents()).filter(({ share_id }) => share_id === share.id);
+    await waitUntilSettled();
+    const events = (await listAllEvents()).filter(({ share_id }) => share_id === share.id);
     expect(events.map(({ type, data }) => [type, data])).toEqual([
       ["share.created", null],
       ["consumer.updated.name", { first_name: "Patricia", last_name: "Example" }],
     ]);
-    expect((await read(`/v1/consumers/${share.id}/current`)).body.data.fields).toEqual({
-      email: values.email,
+    expect((await getWithApiKey(`/v1/consumers/${share.id}/current`)).body.data.fields).toEqual({
+      email: contactValues.email,
       first_name: "Patricia",
       last_name: "Example",
     });
     await pat.post(`/v1/shares/${share.id}/revoke`, {});
-    const after = (await allEvents()).filter(({ share_id, type }) => share_id === share.id && type.startsWith("consumer."));
+    const after = (await listAllEvents()).filter(({ share_id, type }) => share_id === share.id && type.startsWith("consumer."));
     expect(after.map(({ data }) => data)).toEqual([null]);
   });
 
   test("tells its person, and nobody else, when something of it last reached the business", async () => {
-    const pat = await person();
-    const granted = await grant(pat);
+    const pat = await signInPerson();
+    const granted = await grantShare(pat);
     const { id } = granted.share;
-    const later = (ms: number) => serviceWith({ DEV_CLOCK_OFFSET_MS: String(ms) });
+    const later = (ms: number) => createServiceCall({ DEV_CLOCK_OFFSET_MS: String(ms) });
     const delivered = async (): Promise<string | null> => (await pat.get("/v1/me/shares")).body.data.shares[0].last_delivered_at;
-    const change = (fields: object, ms: number) => later(ms)("/v1/me/fields", { ...json(fields, pat.headers), method: "PUT" });
+    const change = (fields: object, ms: number) => later(ms)("/v1/me/fields", { ...buildJsonRequest(fields, pat.headers), method: "PUT" });
     const steps = [
-      () => redeem(granted, {}, { origin }, later(20_000)),
-      () => read(`/v1/consumers/${id}/current`, undefined, later(3_600_000)),
-      () => read(`/v1/consumers/${id}/current`, undefined, later(7_200_000)), // the person's chain has one a day
+      () => redeemCode(granted, {}, { origin }, later(20_000)),
+      () => getWithApiKey(`/v1/consumers/${id}/current`, undefined, later(3_600_000)),
+      () => getWithApiKey(`/v1/consumers/${id}/current`, undefined, later(7_200_000)), // the person's chain has one a day
       () => change({ phone: "+1 202 555 0199" }, 10_800_000),
     ];
     expect(await delivered()).toBeNull();
@@ -128,17 +139,17 @@ describe("a share", () => {
     await pat.post(`/v1/shares/${id}/revoke`, {});
     await change({ phone: null }, 18_000_000);
     expect(Date.parse((await delivered()) as string)).toBe(before);
-    expect((await read(`/v1/shares/${id}`)).body.data).not.toHaveProperty("last_delivered_at");
-    const [listed] = (await read("/v1/shares?limit=1")).body.data.shares;
+    expect((await getWithApiKey(`/v1/shares/${id}`)).body.data).not.toHaveProperty("last_delivered_at");
+    const [listed] = (await getWithApiKey("/v1/shares?limit=1")).body.data.shares;
     expect([listed.id, "last_delivered_at" in listed]).toEqual([id, false]);
     expect((await pat.get("/v1/me/export")).body.shares[0].last_delivered_at).toBe(await delivered());
   });
 
   test("is listed by what it is now, and by nothing it is not", async () => {
-    const pat = await person();
-    const { share } = await grant(pat, { duration_days: 1 });
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat, { duration_days: 1 });
     const listed = async (status: string) =>
-      (await read(`/v1/shares?status=${status}`)).body.data.shares.map(({ id }: { id: string }) => id) as string[];
+      (await getWithApiKey(`/v1/shares?status=${status}`)).body.data.shares.map(({ id }: { id: string }) => id) as string[];
     expect(await listed("active")).toContain(share.id);
     expect(await listed("expired")).not.toContain(share.id);
     await env.DB.prepare("UPDATE shares SET next_due_at = 1 WHERE id = ?").bind(share.id).run();
@@ -146,7 +157,7 @@ describe("a share", () => {
   });
 
   test("gives a code of sixty seconds, however long the change took", async () => {
-    const pat = await person();
+    const pat = await signInPerson();
     const slow = {
       prepare: (text: string) => env.DB.prepare(text),
       withSession: (constraint: D1SessionConstraint) => env.DB.withSession(constraint),
@@ -155,18 +166,18 @@ describe("a share", () => {
         return env.DB.batch(statements);
       },
     };
-    const asked = json(decision(freshVerifier()), pat.headers);
-    const { data } = (await serviceWith({ DB: slow })("/v1/share/consent", asked)).body;
+    const asked = buildJsonRequest(buildDecision(createVerifier()), pat.headers);
+    const { data } = (await createServiceCall({ DB: slow })("/v1/share/consent", asked)).body;
     expect(data.expires_in).toBe(60);
     expect(Date.parse(data.expires_at) - Date.parse(data.share.created_at)).toBe(60_000);
   });
 
   test("that was renewed tells in its history what took its place", async () => {
-    const pat = await person();
-    const { share } = await grant(pat);
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
     const fresh = (await pat.post(`/v1/me/shares/${share.id}/renew`, { consent: true })).body.data.share;
-    await settled();
-    const history = async (id: string) => (await read(`/v1/shares/${id}`)).body.data.history;
+    await waitUntilSettled();
+    const history = async (id: string) => (await getWithApiKey(`/v1/shares/${id}`)).body.data.history;
     const [, ended] = await history(share.id);
     expect(await history(share.id)).toHaveLength(2);
     expect(ended).toMatchObject({ type: "share.renewed", at: fresh.created_at });
@@ -174,8 +185,8 @@ describe("a share", () => {
   });
 
   test("is renewed by a fresh one, which takes its place", async () => {
-    const pat = await person();
-    const { share } = await grant(pat);
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
     const renewed = await pat.post(`/v1/me/shares/${share.id}/renew`, { consent: true, duration_days: 30, scope: ["email", "name"] });
     expect(renewed.status).toBe(201);
     expect(renewed.body.data.superseded).toEqual({ id: share.id, status: "superseded" });
@@ -185,13 +196,13 @@ describe("a share", () => {
       duration_days: 30,
       scope: ["email", "first_name", "last_name"],
     });
-    expect((await read(`/v1/shares/${share.id}`)).body.data).toMatchObject({
+    expect((await getWithApiKey(`/v1/shares/${share.id}`)).body.data).toMatchObject({
       status: "superseded",
       superseded_by: renewed.body.data.share.id,
     });
-    expect(outcome(await pat.post(`/v1/me/shares/${share.id}/renew`, { consent: true }))).toBe("409 share_inactive");
-    await settled();
-    const events = (await allEvents()).filter(({ share_id }) => [share.id, renewed.body.data.share.id].includes(share_id));
+    expect(describeOutcome(await pat.post(`/v1/me/shares/${share.id}/renew`, { consent: true }))).toBe("409 share_inactive");
+    await waitUntilSettled();
+    const events = (await listAllEvents()).filter(({ share_id }) => [share.id, renewed.body.data.share.id].includes(share_id));
     expect(events.map(({ type, share_id }) => [type, share_id])).toEqual([
       ["share.created", share.id],
       ["share.renewed", renewed.body.data.share.id],
@@ -199,14 +210,18 @@ describe("a share", () => {
   });
 
   test("is in its business's list of each status, of `expired` before the sweep and after it", async () => {
-    const pat = await person();
-    const [ended, swept, kept] = [await grant(pat, { duration_days: 1 }), await grant(pat, { duration_days: 1 }), await grant(pat)];
-    const later = serviceWith({ DEV_CLOCK_OFFSET_MS: String(dayMs) });
+    const pat = await signInPerson();
+    const [ended, swept, kept] = [
+      await grantShare(pat, { duration_days: 1 }),
+      await grantShare(pat, { duration_days: 1 }),
+      await grantShare(pat),
+    ];
+    const later = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(dayMs) });
     await env.DB.prepare("UPDATE shares SET state = 'expired', key_sealed = NULL, next_due_at = NULL WHERE id = ?")
       .bind(swept.share.id)
       .run();
     const idsOf = async (asked: string): Promise<string[]> =>
-      (await read(`/v1/shares?${asked}`, undefined, later)).body.data.shares.map(({ id }: { id: string }) => id);
+      (await getWithApiKey(`/v1/shares?${asked}`, undefined, later)).body.data.shares.map(({ id }: { id: string }) => id);
     const mine = [kept, swept, ended].map(({ share }) => share.id);
     expect((await idsOf("status=expired")).filter((id) => mine.includes(id))).toEqual([swept.share.id, ended.share.id]);
     expect((await idsOf("status=active")).filter((id) => mine.includes(id))).toEqual([kept.share.id]);
@@ -215,24 +230,24 @@ describe("a share", () => {
   });
 
   test("is stopped by whoever holds the link of the mail, and by nobody with another", async () => {
-    const pat = await person();
-    const { share } = await grant(pat);
-    const other = await grant(pat);
-    const mails = await mailsTo(pat.email);
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
+    const other = await grantShare(pat);
+    const mails = await listMailTo(pat.email);
     const tokenOf = (id: string) => mails.map(({ text }) => new RegExp(`/stop/${id}#t=(\\S+)`).exec(text)?.[1]).find(Boolean) as string;
     const stop = (id: string, body: object) =>
       call(`/v1/shares/${id}/revoke`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
-    expect(outcome(await stop(share.id, {}))).toBe("401 unauthorized");
-    expect(outcome(await stop("of-no-share", {}))).toBe("401 unauthorized"); // who asks is judged first
-    expect(outcome(await stop(share.id, { revoke_token: tokenOf(other.share.id) }))).toBe("401 unauthorized");
-    expect(outcome(await stop(share.id, { revoke_token: tokenOf(share.id) }))).toBe("200 ok");
-    expect((await read(`/v1/shares/${other.share.id}`)).body.data.status).toBe("active");
+    expect(describeOutcome(await stop(share.id, {}))).toBe("401 unauthorized");
+    expect(describeOutcome(await stop("of-no-share", {}))).toBe("401 unauthorized"); // who asks is judged first
+    expect(describeOutcome(await stop(share.id, { revoke_token: tokenOf(other.share.id) }))).toBe("401 unauthorized");
+    expect(describeOutcome(await stop(share.id, { revoke_token: tokenOf(share.id) }))).toBe("200 ok");
+    expect((await getWithApiKey(`/v1/shares/${other.share.id}`)).body.data.status).toBe("active");
   });
 
   test("is decided once for a request, however often it arrives", async () => {
-    const pat = await person();
-    const verifier = freshVerifier();
-    const asked = decision(verifier, { state: "s" });
+    const pat = await signInPerson();
+    const verifier = createVerifier();
+    const asked = buildDecision(verifier, { state: "s" });
     const query = new URLSearchParams({
       client_id: asked.client_id,
       origin,
@@ -250,9 +265,9 @@ describe("a share", () => {
     await env.DB.prepare("UPDATE businesses SET logo_url = NULL WHERE id = ?").bind(world.acme.id).run();
     const token = authorized.body.data.authorize_token;
     const decide = (change: object) => pat.post("/v1/share/consent", { ...asked, authorize_token: token, ...change });
-    expect(outcome(await decide({ scope: ["email", "name"] }))).toBe("400 invalid_request");
-    expect(outcome(await decide({ scope: ["phone"] }))).toBe("400 invalid_request");
-    expect(outcome(await decide({ purpose: "Something else" }))).toBe("400 invalid_request");
+    expect(describeOutcome(await decide({ scope: ["email", "name"] }))).toBe("400 invalid_request");
+    expect(describeOutcome(await decide({ scope: ["phone"] }))).toBe("400 invalid_request");
+    expect(describeOutcome(await decide({ purpose: "Something else" }))).toBe("400 invalid_request");
     const answers = await Promise.all(Array.from({ length: 5 }, () => decide({ scope: ["email"] })));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
     expect(new Set(answers.map(({ body }) => body.data.share.id)).size).toBe(1);

@@ -3,58 +3,58 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import type { Realm } from "../../core/access/session.ts";
-import { generateCode } from "../../core/access/mailed-code.ts";
+import { generateEmailCode } from "../../core/access/email-code.ts";
 import { memberEmailContext } from "../../storage/people-contexts.ts";
-import { scheduled } from "../../workers/background/schedule.ts";
+import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
-import { openPlatform } from "../../workers/services.ts";
-import { exampleOwnerEmail, vaultOf } from "../../scripts/demo-world.ts";
+import { createPlatform } from "../../workers/services.ts";
+import { getExampleOwnerEmail, openVaultFromVars } from "../../scripts/demo-world.ts";
 import {
-  askForCode,
-  codeFor,
-  codeIn,
-  cookieOf,
-  forgetCodes,
-  giveCode,
-  json,
-  mailsTo,
+  requestEmailCode,
+  findEmailCode,
+  parseCode,
+  getCookie,
+  clearCodes,
+  submitEmailCode,
+  buildJsonRequest,
+  listMailTo,
   signIn,
-  signInByMail,
-  wrongFor,
+  signInByEmail,
+  differentCode,
 } from "../support/people.ts";
-import { settled } from "../support/settled.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
 import {
   call,
-  databaseContents,
+  readDatabaseContents,
   productionSettings,
-  rowCounts,
-  serviceWith,
+  countRows,
+  createServiceCall,
   world,
-  worldInSecondHome,
-  type Answer,
+  worldInSecondShard,
+  type TestResponse,
   type Call,
 } from "../support/world.ts";
 
 const { ownerEmail, memberEmail, consumerEmail } = world;
 const minute = 60_000;
-const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
-const peopleTables = ["members", "consumers", "mailed_codes", "sessions", "mail_outbox", "captured_mail"] as const;
+const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
+const peopleTables = ["members", "consumers", "email_codes", "sessions", "mail_outbox", "captured_mail"] as const;
 /** How many were mailed, or would have been to somebody who is known: past a limit a row is dead from the start. */
 const codesOfUse = (): Promise<number | null> =>
-  env.DB.prepare("SELECT COUNT(*) AS n FROM mailed_codes WHERE expires_at > created_at").first<number>("n");
+  env.DB.prepare("SELECT COUNT(*) AS n FROM email_codes WHERE expires_at > created_at").first<number>("n");
 /** The cookie of an answer as a request sends it. */
 const session = (cookie: string): RequestInit => ({ headers: { cookie } });
-const whoIs = (cookie: string): Promise<Answer> => call("/v1/auth/session", session(cookie));
+const whoIs = (cookie: string): Promise<TestResponse> => call("/v1/auth/session", session(cookie));
 
 /** What a code by mail leaves besides. */
-const mailTables = ["mailed_codes", "mailed_code_failures", "mail_outbox", "captured_mail"];
+const mailTables = ["email_codes", "email_code_failures", "mail_outbox", "captured_mail"];
 const randomColumns = /^(?:id|token_hash|user_id|audit_chain|\w+_sealed)$/;
 /** Rows with what is random in each left out, but for its length. */
 const shapeOf = (rows: string): unknown =>
   JSON.parse(rows, (column, value) => (randomColumns.test(column) && typeof value === "string" ? value.length : value));
 
 beforeEach(async () => {
-  await forgetCodes();
+  await clearCodes();
   await env.DB.prepare("DELETE FROM sessions").run();
 });
 afterEach(() => {
@@ -70,14 +70,14 @@ describe("what tests of something else sign in with", () => {
     ["a consumer", consumerEmail, "consumer"],
     ["a new consumer", "newcomer@example.com", "consumer"],
   ])("leaves of %s the rows that signing in by the mail leaves", async (_name, email, realm) => {
-    const before = await databaseContents();
+    const before = await readDatabaseContents();
     const rows = async (): Promise<Record<string, unknown>> => {
-      const contents = await databaseContents();
+      const contents = await readDatabaseContents();
       const changed = Object.keys(contents).filter((table) => contents[table] !== before[table] && !mailTables.includes(table));
       return Object.fromEntries(changed.map((table) => [table, shapeOf(contents[table] as string)]));
     };
     const forgetNewcomer = async (): Promise<void> => {
-      const index = await (await vaultOf(env)).blindIndex("email", "newcomer@example.com");
+      const index = await (await openVaultFromVars(env)).blindIndex("email", "newcomer@example.com");
       await env.DB.batch([
         env.DB.prepare("DELETE FROM sessions"),
         env.DB.prepare("DELETE FROM consumers WHERE email_index = ?").bind(index),
@@ -88,7 +88,7 @@ describe("what tests of something else sign in with", () => {
     const written = await rows();
     expect(Object.keys(written)).toContain("sessions");
     await forgetNewcomer();
-    await signInByMail(email, realm);
+    await signInByEmail(email, realm);
     expect(await rows()).toEqual(written);
     await forgetNewcomer();
   });
@@ -99,64 +99,64 @@ describe("a member of a business", () => {
     ["owner", ownerEmail],
     ["member", memberEmail],
   ])("who is %s signs in with the code from the mail", async (role, email) => {
-    const asked = await askForCode(email, "business");
+    const asked = await requestEmailCode(email, "business");
     expect([asked.status, asked.body.data]).toEqual([200, { accepted: true }]);
-    const [mail] = await mailsTo(email);
+    const [mail] = await listMailTo(email);
     expect(mail?.subject).toBe("Your sign-in code");
-    const answer = await giveCode(email, codeIn(mail!), "business");
+    const answer = await submitEmailCode(email, parseCode(mail!), "business");
     expect(answer.status).toBe(200);
     const { user, created } = answer.body.data;
     expect(user).toEqual({ id: expect.stringMatching(/^mem_00[0-9a-z]{24}$/), email, realm: "business", role, business_id: world.acme.id });
     expect(created).toBe(false);
-    const read = await whoIs(cookieOf(answer));
+    const read = await whoIs(getCookie(answer));
     expect([read.status, read.body.data]).toEqual([200, { ...user, user }]);
   });
 
   test("is mailed at the address as it was given, however it is spelt now", async () => {
     const spelt = `  ${ownerEmail.toUpperCase()} `;
-    await askForCode(spelt, "business");
-    const [mail] = await mailsTo(ownerEmail);
+    await requestEmailCode(spelt, "business");
+    const [mail] = await listMailTo(ownerEmail);
     expect(mail?.to).toBe(ownerEmail);
-    expect((await giveCode(spelt, codeIn(mail!), "business")).body.data.user.email).toBe(ownerEmail);
+    expect((await submitEmailCode(spelt, parseCode(mail!), "business")).body.data.user.email).toBe(ownerEmail);
   });
 
   test("who lives in another home signs in there, and the cookie finds the way back", async () => {
     const email = "owner@second-home.example";
     const id = `mem_01${"z".repeat(24)}`;
-    const vault = await vaultOf(env);
+    const vault = await openVaultFromVars(env);
     await env.DB_01.prepare(
       "INSERT INTO members (id, business_id, email_sealed, email_index, role, created_at) VALUES (?, ?, ?, ?, 'owner', 0)",
     )
       .bind(
         id,
-        worldInSecondHome.acme.id,
-        await vault.seal(memberEmailContext(id, worldInSecondHome.acme.id), email),
+        worldInSecondShard.acme.id,
+        await vault.seal(memberEmailContext(id, worldInSecondShard.acme.id), email),
         await vault.blindIndex("email", email),
       )
       .run();
-    await askForCode(email, "business");
-    const answer = await giveCode(email, await codeFor(email), "business");
-    expect(answer.body.data.user).toMatchObject({ id, business_id: worldInSecondHome.acme.id });
-    expect(cookieOf(answer)).toMatch(/^svc_session=ses_01/);
-    expect((await whoIs(cookieOf(answer))).body.data.user.id).toBe(id);
-    expect(await rowCounts(["sessions", "mailed_codes"])).toEqual({ sessions: 0, mailed_codes: 0 });
+    await requestEmailCode(email, "business");
+    const answer = await submitEmailCode(email, await findEmailCode(email), "business");
+    expect(answer.body.data.user).toMatchObject({ id, business_id: worldInSecondShard.acme.id });
+    expect(getCookie(answer)).toMatch(/^svc_session=ses_01/);
+    expect((await whoIs(getCookie(answer))).body.data.user.id).toBe(id);
+    expect(await countRows(["sessions", "email_codes"])).toEqual({ sessions: 0, email_codes: 0 });
   });
 
   test("of a business that may not be used still signs in and out", async () => {
     for (const name of ["past_due", "suspended", "closed"]) {
-      const { cookie } = await signInByMail(exampleOwnerEmail(name));
+      const { cookie } = await signInByEmail(getExampleOwnerEmail(name));
       expect((await whoIs(cookie)).status, name).toBe(200);
       expect((await call("/v1/auth/logout", { method: "POST", ...session(cookie) })).status, name).toBe(200);
     }
   });
 
   test("who was removed, or whose session has ended, is nobody at once", async () => {
-    const { cookie } = await signInByMail(memberEmail);
+    const { cookie } = await signInByEmail(memberEmail);
     const row = await env.DB.prepare("SELECT * FROM members WHERE role = 'member'").first<Record<string, string>>();
     await env.DB.prepare("DELETE FROM members WHERE id = ?").bind(row!.id!).run();
     expect(outcome(await whoIs(cookie))).toBe("401 unauthorized");
     await env.DB.prepare(
-      "INSERT INTO members (id, business_id, email_sealed, email_index, role, created_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO members (id, business_id, email_sealed, email_index, role, created_at, last_used_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
     )
       .bind(...Object.values(row!))
       .run();
@@ -167,10 +167,10 @@ describe("a member of a business", () => {
 describe("a consumer", () => {
   test("is made at the first sign-in, once, and found at the next", async () => {
     const email = "Newcomer@Example.com";
-    await askForCode(email, "consumer");
+    await requestEmailCode(email, "consumer");
     const answer = await call(
       "/v1/auth/verify-code",
-      json({ email, code: await codeFor(email), realm: "consumer", name: " Pat Example " }),
+      buildJsonRequest({ email, code: await findEmailCode(email), realm: "consumer", name: " Pat Example " }),
     );
     expect([answer.status, answer.body.data.created]).toEqual([200, true]);
     const { user } = answer.body.data;
@@ -181,139 +181,143 @@ describe("a consumer", () => {
       role: null,
       business_id: null,
     });
-    await forgetCodes();
-    await askForCode("newcomer@example.com", "consumer");
-    const again = await giveCode("newcomer@example.com", await codeFor(email), "consumer");
+    await clearCodes();
+    await requestEmailCode("newcomer@example.com", "consumer");
+    const again = await submitEmailCode("newcomer@example.com", await findEmailCode(email), "consumer");
     expect([again.body.data.created, again.body.data.user]).toEqual([false, user]);
   });
 
   test("becomes the very mailbox that was mailed, and not another that is spelt alike", async () => {
-    await askForCode("Somebody@example.com", "consumer");
-    const code = await codeFor("Somebody@example.com");
-    expect(outcome(await giveCode("somebody@example.com", code, "consumer"))).toBe("400 login_failed");
-    const answer = await giveCode("Somebody@EXAMPLE.com", code, "consumer");
+    await requestEmailCode("Somebody@example.com", "consumer");
+    const code = await findEmailCode("Somebody@example.com");
+    expect(outcome(await submitEmailCode("somebody@example.com", code, "consumer"))).toBe("400 login_failed");
+    const answer = await submitEmailCode("Somebody@EXAMPLE.com", code, "consumer");
     expect(answer.body.data.user.email).toMatch(/^Somebody@/);
   });
 
   test("of the demo is known", async () => {
-    await askForCode(consumerEmail, "consumer");
-    const answer = await giveCode(consumerEmail, await codeFor(consumerEmail), "consumer");
+    await requestEmailCode(consumerEmail, "consumer");
+    const answer = await submitEmailCode(consumerEmail, await findEmailCode(consumerEmail), "consumer");
     expect([answer.body.data.created, answer.body.data.user.email]).toEqual([false, consumerEmail]);
   });
 
   test("is nowhere readable at rest", async () => {
-    await askForCode("marker-zq@example.com", "consumer");
-    const code = await codeFor("marker-zq@example.com");
+    await requestEmailCode("marker-zq@example.com", "consumer");
+    const code = await findEmailCode("marker-zq@example.com");
     // Nor can its million values be tried out: the hash is keyed, and of more than the code.
-    const kept = await env.DB.prepare("SELECT code_hash FROM mailed_codes").first<string>("code_hash");
+    const kept = await env.DB.prepare("SELECT code_hash FROM email_codes").first<string>("code_hash");
     expect(kept).toMatch(/^[0-9a-f]{32}$/);
     expect(sha256Hex(code)).not.toContain(kept);
-    await call("/v1/auth/verify-code", json({ email: "marker-zq@example.com", code, realm: "consumer", name: "Marker Zq" }));
-    expect(JSON.stringify(await databaseContents())).not.toMatch(/marker-zq|Marker Zq/i);
+    await call("/v1/auth/verify-code", buildJsonRequest({ email: "marker-zq@example.com", code, realm: "consumer", name: "Marker Zq" }));
+    expect(JSON.stringify(await readDatabaseContents())).not.toMatch(/marker-zq|Marker Zq/i);
   });
 
   test("named with what nobody is called is refused before a try is spent", async () => {
-    await askForCode(consumerEmail, "consumer");
+    await requestEmailCode(consumerEmail, "consumer");
     for (const name of ["x".repeat(201), "a\u0000b", "a\u202Eb", "\u200B"]) {
-      const answer = await call("/v1/auth/verify-code", json({ email: consumerEmail, code: "000000", realm: "consumer", name }));
+      const answer = await call(
+        "/v1/auth/verify-code",
+        buildJsonRequest({ email: consumerEmail, code: "000000", realm: "consumer", name }),
+      );
       expect(outcome(answer), JSON.stringify(name)).toBe("400 invalid_request");
     }
-    expect(await env.DB.prepare("SELECT own_tries FROM mailed_codes").first("own_tries")).toBe(0);
+    expect(await env.DB.prepare("SELECT same_context_attempts FROM email_codes").first("same_context_attempts")).toBe(0);
   });
 });
 
 describe("a code", () => {
   test("works once, however often it is given at once", async () => {
-    await askForCode(ownerEmail, "business");
-    const code = await codeFor(ownerEmail);
-    const answers = await Promise.all(Array.from({ length: 100 }, () => giveCode(ownerEmail, code, "business")));
+    await requestEmailCode(ownerEmail, "business");
+    const code = await findEmailCode(ownerEmail);
+    const answers = await Promise.all(Array.from({ length: 100 }, () => submitEmailCode(ownerEmail, code, "business")));
     const outcomes = answers.map(outcome);
     expect(outcomes.filter((one) => one === "200 ok").length).toBe(1);
     expect(outcomes.filter((one) => one === "400 login_failed").length).toBe(99);
-    expect(await rowCounts(["sessions"])).toEqual({ sessions: 1 });
-    expect(outcome(await giveCode(ownerEmail, code, "business"))).toBe("400 login_failed");
+    expect(await countRows(["sessions"])).toEqual({ sessions: 1 });
+    expect(outcome(await submitEmailCode(ownerEmail, code, "business"))).toBe("400 login_failed");
   });
 
   test("of a newcomer given many times at once makes one consumer and one session", async () => {
     const email = "race@example.com";
-    const before = await rowCounts(["consumers"]);
-    await askForCode(email, "consumer");
-    const code = await codeFor(email);
-    const answers = await Promise.all(Array.from({ length: 30 }, () => giveCode(email, code, "consumer")));
+    const before = await countRows(["consumers"]);
+    await requestEmailCode(email, "consumer");
+    const code = await findEmailCode(email);
+    const answers = await Promise.all(Array.from({ length: 30 }, () => submitEmailCode(email, code, "consumer")));
     expect(answers.filter(({ status }) => status === 200).length).toBe(1);
-    expect((await rowCounts(["consumers"])).consumers).toBe((before.consumers as number) + 1);
+    expect((await countRows(["consumers"])).consumers).toBe((before.consumers as number) + 1);
   });
 
   test("bears five tries, counted before anything is compared", async () => {
-    await askForCode(ownerEmail, "business");
-    const code = await codeFor(ownerEmail);
+    await requestEmailCode(ownerEmail, "business");
+    const code = await findEmailCode(ownerEmail);
     for (let attempt = 0; attempt < 4; attempt += 1)
-      expect(outcome(await giveCode(ownerEmail, wrongFor(code), "business"))).toBe("400 login_failed");
-    expect((await giveCode(ownerEmail, code, "business")).status).toBe(200);
-    await forgetCodes();
-    await askForCode(ownerEmail, "business");
-    const next = await codeFor(ownerEmail);
-    for (let attempt = 0; attempt < 5; attempt += 1) await giveCode(ownerEmail, wrongFor(next), "business");
-    expect(outcome(await giveCode(ownerEmail, next, "business"))).toBe("400 login_failed");
+      expect(outcome(await submitEmailCode(ownerEmail, differentCode(code), "business"))).toBe("400 login_failed");
+    expect((await submitEmailCode(ownerEmail, code, "business")).status).toBe(200);
+    await clearCodes();
+    await requestEmailCode(ownerEmail, "business");
+    const next = await findEmailCode(ownerEmail);
+    for (let attempt = 0; attempt < 5; attempt += 1) await submitEmailCode(ownerEmail, differentCode(next), "business");
+    expect(outcome(await submitEmailCode(ownerEmail, next, "business"))).toBe("400 login_failed");
   });
 
   test("is compared with no more than five guesses, however many come at once", async () => {
-    await askForCode(ownerEmail, "business");
-    const code = await codeFor(ownerEmail);
-    await Promise.all(Array.from({ length: 60 }, () => giveCode(ownerEmail, wrongFor(code), "business")));
-    expect(await env.DB.prepare("SELECT own_tries FROM mailed_codes").first("own_tries")).toBe(5);
-    expect(outcome(await giveCode(ownerEmail, code, "business"))).toBe("400 login_failed");
+    await requestEmailCode(ownerEmail, "business");
+    const code = await findEmailCode(ownerEmail);
+    await Promise.all(Array.from({ length: 60 }, () => submitEmailCode(ownerEmail, differentCode(code), "business")));
+    expect(await env.DB.prepare("SELECT same_context_attempts FROM email_codes").first("same_context_attempts")).toBe(5);
+    expect(outcome(await submitEmailCode(ownerEmail, code, "business"))).toBe("400 login_failed");
   });
 
   test("is valid for ten minutes", async () => {
     const start = Date.now();
     at(start);
-    await askForCode(ownerEmail, "business");
-    await askForCode(memberEmail, "business");
-    const [owners, members] = [await codeFor(ownerEmail), await codeFor(memberEmail)];
+    await requestEmailCode(ownerEmail, "business");
+    await requestEmailCode(memberEmail, "business");
+    const [owners, members] = [await findEmailCode(ownerEmail), await findEmailCode(memberEmail)];
     at(start + 10 * minute - 1);
-    expect((await giveCode(ownerEmail, owners, "business")).status).toBe(200);
+    expect((await submitEmailCode(ownerEmail, owners, "business")).status).toBe(200);
     at(start + 10 * minute);
-    expect(outcome(await giveCode(memberEmail, members, "business"))).toBe("400 login_failed");
+    expect(outcome(await submitEmailCode(memberEmail, members, "business"))).toBe("400 login_failed");
   });
 
   test("opens nothing for another address, in another realm, or after its twin was used", async () => {
-    await askForCode(ownerEmail, "business");
-    const code = await codeFor(ownerEmail);
-    expect(outcome(await giveCode(memberEmail, code, "business"))).toBe("400 login_failed");
-    expect(outcome(await giveCode(ownerEmail, code, "consumer"))).toBe("400 login_failed");
+    await requestEmailCode(ownerEmail, "business");
+    const code = await findEmailCode(ownerEmail);
+    expect(outcome(await submitEmailCode(memberEmail, code, "business"))).toBe("400 login_failed");
+    expect(outcome(await submitEmailCode(ownerEmail, code, "consumer"))).toBe("400 login_failed");
     const start = Date.now();
     at(start + minute);
-    await askForCode(ownerEmail, "business");
-    const twin = await codeFor(ownerEmail);
-    expect((await giveCode(ownerEmail, twin, "business")).status).toBe(200);
-    expect(outcome(await giveCode(ownerEmail, code, "business"))).toBe("400 login_failed");
+    await requestEmailCode(ownerEmail, "business");
+    const twin = await findEmailCode(ownerEmail);
+    expect((await submitEmailCode(ownerEmail, twin, "business")).status).toBe(200);
+    expect(outcome(await submitEmailCode(ownerEmail, code, "business"))).toBe("400 login_failed");
   });
 
   test("that came late still works when another was asked for", async () => {
     const start = Date.now();
     at(start);
-    await askForCode(ownerEmail, "business");
-    const early = await codeFor(ownerEmail);
+    await requestEmailCode(ownerEmail, "business");
+    const early = await findEmailCode(ownerEmail);
     at(start + minute);
-    await askForCode(ownerEmail, "business");
-    expect((await mailsTo(ownerEmail)).length).toBe(2);
-    expect((await giveCode(ownerEmail, early, "business")).status).toBe(200);
+    await requestEmailCode(ownerEmail, "business");
+    expect((await listMailTo(ownerEmail)).length).toBe(2);
+    expect((await submitEmailCode(ownerEmail, early, "business")).status).toBe(200);
   });
 
   test("that is not six digits is refused without spending a try", async () => {
-    await askForCode(ownerEmail, "business");
+    await requestEmailCode(ownerEmail, "business");
     for (const code of ["12345", "1234567", "12345a", " 123456", "１２３４５６", "", 123456, null])
-      expect(outcome(await call("/v1/auth/verify-code", json({ email: ownerEmail, code, realm: "business" }))), String(code)).toBe(
-        "400 invalid_request",
-      );
-    expect(await env.DB.prepare("SELECT own_tries FROM mailed_codes").first("own_tries")).toBe(0);
+      expect(
+        outcome(await call("/v1/auth/verify-code", buildJsonRequest({ email: ownerEmail, code, realm: "business" }))),
+        String(code),
+      ).toBe("400 invalid_request");
+    expect(await env.DB.prepare("SELECT same_context_attempts FROM email_codes").first("same_context_attempts")).toBe(0);
   });
 
   test("is any of a million, each as likely", () => {
     const codeFrom = (...bytes: readonly number[]): string => {
       let given = 0;
-      return generateCode((count) => {
+      return generateEmailCode((count) => {
         const part = bytes.slice(given, given + count);
         given += count;
         return new Uint8Array(part);
@@ -331,29 +335,29 @@ describe("asking for codes", () => {
   test("again within a minute sends nothing while a code is open; after it, another", async () => {
     const start = Date.now();
     at(start);
-    await askForCode(ownerEmail, "business");
-    const answers = [await askForCode(ownerEmail, "business"), await askForCode(ownerEmail.toUpperCase(), "business")];
+    await requestEmailCode(ownerEmail, "business");
+    const answers = [await requestEmailCode(ownerEmail, "business"), await requestEmailCode(ownerEmail.toUpperCase(), "business")];
     expect(answers.map(({ body }) => body.data)).toEqual([{ accepted: true }, { accepted: true }]);
     at(start + minute - 1);
-    await askForCode(ownerEmail, "business");
-    expect((await mailsTo(ownerEmail)).length).toBe(1);
+    await requestEmailCode(ownerEmail, "business");
+    expect((await listMailTo(ownerEmail)).length).toBe(1);
     at(start + minute);
-    await askForCode(ownerEmail, "business");
-    expect((await mailsTo(ownerEmail)).length).toBe(2);
+    await requestEmailCode(ownerEmail, "business");
+    expect((await listMailTo(ownerEmail)).length).toBe(2);
   });
 
   test("at once, many times, sends one", async () => {
-    await Promise.all(Array.from({ length: 40 }, () => askForCode(ownerEmail, "business")));
-    expect((await mailsTo(ownerEmail)).length).toBe(1);
+    await Promise.all(Array.from({ length: 40 }, () => requestEmailCode(ownerEmail, "business")));
+    expect((await listMailTo(ownerEmail)).length).toBe(1);
     expect(await codesOfUse()).toBe(1);
-    expect(await rowCounts(["mail_outbox"])).toEqual({ mail_outbox: 0 });
+    expect(await countRows(["mail_outbox"])).toEqual({ mail_outbox: 0 });
   });
 
   test("right after signing in sends another: the code before is spent", async () => {
-    await askForCode(ownerEmail, "business");
-    await giveCode(ownerEmail, await codeFor(ownerEmail), "business");
-    await askForCode(ownerEmail, "business");
-    expect((await mailsTo(ownerEmail)).length).toBe(2);
+    await requestEmailCode(ownerEmail, "business");
+    await submitEmailCode(ownerEmail, await findEmailCode(ownerEmail), "business");
+    await requestEmailCode(ownerEmail, "business");
+    expect((await listMailTo(ownerEmail)).length).toBe(2);
   });
 
   test("sends an address at most five in a quarter of an hour, in both realms together, and says nothing of it", async () => {
@@ -361,12 +365,12 @@ describe("asking for codes", () => {
     const start = Date.now();
     for (let asked = 0; asked < 8; asked += 1) {
       at(start + asked * minute);
-      expect((await askForCode(email, asked % 2 === 0 ? "consumer" : "business")).body.data).toEqual({ accepted: true });
+      expect((await requestEmailCode(email, asked % 2 === 0 ? "consumer" : "business")).body.data).toEqual({ accepted: true });
     }
     expect(await codesOfUse()).toBe(5);
-    expect((await mailsTo(email)).length).toBe(3); // those for the realm in which the address may sign in
+    expect((await listMailTo(email)).length).toBe(3); // those for the realm in which the address may sign in
     at(start + 15 * minute);
-    await askForCode(email, "consumer");
+    await requestEmailCode(email, "consumer");
     expect(await codesOfUse()).toBe(6);
   });
 
@@ -375,46 +379,46 @@ describe("asking for codes", () => {
     const start = Date.now();
     const ask = async (after: number): Promise<number> => {
       at(start + after);
-      await askForCode(email, "consumer");
-      return (await mailsTo(email)).length;
+      await requestEmailCode(email, "consumer");
+      return (await listMailTo(email)).length;
     };
     let mails = 0;
     for (let asked = 0; asked < 30; asked += 1) mails = await ask(asked * 6 * minute);
     expect(mails).toBe(20);
     expect(await ask(24 * 60 * minute + 1)).toBe(21);
-    await forgetCodes();
+    await clearCodes();
 
     for (let codes = 0; codes < 4; codes += 1) {
       expect(await ask(codes * 6 * minute)).toBe(codes + 1);
-      const wrong = wrongFor(await codeFor(email)); // of the newest; the older ones are tried with it
-      for (let tries = 0; tries < 5; tries += 1) expect(outcome(await giveCode(email, wrong, "consumer"))).toBe("400 login_failed");
+      const wrong = differentCode(await findEmailCode(email)); // of the newest; the older ones are tried with it
+      for (let tries = 0; tries < 5; tries += 1) expect(outcome(await submitEmailCode(email, wrong, "consumer"))).toBe("400 login_failed");
     }
     expect(await ask(24 * minute)).toBe(4);
     expect(await ask(77 * minute)).toBe(4);
     expect(await ask(79 * minute)).toBe(5);
-    expect((await giveCode(email, await codeFor(email), "consumer")).status).toBe(200);
+    expect((await submitEmailCode(email, await findEmailCode(email), "consumer")).status).toBe(200);
     expect(await ask(85 * minute)).toBe(6); // one was right: as before
   });
 
   test("A17: a stranger's guesses end no session, and count in their own realm only", async () => {
-    const { cookie } = await signInByMail(ownerEmail);
-    await forgetCodes();
+    const { cookie } = await signInByEmail(ownerEmail);
+    await clearCodes();
     const start = Date.now();
     for (let codes = 0; codes < 4; codes += 1) {
       at(start + codes * 6 * minute);
-      await askForCode(ownerEmail, "business");
-      const wrong = wrongFor(await codeFor(ownerEmail));
-      for (let tries = 0; tries < 6; tries += 1) await giveCode(ownerEmail, wrong, "business");
+      await requestEmailCode(ownerEmail, "business");
+      const wrong = differentCode(await findEmailCode(ownerEmail));
+      for (let tries = 0; tries < 6; tries += 1) await submitEmailCode(ownerEmail, wrong, "business");
     }
     expect((await whoIs(cookie)).status).toBe(200);
-    const { results } = await env.DB.prepare("SELECT topic, failures FROM mailed_code_failures").all();
+    const { results } = await env.DB.prepare("SELECT topic, failures FROM email_code_failures").all();
     expect(results).toEqual([{ topic: "business", failures: 20 }]);
   });
 
   test("is limited to 30 an hour from one address of the network, known or not", async () => {
-    const service = serviceWith({ DEV_RATE_SCALE: "1", SHIELD: undefined });
+    const service = createServiceCall({ DEV_RATE_SCALE: "1", SHIELD: undefined });
     const from = (ip: string, email: string) =>
-      service("/v1/auth/request-code", json({ email, realm: "business" }, { "cf-connecting-ip": ip }));
+      service("/v1/auth/request-code", buildJsonRequest({ email, realm: "business" }, { "cf-connecting-ip": ip }));
     for (let asked = 0; asked < 30; asked += 1) expect((await from("203.0.113.9", `${asked}@example.com`)).status).toBe(200);
     const refused = await from("203.0.113.9", ownerEmail);
     expect(outcome(refused)).toBe("429 rate_limited");
@@ -423,17 +427,20 @@ describe("asking for codes", () => {
   });
 
   test("comes in the language that the browser asks for", async () => {
-    await call("/v1/auth/request-code", json({ email: ownerEmail, realm: "business" }, { "accept-language": "fr-FR,fr;q=0.9,en;q=0.1" }));
-    expect((await mailsTo(ownerEmail))[0]?.subject).toBe("Votre code de connexion");
+    await call(
+      "/v1/auth/request-code",
+      buildJsonRequest({ email: ownerEmail, realm: "business" }, { "accept-language": "fr-FR,fr;q=0.9,en;q=0.1" }),
+    );
+    expect((await listMailTo(ownerEmail))[0]?.subject).toBe("Votre code de connexion");
   });
 
   test.each(["", "pat", "pat@", "a@b", "a@example.com,b@example.com", "a@example.com\r\nBcc: b@example.com", "Pat <pat@example.com>"])(
     "for %j is refused, and nothing is written",
     async (email) => {
-      const before = await rowCounts(peopleTables);
-      expect(outcome(await askForCode(email, "consumer"))).toBe("400 invalid_request");
-      expect(outcome(await giveCode(email, "123456", "consumer"))).toBe("400 invalid_request");
-      expect(await rowCounts(peopleTables)).toEqual(before);
+      const before = await countRows(peopleTables);
+      expect(outcome(await requestEmailCode(email, "consumer"))).toBe("400 invalid_request");
+      expect(outcome(await submitEmailCode(email, "123456", "consumer"))).toBe("400 invalid_request");
+      expect(await countRows(peopleTables)).toEqual(before);
     },
   );
 });
@@ -442,7 +449,7 @@ describe("whether an address is known", () => {
   const stranger = "stranger@acme-solar.example";
   const realms: readonly Realm[] = ["business", "consumer"];
   /** What an answer says and carries, without what differs between any two requests. */
-  const told = ({ status, headers, body, text }: Answer): unknown => [
+  const told = ({ status, headers, body, text }: TestResponse): unknown => [
     status,
     text.replace(body.request_id, ""),
     [...headers].filter(([name]) => !["x-request-id", "ratelimit-remaining", "ratelimit-reset"].includes(name)),
@@ -450,20 +457,20 @@ describe("whether an address is known", () => {
 
   test.each(realms)("is not told by asking for a code (%s)", async (realm) => {
     const known = realm === "business" ? ownerEmail : consumerEmail;
-    const before = await rowCounts(["mailed_codes", "sessions", "members", "consumers"]);
-    const first = await askForCode(known, realm);
-    const between = await rowCounts(["mailed_codes", "sessions", "members", "consumers"]);
-    const second = await askForCode(stranger, realm);
-    const after = await rowCounts(["mailed_codes", "sessions", "members", "consumers"]);
+    const before = await countRows(["email_codes", "sessions", "members", "consumers"]);
+    const first = await requestEmailCode(known, realm);
+    const between = await countRows(["email_codes", "sessions", "members", "consumers"]);
+    const second = await requestEmailCode(stranger, realm);
+    const after = await countRows(["email_codes", "sessions", "members", "consumers"]);
     expect(told(first)).toEqual(told(second));
     for (const table of Object.keys(before))
       expect((after[table] as number) - (between[table] as number), table).toBe((between[table] as number) - (before[table] as number));
   });
 
   test("is not told by a mail: nobody's mail is a row like any other, and is dropped", async () => {
-    await askForCode(stranger, "business");
-    expect(await mailsTo(stranger)).toEqual([]);
-    expect(await rowCounts(["mail_outbox", "captured_mail"])).toEqual({ mail_outbox: 0, captured_mail: 0 });
+    await requestEmailCode(stranger, "business");
+    expect(await listMailTo(stranger)).toEqual([]);
+    expect(await countRows(["mail_outbox", "captured_mail"])).toEqual({ mail_outbox: 0, captured_mail: 0 });
   });
 
   test("costs the same statements either way", async () => {
@@ -480,11 +487,11 @@ describe("whether an address is known", () => {
           return typeof member === "function" ? member.bind(target) : member;
         },
       });
-      await serviceWith({ DB: db, MAIL_TRANSPORT: "http", MAIL_HTTP_URL: "http://mail.example/send", MAIL_HTTP_TOKEN: "x" })(
+      await createServiceCall({ DB: db, MAIL_TRANSPORT: "http", MAIL_HTTP_URL: "http://mail.example/send", MAIL_HTTP_TOKEN: "x" })(
         "/v1/auth/request-code",
-        json({ email, realm: "business" }),
+        buildJsonRequest({ email, realm: "business" }),
       );
-      await settled(); // its relay would take the mails of the next test
+      await waitUntilSettled(); // its relay would take the mails of the next test
       return statements.filter((sql) => !/^(?:update|delete from) "mail_outbox"/.test(sql)); // what follows the answer
     };
     const statements = await asked(ownerEmail);
@@ -493,41 +500,41 @@ describe("whether an address is known", () => {
   });
 
   test("is not told by trying a code: every reason to refuse is one answer", async () => {
-    await askForCode(ownerEmail, "business");
-    const code = await codeFor(ownerEmail);
-    await askForCode(stranger, "business");
+    await requestEmailCode(ownerEmail, "business");
+    const code = await findEmailCode(ownerEmail);
+    await requestEmailCode(stranger, "business");
     const start = Date.now();
-    const refused: Answer[] = [
-      await giveCode(ownerEmail, wrongFor(code), "business"), // a wrong code
-      await giveCode(stranger, code, "business"), // an address that is nobody's
-      await giveCode("never-asked@example.com", code, "business"), // no code outstanding
-      await giveCode(ownerEmail, code, "consumer"), // another realm
+    const refused: TestResponse[] = [
+      await submitEmailCode(ownerEmail, differentCode(code), "business"), // a wrong code
+      await submitEmailCode(stranger, code, "business"), // an address that is nobody's
+      await submitEmailCode("never-asked@example.com", code, "business"), // no code outstanding
+      await submitEmailCode(ownerEmail, code, "consumer"), // another realm
     ];
-    for (let attempt = 0; attempt < 5; attempt += 1) refused.push(await giveCode(ownerEmail, wrongFor(code), "business"));
-    refused.push(await giveCode(ownerEmail, code, "business")); // tries used up
-    await askForCode(memberEmail, "business");
-    const members = await codeFor(memberEmail);
-    await giveCode(memberEmail, members, "business");
-    refused.push(await giveCode(memberEmail, members, "business")); // used
+    for (let attempt = 0; attempt < 5; attempt += 1) refused.push(await submitEmailCode(ownerEmail, differentCode(code), "business"));
+    refused.push(await submitEmailCode(ownerEmail, code, "business")); // tries used up
+    await requestEmailCode(memberEmail, "business");
+    const members = await findEmailCode(memberEmail);
+    await submitEmailCode(memberEmail, members, "business");
+    refused.push(await submitEmailCode(memberEmail, members, "business")); // used
     at(start + 11 * minute);
-    await askForCode(ownerEmail, "business");
-    const late = await codeFor(ownerEmail);
+    await requestEmailCode(ownerEmail, "business");
+    const late = await findEmailCode(ownerEmail);
     at(start + 22 * minute);
-    refused.push(await giveCode(ownerEmail, late, "business")); // expired
+    refused.push(await submitEmailCode(ownerEmail, late, "business")); // expired
     expect(new Set(refused.map((answer) => JSON.stringify(told(answer)))).size).toBe(1);
     expect(outcome(refused[0]!)).toBe("400 login_failed");
     expect(refused.some(({ headers }) => headers.has("set-cookie"))).toBe(false);
   });
 
   test("guessing the code of nobody opens nothing", async () => {
-    await askForCode(stranger, "business");
-    const vault = await vaultOf(env);
+    await requestEmailCode(stranger, "business");
+    const vault = await openVaultFromVars(env);
     const index = await vault.blindIndex("email", stranger);
-    await env.DB.prepare("UPDATE mailed_codes SET code_hash = ?")
+    await env.DB.prepare("UPDATE email_codes SET code_hash = ?")
       .bind(await vault.codeHash(`login\nbusiness\n${index}\nstranger`, "123456"))
       .run();
-    expect(outcome(await giveCode(stranger, "123456", "business"))).toBe("400 login_failed");
-    expect(await rowCounts(["sessions"])).toEqual({ sessions: 0 });
+    expect(outcome(await submitEmailCode(stranger, "123456", "business"))).toBe("400 login_failed");
+    expect(await countRows(["sessions"])).toEqual({ sessions: 0 });
   });
 });
 
@@ -536,15 +543,15 @@ const attributesOf = (cookie: string): readonly string[] => cookie.split("; ").s
 
 describe("a session", () => {
   test("is a random token in a cookie that scripts cannot read and other sites do not send, and a hash at rest", async () => {
-    await askForCode(ownerEmail, "business");
-    const answer = await giveCode(ownerEmail, await codeFor(ownerEmail), "business");
+    await requestEmailCode(ownerEmail, "business");
+    const answer = await submitEmailCode(ownerEmail, await findEmailCode(ownerEmail), "business");
     const cookie = answer.headers.get("set-cookie") as string;
     const token = /^svc_session=(ses_00[A-Za-z0-9_-]{43});/.exec(cookie)?.[1] as string;
     expect(attributesOf(cookie)).toEqual(["HttpOnly", "Max-Age=43200", "Path=/", "SameSite=Lax"]);
     expect(token).toBeDefined();
     expect(answer.text).not.toContain(token);
     expect(await env.DB.prepare("SELECT token_hash FROM sessions").first("token_hash")).toBe(sha256Hex(token));
-    expect(JSON.stringify(await databaseContents())).not.toContain(token);
+    expect(JSON.stringify(await readDatabaseContents())).not.toContain(token);
   });
 
   test("of a consumer lasts 30 days, of a member 12 hours", async () => {
@@ -554,59 +561,59 @@ describe("a session", () => {
       ["consumer", consumerEmail, 30 * 24 * 60 * minute],
     ] as const) {
       at(start);
-      await askForCode(email, realm);
-      const answer = await giveCode(email, await codeFor(email), realm);
+      await requestEmailCode(email, realm);
+      const answer = await submitEmailCode(email, await findEmailCode(email), realm);
       expect(answer.headers.get("set-cookie")).toContain(`Max-Age=${lifeMs / 1_000};`);
       at(start + lifeMs - 1);
-      expect((await whoIs(cookieOf(answer))).status).toBe(200);
+      expect((await whoIs(getCookie(answer))).status).toBe(200);
       at(start + lifeMs);
-      expect(outcome(await whoIs(cookieOf(answer)))).toBe("401 unauthorized");
+      expect(outcome(await whoIs(getCookie(answer)))).toBe("401 unauthorized");
     }
   });
 
   test("outside development travels under the __Host- name and over https only", async () => {
-    const production = serviceWith({ ...productionSettings, DEV_RATE_SCALE: "" }, "https://app.svc.test");
-    const vault = await vaultOf(env);
+    const production = createServiceCall({ ...productionSettings, DEV_RATE_SCALE: "" }, "https://app.svc.test");
+    const vault = await openVaultFromVars(env);
     const index = await vault.blindIndex("email", ownerEmail);
-    expect((await production("/v1/auth/request-code", json({ email: ownerEmail, realm: "business" }))).status).toBe(200);
-    await settled(); // its relay would take the mails of the next test
-    await env.DB.prepare("UPDATE mailed_codes SET code_hash = ?")
+    expect((await production("/v1/auth/request-code", buildJsonRequest({ email: ownerEmail, realm: "business" }))).status).toBe(200);
+    await waitUntilSettled(); // its relay would take the mails of the next test
+    await env.DB.prepare("UPDATE email_codes SET code_hash = ?")
       .bind(await vault.codeHash(`login\nbusiness\n${index}\n${ownerEmail.split("@")[0]}`, "123456"))
       .run();
-    const answer = await giveCode(ownerEmail, "123456", "business", {}, production);
+    const answer = await submitEmailCode(ownerEmail, "123456", "business", {}, production);
     const cookie = answer.headers.get("set-cookie") as string;
     expect(cookie).toMatch(/^__Host-svc_session=ses_00[A-Za-z0-9_-]{43};/);
     expect(attributesOf(cookie)).toEqual(["HttpOnly", "Max-Age=43200", "Path=/", "SameSite=Lax", "Secure"]);
     expect(cookie).not.toMatch(/domain/i);
-    expect((await production("/v1/auth/session", session(cookieOf(answer)))).status).toBe(200);
-    expect((await production("/v1/auth/session", session(cookieOf(answer).replace("__Host-", "")))).status).toBe(401);
-    expect((await call("/v1/auth/session", session(cookieOf(answer)))).status).toBe(401);
+    expect((await production("/v1/auth/session", session(getCookie(answer)))).status).toBe(200);
+    expect((await production("/v1/auth/session", session(getCookie(answer).replace("__Host-", "")))).status).toBe(401);
+    expect((await call("/v1/auth/session", session(getCookie(answer)))).status).toBe(401);
   });
 
   test("that the browser had before signing in ends with it", async () => {
-    const { cookie: before } = await signInByMail(memberEmail);
-    await forgetCodes();
-    await askForCode(ownerEmail, "business");
-    const answer = await giveCode(ownerEmail, await codeFor(ownerEmail), "business", { cookie: before });
-    expect(cookieOf(answer)).not.toBe(before);
+    const { cookie: before } = await signInByEmail(memberEmail);
+    await clearCodes();
+    await requestEmailCode(ownerEmail, "business");
+    const answer = await submitEmailCode(ownerEmail, await findEmailCode(ownerEmail), "business", { cookie: before });
+    expect(getCookie(answer)).not.toBe(before);
     expect((await whoIs(before)).status).toBe(401);
-    expect((await whoIs(cookieOf(answer))).status).toBe(200);
+    expect((await whoIs(getCookie(answer))).status).toBe(200);
   });
 
   test("is not the one a stranger planted: a failed sign-in ends none and makes none", async () => {
-    const { cookie } = await signInByMail(ownerEmail);
-    expect((await giveCode(memberEmail, "123456", "business", { cookie })).headers.has("set-cookie")).toBe(false);
+    const { cookie } = await signInByEmail(ownerEmail);
+    expect((await submitEmailCode(memberEmail, "123456", "business", { cookie })).headers.has("set-cookie")).toBe(false);
     expect((await whoIs(cookie)).status).toBe(200);
     const planted = `svc_session=ses_00${"A".repeat(43)}`;
-    await forgetCodes();
-    await askForCode(ownerEmail, "business");
-    const answer = await giveCode(ownerEmail, await codeFor(ownerEmail), "business", { cookie: planted });
-    expect(cookieOf(answer)).not.toBe(planted);
+    await clearCodes();
+    await requestEmailCode(ownerEmail, "business");
+    const answer = await submitEmailCode(ownerEmail, await findEmailCode(ownerEmail), "business", { cookie: planted });
+    expect(getCookie(answer)).not.toBe(planted);
     expect((await whoIs(planted)).status).toBe(401);
   });
 
   test("ends at once when signing out, for every copy of the cookie, and again changes nothing", async () => {
-    const { cookie } = await signInByMail(ownerEmail);
+    const { cookie } = await signInByEmail(ownerEmail);
     const answer = await call("/v1/auth/logout", { method: "POST", ...session(cookie) });
     expect([answer.status, answer.body.data]).toEqual([200, { logged_out: true }]);
     const cleared = answer.headers.get("set-cookie") as string;
@@ -614,7 +621,7 @@ describe("a session", () => {
     expect(attributesOf(cleared)).toEqual(["HttpOnly", "Max-Age=0", "Path=/", "SameSite=Lax"]);
     expect(answer.headers.get("clear-site-data")).toBe('"storage"');
     expect((await whoIs(cookie)).status).toBe(401);
-    expect(await rowCounts(["sessions"])).toEqual({ sessions: 0 });
+    expect(await countRows(["sessions"])).toEqual({ sessions: 0 });
     for (const again of [session(cookie), {}]) expect((await call("/v1/auth/logout", { method: "POST", ...again })).status).toBe(200);
   });
 
@@ -633,7 +640,7 @@ describe("a session", () => {
   });
 
   test("is not one of two, and not one in a header, a query or a body", async () => {
-    const { cookie } = await signInByMail(ownerEmail);
+    const { cookie } = await signInByEmail(ownerEmail);
     const token = cookie.split("=")[1] as string;
     expect((await whoIs(`${cookie}; ${cookie}`)).status).toBe(401);
     expect((await whoIs(`a=b; ${cookie}; c=d`)).status).toBe(200);
@@ -645,7 +652,7 @@ describe("a session", () => {
   });
 
   test("answers 120 requests a minute, whatever they are, and counts each person alone", async () => {
-    const { cookie } = await signInByMail(ownerEmail);
+    const { cookie } = await signInByEmail(ownerEmail);
     const start = Date.now() + 2 * minute;
     at(start);
     const statuses: number[] = [];
@@ -657,7 +664,7 @@ describe("a session", () => {
       "60",
       "120",
     ]);
-    const { cookie: second } = await signInByMail(memberEmail);
+    const { cookie: second } = await signInByEmail(memberEmail);
     expect((await whoIs(second)).status).toBe(200);
     at(start + minute);
     expect((await whoIs(cookie)).status).toBe(200);
@@ -666,16 +673,16 @@ describe("a session", () => {
   test("that has ended, and codes that nobody can use, are swept by the minute job", async () => {
     const start = Date.now();
     at(start);
-    await signInByMail(ownerEmail);
-    await signInByMail(consumerEmail, "consumer");
-    const platform = await openPlatform(env as unknown as Env);
-    const sweep = (now: number) => scheduled({ ...platform, clock: () => now }, "* * * * *", now);
+    await signInByEmail(ownerEmail);
+    await signInByEmail(consumerEmail, "consumer");
+    const platform = await createPlatform(env as unknown as Env);
+    const sweep = (now: number) => runScheduledJobs({ ...platform, clock: () => now }, "* * * * *", now);
     await sweep(start + 12 * 60 * minute);
-    expect(await rowCounts(["sessions", "mailed_codes"])).toEqual({ sessions: 1, mailed_codes: 1 });
+    expect(await countRows(["sessions", "email_codes"])).toEqual({ sessions: 1, email_codes: 1 });
     await sweep(start + 24 * 60 * minute - 1);
-    expect(await rowCounts(["mailed_codes"])).toEqual({ mailed_codes: 1 });
+    expect(await countRows(["email_codes"])).toEqual({ email_codes: 1 });
     await sweep(start + 24 * 60 * minute);
-    expect(await rowCounts(["mailed_codes"])).toEqual({ mailed_codes: 0 });
+    expect(await countRows(["email_codes"])).toEqual({ email_codes: 0 });
   });
 });
 
@@ -695,16 +702,16 @@ describe("a request from another site", () => {
     ["the same in capitals", { "sec-fetch-site": "CROSS-SITE" }],
   ];
   test.each(foreign)("is refused before anything else: %s", async (_name, headers) => {
-    const { cookie } = await signInByMail(ownerEmail);
-    await forgetCodes();
-    const before = await rowCounts(peopleTables);
+    const { cookie } = await signInByEmail(ownerEmail);
+    await clearCodes();
+    const before = await countRows(peopleTables);
     for (const path of ["/v1/auth/request-code", "/v1/auth/verify-code", "/v1/auth/logout"]) {
-      const answer = await call(path, json({ email: ownerEmail, code: "123456", realm: "business" }, { ...headers, cookie }));
+      const answer = await call(path, buildJsonRequest({ email: ownerEmail, code: "123456", realm: "business" }, { ...headers, cookie }));
       expect(outcome(answer), path).toBe("403 csrf_failed");
       expect(answer.headers.has("access-control-allow-origin")).toBe(headers.origin === app);
       expect(answer.headers.has("set-cookie")).toBe(false);
     }
-    expect(await rowCounts(peopleTables)).toEqual(before);
+    expect(await countRows(peopleTables)).toEqual(before);
     expect((await whoIs(cookie)).status).toBe(200);
   });
 
@@ -714,21 +721,21 @@ describe("a request from another site", () => {
     ["a program, which has no origin", {}],
     ["an address that was typed", { "sec-fetch-site": "none" }],
   ])("is not this: %s", async (_name, headers: Record<string, string>) => {
-    expect((await call("/v1/auth/request-code", json({ email: ownerEmail, realm: "business" }, headers))).status).toBe(200);
+    expect((await call("/v1/auth/request-code", buildJsonRequest({ email: ownerEmail, realm: "business" }, headers))).status).toBe(200);
   });
 
   test("is judged by the app's address, and in development also by the one that was asked", async () => {
     const asked = (service: Call, origin: string) =>
-      service("/v1/auth/request-code", json({ email: ownerEmail, realm: "business" }, { origin }));
-    const local = serviceWith({}, "http://127.0.0.1:8787");
+      service("/v1/auth/request-code", buildJsonRequest({ email: ownerEmail, realm: "business" }, { origin }));
+    const local = createServiceCall({}, "http://127.0.0.1:8787");
     expect((await asked(local, "http://127.0.0.1:8787")).status).toBe(200);
     expect((await asked(local, app)).status).toBe(200);
     expect((await asked(local, "http://127.0.0.1:8788")).status).toBe(403);
-    const production = serviceWith({ ...productionSettings }, "https://api.svc.test");
+    const production = createServiceCall({ ...productionSettings }, "https://api.svc.test");
     expect((await asked(production, "https://app.svc.test")).status).toBe(200);
     expect((await asked(production, "https://api.svc.test")).status).toBe(403);
     expect((await asked(production, "https://verify.svc.test")).status).toBe(403);
-    await settled(); // its relay would take the mails of the next test
+    await waitUntilSettled(); // its relay would take the mails of the next test
   });
 
   test("a form is not JSON", async () => {
@@ -742,7 +749,7 @@ describe("a request from another site", () => {
   });
 
   test("reads nothing: only the app's pages may, with the cookie", async () => {
-    const { cookie } = await signInByMail(ownerEmail);
+    const { cookie } = await signInByEmail(ownerEmail);
     const asApp = await call("/v1/auth/session", { headers: { cookie, origin: app } });
     expect(asApp.headers.get("access-control-allow-origin")).toBe(app);
     expect(asApp.headers.get("access-control-allow-credentials")).toBe("true");

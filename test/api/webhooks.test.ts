@@ -2,12 +2,12 @@
 // is written down.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { eventTypes } from "../../core/events/event.ts";
+import { standardEventTypes } from "../../core/events/event.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
-import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
-import { commitEvents, farAhead, lanes, logs, playReceivers, runAlarm, type Post } from "../support/events.ts";
+import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
+import { commitEvents, farAhead, deliveryQueues, eventSequences, mockReceivers, runAlarm, type ReceivedPost } from "../support/events.ts";
 import { signIn } from "../support/people.ts";
-import { call, databaseContents, serviceWith, world, type Answer, type Call } from "../support/world.ts";
+import { call, readDatabaseContents, createServiceCall, world, type TestResponse, type Call } from "../support/world.ts";
 
 const hook = "https://hook1.merchant-tests.com/in";
 const { ownerEmail, memberEmail, consumerEmail, otherOwnerEmail } = world;
@@ -21,7 +21,7 @@ interface Person {
 let start = farAhead;
 let owner: Person;
 let member: Person;
-let posts: Post[] = [];
+let posts: ReceivedPost[] = [];
 let receiverStatus = 200;
 let addresses: (name: string) => readonly string[] | Response;
 
@@ -31,17 +31,17 @@ beforeEach(async () => {
   vi.setSystemTime(start);
   receiverStatus = 200;
   addresses = () => ["93.184.216.34"];
-  posts = playReceivers(
+  posts = mockReceivers(
     () => new Response("the receiver's own words", { status: receiverStatus }),
     (name) => addresses(name),
   );
   await env.DB.batch([
     env.DB.prepare("DELETE FROM audit_outbox WHERE entity_type = 'webhook'"),
-    env.DB.prepare("DELETE FROM idempotency"),
+    env.DB.prepare("DELETE FROM idempotent_responses"),
     env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id),
   ]);
-  for (const { endpoint } of await logs.getByName(world.acme.id).endpoints())
-    await logs.getByName(world.acme.id).removeEndpoint(endpoint.id);
+  for (const { endpoint } of await eventSequences.getByName(world.acme.id).listEndpoints())
+    await eventSequences.getByName(world.acme.id).removeEndpoint(endpoint.id);
   owner = await signIn(ownerEmail);
   member = await signIn(memberEmail);
 });
@@ -50,7 +50,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
+const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 const as = (
   person: Person | null,
   method: Method,
@@ -68,7 +68,7 @@ const as = (
     },
     ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
-const create = (body: unknown = { url: hook }, headers: Record<string, string> = {}): Promise<Answer> =>
+const create = (body: unknown = { url: hook }, headers: Record<string, string> = {}): Promise<TestResponse> =>
   as(owner, "POST", "", body, headers);
 const created = async (body: unknown = { url: hook }): Promise<{ readonly id: string; readonly secret: string }> => {
   const answer = await create(body);
@@ -83,8 +83,8 @@ const entries = async (): Promise<string[]> =>
 /** An event as a change commits it, delivered or not by the lane's first attempt; answers the delivery's id. */
 const delivered = async (id: string): Promise<string> => {
   await commitEvents(world.acme.id, 1);
-  await logs.getByName(world.acme.id).drain();
-  await runAlarm(lanes.getByName(id));
+  await eventSequences.getByName(world.acme.id).drain();
+  await runAlarm(deliveryQueues.getByName(id));
   return (await as(owner, "GET", `/${id}/deliveries`)).body.data.deliveries[0].id;
 };
 
@@ -96,7 +96,7 @@ describe("an endpoint", () => {
     expect(id).toMatch(/^whk_00[0-9a-hjkmnp-tv-z]{24}$/);
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(created_at).toBe(new Date(start).toISOString());
-    expect(rest).toEqual({ url: hook, events: [...eventTypes], description: "CRM", environment: "live", status: "enabled" });
+    expect(rest).toEqual({ url: hook, events: [...standardEventTypes], description: "CRM", environment: "live", status: "enabled" });
     const read = await as(member, "GET", "");
     expect(read.body.data.webhooks).toEqual([
       {
@@ -113,13 +113,13 @@ describe("an endpoint", () => {
       },
     ]);
     expect(read.text).not.toContain(secret);
-    expect(JSON.stringify(await databaseContents())).not.toContain(secret);
+    expect(JSON.stringify(await readDatabaseContents())).not.toContain(secret);
   });
 
   test("receives the types it names, each once, in their order, and certificate.issued only by name", async () => {
     const answer = await create({ url: hook, events: ["certificate.revoked", "share.created", "certificate.issued", "share.created"] });
     expect(answer.body.data.events).toEqual(["share.created", "certificate.revoked", "certificate.issued"]);
-    for (const events of [undefined, null]) expect((await create({ url: hook, events })).body.data.events).toEqual([...eventTypes]);
+    for (const events of [undefined, null]) expect((await create({ url: hook, events })).body.data.events).toEqual([...standardEventTypes]);
   });
 
   const bad: readonly (readonly [string, unknown])[] = [
@@ -216,7 +216,7 @@ describe("an endpoint", () => {
     expect((await list()).length).toBe(1);
     const other = await signIn(otherOwnerEmail);
     expect((await as(other, "POST", "", { url: hook }, key)).body.data.id).not.toBe(first.body.data.id);
-    expect(JSON.stringify(await databaseContents())).not.toContain(first.body.data.secret);
+    expect(JSON.stringify(await readDatabaseContents())).not.toContain(first.body.data.secret);
   });
 
   test("asked for many times at once under one key is one", async () => {
@@ -254,7 +254,7 @@ describe("an endpoint", () => {
         return typeof value === "function" ? (value.bind(db) as unknown) : value;
       },
     });
-    return serviceWith({ DB });
+    return createServiceCall({ DB });
   };
 
   test("whose entry was committed though the answer of the database was lost is registered, and its answer is kept", async () => {
@@ -286,7 +286,7 @@ describe("changing an endpoint", () => {
     expect((await as(owner, "PATCH", `/${id}`, { events: null, description: null, later: 1 })).body.data).toEqual({
       ...before,
       url,
-      events: [...eventTypes],
+      events: [...standardEventTypes],
       description: null,
     });
     const { body } = await as(owner, "PATCH", `/${id}`, { status: "disabled", events: ["share.revoked"] });
@@ -349,7 +349,7 @@ describe("the secret", () => {
     const signers = async (): Promise<boolean[]> => {
       posts.length = 0;
       await as(await signIn(ownerEmail), "POST", `/${id}/test`);
-      const [{ body, headers }] = posts as [Post];
+      const [{ body, headers }] = posts as [ReceivedPost];
       const header = headers.get("svc-signature") as string;
       const now = Math.floor(Date.now() / 1_000);
       return Promise.all([rotated.secret, secret].map((one) => verifySignature(body, header, one, now)));
@@ -365,16 +365,16 @@ describe("the secret", () => {
 describe("a test", () => {
   test("posts a signed ping now, says what came of it, and is written down nowhere", async () => {
     const { id, secret } = await created();
-    const before = await databaseContents();
+    const before = await readDatabaseContents();
     const answer = await as(member, "POST", `/${id}/test`);
     expect(answer.body.data).toEqual({ delivered: true, response_status: 200, duration_ms: expect.any(Number) });
-    const [post] = posts as [Post];
+    const [post] = posts as [ReceivedPost];
     expect(post.url).toBe(hook);
     expect(JSON.parse(post.body)).toMatchObject({ type: "test.ping", seq: 0, share_id: null, cert_id: null, data: null });
     expect(await verifySignature(post.body, post.headers.get("svc-signature") as string, secret, Math.floor(Date.now() / 1_000))).toBe(
       true,
     );
-    const { sessions: _sessions, ...after } = await databaseContents();
+    const { sessions: _sessions, ...after } = await readDatabaseContents();
     const { sessions: _before, ...untouched } = before;
     expect(after).toEqual(untouched);
     expect((await as(member, "GET", `/${id}/deliveries`)).body.data).toEqual({ deliveries: [], has_more: false });
@@ -584,7 +584,7 @@ describe("who may do what", () => {
       ["closed", "402 business_inactive"],
       ["past_due", "200 ok"],
     ] as const)
-      expect(outcome(await as(await signIn(exampleOwnerEmail(name)), "GET", "")), name).toBe(wanted);
+      expect(outcome(await as(await signIn(getExampleOwnerEmail(name)), "GET", "")), name).toBe(wanted);
   });
 
   test("no other site: an unsafe request from elsewhere is refused before anything else", async () => {
@@ -667,7 +667,7 @@ describe("tests and replays together", () => {
   test("are counted exactly, and are not scaled in development", async () => {
     const { webhook } = await record();
     vi.setSystemTime(start + 2 * hour);
-    const service = serviceWith({ DEV_RATE_SCALE: "1000", LIMIT_SESSION: "1000/60" });
+    const service = createServiceCall({ DEV_RATE_SCALE: "1000", LIMIT_SESSION: "1000/60" });
     const answers = await Promise.all(Array.from({ length: 70 }, () => as(member, "POST", `/${webhook}/test`, undefined, {}, service)));
     expect(answers.filter(({ status }) => status === 200).length).toBe(60);
     expect(answers.filter(({ status }) => status === 429).length).toBe(10);

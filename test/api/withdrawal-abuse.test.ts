@@ -1,39 +1,49 @@
-// What strangers could try against withdrawing: the threats O1 to O12 of docs/SECURITY.md.
+// What strangers could try against withdrawing: the threats O1 to O12 of docs/internals/security.md.
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ceaseBy } from "../../core/business-days.ts";
+import { getCeaseDeadline } from "../../core/cease-deadline.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
 import { openVault } from "../../storage/vault.ts";
-import { readConfig } from "../../workers/env.ts";
-import { call, consent, databaseContents, get, issue, serviceWith, submission, world, type Answer } from "../support/world.ts";
+import { loadConfig } from "../../workers/env.ts";
 import {
-  answerCode,
-  askCode,
-  codesTo,
-  cookieOf,
-  freshAddress,
-  held,
-  jsonPost,
-  linksTo,
-  mailTo,
-  otherThan,
-  ready,
-  traces,
-  withdrawn,
-} from "../support/withdrawing.ts";
+  call,
+  submitConsent,
+  readDatabaseContents,
+  getWithKey,
+  issueCertificate,
+  createServiceCall,
+  buildSubmission,
+  world,
+  type TestResponse,
+} from "../support/world.ts";
+import {
+  submitWithdrawalCode,
+  requestWithdrawalCode,
+  listCodes,
+  getCookies,
+  createEmailAddress,
+  issueToNewPerson,
+  buildJsonPost,
+  listLinkTokens,
+  listMailTo,
+  differentCode,
+  startWithdrawal,
+  countTraces,
+  withdrawCertificate,
+} from "../support/withdrawal.ts";
 
-const atOnce = Number(env.AT_ONCE); // a thousand by npm run torture
-const outcome = (answer: Answer): string => `${answer.status} ${answer.body?.error?.code ?? "ok"}`;
-const plain = (answer: Answer): string => answer.text.replace(answer.body.request_id, "");
+const atOnce = Number(env.AT_ONCE); // a thousand by npm run stress
+const outcome = (answer: TestResponse): string => `${answer.status} ${answer.body?.error?.code ?? "ok"}`;
+const plain = (answer: TestResponse): string => answer.text.replace(answer.body.request_id, "");
 /** A certificate of another business that names the address. */
 const heldElsewhere = async (email: string): Promise<{ readonly certId: string }> => {
-  const body = { ...submission(world.other), page_url: "https://other.example/", fields: { email } };
-  return { certId: (await consent(body, { origin: "https://other.example" })).body.data.cert_id };
+  const body = { ...buildSubmission(world.other), page_url: "https://other.example/", fields: { email } };
+  return { certId: (await submitConsent(body, { origin: "https://other.example" })).body.data.cert_id };
 };
-const isActive = async (certId: string): Promise<boolean> => (await get(`/v1/certs/${certId}/verify`)).body.data.status === "active";
-const tables = ["mailed_codes", "mailed_code_failures", "mail_outbox", "audit_outbox", "event_outbox", "anchors", "withdrawals"];
+const isActive = async (certId: string): Promise<boolean> => (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.status === "active";
+const tables = ["email_codes", "email_code_failures", "mail_outbox", "audit_outbox", "event_outbox", "anchors", "withdrawals"];
 
 /** How many rows each table has gained, sent mail included. */
 const growth = async (work: () => Promise<unknown>): Promise<Record<string, number>> => {
@@ -48,7 +58,7 @@ const growth = async (work: () => Promise<unknown>): Promise<Record<string, numb
 };
 
 describe("O1: whether an address is on a certificate", () => {
-  const shapeOf = (answer: Answer) => ({
+  const shapeOf = (answer: TestResponse) => ({
     status: answer.status,
     body: plain(answer),
     headers: [...answer.headers]
@@ -57,63 +67,64 @@ describe("O1: whether an address is on a certificate", () => {
   });
 
   test("is told by no byte of the answer to a request, nor by what it writes", async () => {
-    const mine = await held();
-    const stranger = freshAddress();
-    const answers: Answer[] = [];
-    const hit = await growth(async () => answers.push(await askCode(mine.certId, mine.email)));
-    const miss = await growth(async () => answers.push(await askCode(mine.certId, stranger)));
-    const [first, second] = answers as [Answer, Answer];
+    const mine = await issueToNewPerson();
+    const stranger = createEmailAddress();
+    const answers: TestResponse[] = [];
+    const hit = await growth(async () => answers.push(await requestWithdrawalCode(mine.certId, mine.email)));
+    const miss = await growth(async () => answers.push(await requestWithdrawalCode(mine.certId, stranger)));
+    const [first, second] = answers as [TestResponse, TestResponse];
     expect(first.body.data).toEqual({ accepted: true });
     expect(shapeOf(second)).toEqual(shapeOf(first));
-    expect(hit).toMatchObject({ mailed_codes: 1, mail_outbox: 1, audit_outbox: 1 });
+    expect(hit).toMatchObject({ email_codes: 1, mail_outbox: 1, audit_outbox: 1 });
     expect(miss).toEqual({ ...hit, audit_outbox: 0 }); // the business is told of mails that left, and of nothing else
-    expect(await codesTo(mine.email)).toHaveLength(1);
-    expect(await mailTo(stranger)).toEqual([]);
+    expect(await listCodes(mine.email)).toHaveLength(1);
+    expect(await listMailTo(stranger)).toEqual([]);
   });
 
   test("is told by no byte of a refused answer: wrong address, wrong code, none outstanding, expired, tried too often", async () => {
-    const mine = await held();
-    const refused: Answer[] = [await answerCode(mine.certId, { email: mine.email, code: "000000" })];
-    const { code, cookie } = await ready(mine.certId, mine.email);
-    const stranger = freshAddress();
-    await askCode(mine.certId, stranger);
-    refused.push(await answerCode(mine.certId, { email: stranger, code }, cookie));
-    refused.push(await answerCode(mine.certId, { email: freshAddress(), code }));
-    refused.push(await answerCode(mine.certId, { email: mine.email, code: otherThan(code) }, cookie));
-    const later = serviceWith({ DEV_CLOCK_OFFSET_MS: String(10 * 60_000) });
-    refused.push(await answerCode(mine.certId, { email: mine.email, code }, cookie, later));
+    const mine = await issueToNewPerson();
+    const refused: TestResponse[] = [await submitWithdrawalCode(mine.certId, { email: mine.email, code: "000000" })];
+    const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
+    const stranger = createEmailAddress();
+    await requestWithdrawalCode(mine.certId, stranger);
+    refused.push(await submitWithdrawalCode(mine.certId, { email: stranger, code }, cookie));
+    refused.push(await submitWithdrawalCode(mine.certId, { email: createEmailAddress(), code }));
+    refused.push(await submitWithdrawalCode(mine.certId, { email: mine.email, code: differentCode(code) }, cookie));
+    const later = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(10 * 60_000) });
+    refused.push(await submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie, later));
     for (let tries = 0; tries < 5; tries += 1)
-      refused.push(await answerCode(mine.certId, { email: mine.email, code: otherThan(code) }, cookie));
-    refused.push(await answerCode(mine.certId, { email: mine.email, code }, cookie));
-    for (const answer of refused) expect(shapeOf(answer)).toEqual(shapeOf(refused[0] as Answer));
-    expect(outcome(refused[0] as Answer)).toBe("400 opt_out_failed");
+      refused.push(await submitWithdrawalCode(mine.certId, { email: mine.email, code: differentCode(code) }, cookie));
+    refused.push(await submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie));
+    for (const answer of refused) expect(shapeOf(answer)).toEqual(shapeOf(refused[0] as TestResponse));
+    expect(outcome(refused[0] as TestResponse)).toBe("400 opt_out_failed");
     expect(await isActive(mine.certId)).toBe(true);
   });
 
   test("is told by no limit: past it, both are answered as before, both leave the same rows, and no mail leaves", async () => {
-    const mine = await held();
-    const stranger = freshAddress();
-    for (const address of [mine.email, stranger]) for (let count = 0; count < 3; count += 1) await askCode(mine.certId, address);
+    const mine = await issueToNewPerson();
+    const stranger = createEmailAddress();
+    for (const address of [mine.email, stranger])
+      for (let count = 0; count < 3; count += 1) await requestWithdrawalCode(mine.certId, address);
     const grown: Record<string, number>[] = [];
-    for (const address of [mine.email, stranger, freshAddress()]) {
+    for (const address of [mine.email, stranger, createEmailAddress()]) {
       grown.push(
         await growth(async () => {
-          expect((await askCode(mine.certId, address)).body.data).toEqual({ accepted: true });
+          expect((await requestWithdrawalCode(mine.certId, address)).body.data).toEqual({ accepted: true });
         }),
       );
     }
-    expect(grown[0]).toMatchObject({ mailed_codes: 1, mail_outbox: 1, audit_outbox: 0 });
+    expect(grown[0]).toMatchObject({ email_codes: 1, mail_outbox: 1, audit_outbox: 0 });
     expect(grown[1]).toEqual(grown[0]);
     expect(grown[2]).toEqual(grown[0]); // as an address that met no limit
-    expect(await codesTo(mine.email)).toHaveLength(3);
+    expect(await listCodes(mine.email)).toHaveLength(3);
   });
 
   test("a code that was asked for past a limit is of no use to anybody", async () => {
-    const mine = await held();
-    const askers = [await askCode(mine.certId, mine.email)];
-    for (let count = 0; count < 3; count += 1) askers.push(await askCode(mine.certId, mine.email));
+    const mine = await issueToNewPerson();
+    const askers = [await requestWithdrawalCode(mine.certId, mine.email)];
+    for (let count = 0; count < 3; count += 1) askers.push(await requestWithdrawalCode(mine.certId, mine.email));
     const { results } = await env.DB.prepare(
-      "SELECT expires_at - created_at AS life FROM mailed_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?) ORDER BY life",
+      "SELECT expires_at - created_at AS life FROM email_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?) ORDER BY life",
     )
       .bind(mine.certId)
       .all<{ life: number }>();
@@ -121,10 +132,10 @@ describe("O1: whether an address is on a certificate", () => {
   });
 
   test("is told by no row: both leave a code of the same form", async () => {
-    const mine = await held();
-    await askCode(mine.certId, mine.email);
-    await askCode(mine.certId, freshAddress());
-    const { results } = await env.DB.prepare("SELECT * FROM mailed_codes ORDER BY rowid DESC LIMIT 2").all();
+    const mine = await issueToNewPerson();
+    await requestWithdrawalCode(mine.certId, mine.email);
+    await requestWithdrawalCode(mine.certId, createEmailAddress());
+    const { results } = await env.DB.prepare("SELECT * FROM email_codes ORDER BY rowid DESC LIMIT 2").all();
     const form = (row: Record<string, unknown>) =>
       Object.entries(row).map(([name, value]) => [name, String(value).replaceAll(/[0-9a-f]/g, "x")]);
     expect(form(results[0] as never)).toEqual(form(results[1] as never));
@@ -132,69 +143,70 @@ describe("O1: whether an address is on a certificate", () => {
 
   test("an unknown certificate is none, for asking and for answering", async () => {
     const nobody = "cc_00zzzzzzzzzzzzzzzzzzzzzzzz";
-    expect(outcome(await askCode(nobody, "pat@example.com"))).toBe("404 cert_not_found");
-    expect(outcome(await answerCode(nobody, { email: "pat@example.com", code: "123456" }))).toBe("404 cert_not_found");
+    expect(outcome(await requestWithdrawalCode(nobody, "pat@example.com"))).toBe("404 cert_not_found");
+    expect(outcome(await submitWithdrawalCode(nobody, { email: "pat@example.com", code: "123456" }))).toBe("404 cert_not_found");
   });
 });
 
 describe("O2: guessing", () => {
   test("many guesses at once are no more comparisons than a code allows", { timeout: 120_000 }, async () => {
-    const mine = await held();
-    const { code, cookie } = await ready(mine.certId, mine.email);
-    const wrong = otherThan(code);
+    const mine = await issueToNewPerson();
+    const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
+    const wrong = differentCode(code);
     // Everybody's right code among the wrong: whoever is compared with it withdraws or hears that it is withdrawn.
     const guesses = Array.from({ length: atOnce }, (_, at) => (at % 2 === 0 ? wrong : code));
     const answers = await Promise.all(
-      guesses.map((guess, at) => answerCode(mine.certId, { email: mine.email, code: guess }, at % 4 < 2 ? cookie : {})),
+      guesses.map((guess, at) => submitWithdrawalCode(mine.certId, { email: mine.email, code: guess }, at % 4 < 2 ? cookie : {})),
     );
     const row = await env.DB.prepare(
-      "SELECT own_tries, other_tries FROM mailed_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+      "SELECT same_context_attempts, other_context_attempts FROM email_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
     )
       .bind(mine.certId)
       .first();
-    expect(row).toEqual({ own_tries: 5, other_tries: 5 });
+    expect(row).toEqual({ same_context_attempts: 5, other_context_attempts: 5 });
     expect(answers.filter((answer) => outcome(answer) !== "400 opt_out_failed").length).toBeLessThanOrEqual(10);
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
   });
 
   test("five tries from the browser that asked, and the right code is refused after them", async () => {
-    const mine = await held();
-    const { code, cookie } = await ready(mine.certId, mine.email);
-    for (let tries = 0; tries < 5; tries += 1) await answerCode(mine.certId, { email: mine.email, code: otherThan(code) }, cookie);
-    expect(outcome(await answerCode(mine.certId, { email: mine.email, code }, cookie))).toBe("400 opt_out_failed");
+    const mine = await issueToNewPerson();
+    const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
+    for (let tries = 0; tries < 5; tries += 1)
+      await submitWithdrawalCode(mine.certId, { email: mine.email, code: differentCode(code) }, cookie);
+    expect(outcome(await submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie))).toBe("400 opt_out_failed");
   });
 
   test("thirty answers an hour from one network address", async () => {
-    const mine = await held();
-    const strict = serviceWith({ DEV_RATE_SCALE: "1" });
+    const mine = await issueToNewPerson();
+    const strict = createServiceCall({ DEV_RATE_SCALE: "1" });
     const from = { "cf-connecting-ip": "203.0.113.10" };
     const answers: string[] = [];
     for (let count = 0; count < 31; count += 1)
-      answers.push(outcome(await answerCode(mine.certId, { email: mine.email, code: "000000" }, from, strict)));
+      answers.push(outcome(await submitWithdrawalCode(mine.certId, { email: mine.email, code: "000000" }, from, strict)));
     expect(new Set(answers.slice(0, 30))).toEqual(new Set(["400 opt_out_failed"]));
     expect(answers[30]).toBe("429 rate_limited");
   });
 
   test("after a hundred wrong answers in a row one code a day is mailed, until a right one", async () => {
-    const mine = await held();
-    await ready(mine.certId, mine.email);
+    const mine = await issueToNewPerson();
+    await startWithdrawal(mine.certId, mine.email);
     const at = env.DB.prepare(
-      "UPDATE mailed_code_failures SET failures = ? WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+      "UPDATE email_code_failures SET failures = ? WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
     );
-    await answerCode(mine.certId, { email: mine.email, code: "000000" });
+    await submitWithdrawalCode(mine.certId, { email: mine.email, code: "000000" });
     await at.bind(100, mine.certId).run();
-    await askCode(mine.certId, mine.email);
-    expect(await codesTo(mine.email)).toHaveLength(1);
+    await requestWithdrawalCode(mine.certId, mine.email);
+    expect(await listCodes(mine.email)).toHaveLength(1);
     await at.bind(99, mine.certId).run();
-    await askCode(mine.certId, mine.email);
-    expect(await codesTo(mine.email)).toHaveLength(2);
+    await requestWithdrawalCode(mine.certId, mine.email);
+    expect(await listCodes(mine.email)).toHaveLength(2);
   });
 
   test("wrong answers without any code outstanding count nothing against the person", async () => {
-    const mine = await held();
-    for (let tries = 0; tries < 8; tries += 1) await answerCode(mine.certId, { email: mine.email, code: "000000" });
+    const mine = await issueToNewPerson();
+    for (let tries = 0; tries < 8; tries += 1) await submitWithdrawalCode(mine.certId, { email: mine.email, code: "000000" });
     const failures = await env.DB.prepare(
-      "SELECT failures FROM mailed_code_failures WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+      "SELECT failures FROM email_code_failures WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
     )
       .bind(mine.certId)
       .first("failures");
@@ -204,153 +216,157 @@ describe("O2: guessing", () => {
 
 describe("O2: a copy of the database", () => {
   test("holds neither codes nor links, nor hashes that guesses could be tried against", async () => {
-    const mine = await held();
-    const { code } = await ready(mine.certId, mine.email);
-    const [token] = await linksTo(mine.email);
-    const row = await env.DB.prepare("SELECT * FROM mailed_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)")
+    const mine = await issueToNewPerson();
+    const { code } = await startWithdrawal(mine.certId, mine.email);
+    const [token] = await listLinkTokens(mine.email);
+    const row = await env.DB.prepare("SELECT * FROM email_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)")
       .bind(mine.certId)
       .first();
     expect(row?.code_hash).toMatch(/^[0-9a-f]{32}$/);
     expect(sha256Hex(code)).not.toContain(row?.code_hash);
     for (const secret of [token as string, sha256Hex(token as string)]) expect(JSON.stringify(row)).not.toContain(secret);
-    expect(JSON.stringify(await databaseContents())).not.toContain(token);
+    expect(JSON.stringify(await readDatabaseContents())).not.toContain(token);
   });
 });
 
 describe("O3: locking the person out", () => {
   test("a stranger's wrong guesses never use up the tries of the browser that asked", async () => {
-    const mine = await held();
-    const { code, cookie } = await ready(mine.certId, mine.email);
-    for (let tries = 0; tries < 20; tries += 1) await answerCode(mine.certId, { email: mine.email, code: otherThan(code) });
-    expect(outcome(await answerCode(mine.certId, { email: mine.email, code }, cookie))).toBe("200 ok");
+    const mine = await issueToNewPerson();
+    const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
+    for (let tries = 0; tries < 20; tries += 1) await submitWithdrawalCode(mine.certId, { email: mine.email, code: differentCode(code) });
+    expect(outcome(await submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie))).toBe("200 ok");
   });
 
   test("a stranger who asks again cancels no code", async () => {
-    const mine = await held();
-    const { code, cookie } = await ready(mine.certId, mine.email);
-    for (let times = 0; times < 4; times += 1) await askCode(mine.certId, mine.email);
-    expect(outcome(await answerCode(mine.certId, { email: mine.email, code }, cookie))).toBe("200 ok");
+    const mine = await issueToNewPerson();
+    const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
+    for (let times = 0; times < 4; times += 1) await requestWithdrawalCode(mine.certId, mine.email);
+    expect(outcome(await submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie))).toBe("200 ok");
   });
 
   test("a stranger who uses up every code and every try has each time mailed the person a link that withdraws, for a day", async () => {
-    const mine = await held();
-    const late = serviceWith({ DEV_CLOCK_OFFSET_MS: String(3_600_000) });
-    for (let times = 0; times < 4; times += 1) await askCode(mine.certId, mine.email);
-    for (let tries = 0; tries < 6; tries += 1) await answerCode(mine.certId, { email: mine.email, code: "000000" });
-    const { code, cookie } = await ready(mine.certId, mine.email);
-    expect(outcome(await answerCode(mine.certId, { email: mine.email, code }, cookie))).toBe("400 opt_out_failed");
-    const tap = (token: string, send = call) => send(`/v1/certs/${mine.certId}/opt-out/manage`, jsonPost({ token }));
-    const tokens = await linksTo(mine.email);
+    const mine = await issueToNewPerson();
+    const late = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(3_600_000) });
+    for (let times = 0; times < 4; times += 1) await requestWithdrawalCode(mine.certId, mine.email);
+    for (let tries = 0; tries < 6; tries += 1) await submitWithdrawalCode(mine.certId, { email: mine.email, code: "000000" });
+    const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
+    expect(outcome(await submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie))).toBe("400 opt_out_failed");
+    const tap = (token: string, send = call) => send(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token }));
+    const tokens = await listLinkTokens(mine.email);
     expect(new Set(tokens).size).toBe(3);
-    const dayLater = serviceWith({ DEV_CLOCK_OFFSET_MS: String(86_400_000 + 60_000) });
+    const dayLater = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(86_400_000 + 60_000) });
     expect(outcome(await tap(tokens[0] as string, dayLater))).toBe("400 opt_out_failed");
     expect(outcome(await tap(tokens[0] as string, late))).toBe("200 ok");
     expect(outcome(await tap(tokens[2] as string))).toBe("409 already_revoked");
-    const { withdrawal } = (await get(`/v1/certs/${mine.certId}/verify`)).body.data;
+    const { withdrawal } = (await getWithKey(`/v1/certs/${mine.certId}/verify`)).body.data;
     expect(withdrawal.method).toBe("email_code");
   });
 
   test("a mailed link opens every certificate of that business with the address and no other, and a link mailed to nobody opens none", async () => {
-    const email = freshAddress();
-    const [mine, second, another] = [await held({ fields: { email } }), await held({ fields: { email } }), await held()];
+    const email = createEmailAddress();
+    const [mine, second, another] = [
+      await issueToNewPerson({ fields: { email } }),
+      await issueToNewPerson({ fields: { email } }),
+      await issueToNewPerson(),
+    ];
     const elsewhere = await heldElsewhere(email);
-    await askCode(mine.certId, email);
-    const [token] = await linksTo(email);
-    const tap = (certId: string, given: string) => call(`/v1/certs/${certId}/opt-out/manage`, jsonPost({ token: given }));
+    await requestWithdrawalCode(mine.certId, email);
+    const [token] = await listLinkTokens(email);
+    const tap = (certId: string, given: string) => call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token: given }));
     for (const certId of [another.certId, elsewhere.certId]) expect(outcome(await tap(certId, token as string))).toBe("400 opt_out_failed");
     // What was mailed to nobody, as only the service itself could make it: for another address, and past a limit.
-    const { linkToken } = await openVault(readConfig(env as never));
+    const { linkToken } = await openVault(loadConfig(env as never));
     const newest = async (): Promise<string> => {
-      const id = await env.DB.prepare("SELECT id FROM mailed_codes ORDER BY rowid DESC LIMIT 1").first<string>("id");
+      const id = await env.DB.prepare("SELECT id FROM email_codes ORDER BY rowid DESC LIMIT 1").first<string>("id");
       return linkToken(`withdrawal ${id}`);
     };
     const unsent: string[] = [];
-    await askCode(second.certId, freshAddress());
+    await requestWithdrawalCode(second.certId, createEmailAddress());
     unsent.push(await newest());
-    for (let times = 0; times < 3; times += 1) await askCode(second.certId, email);
+    for (let times = 0; times < 3; times += 1) await requestWithdrawalCode(second.certId, email);
     unsent.push(await newest());
-    expect(await linksTo(email)).toHaveLength(3);
+    expect(await listLinkTokens(email)).toHaveLength(3);
     for (const one of unsent) expect(outcome(await tap(second.certId, one))).toBe("400 opt_out_failed");
     expect(outcome(await tap(second.certId, token as string))).toBe("200 ok");
     expect(outcome(await tap(mine.certId, token as string))).toBe("200 ok");
   });
 
   test("asking in the person's name on certificates of others uses up none of their mails", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     for (let count = 0; count < 7; count += 1) {
-      const { certId } = await held();
-      for (let times = 0; times < 3; times += 1) await askCode(certId, mine.email);
+      const { certId } = await issueToNewPerson();
+      for (let times = 0; times < 3; times += 1) await requestWithdrawalCode(certId, mine.email);
     }
-    expect(await mailTo(mine.email)).toHaveLength(0);
-    await withdrawn(mine);
+    expect(await listMailTo(mine.email)).toHaveLength(0);
+    await withdrawCertificate(mine);
   });
 
   test("O18: a code asked for on a forged certificate of the business works for the person's own", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     for (let count = 0; count < 7; count += 1) {
-      const forged = await held({ fields: { email: mine.email } });
-      for (let times = 0; times < 3; times += 1) await askCode(forged.certId, mine.email);
+      const forged = await issueToNewPerson({ fields: { email: mine.email } });
+      for (let times = 0; times < 3; times += 1) await requestWithdrawalCode(forged.certId, mine.email);
     }
-    const [code] = await codesTo(mine.email);
-    expect(outcome(await answerCode(mine.certId, { email: mine.email, code }))).toBe("200 ok");
+    const [code] = await listCodes(mine.email);
+    expect(outcome(await submitWithdrawalCode(mine.certId, { email: mine.email, code }))).toBe("200 ok");
   });
 
   test("O18: forged certificates of other businesses use up no code of the person's own", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     const forged = await heldElsewhere(mine.email);
     const elsewhere = env.DB.prepare(
-      "UPDATE mailed_codes SET topic = ? WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+      "UPDATE email_codes SET topic = ? WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
     );
     for (let business = 0; business < 12; business += 1) {
-      for (let times = 0; times < 3; times += 1) await askCode(forged.certId, mine.email);
+      for (let times = 0; times < 3; times += 1) await requestWithdrawalCode(forged.certId, mine.email);
       // As if all had been of one other business: then more than its three and the address's twenty.
       await elsewhere.bind("biz_busy live", mine.certId).run();
     }
-    expect((await mailTo(mine.email)).length).toBe(36);
+    expect((await listMailTo(mine.email)).length).toBe(36);
     for (let times = 1; times <= 4; times += 1) {
-      await askCode(mine.certId, mine.email);
-      expect((await mailTo(mine.email)).length).toBe(36 + Math.min(times, 3));
+      await requestWithdrawalCode(mine.certId, mine.email);
+      expect((await listMailTo(mine.email)).length).toBe(36 + Math.min(times, 3));
     }
-    const [code] = await codesTo(mine.email);
-    expect(outcome(await answerCode(mine.certId, { email: mine.email, code }))).toBe("200 ok");
+    const [code] = await listCodes(mine.email);
+    expect(outcome(await submitWithdrawalCode(mine.certId, { email: mine.email, code }))).toBe("200 ok");
   });
 
   test("asking again from the same browser keeps its context", async () => {
-    const mine = await held();
-    const first = await askCode(mine.certId, mine.email);
-    const again = await askCode(mine.certId, mine.email, cookieOf(first));
-    expect(cookieOf(again)).toEqual(cookieOf(first));
+    const mine = await issueToNewPerson();
+    const first = await requestWithdrawalCode(mine.certId, mine.email);
+    const again = await requestWithdrawalCode(mine.certId, mine.email, getCookies(first));
+    expect(getCookies(again)).toEqual(getCookies(first));
     expect(first.headers.get("set-cookie")).toMatch(/^svc_withdrawal=[A-Za-z0-9_-]{43}; Max-Age=86400; Path=\/; HttpOnly; SameSite=Lax$/);
   });
 });
 
 describe("O17: a forged submission", () => {
   test("in the person's name gives a link that withdraws itself and nothing of theirs", async () => {
-    const mine = await held();
-    const forged = await held({ fields: { email: mine.email } });
+    const mine = await issueToNewPerson();
+    const forged = await issueToNewPerson({ fields: { email: mine.email } });
     const tap = (scope?: string) =>
-      call(`/v1/certs/${forged.certId}/opt-out/manage`, jsonPost({ token: forged.manageToken, ...(scope && { scope }) }));
-    const before = await databaseContents();
+      call(`/v1/certs/${forged.certId}/opt-out/manage`, buildJsonPost({ token: forged.manageToken, ...(scope && { scope }) }));
+    const before = await readDatabaseContents();
     const refused = await tap("business");
     expect(outcome(refused)).toBe("400 invalid_request");
     expect(refused.body.error.message).toMatch(/^scope: /);
-    expect(await databaseContents()).toEqual(before);
+    expect(await readDatabaseContents()).toEqual(before);
     expect(outcome(await tap("certificate"))).toBe("200 ok");
     expect(outcome(await tap("business"))).toBe("400 invalid_request");
     expect(await isActive(mine.certId)).toBe(true);
-    await withdrawn(mine);
+    await withdrawCertificate(mine);
   });
 
   test("does not keep the person from withdrawing everything by a code or link that was mailed", async () => {
     for (const way of ["code", "link"]) {
-      const mine = await held();
-      const forged = await held({ fields: { email: mine.email } });
-      const { code, cookie } = await ready(mine.certId, mine.email);
-      const [token] = await linksTo(mine.email);
+      const mine = await issueToNewPerson();
+      const forged = await issueToNewPerson({ fields: { email: mine.email } });
+      const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
+      const [token] = await listLinkTokens(mine.email);
       const answer =
         way === "code"
-          ? await answerCode(mine.certId, { email: mine.email, code, scope: "business" }, cookie)
-          : await call(`/v1/certs/${mine.certId}/opt-out/manage`, jsonPost({ token, scope: "business" }));
+          ? await submitWithdrawalCode(mine.certId, { email: mine.email, code, scope: "business" }, cookie)
+          : await call(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token, scope: "business" }));
       expect(outcome(answer), way).toBe("200 ok");
       expect([await isActive(mine.certId), await isActive(forged.certId)]).toEqual([false, false]);
     }
@@ -359,14 +375,14 @@ describe("O17: a forged submission", () => {
 
 describe("O4: mail bombing", () => {
   const at = (hours: number) =>
-    serviceWith({ DEV_CLOCK_OFFSET_MS: String(Math.round(hours * 3_600_000)), LIMIT_OPT_OUT_REQUEST_PER_IP: "1000/60" });
+    createServiceCall({ DEV_CLOCK_OFFSET_MS: String(Math.round(hours * 3_600_000)), LIMIT_OPT_OUT_REQUEST_PER_IP: "1000/60" });
 
   test("five mails an hour and ten a day for one certificate and address, and only to the address on it", async () => {
-    const mine = await held({ fields: { email: `Pat.${freshAddress()}` } });
+    const mine = await issueToNewPerson({ fields: { email: `Pat.${createEmailAddress()}` } });
     const written = mine.email;
-    const sent = async (): Promise<number> => (await mailTo(written)).length;
+    const sent = async (): Promise<number> => (await listMailTo(written)).length;
     const ask = async (hours: number, address: string): Promise<void> => {
-      await askCode(mine.certId, address, {}, at(hours));
+      await requestWithdrawalCode(mine.certId, address, {}, at(hours));
       await at(hours)("/dev/mail"); // what is due by that clock leaves
     };
     // three live at once: the eleventh minute makes room for more
@@ -374,46 +390,46 @@ describe("O4: mail bombing", () => {
     expect(await sent()).toBe(5);
     for (const hours of [2, 2, 2, 2.2, 2.2, 2.2, 2.4, 4, 4, 4, 4.2]) await ask(hours, mine.email);
     expect(await sent()).toBe(10);
-    expect((await mailTo(written)).every(({ to }) => to === written)).toBe(true);
+    expect((await listMailTo(written)).every(({ to }) => to === written)).toBe(true);
   });
 
   test("twenty a day for one address beyond the first three of each business", async () => {
-    const { certId, email } = await held();
+    const { certId, email } = await issueToNewPerson();
     const move = env.DB.prepare(
-      "UPDATE mailed_codes SET topic = ? WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+      "UPDATE email_codes SET topic = ? WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
     );
-    const mails = async (): Promise<number> => (await mailTo(email)).length;
+    const mails = async (): Promise<number> => (await listMailTo(email)).length;
     // As if they had all been of one other business: 3 and 20 count, and then three more of this one.
     for (let times = 0; times < 40; times += 1) {
-      await askCode(certId, email);
+      await requestWithdrawalCode(certId, email);
       if ((await mails()) <= 23) await move.bind("biz_other live", certId).run();
     }
     expect(await mails()).toBe(26);
   });
 
   test("a business is told of each mail that left, and of nothing else", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     const entries = () =>
       env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'optout.code_requested'")
         .bind(mine.certId)
         .first<number>("n");
     for (let times = 0; times < 6; times += 1) {
-      await askCode(mine.certId, mine.email);
-      await askCode(mine.certId, freshAddress());
+      await requestWithdrawalCode(mine.certId, mine.email);
+      await requestWithdrawalCode(mine.certId, createEmailAddress());
     }
-    expect(await codesTo(mine.email)).toHaveLength(3);
+    expect(await listCodes(mine.email)).toHaveLength(3);
     expect(await entries()).toBe(3);
   });
 
   test("ten requests an hour from one network address", async () => {
-    const mine = await held();
-    const strict = serviceWith({ DEV_RATE_SCALE: "1" });
-    const answers: Answer[] = [];
+    const mine = await issueToNewPerson();
+    const strict = createServiceCall({ DEV_RATE_SCALE: "1" });
+    const answers: TestResponse[] = [];
     for (let count = 0; count < 11; count += 1)
-      answers.push(await askCode(mine.certId, freshAddress(), { "cf-connecting-ip": "203.0.113.9" }, strict));
+      answers.push(await requestWithdrawalCode(mine.certId, createEmailAddress(), { "cf-connecting-ip": "203.0.113.9" }, strict));
     expect(answers.slice(0, 10).every(({ status }) => status === 200)).toBe(true);
-    expect(outcome(answers[10] as Answer)).toBe("429 rate_limited");
-    expect(Number((answers[10] as Answer).headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(outcome(answers[10] as TestResponse)).toBe("429 rate_limited");
+    expect(Number((answers[10] as TestResponse).headers.get("retry-after"))).toBeGreaterThan(0);
   });
 });
 
@@ -434,21 +450,21 @@ describe("O5: headers in an address", () => {
     "pat",
     "",
   ])("is refused: %j", async (email) => {
-    const mine = await held();
-    const grown = await growth(async () => expect(outcome(await askCode(mine.certId, email))).toBe("400 invalid_request"));
-    expect(grown).toMatchObject({ mailed_codes: 0, mail_outbox: 0 });
+    const mine = await issueToNewPerson();
+    const grown = await growth(async () => expect(outcome(await requestWithdrawalCode(mine.certId, email))).toBe("400 invalid_request"));
+    expect(grown).toMatchObject({ email_codes: 0, mail_outbox: 0 });
   });
 });
 
 describe("O6: a business's words in our mail", () => {
   test("are in no subject and in no link", async () => {
     const name = "Win at https://evil.example/now <a href='https://evil.example'>";
-    const email = freshAddress();
+    const email = createEmailAddress();
     await env.DB.prepare("UPDATE businesses SET name = ? WHERE id = ?").bind(name, world.acme.id).run();
     try {
-      const mine = await held({ fields: { email } });
-      await askCode(mine.certId, email);
-      const [mail] = await mailTo(email);
+      const mine = await issueToNewPerson({ fields: { email } });
+      await requestWithdrawalCode(mine.certId, email);
+      const [mail] = await listMailTo(email);
       expect(mail?.subject).toBe("Your code to withdraw consent");
       expect(mail?.html.match(/href="[^"]*"/g)).toEqual([expect.stringMatching(`^href="http://svc.test/c/${mine.certId}#m=[\\w-]{43}"$`)]);
       expect(mail?.text).not.toContain("evil.example");
@@ -458,57 +474,66 @@ describe("O6: a business's words in our mail", () => {
   });
 
   test("the mail speaks the language of the browser that asked", async () => {
-    const mine = await held();
-    await askCode(mine.certId, mine.email, { "accept-language": "fr-FR" });
-    expect((await mailTo(mine.email))[0]?.subject).toBe("Votre code pour retirer votre consentement");
+    const mine = await issueToNewPerson();
+    await requestWithdrawalCode(mine.certId, mine.email, { "accept-language": "fr-FR" });
+    expect((await listMailTo(mine.email))[0]?.subject).toBe("Votre code pour retirer votre consentement");
   });
 });
 
 describe("O7: a code used elsewhere", () => {
   test("opens no certificate of another business or address, and every one of the business with the address", async () => {
-    const email = freshAddress();
-    const [mine, second, another] = [await held({ fields: { email } }), await held({ fields: { email } }), await held()];
+    const email = createEmailAddress();
+    const [mine, second, another] = [
+      await issueToNewPerson({ fields: { email } }),
+      await issueToNewPerson({ fields: { email } }),
+      await issueToNewPerson(),
+    ];
     const elsewhere = await heldElsewhere(email);
-    const { code, cookie } = await ready(mine.certId, email);
-    await askCode(another.certId, another.email);
-    expect(outcome(await answerCode(elsewhere.certId, { email, code }, cookie))).toBe("400 opt_out_failed");
-    expect(outcome(await answerCode(another.certId, { email: another.email, code }, cookie))).toBe("400 opt_out_failed");
-    expect(outcome(await answerCode(another.certId, { email, code }, cookie))).toBe("400 opt_out_failed");
-    expect(outcome(await answerCode(mine.certId, { email: another.email, code }, cookie))).toBe("400 opt_out_failed");
-    expect(outcome(await answerCode(second.certId, { email, code }, cookie))).toBe("200 ok");
-    expect(outcome(await answerCode(mine.certId, { email, code }, cookie))).toBe("200 ok");
+    const { code, cookie } = await startWithdrawal(mine.certId, email);
+    await requestWithdrawalCode(another.certId, another.email);
+    expect(outcome(await submitWithdrawalCode(elsewhere.certId, { email, code }, cookie))).toBe("400 opt_out_failed");
+    expect(outcome(await submitWithdrawalCode(another.certId, { email: another.email, code }, cookie))).toBe("400 opt_out_failed");
+    expect(outcome(await submitWithdrawalCode(another.certId, { email, code }, cookie))).toBe("400 opt_out_failed");
+    expect(outcome(await submitWithdrawalCode(mine.certId, { email: another.email, code }, cookie))).toBe("400 opt_out_failed");
+    expect(outcome(await submitWithdrawalCode(second.certId, { email, code }, cookie))).toBe("200 ok");
+    expect(outcome(await submitWithdrawalCode(mine.certId, { email, code }, cookie))).toBe("200 ok");
   });
 
   test("of a test certificate opens no live one", async () => {
-    const email = freshAddress();
-    const [mine, tried] = [await held({ fields: { email } }), await held({ fields: { email }, client_id: world.acme.clients.sandbox })];
-    const { code, cookie } = await ready(tried.certId, email);
-    expect(outcome(await answerCode(mine.certId, { email, code }, cookie))).toBe("400 opt_out_failed");
+    const email = createEmailAddress();
+    const [mine, tried] = [
+      await issueToNewPerson({ fields: { email } }),
+      await issueToNewPerson({ fields: { email }, client_id: world.acme.clients.sandbox }),
+    ];
+    const { code, cookie } = await startWithdrawal(tried.certId, email);
+    expect(outcome(await submitWithdrawalCode(mine.certId, { email, code }, cookie))).toBe("400 opt_out_failed");
   });
 
   test("whose hash somebody copies to another row fits nothing there", async () => {
-    const email = freshAddress();
-    const [mine, second] = [await held({ fields: { email } }), await heldElsewhere(email)];
-    const { code } = await ready(mine.certId, email);
-    const other = await ready(second.certId, email);
+    const email = createEmailAddress();
+    const [mine, second] = [await issueToNewPerson({ fields: { email } }), await heldElsewhere(email)];
+    const { code } = await startWithdrawal(mine.certId, email);
+    const other = await startWithdrawal(second.certId, email);
     await env.DB.prepare(
-      "UPDATE mailed_codes SET code_hash = (SELECT k.code_hash FROM mailed_codes k WHERE k.topic = ?1 AND k.address_index = mailed_codes.address_index) WHERE topic = ?2",
+      "UPDATE email_codes SET code_hash = (SELECT k.code_hash FROM email_codes k WHERE k.topic = ?1 AND k.address_index = email_codes.address_index) WHERE topic = ?2",
     )
       .bind(`${world.acme.id} live`, `${world.other.id} live`)
       .run();
-    expect(outcome(await answerCode(second.certId, { email, code }, other.cookie))).toBe("400 opt_out_failed");
+    expect(outcome(await submitWithdrawalCode(second.certId, { email, code }, other.cookie))).toBe("400 opt_out_failed");
   });
 
   test("the code of a decoy withdraws nothing, even when it is guessed", async () => {
-    const mine = await held();
-    const stranger = freshAddress();
-    const asked = await askCode(mine.certId, stranger);
-    const { id } = (await env.DB.prepare("SELECT id FROM mailed_codes ORDER BY rowid DESC LIMIT 1").first<{ id: string }>()) as {
+    const mine = await issueToNewPerson();
+    const stranger = createEmailAddress();
+    const asked = await requestWithdrawalCode(mine.certId, stranger);
+    const { id } = (await env.DB.prepare("SELECT id FROM email_codes ORDER BY rowid DESC LIMIT 1").first<{ id: string }>()) as {
       id: string;
     };
-    const known = await (await openVault(readConfig(env as never))).codeHash(`withdrawal ${id}`, "123456");
-    await env.DB.prepare("UPDATE mailed_codes SET code_hash = ? WHERE id = ?").bind(known, id).run();
-    expect(outcome(await answerCode(mine.certId, { email: stranger, code: "123456" }, cookieOf(asked)))).toBe("400 opt_out_failed");
+    const known = await (await openVault(loadConfig(env as never))).codeHash(`withdrawal ${id}`, "123456");
+    await env.DB.prepare("UPDATE email_codes SET code_hash = ? WHERE id = ?").bind(known, id).run();
+    expect(outcome(await submitWithdrawalCode(mine.certId, { email: stranger, code: "123456" }, getCookies(asked)))).toBe(
+      "400 opt_out_failed",
+    );
     expect(await isActive(mine.certId)).toBe(true);
   });
 });
@@ -523,47 +548,49 @@ const withoutMembers = async (): Promise<void> => {
 
 describe("O8, W2: many right answers at once", () => {
   test("are one withdrawal, one audit entry, one statement, one event and one mail to the owner", { timeout: 180_000 }, async () => {
-    const mine = await held();
-    const owner = freshAddress();
+    const mine = await issueToNewPerson();
+    const owner = createEmailAddress();
     await env.DB.prepare("UPDATE businesses SET contact_email = ? WHERE id = ?").bind(owner, world.acme.id).run();
     await withoutMembers();
-    const { code, cookie } = await ready(mine.certId, mine.email);
+    const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
     const placed = (): Promise<number | null> =>
       env.DB.prepare("SELECT seq AS n FROM sqlite_sequence WHERE name = 'event_outbox'").first<number>("n");
     const before = (await placed()) ?? 0;
-    const answers = await Promise.all(Array.from({ length: atOnce }, () => answerCode(mine.certId, { email: mine.email, code }, cookie)));
+    const answers = await Promise.all(
+      Array.from({ length: atOnce }, () => submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie)),
+    );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.every((answer) => ["200 ok", "400 opt_out_failed", "409 already_revoked"].includes(outcome(answer)))).toBe(true);
-    expect(await traces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+    expect(await countTraces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
     expect(((await placed()) ?? 0) - before).toBe(1);
-    expect(await mailTo(owner)).toHaveLength(1);
+    expect(await listMailTo(owner)).toHaveLength(1);
   });
 
   test("however withdrawn: code, link and the business's record at once are one", async () => {
-    const mine = await held();
-    const { code, cookie } = await ready(mine.certId, mine.email);
+    const mine = await issueToNewPerson();
+    const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
     const by = { authorization: `Bearer ${world.acme.keys.live}` };
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, at) =>
         at % 3 === 0
-          ? answerCode(mine.certId, { email: mine.email, code }, cookie)
+          ? submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie)
           : at % 3 === 1
-            ? call(`/v1/certs/${mine.certId}/opt-out/manage`, jsonPost({ token: mine.manageToken }))
-            : call(`/v1/certs/${mine.certId}/withdrawals`, jsonPost({ method: "phone", received_at: new Date().toISOString() }, by)),
+            ? call(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token: mine.manageToken }))
+            : call(`/v1/certs/${mine.certId}/withdrawals`, buildJsonPost({ method: "phone", received_at: new Date().toISOString() }, by)),
       ),
     );
     expect(answers.filter(({ status }) => status < 300)).toHaveLength(1);
-    expect(await traces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+    expect(await countTraces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
   });
 });
 
 describe("O9: the state of the business's account", () => {
   test.each(["past_due", "suspended", "closed", "pending"])("a person withdraws while it is %s", async (status) => {
-    const [mine, linked] = [await held(), await held()];
+    const [mine, linked] = [await issueToNewPerson(), await issueToNewPerson()];
     await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.acme.id).run();
     try {
-      await withdrawn(mine);
-      const tapped = await call(`/v1/certs/${linked.certId}/opt-out/manage`, jsonPost({ token: linked.manageToken }));
+      await withdrawCertificate(mine);
+      const tapped = await call(`/v1/certs/${linked.certId}/opt-out/manage`, buildJsonPost({ token: linked.manageToken }));
       expect(tapped.status).toBe(200);
       expect(await isActive(mine.certId)).toBe(false);
     } finally {
@@ -574,12 +601,14 @@ describe("O9: the state of the business's account", () => {
 
 describe("O10: the owner's mail", () => {
   test("holds the certificate's id and the deadline, and nothing of the person", async () => {
-    const owner = freshAddress();
+    const owner = createEmailAddress();
     await env.DB.prepare("UPDATE businesses SET contact_email = ? WHERE id = ?").bind(owner, world.acme.id).run();
     await withoutMembers();
-    const mine = await held({ fields: { email: freshAddress(), full_name: "Zebulon Quickwater", phone: "+1 202 555 0177" } });
-    const { cease_by } = (await withdrawn(mine)).body.data;
-    const [mail] = await mailTo(owner);
+    const mine = await issueToNewPerson({
+      fields: { email: createEmailAddress(), full_name: "Zebulon Quickwater", phone: "+1 202 555 0177" },
+    });
+    const { cease_by } = (await withdrawCertificate(mine)).body.data;
+    const [mail] = await listMailTo(owner);
     expect(mail?.text).toContain(mine.certId);
     expect(mail?.text).toContain(cease_by);
     const whole = JSON.stringify(mail).toLowerCase();
@@ -602,7 +631,7 @@ describe("O11: the deadline", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 3_653 * 86_400_000 - 1 }), (offset) => {
         const from = first + offset;
-        const until = ceaseBy(from);
+        const until = getCeaseDeadline(from);
         const midnight = Math.floor(from / 86_400_000) * 86_400_000;
         let businessDays = 0;
         for (let day = midnight + 86_400_000; day <= until; day += 86_400_000)
@@ -619,33 +648,33 @@ describe("O12: answers sent from other sites", () => {
   test.each(["https://evil.example", "null", "https://svc.test.evil.example"])(
     "are refused from %s, and no try is spent",
     async (origin) => {
-      const mine = await held();
-      const { code } = await ready(mine.certId, mine.email);
-      const answer = await answerCode(mine.certId, { email: mine.email, code }, from(origin));
+      const mine = await issueToNewPerson();
+      const { code } = await startWithdrawal(mine.certId, mine.email);
+      const answer = await submitWithdrawalCode(mine.certId, { email: mine.email, code }, from(origin));
       expect(outcome(answer)).toBe("403 forbidden");
       expect(answer.headers.get("access-control-allow-origin")).toBe(origin);
       expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
       const spent = await env.DB.prepare(
-        "SELECT SUM(own_tries + other_tries) AS n FROM mailed_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+        "SELECT SUM(same_context_attempts + other_context_attempts) AS n FROM email_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
       )
         .bind(mine.certId)
         .first("n");
       expect(spent).toBe(0);
-      const tapped = await call(`/v1/certs/${mine.certId}/opt-out/manage`, jsonPost({ token: mine.manageToken }, from(origin)));
+      const tapped = await call(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token: mine.manageToken }, from(origin)));
       expect(outcome(tapped)).toBe("403 forbidden");
       expect(await isActive(mine.certId)).toBe(true);
     },
   );
 
   test.each(["http://svc.test", "https://www.example.com"])("are taken from %s: ours, or the business's own", async (origin) => {
-    const mine = await held();
-    const { code } = await ready(mine.certId, mine.email);
-    expect(outcome(await answerCode(mine.certId, { email: mine.email, code }, from(origin)))).toBe("200 ok");
+    const mine = await issueToNewPerson();
+    const { code } = await startWithdrawal(mine.certId, mine.email);
+    expect(outcome(await submitWithdrawalCode(mine.certId, { email: mine.email, code }, from(origin)))).toBe("200 ok");
   });
 
   test("a page may ask for a code and read the answer, never with credentials", async () => {
-    const mine = await held();
-    const asked = await askCode(mine.certId, mine.email, from("https://anything.example"));
+    const mine = await issueToNewPerson();
+    const asked = await requestWithdrawalCode(mine.certId, mine.email, from("https://anything.example"));
     expect(asked.headers.get("access-control-allow-origin")).toBe("https://anything.example");
     expect(asked.headers.has("access-control-allow-credentials")).toBe(false);
     expect(asked.headers.get("vary")).toContain("Origin");
@@ -661,11 +690,11 @@ describe("O12: answers sent from other sites", () => {
 
 describe("a business that has no such certificate", () => {
   test("is not told apart from one that has", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     const keyed = (business: DemoBusiness) => ({ authorization: `Bearer ${business.keys.live}` });
     const told = { method: "phone", received_at: new Date().toISOString() };
-    const theirs = await call(`/v1/certs/${cert_id}/withdrawals`, jsonPost(told, keyed(world.other)));
-    const nobodys = await call("/v1/certs/cc_00zzzzzzzzzzzzzzzzzzzzzzzz/withdrawals", jsonPost(told, keyed(world.other)));
+    const theirs = await call(`/v1/certs/${cert_id}/withdrawals`, buildJsonPost(told, keyed(world.other)));
+    const nobodys = await call("/v1/certs/cc_00zzzzzzzzzzzzzzzzzzzzzzzz/withdrawals", buildJsonPost(told, keyed(world.other)));
     expect(plain(theirs)).toBe(plain(nobodys));
   });
 });

@@ -2,38 +2,48 @@
 // stranger could try is in withdrawal-abuse.test.ts.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
-import { ceaseBy } from "../../core/business-days.ts";
+import { getCeaseDeadline } from "../../core/cease-deadline.ts";
 import { sha256Hex } from "../../core/hash.ts";
-import { isOverdue } from "../../core/withdrawals/acknowledge.ts";
-import { call, consent, issue, serviceWith, submission, world, type Answer } from "../support/world.ts";
-import { relayed, settled } from "../support/settled.ts";
-import { answerCode, freshAddress, held, jsonPost, mailTo, ready, traces, withdrawn, type Held } from "../support/withdrawing.ts";
+import { isOverdue } from "../../core/withdrawals/cease-acknowledgment.ts";
+import { call, submitConsent, issueCertificate, createServiceCall, buildSubmission, world, type TestResponse } from "../support/world.ts";
+import { runOutboxRelay, waitUntilSettled } from "../support/background-work.ts";
+import {
+  submitWithdrawalCode,
+  createEmailAddress,
+  issueToNewPerson,
+  buildJsonPost,
+  listMailTo,
+  startWithdrawal,
+  countTraces,
+  withdrawCertificate,
+  type IssuedCertificate,
+} from "../support/withdrawal.ts";
 
 const day = 86_400_000;
 const key = world.acme.keys.live;
 /** The limit of the key is not what is tried here. */
-const unlimited = serviceWith({ LIMIT_API_KEY: "100000/60" });
-const get = (path: string, by?: string): Promise<Answer> =>
+const unlimited = createServiceCall({ LIMIT_API_KEY: "100000/60" });
+const get = (path: string, by?: string): Promise<TestResponse> =>
   unlimited(path, by === undefined ? {} : { headers: { authorization: `Bearer ${by}` } });
 const verify = async (certId: string) => (await get(`/v1/certs/${certId}/verify`)).body.data;
-const keyed = (body: unknown, by = key): RequestInit => jsonPost(body, { authorization: `Bearer ${by}` });
-const manage = (mine: Held, token = mine.manageToken): Promise<Answer> =>
-  call(`/v1/certs/${mine.certId}/opt-out/manage`, jsonPost({ token }));
-const record = (certId: string, told: object = {}, by = key): Promise<Answer> =>
+const keyed = (body: unknown, by = key): RequestInit => buildJsonPost(body, { authorization: `Bearer ${by}` });
+const manage = (mine: IssuedCertificate, token = mine.manageToken): Promise<TestResponse> =>
+  call(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token }));
+const record = (certId: string, told: object = {}, by = key): Promise<TestResponse> =>
   unlimited(`/v1/certs/${certId}/withdrawals`, keyed({ method: "phone", received_at: new Date().toISOString(), ...told }, by));
-const acknowledge = (certId: string, body: object = {}, by = key): Promise<Answer> =>
+const acknowledge = (certId: string, body: object = {}, by = key): Promise<TestResponse> =>
   unlimited(`/v1/certs/${certId}/cease-ack`, keyed(body, by));
-const code = (answer: Answer): string => `${answer.status} ${answer.body.error?.code ?? "ok"}`;
+const code = (answer: TestResponse): string => `${answer.status} ${answer.body.error?.code ?? "ok"}`;
 
 describe("a person who answers the mailed code", () => {
   test("has withdrawn at once, everywhere, and nothing is gone", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     const before = await get(`/v1/certs/${mine.certId}/verify`);
-    const answer = await withdrawn(mine);
+    const answer = await withdrawCertificate(mine);
     const { revoked, cease_by, withdrawn_at, receipt_url } = answer.body.data;
     expect(revoked).toBe(true);
     expect(Object.keys(answer.body.data).sort()).toEqual(["cease_by", "receipt_url", "revoked", "withdrawn_at"]);
-    expect(Date.parse(cease_by)).toBe(ceaseBy(Date.parse(withdrawn_at)));
+    expect(Date.parse(cease_by)).toBe(getCeaseDeadline(Date.parse(withdrawn_at)));
 
     const after = await get(`/v1/certs/${mine.certId}/verify`);
     expect(after.headers.get("etag")).not.toBe(before.headers.get("etag"));
@@ -58,9 +68,9 @@ describe("a person who answers the mailed code", () => {
   });
 
   test("leaves one withdrawal, one audit entry, one statement for the ledger and one event, all of the same moment", async () => {
-    const mine = await held();
-    const { withdrawn_at } = (await withdrawn(mine)).body.data;
-    expect(await traces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+    const mine = await issueToNewPerson();
+    const { withdrawn_at } = (await withdrawCertificate(mine)).body.data;
+    expect(await countTraces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
     const { withdrawal } = await verify(mine.certId);
     expect(JSON.parse(withdrawal.anchor.statement)).toEqual({
       entity_id: mine.certId,
@@ -73,8 +83,8 @@ describe("a person who answers the mailed code", () => {
   });
 
   test("is told to the business in its feed, without a word about the person", async () => {
-    const mine = await held();
-    await withdrawn(mine);
+    const mine = await issueToNewPerson();
+    await withdrawCertificate(mine);
     const told = async () =>
       ((await get("/v1/events?limit=500&types=certificate.revoked", key)).body.data.events as { cert_id: string }[]).filter(
         ({ cert_id }) => cert_id === mine.certId,
@@ -89,50 +99,55 @@ describe("a person who answers the mailed code", () => {
   });
 
   test("is told to the owners of the business by mail, once, and to no other member", async () => {
-    const mine = await held();
-    await withdrawn(mine);
-    const about = async (address: string) => (await mailTo(address)).filter(({ text }) => text.includes(mine.certId));
+    const mine = await issueToNewPerson();
+    await withdrawCertificate(mine);
+    const about = async (address: string) => (await listMailTo(address)).filter(({ text }) => text.includes(mine.certId));
     expect(await about(world.ownerEmail)).toHaveLength(1);
     expect(await about(world.memberEmail)).toEqual([]);
   });
 
   test("withdraws whether or not the code was asked for in the same browser", async () => {
-    const mine = await held();
-    const { code: digits } = await ready(mine.certId, mine.email);
-    expect((await answerCode(mine.certId, { email: ` ${mine.email.toUpperCase()} `, code: digits })).status).toBe(200);
+    const mine = await issueToNewPerson();
+    const { code: digits } = await startWithdrawal(mine.certId, mine.email);
+    expect((await submitWithdrawalCode(mine.certId, { email: ` ${mine.email.toUpperCase()} `, code: digits })).status).toBe(200);
   });
 
   test("who names recipients that are none withdraws nothing by mistake, and spends no try", async () => {
-    const mine = await held();
-    const { code: right, cookie } = await ready(mine.certId, mine.email);
+    const mine = await issueToNewPerson();
+    const { code: right, cookie } = await startWithdrawal(mine.certId, mine.email);
     const answer = { email: mine.email, code: right };
     for (const entities of [["Nobody Ltd"], "Acme Solar LLC", [1], []])
-      expect(code(await answerCode(mine.certId, { ...answer, entities }, cookie))).toBe("400 invalid_request");
-    const linked = await call(`/v1/certs/${mine.certId}/opt-out/manage`, jsonPost({ token: mine.manageToken, entities: ["Nobody Ltd"] }));
+      expect(code(await submitWithdrawalCode(mine.certId, { ...answer, entities }, cookie))).toBe("400 invalid_request");
+    const linked = await call(
+      `/v1/certs/${mine.certId}/opt-out/manage`,
+      buildJsonPost({ token: mine.manageToken, entities: ["Nobody Ltd"] }),
+    );
     expect(code(linked)).toBe("400 invalid_request");
     expect((await verify(mine.certId)).status).toBe("active");
     const spent = await env.DB.prepare(
-      "SELECT SUM(own_tries + other_tries) AS n FROM mailed_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+      "SELECT SUM(same_context_attempts + other_context_attempts) AS n FROM email_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
     )
       .bind(mine.certId)
       .first("n");
     expect(spent).toBe(0);
-    expect(code(await answerCode(mine.certId, { ...answer, entities: null }, cookie))).toBe("200 ok");
+    expect(code(await submitWithdrawalCode(mine.certId, { ...answer, entities: null }, cookie))).toBe("200 ok");
   });
 
   test("hears that it is withdrawn already when the right answer comes again", async () => {
-    const mine = await held();
-    const { code: digits, cookie } = await ready(mine.certId, mine.email);
-    await answerCode(mine.certId, { email: mine.email, code: digits }, cookie);
-    expect(code(await answerCode(mine.certId, { email: mine.email, code: digits }, cookie))).toBe("409 already_revoked");
-    const later = await ready(mine.certId, mine.email);
-    expect(code(await answerCode(mine.certId, { email: mine.email, code: later.code }, later.cookie))).toBe("409 already_revoked");
-    expect(await traces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+    const mine = await issueToNewPerson();
+    const { code: digits, cookie } = await startWithdrawal(mine.certId, mine.email);
+    await submitWithdrawalCode(mine.certId, { email: mine.email, code: digits }, cookie);
+    expect(code(await submitWithdrawalCode(mine.certId, { email: mine.email, code: digits }, cookie))).toBe("409 already_revoked");
+    const later = await startWithdrawal(mine.certId, mine.email);
+    expect(code(await submitWithdrawalCode(mine.certId, { email: mine.email, code: later.code }, later.cookie))).toBe(
+      "409 already_revoked",
+    );
+    expect(await countTraces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
   });
 
   test("keeps a sandbox withdrawal out of the live events", async () => {
-    const body = { ...submission(), client_id: world.acme.clients.sandbox, fields: { email: freshAddress() } };
-    const { data } = (await consent(body)).body;
+    const body = { ...buildSubmission(), client_id: world.acme.clients.sandbox, fields: { email: createEmailAddress() } };
+    const { data } = (await submitConsent(body)).body;
     const events = () => env.DB.prepare("SELECT COUNT(*) AS n FROM event_outbox WHERE cert_id = ?").bind(data.cert_id).first("n");
     expect((await record(data.cert_id, {}, world.acme.keys.sandbox)).status).toBe(201);
     expect(await events()).toBe(0);
@@ -149,12 +164,12 @@ describe("a person who answers the mailed code", () => {
     ["another scope", { email: "pat@example.com", code: "123456", scope: "everything" }],
     ["nothing", {}],
   ])("is told when the form is not filled in: %s; and no try is spent", async (_name, body) => {
-    const mine = await held();
-    await ready(mine.certId, mine.email);
-    const answer = await answerCode(mine.certId, body);
+    const mine = await issueToNewPerson();
+    await startWithdrawal(mine.certId, mine.email);
+    const answer = await submitWithdrawalCode(mine.certId, body);
     expect(code(answer)).toBe("400 invalid_request");
     const tries = await env.DB.prepare(
-      "SELECT SUM(own_tries + other_tries) AS n FROM mailed_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+      "SELECT SUM(same_context_attempts + other_context_attempts) AS n FROM email_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
     )
       .bind(mine.certId)
       .first("n");
@@ -164,7 +179,7 @@ describe("a person who answers the mailed code", () => {
 
 describe("the link from the 201", () => {
   test("withdraws with one tap, as the code does", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     const answer = await manage(mine);
     expect(answer.status).toBe(200);
     expect(Object.keys(answer.body.data).sort()).toEqual(["cease_by", "receipt_url", "revoked", "withdrawn_at"]);
@@ -173,26 +188,26 @@ describe("the link from the 201", () => {
   });
 
   test("opens its own certificate and no other", async () => {
-    const [mine, another] = [await held(), await held()];
+    const [mine, another] = [await issueToNewPerson(), await issueToNewPerson()];
     expect(code(await manage(mine, another.manageToken))).toBe("400 opt_out_failed");
     expect(code(await manage(mine, "A".repeat(43)))).toBe("400 opt_out_failed");
     expect((await verify(mine.certId)).status).toBe("active");
   });
 
   test("is stored as a hash only", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     const row = await env.DB.prepare("SELECT * FROM certificates WHERE id = ?").bind(mine.certId).first();
     expect(row?.manage_token_hash).toBe(sha256Hex(mine.manageToken));
     expect(JSON.stringify(row)).not.toContain(mine.manageToken);
   });
 
   test("works for five years", async () => {
-    const [mine, late] = [await held(), await held()];
+    const [mine, late] = [await issueToNewPerson(), await issueToNewPerson()];
     const years = (count: number): string => String(count * 365.25 * day);
-    const send = async (certificate: Held, offset: string) =>
-      await serviceWith({ DEV_CLOCK_OFFSET_MS: offset })(
+    const send = async (certificate: IssuedCertificate, offset: string) =>
+      await createServiceCall({ DEV_CLOCK_OFFSET_MS: offset })(
         `/v1/certs/${certificate.certId}/opt-out/manage`,
-        jsonPost({ token: certificate.manageToken }),
+        buildJsonPost({ token: certificate.manageToken }),
       );
     expect(code(await send(late, years(5.01)))).toBe("400 opt_out_failed");
     expect((await send(mine, years(4.99))).status).toBe(200);
@@ -201,38 +216,38 @@ describe("the link from the 201", () => {
 
 describe("withdrawing from everything", () => {
   test("covers every active certificate of the business with the address, and nobody else's", async () => {
-    const email = freshAddress();
-    const same = [await held({ fields: { email } }), await held({ fields: { email: email.toUpperCase() } })];
-    const another = await held();
+    const email = createEmailAddress();
+    const same = [await issueToNewPerson({ fields: { email } }), await issueToNewPerson({ fields: { email: email.toUpperCase() } })];
+    const another = await issueToNewPerson();
     const others = [
-      await consent(
-        { ...submission(world.other), fields: { email }, page_url: "https://other.example/" },
+      await submitConsent(
+        { ...buildSubmission(world.other), fields: { email }, page_url: "https://other.example/" },
         { origin: "https://other.example" },
       ),
-      await consent({ ...submission(), client_id: world.acme.clients.sandbox, fields: { email } }),
+      await submitConsent({ ...buildSubmission(), client_id: world.acme.clients.sandbox, fields: { email } }),
     ];
     expect(others.map(({ status }) => status)).toEqual([201, 201]);
-    const first = same[0] as Held;
-    const { withdrawn_at } = (await withdrawn(first, "business")).body.data;
+    const first = same[0] as IssuedCertificate;
+    const { withdrawn_at } = (await withdrawCertificate(first, "business")).body.data;
     for (const { certId } of same) {
       expect((await verify(certId)).withdrawal).toMatchObject({ withdrawn_at, scope: "business", method: "email_code" });
-      expect(await traces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+      expect(await countTraces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
     }
     expect((await verify(another.certId)).status).toBe("active");
     for (const { body } of others) expect((await verify(body.data.cert_id)).status).toBe("active");
   });
 
   test("goes on from the outbox when there are more than fit into one batch, and misses none", async () => {
-    const email = freshAddress();
-    const many: Held[] = [];
-    for (let count = 0; count < 45; count += 1) many.push(await held({ fields: { email } }));
-    const { withdrawn_at } = (await withdrawn(many[7] as Held, "business")).body.data;
-    const later = await held({ fields: { email } }); // a new consent after the withdrawal
+    const email = createEmailAddress();
+    const many: IssuedCertificate[] = [];
+    for (let count = 0; count < 45; count += 1) many.push(await issueToNewPerson({ fields: { email } }));
+    const { withdrawn_at } = (await withdrawCertificate(many[7] as IssuedCertificate, "business")).body.data;
+    const later = await issueToNewPerson({ fields: { email } }); // a new consent after the withdrawal
     const left = async () => {
-      await relayed();
+      await runOutboxRelay();
       return env.DB.prepare("SELECT COUNT(*) AS n FROM withdrawal_work").first<number>("n");
     };
-    await settled();
+    await waitUntilSettled();
     await expect.poll(left, { timeout: 60_000 }).toBe(0);
     const { results } = await env.DB.prepare(
       "SELECT DISTINCT w.withdrawn_at FROM withdrawals w JOIN certificates c ON c.id = w.cert_id WHERE c.status = 'revoked' AND c.id IN (SELECT value FROM json_each(?))",
@@ -240,16 +255,16 @@ describe("withdrawing from everything", () => {
       .bind(JSON.stringify(many.map(({ certId }) => certId)))
       .all<{ withdrawn_at: number }>();
     expect(results).toEqual([{ withdrawn_at: Date.parse(withdrawn_at) }]);
-    for (const { certId } of many) expect(await traces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+    for (const { certId } of many) expect(await countTraces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
     expect((await verify(later.certId)).status).toBe("active");
   });
 });
 
 describe("the receipt", () => {
   test("is signed by the issuer, over exactly what it says", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     expect(code(await get(`/v1/certs/${mine.certId}/receipt`))).toBe("404 not_found");
-    const { receipt_url, cease_by, withdrawn_at } = (await withdrawn(mine)).body.data;
+    const { receipt_url, cease_by, withdrawn_at } = (await withdrawCertificate(mine)).body.data;
     const answer = await get(new URL(receipt_url).pathname);
     expect(answer.headers.get("content-disposition")).toBe(`attachment; filename="withdrawal-${mine.certId}.json"`);
     const { receipt, canonical, signature } = answer.body.data;
@@ -274,8 +289,8 @@ describe("the receipt", () => {
   });
 
   test("holds nothing of the person", async () => {
-    const mine = await held();
-    await withdrawn(mine);
+    const mine = await issueToNewPerson();
+    await withdrawCertificate(mine);
     const { text } = await get(`/v1/certs/${mine.certId}/receipt`);
     for (const personal of [mine.email, mine.email.split("@")[0] as string, "+1 202 555", "2025550123"])
       expect(text).not.toContain(personal);
@@ -284,17 +299,17 @@ describe("the receipt", () => {
 
 describe("a withdrawal that the business records", () => {
   test("revokes at once and counts the deadline from when the business was told", async () => {
-    const { certId } = await held();
+    const { certId } = await issueToNewPerson();
     const received = Date.now() - 3 * day;
     const answer = await record(certId, { method: "sms_stop", received_at: new Date(received).toISOString(), note: "STOP to 12345" });
     expect(answer.status).toBe(201);
     const { withdrawal, cease_by } = answer.body.data;
-    expect(Date.parse(cease_by)).toBe(ceaseBy(received));
+    expect(Date.parse(cease_by)).toBe(getCeaseDeadline(received));
     expect(withdrawal).toMatchObject({ method: "business_recorded", scope: "business", cease_by, cease_acknowledged_at: null });
     expect(Date.parse(withdrawal.received_at)).toBe(received);
     expect(Date.now() - Date.parse(withdrawal.withdrawn_at)).toBeLessThan(10_000);
     expect((await verify(certId)).status).toBe("revoked");
-    expect(await traces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+    expect(await countTraces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
     const detail = (await get(`/v1/certs/${certId}`, key)).body.data;
     expect(detail.withdrawal.recorded).toEqual({ method: "sms_stop", note: "STOP to 12345" });
     expect((await get(`/v1/certs/${certId}/verify`)).text).not.toContain("STOP to");
@@ -302,25 +317,25 @@ describe("a withdrawal that the business records", () => {
   });
 
   test("sent twice under one idempotency key is done once and answered twice", async () => {
-    const { certId } = await held();
+    const { certId } = await issueToNewPerson();
     const told = { method: "mail", received_at: new Date().toISOString() };
-    const once = (body: object): RequestInit => jsonPost(body, { authorization: `Bearer ${key}`, "idempotency-key": "letter-17" });
-    const send = (body: object): Promise<Answer> => unlimited(`/v1/certs/${certId}/withdrawals`, once(body));
+    const once = (body: object): RequestInit => buildJsonPost(body, { authorization: `Bearer ${key}`, "idempotency-key": "letter-17" });
+    const send = (body: object): Promise<TestResponse> => unlimited(`/v1/certs/${certId}/withdrawals`, once(body));
     const [first, second] = [await send(told), await send(told)];
     expect([first.status, second.status]).toEqual([201, 201]);
     expect(second.body.data).toEqual(first.body.data);
     expect(second.headers.get("idempotency-replayed")).toBe("true");
     expect(code(await send({ ...told, note: "other" }))).toBe("409 idempotency_conflict");
-    expect(await traces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+    expect(await countTraces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
   });
 
   test("is answered as it stood then when it is sent again after its deadline and the acknowledgement", async () => {
-    const { certId } = await held();
+    const { certId } = await issueToNewPerson();
     const received = Date.now();
-    const at = (moment: number) => serviceWith({ LIMIT_API_KEY: "100000/60", DEV_CLOCK_OFFSET_MS: String(moment - received) });
-    const [inTime, late] = [at(ceaseBy(received) - 3_600_000), at(ceaseBy(received) + 3_600_000)];
+    const at = (moment: number) => createServiceCall({ LIMIT_API_KEY: "100000/60", DEV_CLOCK_OFFSET_MS: String(moment - received) });
+    const [inTime, late] = [at(getCeaseDeadline(received) - 3_600_000), at(getCeaseDeadline(received) + 3_600_000)];
     const body = { method: "mail", received_at: new Date(received).toISOString() };
-    const told = jsonPost(body, { authorization: `Bearer ${key}`, "idempotency-key": "letter-18" });
+    const told = buildJsonPost(body, { authorization: `Bearer ${key}`, "idempotency-key": "letter-18" });
     const first = await inTime(`/v1/certs/${certId}/withdrawals`, told);
     expect(first.body.data.withdrawal).toMatchObject({ overdue: false, cease_acknowledged_at: null });
     const again = async () => (await late(`/v1/certs/${certId}/withdrawals`, told)).body.data;
@@ -330,7 +345,7 @@ describe("a withdrawal that the business records", () => {
   });
 
   test("cannot be told in the future, nor in a way that is none", async () => {
-    const { certId } = await held();
+    const { certId } = await issueToNewPerson();
     expect(code(await record(certId, { received_at: new Date(Date.now() + day).toISOString() }))).toBe("400 invalid_request");
     expect(code(await record(certId, { received_at: "yesterday" }))).toBe("400 invalid_request");
     expect(code(await record(certId, { method: "telepathy" }))).toBe("400 invalid_request");
@@ -338,7 +353,7 @@ describe("a withdrawal that the business records", () => {
   });
 
   test("is its own certificates' only", async () => {
-    const { certId } = await held();
+    const { certId } = await issueToNewPerson();
     expect(code(await record(certId, {}, world.other.keys.live))).toBe("404 cert_not_found");
     expect(code(await record(certId, {}, world.acme.keys.sandbox))).toBe("404 cert_not_found");
   });
@@ -346,9 +361,9 @@ describe("a withdrawal that the business records", () => {
 
 describe("the business's acknowledgement", () => {
   test("is kept once, and a second one answers with the first", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     expect(code(await acknowledge(mine.certId))).toBe("409 cease_not_open");
-    const { cease_by } = (await withdrawn(mine)).body.data;
+    const { cease_by } = (await withdrawCertificate(mine)).body.data;
     const first = await acknowledge(mine.certId, { note: "done", acknowledged_by: "Kimberley Oxenford", actions: ["removed"] });
     expect(first.body.data).toMatchObject({ cert_id: mine.certId, status: "revoked", cease_by, on_time: true });
     expect(first.body.data).not.toHaveProperty("already_acknowledged");
@@ -367,26 +382,26 @@ describe("the business's acknowledgement", () => {
   });
 
   test("needs no words: a request without a body is one", async () => {
-    const mine = await held();
-    await withdrawn(mine);
+    const mine = await issueToNewPerson();
+    await withdrawCertificate(mine);
     const answer = await unlimited(`/v1/certs/${mine.certId}/cease-ack`, { method: "POST", headers: { authorization: `Bearer ${key}` } });
     expect([answer.status, answer.body.data?.on_time]).toEqual([200, true]);
   });
 
   test("of fifty at once is one", async () => {
-    const mine = await held();
-    await withdrawn(mine);
+    const mine = await issueToNewPerson();
+    await withdrawCertificate(mine);
     const answers = await Promise.all(Array.from({ length: 50 }, () => acknowledge(mine.certId)));
     expect(answers.filter(({ body }) => body.data !== undefined && body.data.already_acknowledged === undefined)).toHaveLength(1);
     expect(new Set(answers.map(({ body }) => body.data.acknowledged_at)).size).toBe(1);
   });
 
   test("is overdue once the deadline has passed without it, and late when it comes after", async () => {
-    const mine = await held();
-    await withdrawn(mine);
-    const later = serviceWith({ DEV_CLOCK_OFFSET_MS: String(20 * day), LIMIT_API_KEY: "100000/60" });
+    const mine = await issueToNewPerson();
+    await withdrawCertificate(mine);
+    const later = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(20 * day), LIMIT_API_KEY: "100000/60" });
     const seen = async () => (await later(`/v1/certs/${mine.certId}/verify`)).body.data.withdrawal;
-    const until = ceaseBy(Date.now());
+    const until = getCeaseDeadline(Date.now());
     expect([isOverdue(until, null, until), isOverdue(until, null, until + 1), isOverdue(until, until, until + 1)]).toEqual([
       false,
       true,
@@ -401,7 +416,7 @@ describe("the business's acknowledgement", () => {
   });
 
   test("is a write, so it waits for a payment that is due; recording a withdrawal does not", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     await env.DB.prepare("UPDATE businesses SET status = 'past_due' WHERE id = ?").bind(world.acme.id).run();
     try {
       expect((await record(cert_id)).status).toBe(201);
@@ -414,13 +429,13 @@ describe("the business's acknowledgement", () => {
 
 describe("a withdrawal in the database", () => {
   test("can be changed and deleted by nobody, and no certificate becomes active again", async () => {
-    const mine = await held();
-    await withdrawn(mine);
+    const mine = await issueToNewPerson();
+    await withdrawCertificate(mine);
     const run = (sql: string) => env.DB.prepare(sql).bind(mine.certId).run();
     await expect(run("UPDATE withdrawals SET cease_by = cease_by + 1 WHERE cert_id = ?")).rejects.toThrow("immutable");
     await expect(run("DELETE FROM withdrawals WHERE cert_id = ?")).rejects.toThrow("never deleted");
     await expect(run("UPDATE certificates SET status = 'active' WHERE id = ?")).rejects.toThrow("revoked once");
-    const other = await held();
+    const other = await issueToNewPerson();
     await expect(env.DB.prepare("UPDATE certificates SET status = 'revoked' WHERE id = ?").bind(other.certId).run()).rejects.toThrow(
       "revoked once",
     );

@@ -4,10 +4,17 @@ import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { sha256Hex } from "../../core/hash.ts";
-import { challengeOf } from "../../core/shares/pkce.ts";
-import { accessibilityFindings, findingsOfLooks, fitsItsWidth, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
+import { computeCodeChallenge } from "../../core/shares/pkce.ts";
+import {
+  accessibilityFindings,
+  appearanceFindings,
+  hasNoHorizontalScroll,
+  launchBrowser,
+  openPage,
+  type OpenPage,
+} from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
-import { mailedCode, signInBrowser } from "../support/local-session.ts";
+import { findEmailCode, signInBrowser } from "../support/local-session.ts";
 
 let service: LocalService;
 let browser: Browser;
@@ -51,7 +58,7 @@ const grant = async (page: Page, change: object = {}): Promise<string> => {
     scope: ["email", "phone"],
     purpose: "Send you a solar estimate",
     disclosure_text: "I agree that Acme Solar LLC may call or e-mail me about solar power at my home.",
-    code_challenge: challengeOf(sha256Hex(crypto.randomUUID()).slice(0, 43)),
+    code_challenge: computeCodeChallenge(sha256Hex(crypto.randomUUID()).slice(0, 43)),
     code_challenge_method: "S256",
     consent: true,
     ...change,
@@ -96,7 +103,7 @@ const keep = async (page: Page, name: string): Promise<void> => {
 // Forty pages with every rule take 25 s alone, and a multiple of that beside other work.
 describe("the app", { timeout: 180_000 }, () => {
   test("finds a share and stops it in three presses, by the keyboard too", async () => {
-    const { page, complaints, close, id } = await sharing();
+    const { page, problems, close, id } = await sharing();
     await page.goto(`${service.origin}/app`);
     const link = page.locator(`a[href="/app/shares/${id}/stop"]`);
     await link.focus();
@@ -110,7 +117,7 @@ describe("the app", { timeout: 180_000 }, () => {
     expect(await page.locator(".timeline").textContent()).toContain("You wrote: Found another");
     await page.reload();
     expect(await page.getByRole("status").count()).toBe(0);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await close();
   });
 
@@ -142,7 +149,7 @@ describe("the app", { timeout: 180_000 }, () => {
   });
 
   test("adds a passkey and signs in with it, with forms of its own pages alone", async () => {
-    const { page, complaints, close } = await openPage(browser, { viewport: { width: 390, height: 900 } });
+    const { page, problems, close } = await openPage(browser, { viewport: { width: 390, height: 900 } });
     const devtools = await page.context().newCDPSession(page);
     await devtools.send("WebAuthn.enable");
     await devtools.send("WebAuthn.addVirtualAuthenticator", {
@@ -160,7 +167,7 @@ describe("the app", { timeout: 180_000 }, () => {
     await page.fill("#email", email);
     await page.press("#email", "Enter");
     await page.waitForSelector("#code");
-    await page.fill("#code", await mailedCode(service.origin, email));
+    await page.fill("#code", await findEmailCode(service.origin, email));
     await page.press("#code", "Enter");
     await page.waitForSelector(".app-bar");
     await page.getByRole("button", { name: "Add a passkey" }).click();
@@ -180,20 +187,20 @@ describe("the app", { timeout: 180_000 }, () => {
     await page.getByRole("heading", { name: "Confirm on your device" }).waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     await keep(page, "passkey-step");
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await close();
   });
 
   test.each([
     ["light", 1_000, "en", accessibilityFindings],
-    ["dark", 390, "es", findingsOfLooks],
-    ["light", 320, "fr-CA", findingsOfLooks],
+    ["dark", 390, "es", appearanceFindings],
+    ["light", 320, "fr-CA", appearanceFindings],
   ] as const)("passes axe and fits on every page (%s, %i pixels, %s)", async (colorScheme, width, language, findingsOf) => {
     const visit = await openPage(browser, { colorScheme, viewport: { width, height: 900 }, locale: language });
-    const { page, complaints } = visit;
+    const { page, problems } = visit;
     const check = async (name: string): Promise<void> => {
       expect(await findingsOf(page), name).toEqual([]);
-      expect(await fitsItsWidth(page), name).toBe(true);
+      expect(await hasNoHorizontalScroll(page), name).toBe(true);
       await keep(page, `${name}-${colorScheme}-${width}-${language}`);
       if (process.env.UPDATE_SCREENSHOTS === "1" && name === "consents" && colorScheme === "light" && width === 1_000)
         await page.screenshot({ path: "docs/images/app-consents.png", fullPage: true });
@@ -272,7 +279,7 @@ describe("the app", { timeout: 180_000 }, () => {
     await page.locator("main details button").click();
     await page.waitForSelector(".flash");
     await check("certificate-partly");
-    await service.database.prepare("UPDATE sessions SET proved_at = proved_at - 600000").run();
+    await service.database.prepare("UPDATE sessions SET verified_at = verified_at - 600000").run();
     await page.goto(`${service.origin}/app/delete`);
     await check("delete-unproved");
     await page.goto(`${service.origin}/app/prove/delete`);
@@ -301,7 +308,7 @@ describe("the app", { timeout: 180_000 }, () => {
     await check("history-with");
     await page.click('a.button[href="/app/history"]');
     await page.waitForURL(`${service.origin}/app/history`);
-    expect(complaints.filter((text) => !text.includes("404") && !text.includes("400"))).toEqual([]);
+    expect(problems.filter((text) => !text.includes("404") && !text.includes("400"))).toEqual([]);
     await visit.close();
   });
 });
@@ -330,7 +337,7 @@ describe("the link of a mail", () => {
     await stranger.page.getByRole("heading", { name: "Ha dejado de compartir" }).waitFor();
     expect(await accessibilityFindings(stranger.page)).toEqual([]);
     await keep(stranger.page, "stop-link-done");
-    expect(stranger.complaints).toEqual([]);
+    expect(stranger.problems).toEqual([]);
     await stranger.close();
     await close();
   });
@@ -345,7 +352,7 @@ describe("the link of a mail", () => {
     await cut.page.goto(`${service.origin}/stop/shr_00none`);
     await cut.page.getByText("This link is not complete.").waitFor();
     expect(await accessibilityFindings(cut.page)).toEqual([]);
-    expect(await fitsItsWidth(cut.page)).toBe(true);
+    expect(await hasNoHorizontalScroll(cut.page)).toBe(true);
     await cut.close();
   });
 });

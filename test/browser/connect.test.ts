@@ -4,9 +4,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { challengeOf } from "../../core/shares/pkce.ts";
-import { mailedCode, mintedBy, signedIn } from "../support/assistants.ts";
-import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
+import { computeCodeChallenge } from "../../core/shares/pkce.ts";
+import { findEmailCode, createToken, signInToService } from "../support/assistants.ts";
+import { accessibilityFindings, hasNoHorizontalScroll, launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
@@ -52,7 +52,7 @@ const authorizeAt = async (changes: Record<string, string> = {}, registration: o
     response_type: "code",
     client_id: await registered(registration),
     redirect_uri: callback(),
-    code_challenge: challengeOf(verifier),
+    code_challenge: computeCodeChallenge(verifier),
     code_challenge_method: "S256",
     state: "kept by the program",
     resource: `${service.origin}/mcp`,
@@ -61,7 +61,7 @@ const authorizeAt = async (changes: Record<string, string> = {}, registration: o
 
 const looked = async (page: Page): Promise<void> => {
   expect(await accessibilityFindings(page)).toEqual([]);
-  expect(await fitsItsWidth(page)).toBe(true);
+  expect(await hasNoHorizontalScroll(page)).toBe(true);
 };
 
 /** From the first page to the decision, which is left open. */
@@ -72,7 +72,7 @@ const upToDecision = async (page: Page, email: string, look: (page: Page) => Pro
   await page.click('button[value="consumer"]');
   await page.waitForSelector("#connect-code");
   await look(page);
-  await page.fill("#connect-code", await mailedCode(service, email));
+  await page.fill("#connect-code", await findEmailCode(service, email));
   await page.click("button.primary");
   await page.waitForSelector('button[value="deny"]');
   await look(page);
@@ -106,7 +106,7 @@ const widths: Readonly<Record<string, BrowserContextOptions>> = {
 
 describe.each(Object.entries(widths))("%s", (_, options) => {
   test("a person signs in, reads one page and allows: the program gets its code on the person's own machine, and a token for it", async () => {
-    const { page, complaints, close } = await openPage(browser, options);
+    const { page, problems, close } = await openPage(browser, options);
     const address = await authorizeAt();
     await page.goto(address);
     await upToDecision(page, freshAddress());
@@ -117,14 +117,14 @@ describe.each(Object.entries(widths))("%s", (_, options) => {
     expect([answer.searchParams.get("state"), answer.searchParams.get("iss")]).toEqual(["kept by the program", service.origin]);
     const token = await exchanged(new URL(address).searchParams.get("client_id") as string, answer);
     expect(await callTool(token)).toBe(200);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await close();
   });
 });
 
 describe("the page of a connection", () => {
   test("answers the window that opened it, which is not lost while the person signs in", async () => {
-    const { page, complaints, close } = await openPage(browser);
+    const { page, problems, close } = await openPage(browser);
     await page.goto(programOrigin());
     const address = await authorizeAt();
     const [popup] = await Promise.all([
@@ -141,7 +141,7 @@ describe("the page of a connection", () => {
     await popup.click('button[value="allow"]');
     await page.waitForFunction(() => document.title !== "Program");
     expect(new URLSearchParams(await page.title()).get("code")).toMatch(/^oac_/);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await close();
   });
 
@@ -183,9 +183,9 @@ describe("the page of a connection", () => {
   });
 
   test("lets a person with ten assistants end one, and then allow", async () => {
-    const { page, complaints, close } = await openPage(browser, widths["on a phone"]);
-    const cookie = await signedIn(service, "consumer", service.world.consumerEmail);
-    for (let at = 0; at < 10; at += 1) await mintedBy(service, "consumer", cookie);
+    const { page, problems, close } = await openPage(browser, widths["on a phone"]);
+    const cookie = await signInToService(service, "consumer", service.world.consumerEmail);
+    for (let at = 0; at < 10; at += 1) await createToken(service, "consumer", cookie);
     const [name = "", value = ""] = cookie.split("=");
     await page.context().addCookies([{ name, value, url: service.origin }]);
     await page.goto(await authorizeAt());
@@ -195,7 +195,7 @@ describe("the page of a connection", () => {
     await page.locator('input[name="token_id"] + button').first().click();
     await page.click('button[value="allow"]');
     await page.waitForSelector("#back");
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await close();
   });
 

@@ -3,9 +3,9 @@
 import { spawnSync } from "node:child_process";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findingsInWindows, fitsItsWidth, launchBrowser, openPage, wideAndNarrow } from "../support/browser.ts";
+import { findingsInWindows, hasNoHorizontalScroll, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
-import { signInTo } from "../support/local-session.ts";
+import { signInToOrigin } from "../support/local-session.ts";
 
 let service: LocalService;
 let browser: Browser;
@@ -42,7 +42,7 @@ const argumentsOf = (calls: readonly Call[], apiKey: string): string[][] => {
 
 /** The session token of one of the demo's people. */
 const signedIn = async (email: string, realm: "business" | "consumer"): Promise<string> =>
-  (await signInTo(service.origin, email, realm)).replace(/^svc_session=/, "");
+  (await signInToOrigin(service.origin, email, realm)).replace(/^svc_session=/, "");
 
 describe("the reference of the API", () => {
   const unfold = (page: Page): Promise<void> =>
@@ -76,10 +76,10 @@ describe("the reference of the API", () => {
     });
 
   test("is accessible in light and dark, wide and narrow, unfolded", async () => {
-    const { page, complaints, close } = await openPage(browser, { viewport: { width: wideAndNarrow[0].width, height: 900 } });
+    const { page, problems, close } = await openPage(browser, { viewport: { width: wideAndNarrowAppearances[0].width, height: 900 } });
     for (const guide of ["widget", "sharing", "webhooks", "sandbox", "kit", "withdrawal", "evidence-pack", "fingerprints", "policies"]) {
       await page.goto(`${service.origin}/docs/${guide}`);
-      expect(await findingsInWindows(page, wideAndNarrow), guide).toEqual([]);
+      expect(await findingsInWindows(page, wideAndNarrowAppearances), guide).toEqual([]);
     }
     const kinds: string[] = [];
     for (const path of ["", ...groups]) {
@@ -89,12 +89,12 @@ describe("the reference of the API", () => {
       expect(repeated, path).toEqual([]);
       const added = await unfoldEachKind(page, kinds);
       kinds.push(...added);
-      expect(await findingsInWindows(page, wideAndNarrow), path).toEqual([]);
+      expect(await findingsInWindows(page, wideAndNarrowAppearances), path).toEqual([]);
       if (added.length === 0) continue;
       await foldAgain(page); // the others have been looked at folded
-      expect(await findingsInWindows(page, wideAndNarrow, { within: ".unfolded-for-all" }), path).toEqual([]);
+      expect(await findingsInWindows(page, wideAndNarrowAppearances, { within: ".unfolded-for-all" }), path).toEqual([]);
     }
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await close();
   }, 240_000); // every rule over every member of the reference, a multiple of the usual time beside other work
 
@@ -106,7 +106,7 @@ describe("the reference of the API", () => {
       await unfold(page);
       for (const width of [320, 480, 800, 991, 992, 1_280, 1_920]) {
         await page.setViewportSize({ width, height: 900 });
-        if (!(await fitsItsWidth(page))) tooNarrow.push(`${path} ${width}`);
+        if (!(await hasNoHorizontalScroll(page))) tooNarrow.push(`${path} ${width}`);
       }
     }
     expect(tooNarrow).toEqual([]);

@@ -3,9 +3,9 @@
 import { mkdirSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findingsInWindows, launchBrowser, openPage, wideAndNarrow } from "../support/browser.ts";
+import { findingsInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
-import { button } from "../support/share-visit.ts";
+import { shareButtonSelector } from "../support/share-visit.ts";
 
 let service: LocalService;
 let browser: Browser;
@@ -34,15 +34,15 @@ afterAll(async () => {
 
 describe("the first page and its doors", () => {
   test("are accessible in light and dark, wide and narrow, in every language, and nobody scrolls sideways", async () => {
-    const { page, complaints, close } = await openPage(browser);
+    const { page, problems, close } = await openPage(browser);
     const findings: string[] = [];
     const look = async (path: string): Promise<void> => {
       await page.goto(`${service.origin}${path}`);
-      findings.push(...(await findingsInWindows(page, wideAndNarrow)).map((finding) => `${path}: ${finding}`));
+      findings.push(...(await findingsInWindows(page, wideAndNarrowAppearances)).map((finding) => `${path}: ${finding}`));
     };
     for (const path of ["/?lang=en", "/?lang=es", "/?lang=fr", "/withdraw?lang=en", "/withdraw?lang=es", "/withdraw?lang=fr"])
       await look(path);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     for (const path of ["/c?number=nothing", "/withdraw?number=nothing", "/nothing"]) await look(path);
     expect(findings).toEqual([]);
     await close();
@@ -91,12 +91,12 @@ describe("the first page and its doors", () => {
 
 describe("the demo business's share page", () => {
   test("is whole and passes axe, light and dark, wide and narrow", async () => {
-    const { page, complaints, close } = await openPage(browser, { viewport: { width: 1_000, height: 900 } });
+    const { page, problems, close } = await openPage(browser, { viewport: { width: 1_000, height: 900 } });
     await page.goto(`${service.demoOrigin}/share`);
     await page.getByRole("button", { name: "Share my contact details" }).waitFor();
     const windows = (["light", "dark"] as const).flatMap((colorScheme) => [1_000, 320].map((width) => ({ colorScheme, width })));
     expect(await findingsInWindows(page, windows)).toEqual([]);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     if (process.env.UPDATE_SCREENSHOTS === "1") {
       mkdirSync("docs/images", { recursive: true });
       await page.screenshot({ path: "docs/images/demo-share.png" });
@@ -107,7 +107,7 @@ describe("the demo business's share page", () => {
   test("asks the consent sheet for name and e-mail, and for the phone if the person likes", async () => {
     const { page, close } = await openPage(browser);
     await page.goto(`${service.demoOrigin}/share`);
-    const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
+    const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(shareButtonSelector)]);
     const { origin, pathname, searchParams } = new URL(sheet.url());
     expect(origin + pathname).toBe(`${service.origin}/authorize`);
     expect(Object.fromEntries(searchParams)).toMatchObject({

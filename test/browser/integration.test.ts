@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mapForm } from "../../core/integration/mapping.ts";
-import { readFormPage } from "../../workers/adapters/form-page.ts";
+import { parseFormPage } from "../../workers/adapters/form-page.ts";
 import { launchBrowser } from "../support/browser.ts";
 
 let browser: Browser;
@@ -45,13 +45,13 @@ const found = (selector: string): Promise<number> => page.evaluate((css) => docu
 
 describe("on real forms", () => {
   test.each(Object.entries(keysOf))("%s is mapped as the page script would", (name, keys) => {
-    const mapping = mapForm(readFormPage(sourceOf(name)), ["Acme Solar LLC"]);
+    const mapping = mapForm(parseFormPage(sourceOf(name)), ["Acme Solar LLC"]);
     expect(mapping?.fields.map(({ key }) => key).sort()).toEqual([...keys].sort());
   });
 
   test.each(names)("%s: every selector finds one element, and that one", async (name) => {
     const source = sourceOf(name);
-    const { forms } = readFormPage(source);
+    const { forms } = parseFormPage(source);
     await page.setContent(source);
     for (const form of forms) {
       if (form.selector !== null) expect([form.selector, await found(form.selector)]).toEqual([form.selector, 1]);
@@ -106,7 +106,7 @@ test("names that mean something in CSS are found as they are written", async () 
     text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("\n", "&#10;").replaceAll("\t", "&#9;");
   const source = `<form id="f">${odd.map((name, at) => `<input id="${attribute(name)}" name="${attribute(name)}" data-at="${at}"><input name="n${attribute(name)}">`).join("")}</form>`;
   await page.setContent(source);
-  const controls = readFormPage(source).forms[0]?.controls ?? [];
+  const controls = parseFormPage(source).forms[0]?.controls ?? [];
   expect(controls).toHaveLength(odd.length * 2);
   for (const control of controls) {
     const at = await page.evaluate(

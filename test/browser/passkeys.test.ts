@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
-import { newestCode } from "../support/mailed-code.ts";
+import { findNewestCode } from "../support/email-code.ts";
 
 let service: LocalService;
 let browser: Browser;
@@ -49,7 +49,7 @@ const codeFor = async (email: string): Promise<string> => {
   const { messages } = (await (await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`)).json()) as {
     messages: { text: string }[];
   };
-  return newestCode(messages) ?? "";
+  return findNewestCode(messages) ?? "";
 };
 
 test("is added by a person who is signed in, and signs them in again later, without an address", async () => {

@@ -8,7 +8,7 @@ import { sha256Hex } from "../../core/hash.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { accessibilityFindings, launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
-import { newestCode } from "../support/mailed-code.ts";
+import { findNewestCode } from "../support/email-code.ts";
 
 const operatorToken = "token-of-the-operator-in-the-first-hour-43";
 const email = "owner@first-hour.example";
@@ -67,7 +67,7 @@ const codeFor = async (address: string): Promise<string> => {
           headers: { accept: "application/json" },
         });
         const { messages } = (await answer.json()) as { messages: readonly { text: string }[] };
-        code = newestCode(messages) ?? "";
+        code = findNewestCode(messages) ?? "";
         return code;
       },
       { timeout: 20_000 },
@@ -139,7 +139,7 @@ const visit = async (address: string): Promise<string> => {
 };
 
 test("a business comes from nothing to a live certificate within its first hour", async () => {
-  const { page, complaints, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } });
+  const { page, problems, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } });
   await page.goto(service.origin);
   await page.getByRole("link", { name: "Open the portal" }).click();
   await page.getByRole("link", { name: "Open an account" }).click();
@@ -251,6 +251,6 @@ test("a business comes from nothing to a live certificate within its first hour"
   expect([...new Set(heard)].toSorted()).toEqual(["certificate.issued", "certificate.revoked", "test.ping"]);
   for (const { body, signature } of site.heard) expect(verifySignature(body, signature, secret, Date.now() / 1_000)).toBe(true);
   // The browser notes the answer to the proof that was looked for too early, and nothing else.
-  expect(complaints).toEqual([expect.stringContaining("409 (Conflict)")]);
+  expect(problems).toEqual([expect.stringContaining("409 (Conflict)")]);
   await close();
 }, 240_000);

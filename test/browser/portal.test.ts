@@ -2,9 +2,9 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { livePaths } from "../../workers/pages/portal/paths.ts";
-import { findingsInWindows, launchBrowser, openPage, wideAndNarrow, type Look } from "../support/browser.ts";
+import { findingsInWindows, launchBrowser, openPage, wideAndNarrowAppearances, type Appearance } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
-import { newestCode } from "../support/mailed-code.ts";
+import { findNewestCode } from "../support/email-code.ts";
 
 let service: LocalService;
 let browser: Browser;
@@ -50,7 +50,7 @@ const codeFor = async (email: string): Promise<string> => {
           headers: { accept: "application/json" },
         });
         const { messages } = (await answer.json()) as { messages: readonly { text: string }[] };
-        const code = newestCode(messages);
+        const code = findNewestCode(messages);
         if (code !== undefined && !usedCodes.has(code)) codes.add(code);
         return codes.size;
       },
@@ -93,15 +93,15 @@ const brokenWords = (page: Page): Promise<string[]> =>
 
 describe("the portal", () => {
   test("is accessible in light and dark, wide and narrow, and nobody scrolls sideways", async () => {
-    const { page, close } = await openPage(browser, { viewport: { width: wideAndNarrow[0].width, height: 900 } });
+    const { page, close } = await openPage(browser, { viewport: { width: wideAndNarrowAppearances[0].width, height: 900 } });
     const findings: string[] = [];
     const look = async (name: string): Promise<void> => {
-      const also = async (_: Page, { width }: Look): Promise<string[]> => {
+      const also = async (_: Page, { width }: Appearance): Promise<string[]> => {
         if (pictures !== undefined)
           await page.screenshot({ path: `${pictures}/${name.replaceAll(/\W+/g, "-")}-${width}.png`, fullPage: true });
         return (await brokenWords(page)).map((word) => `breaks "${word}"`);
       };
-      findings.push(...(await findingsInWindows(page, wideAndNarrow, { also })).map((finding) => `${name}: ${finding}`));
+      findings.push(...(await findingsInWindows(page, wideAndNarrowAppearances, { also })).map((finding) => `${name}: ${finding}`));
     };
     for (const path of ["/sign-in", "/sign-up"]) {
       await page.goto(`${service.origin}/portal${path}`);
@@ -165,7 +165,7 @@ describe("the portal", () => {
     const looks: unknown[] = [];
     const windows = [1_280, 390, 320].map((width) => ({ colorScheme: "light", width }) as const);
     const look = async (page: Page, name: string): Promise<void> => {
-      const also = async (_: Page, { width }: Look): Promise<string[]> => {
+      const also = async (_: Page, { width }: Appearance): Promise<string[]> => {
         if (pictures !== undefined) await page.screenshot({ path: `${pictures}/several-${name}-${width}.png`, fullPage: true });
         return [];
       };

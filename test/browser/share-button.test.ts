@@ -1,18 +1,18 @@
 // Share mode on the business's page: when its file is loaded, where the button stands, what is asked for, and how the form is filled.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
-import { accessibilityFindings, fitsItsWidth, launchBrowser } from "../support/browser.ts";
+import { accessibilityFindings, hasNoHorizontalScroll, launchBrowser } from "../support/browser.ts";
 import { type FakeService, startFakeService } from "../support/fake-sheet.ts";
 import {
   type Attributes,
   type ShareVisit,
-  button,
-  filled,
-  formValues,
-  quietly,
+  shareButtonSelector,
+  filledValues,
+  readFormValues,
+  assertNoErrors,
   shareForm,
   sharePage,
-  shareTag,
+  renderShareTag,
   visitShare,
 } from "../support/share-visit.ts";
 
@@ -30,7 +30,7 @@ beforeEach(() => fake.reset());
 const share = async (visit: ShareVisit): Promise<void> => {
   const sheet = await visit.openSheet();
   await Promise.all([sheet.waitForEvent("close"), sheet.click("#share")]);
-  await visit.heard("svc:share");
+  await visit.waitForEvent("svc:share");
 };
 
 describe("the share part", () => {
@@ -40,18 +40,18 @@ describe("the share part", () => {
     fake.settings.html = sharePage(fake, { attributes: { "data-mode": "consent", "data-entities": "Acme" } });
     const visit = await visitShare(browser, fake);
     await visit.page.waitForFunction("window.Svc && window.Svc.v");
-    await quietly(visit);
+    await assertNoErrors(visit);
     expect(fake.loaded).toEqual(["/v1/svc.js"]);
     await visit.close();
   });
 
   test("is loaded once, under its hashed name, however many tags ask for it", async () => {
-    fake.settings.html = sharePage(fake, { body: shareForm + shareTag(fake.service, { "data-purpose": "another" }) });
+    fake.settings.html = sharePage(fake, { body: shareForm + renderShareTag(fake.service, { "data-purpose": "another" }) });
     const visit = await visitShare(browser, fake);
-    await visit.page.waitForFunction((wanted) => document.querySelectorAll(wanted).length === 2, button);
-    await quietly(visit);
+    await visit.page.waitForFunction((wanted) => document.querySelectorAll(wanted).length === 2, shareButtonSelector);
+    await assertNoErrors(visit);
     expect(parts()).toEqual([expect.stringMatching(/^\/v1\/svc-share-[0-9a-f]{12}\.js$/)]);
-    expect(await visit.page.locator(button).count()).toBe(2);
+    expect(await visit.page.locator(shareButtonSelector).count()).toBe(2);
     await visit.close();
   });
 
@@ -60,14 +60,14 @@ describe("the share part", () => {
     await visit.page.route("**/svc-share-*", (route) => route.abort());
     await visit.page.goto(`${fake.site}/page`);
     await expect.poll(() => visit.warnings).toEqual(["svc.js: the share part could not be loaded"]);
-    expect([visit.errors, await visit.page.locator(button).count()]).toEqual([[], 0]);
+    expect([visit.errors, await visit.page.locator(shareButtonSelector).count()]).toEqual([[], 0]);
     await visit.close();
   });
 
   test("stores nothing and asks for nothing before a click", async () => {
     const visit = await visitShare(browser, fake);
-    await visit.page.waitForSelector(button);
-    await quietly(visit);
+    await visit.page.waitForSelector(shareButtonSelector);
+    await assertNoErrors(visit);
     expect(await visit.page.evaluate(() => [sessionStorage.length, localStorage.length, document.cookie])).toEqual([0, 0, ""]);
     expect(fake.loaded.filter((path) => !path.endsWith(".js"))).toEqual([]);
     await visit.close();
@@ -79,7 +79,7 @@ describe("the button stands", () => {
     page.evaluate((wanted) => {
       const root = document.querySelector(wanted)?.parentElement;
       return `${root?.parentElement?.id || root?.parentElement?.tagName} after ${root?.previousElementSibling?.tagName}`;
-    }, button);
+    }, shareButtonSelector);
   const headed = (script: string, body: string): string =>
     `<!doctype html><html lang="en"><head><title>Quote</title>${script}</head><body>${body}</body></html>`;
 
@@ -87,13 +87,13 @@ describe("the button stands", () => {
     ["where the tag stands", () => sharePage(fake), "MAIN after SCRIPT"],
     [
       "where the tag stands, in its form",
-      () => headed("", shareForm.replace("</form>", `${shareTag(fake.service)}</form>`)),
+      () => headed("", shareForm.replace("</form>", `${renderShareTag(fake.service)}</form>`)),
       "lead after SCRIPT",
     ],
-    ["at the top of the form, where the tag is in the head", () => headed(shareTag(fake.service), shareForm), "lead after undefined"],
+    ["at the top of the form, where the tag is in the head", () => headed(renderShareTag(fake.service), shareForm), "lead after undefined"],
     [
       "at the top of the selected form",
-      () => headed(shareTag(fake.service, { "data-form-selector": "#lead" }), `<form></form>${shareForm}`),
+      () => headed(renderShareTag(fake.service, { "data-form-selector": "#lead" }), `<form></form>${shareForm}`),
       "lead after undefined",
     ],
     ["where an async tag stands", () => sharePage(fake).replace("<script ", "<script async "), "MAIN after SCRIPT"],
@@ -101,10 +101,10 @@ describe("the button stands", () => {
   ])("%s", async (_where, html, place) => {
     fake.settings.html = html();
     const visit = await visitShare(browser, fake);
-    await visit.page.waitForSelector(button);
+    await visit.page.waitForSelector(shareButtonSelector);
     expect(await placeOf(visit.page)).toBe(place);
     await share(visit);
-    expect(await visit.page.locator(button).count()).toBe(1);
+    expect(await visit.page.locator(shareButtonSelector).count()).toBe(1);
     expect(visit.errors).toEqual([]);
     await visit.close();
   });
@@ -129,24 +129,24 @@ describe("the button stands", () => {
       [`${fake.service}/v1/svc.js`, "main"],
     );
     await share(visit);
-    expect(await visit.page.locator(button).count()).toBe(1);
+    expect(await visit.page.locator(shareButtonSelector).count()).toBe(1);
     await visit.close();
   });
 
   test("nowhere, and that is said, on a page that has neither place nor form", async () => {
-    fake.settings.html = headed(shareTag(fake.service), "<p>Nothing here.</p>");
+    fake.settings.html = headed(renderShareTag(fake.service), "<p>Nothing here.</p>");
     const visit = await visitShare(browser, fake);
     await expect.poll(() => visit.warnings).toEqual(["svc.js: there is no place for the share button"]);
     await visit.close();
   });
 
   test("once, where two copies of the script meet the same tags", async () => {
-    const twice = shareTag(fake.service) + shareTag(fake.service).replace("/svc.js", "/svc.js?other=1");
+    const twice = renderShareTag(fake.service) + renderShareTag(fake.service).replace("/svc.js", "/svc.js?other=1");
     fake.settings.html = headed("", shareForm + twice);
     const visit = await visitShare(browser, fake);
-    await visit.page.waitForSelector(button);
-    await quietly(visit);
-    expect(await visit.page.locator(button).count()).toBe(2);
+    await visit.page.waitForSelector(shareButtonSelector);
+    await assertNoErrors(visit);
+    expect(await visit.page.locator(shareButtonSelector).count()).toBe(2);
     await visit.close();
   });
 });
@@ -158,7 +158,7 @@ describe("what is asked for", () => {
     const sheet = await visit.openSheet();
     await sheet.waitForSelector("#share");
     await visit.close();
-    return fake.asked[0]!.query;
+    return fake.sheetRequests[0]!.query;
   };
 
   test("is the whole request, by its names", async () => {
@@ -203,7 +203,7 @@ describe("what is asked for", () => {
     const sheet = await visit.openSheet();
     expect(new URL(sheet.url()).origin).toBe(other);
     await Promise.all([sheet.waitForEvent("close"), sheet.click("#share")]);
-    await visit.heard("svc:share");
+    await visit.waitForEvent("svc:share");
     await visit.close();
   });
 
@@ -219,7 +219,7 @@ describe("what is asked for", () => {
     });
     const visit = await visitShare(browser, fake);
     await (await visit.openSheet()).waitForSelector("#share");
-    expect(fake.asked[0]?.query.get("disclosure_text")).toBe("We may call you.");
+    expect(fake.sheetRequests[0]?.query.get("disclosure_text")).toBe("We may call you.");
     await visit.close();
   });
 
@@ -233,17 +233,17 @@ describe("what is asked for", () => {
   ])("nothing with %s: said to the page and, once, to its owner", async (_what, attributes, message) => {
     fake.settings.html = sharePage(fake, { attributes });
     const visit = await visitShare(browser, fake);
-    await visit.page.click(button);
-    await visit.page.click(button);
-    expect((await visit.heard("svc:share-error", 2)).detail).toEqual({ code: "config", message });
+    await visit.page.click(shareButtonSelector);
+    await visit.page.click(shareButtonSelector);
+    expect((await visit.waitForEvent("svc:share-error", 2)).detail).toEqual({ code: "config", message });
     expect(visit.warnings).toEqual([`svc.js: ${message}`]);
-    expect([fake.asked, visit.context.pages().length]).toEqual([[], 1]);
+    expect([fake.sheetRequests, visit.context.pages().length]).toEqual([[], 1]);
     await visit.close();
   });
 
   test("at most three requests are remembered, and none for more than an hour", async () => {
     const visit = await visitShare(browser, fake, { before: "window.open = () => null" });
-    await visit.page.waitForSelector(button);
+    await visit.page.waitForSelector(shareButtonSelector);
     await visit.page.evaluate(() => {
       const record = (started: number) => JSON.stringify({ started, address: "https://x.example", options: {}, key: "other" });
       for (let age = 1; age <= 4; age++)
@@ -251,8 +251,8 @@ describe("what is asked for", () => {
       sessionStorage.setItem("svc:share:old", record(Date.now() - 3_700_000).replace("{", '{"state":"old",'));
       sessionStorage.setItem("other", "mine");
     });
-    await visit.page.click(button);
-    await visit.heard("svc:share-error");
+    await visit.page.click(shareButtonSelector);
+    await visit.waitForEvent("svc:share-error");
     const keys = await visit.page.evaluate(() => Object.keys(sessionStorage).sort());
     expect(keys.filter((key) => /recent|old|other/.test(key))).toEqual(["other", "svc:share:recent1", "svc:share:recent2"]);
     expect(keys).toHaveLength(4);
@@ -270,7 +270,7 @@ describe("the form is filled", () => {
 
   test("only where nothing stands", async () => {
     const visit = await filledWith(shareForm.replace('name="email"', 'name="email" value="mine@example.com"'));
-    expect(await formValues(visit.page)).toMatchObject({ ...filled, email: "mine@example.com" });
+    expect(await readFormValues(visit.page)).toMatchObject({ ...filledValues, email: "mine@example.com" });
     await visit.close();
   });
 
@@ -291,8 +291,8 @@ describe("the form is filled", () => {
       <input name="first_name" readonly><input name="city"><input name="last_name"><input name="svc_share_id" type="text" value="old">
       <input type="password" name="pw" id="pw"></form>`;
     const visit = await filledWith(body, { "data-field-map": JSON.stringify({ "#x1": "email", "#ok": "phone", "#pw": "phone" }) });
-    const { detail } = await visit.heard("svc:share");
-    expect(await formValues(visit.page)).toEqual({
+    const { detail } = await visit.waitForEvent("svc:share");
+    expect(await readFormValues(visit.page)).toEqual({
       x1: "pat@example.com",
       phone: "",
       first_name: "",
@@ -308,7 +308,7 @@ describe("the form is filled", () => {
     const body = `<form id="lead"><input name="name" autocomplete="name"><select name="country"><option value="">Choose</option><option value="us">USA</option></select>
       <select name="phone"><option value="">Choose</option><option>other</option></select></form>`;
     const visit = await filledWith(body, { "data-scope": "name country phone" });
-    expect(await formValues(visit.page)).toMatchObject({ name: "Pat Sample", country: "us", phone: "" });
+    expect(await readFormValues(visit.page)).toMatchObject({ name: "Pat Sample", country: "us", phone: "" });
     await visit.close();
   });
 
@@ -317,7 +317,7 @@ describe("the form is filled", () => {
       .map((name) => `<input name="${name}">`)
       .join("");
     const visit = await filledWith(`<form id="lead">${shadows}<input name="email" type="email"></form>`);
-    expect(await formValues(visit.page)).toMatchObject({ email: "pat@example.com", svc_share_id: expect.stringMatching(/^shr_/) });
+    expect(await readFormValues(visit.page)).toMatchObject({ email: "pat@example.com", svc_share_id: expect.stringMatching(/^shr_/) });
     expect(visit.errors).toEqual([]);
     await visit.close();
   });
@@ -325,23 +325,23 @@ describe("the form is filled", () => {
   test("that is drawn after the answer has come back", async () => {
     fake.settings.html = sharePage(fake, { body: shareForm, attributes: { "data-form-selector": "#lead" } });
     const visit = await visitShare(browser, fake, { before: "window.open = (url) => { location.href = url; return null }" });
-    await visit.page.click(button);
+    await visit.page.click(shareButtonSelector);
     await visit.page.waitForURL(/\/authorize/);
     fake.settings.html = sharePage(fake, {
       body: `<div id="host"></div><script>setTimeout(() => { host.innerHTML = ${JSON.stringify(shareForm)} }, 1500)</script>`,
       attributes: { "data-form-selector": "#lead" },
     });
     await visit.page.click("#share");
-    await visit.heard("svc:share");
-    expect(await formValues(visit.page)).toMatchObject(filled);
+    await visit.waitForEvent("svc:share");
+    expect(await readFormValues(visit.page)).toMatchObject(filledValues);
     await visit.close();
   });
 
   test("or there is none: the event comes from the button and holds all", async () => {
     const visit = await filledWith("<p>No form here.</p>");
-    const event = await visit.heard("svc:share");
+    const event = await visit.waitForEvent("svc:share");
     expect([event.from, event.detail.scope]).toEqual(["svc-share", ["name", "email", "phone?"]]);
-    expect(event.detail.fields).toMatchObject(filled);
+    expect(event.detail.fields).toMatchObject(filledValues);
     await visit.close();
   });
 });
@@ -371,7 +371,7 @@ describe("B31 the button", () => {
       options: { viewport: { width: 320, height: 640 }, colorScheme },
     });
     const { page } = visit;
-    await page.waitForSelector(button);
+    await page.waitForSelector(shareButtonSelector);
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.focus("[name=phone]");
     await page.keyboard.press("Tab");
@@ -379,7 +379,7 @@ describe("B31 the button", () => {
     expect(await page.locator(".svc-share [role=status]").textContent()).toBe("The window was blocked. Choose one:");
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Share my contact details");
     expect(await accessibilityFindings(page)).toEqual([]);
-    expect(await fitsItsWidth(page)).toBe(true);
+    expect(await hasNoHorizontalScroll(page)).toBe(true);
     await page.keyboard.press("Tab");
     await page.keyboard.press("Tab");
     await Promise.all([page.waitForURL(/\/authorize/), page.keyboard.press("Enter")]);
@@ -387,7 +387,7 @@ describe("B31 the button", () => {
   });
 
   test("is no submit button: a form around it is not sent", async () => {
-    fake.settings.html = `<!doctype html><html lang="en"><title>Quote</title><form id="lead" action="/elsewhere"><input name="email" aria-label="E-mail">${shareTag(fake.service)}</form>`;
+    fake.settings.html = `<!doctype html><html lang="en"><title>Quote</title><form id="lead" action="/elsewhere"><input name="email" aria-label="E-mail">${renderShareTag(fake.service)}</form>`;
     const visit = await visitShare(browser, fake);
     await share(visit);
     expect(new URL(visit.page.url()).pathname).toBe("/page");

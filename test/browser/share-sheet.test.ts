@@ -3,11 +3,19 @@
 // window, and by a link without scripts.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
-import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
-import { type Device, deviceOf } from "../support/device.ts";
+import { accessibilityFindings, hasNoHorizontalScroll, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
+import { type Device, openDevice } from "../support/device.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
-import { mailedCode, signInBrowser } from "../support/local-session.ts";
-import { button, closedBy, formValues, type HeardEvent, hearEvents, quietly, settle } from "../support/share-visit.ts";
+import { findEmailCode, signInBrowser } from "../support/local-session.ts";
+import {
+  shareButtonSelector,
+  waitUntilClosed,
+  readFormValues,
+  type HeardEvent,
+  recordEvents,
+  assertNoErrors,
+  waitUntilSettled,
+} from "../support/share-visit.ts";
 
 let service: LocalService;
 let browser: Browser;
@@ -19,7 +27,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-const codeFor = (email: string): Promise<string> => mailedCode(service.origin, email);
+const codeFor = (email: string): Promise<string> => findEmailCode(service.origin, email);
 
 interface Visit extends OpenPage {
   /** What the pages of the business heard, in any loading of them. */
@@ -34,7 +42,7 @@ const visit = async (options: BrowserContextOptions = {}): Promise<Visit> => {
   const context = opened.page.context();
   const [events, requests]: [HeardEvent[], Request[]] = [[], []];
   await context.clock.install();
-  await hearEvents(context, events);
+  await recordEvents(context, events);
   context.on("request", (request) => requests.push(request));
   return { ...opened, events, requests };
 };
@@ -49,7 +57,7 @@ const looked = async (page: Page): Promise<void> => {
   const step = `${page.viewportSize()?.width} ${(await page.locator("h1, h2, [role=alert]").allTextContents()).join(" ")}`;
   if (passed.has(step)) return;
   expect(await accessibilityFindings(page)).toEqual([]);
-  expect(await fitsItsWidth(page)).toBe(true);
+  expect(await hasNoHorizontalScroll(page)).toBe(true);
   passed.add(step);
 };
 
@@ -58,7 +66,7 @@ const upToDecision = async (sheet: Page): Promise<string> => {
   const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
   await sheet.waitForSelector("#sheet-email");
   await looked(sheet);
-  await settle(sheet);
+  await waitUntilSettled(sheet);
   await sheet.fill("#sheet-email", email);
   await sheet.click("button.primary");
   await sheet.waitForSelector("#sheet-code");
@@ -72,7 +80,7 @@ const upToDecision = async (sheet: Page): Promise<string> => {
   await sheet.click("button.primary");
   await sheet.waitForSelector(".decision");
   await looked(sheet);
-  await settle(sheet);
+  await waitUntilSettled(sheet);
   return email;
 };
 
@@ -94,7 +102,7 @@ const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: strin
   expect(kept.status()).toBe(200);
   if (how === "code") return { email, device: null };
   await page.goto(`${service.origin}/app/account`);
-  const device = await deviceOf(page);
+  const device = await openDevice(page);
   await page.getByRole("button", { name: "Add a passkey" }).click();
   await page.getByRole("status").getByText("The passkey is added.").waitFor();
   await page.context().clearCookies();
@@ -108,11 +116,11 @@ const comeToDecision = async (sheet: Page, how: SignIn, device: Device | null): 
     await device.goTo(sheet);
     const use = sheet.getByRole("button", { name: "Use a passkey" });
     await use.waitFor();
-    await settle(sheet);
+    await waitUntilSettled(sheet);
     await use.click();
   }
   await sheet.waitForSelector(".decision");
-  await settle(sheet);
+  await waitUntilSettled(sheet);
   return null;
 };
 
@@ -143,7 +151,7 @@ const expectFilled = async ({ page, events }: Visit, email: string, filledPage =
   const [{ from, detail }] = ofIt() as [HeardEvent];
   expect(from).toBe("estimate");
   expect(Object.keys(detail).sort()).toEqual(["expires_at", "fields", "fingerprint", "scope", "share_id"]);
-  expect(await formValues(filledPage, "#estimate")).toEqual({
+  expect(await readFormValues(filledPage, "#estimate")).toEqual({
     ...empty,
     name: "Pat Example",
     email,
@@ -154,22 +162,22 @@ const expectFilled = async ({ page, events }: Visit, email: string, filledPage =
 
 /** Likewise, and there is one share, redeemed once, and nothing of the request is left in the page or in its address. */
 const expectShared = async (visited: Visit, email: string, address: string): Promise<void> => {
-  const { page, events, requests, complaints } = visited;
+  const { page, events, requests, problems } = visited;
   const share = await expectFilled(visited, email);
   expect(page.url()).toBe(address);
   expect(await page.evaluate(() => Object.keys(sessionStorage))).toEqual([]);
-  await quietly({ context: page.context() });
+  await assertNoErrors({ context: page.context() });
   expect(toldIn(events).filter((type) => type !== "svc:share-error")).toEqual(["svc:share"]);
   const statuses = redemptionsIn(requests).map(async (request) => (await request.response())?.status());
   expect(await Promise.all(statuses)).toEqual([200]);
   expect(await api(`/shares/${String(share)}`)).toMatchObject({ status: "active", scope_groups: ["email", "name"] });
   expect(await ownShares(page)).toBe(1);
-  expect(complaints).toEqual([]);
+  expect(problems).toEqual([]);
 };
 
 /** Presses the button of the page and gives the window that opens. */
 const openSheet = async (page: Page): Promise<Page> => {
-  const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(button)]);
+  const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(shareButtonSelector)]);
   return sheet;
 };
 
@@ -191,7 +199,7 @@ const arriveFrom = async (page: Page, origin: string | null, address: URL | stri
 };
 
 /** Decides, and the sheet is gone. */
-const decideIn = (sheet: Page): Promise<void> => closedBy(sheet, () => sheet.click(share));
+const decideIn = (sheet: Page): Promise<void> => waitUntilClosed(sheet, () => sheet.click(share));
 
 /** How many shares the person of this browser has. */
 const ownShares = async (page: Page): Promise<number> => {
@@ -248,11 +256,11 @@ describe("sharing with the demo business", () => {
       const address = addressWith("opener=same-origin&referrer=none");
       await page.goto(address);
       const opening = page.context().waitForEvent("page"); // told when the sheet answers
-      await page.click(button);
+      await page.click(shareButtonSelector);
       await expect.poll(() => asked.length).toBe(1);
       if (when === "late") {
         await page.context().clock.runFor(5_000);
-        expect(await page.locator(button).textContent()).toBe("Share my contact details"); // the cut comes with the sheet's answer
+        expect(await page.locator(shareButtonSelector).textContent()).toBe("Share my contact details"); // the cut comes with the sheet's answer
       }
       gate.resolve();
       const sheet = await opening;
@@ -265,7 +273,7 @@ describe("sharing with the demo business", () => {
         [`${service.demoOrigin}/`, "page"],
       ]);
       await sheet.close();
-      await settle(page);
+      await waitUntilSettled(page);
       await page.click(share);
       await expectShared(visited, email, address);
       await close();
@@ -285,14 +293,14 @@ describe("sharing with the demo business", () => {
     await page.addInitScript("if (location.pathname === '/share') window.open = () => null");
     const address = addressWith(headers);
     await page.goto(address);
-    await page.click(button);
+    await page.click(shareButtonSelector);
     await expect.poll(() => events.map(({ detail }) => detail)).toEqual([{ code: "popup_blocked" }]);
     const link = page.getByRole("link", { name: words });
     const isHere = words === "Continue here";
     const [sheet] = isHere ? [page, await link.click()] : await Promise.all([page.context().waitForEvent("page"), link.click()]);
     await sheet.waitForSelector(".decision");
     expect(new URL(sheet.url()).searchParams.get("display")).toBe(isHere ? "page" : "popup");
-    await settle(sheet);
+    await waitUntilSettled(sheet);
     await sheet.click(share);
     await expectShared(visited, email, address);
     await close();
@@ -305,17 +313,17 @@ describe("sharing with the demo business", () => {
     await page.addInitScript("if (location.pathname === '/share') window.open = (url) => { location.href = url; return null }");
     const address = addressWith();
     await page.goto(address);
-    await page.click(button);
+    await page.click(shareButtonSelector);
     await page.waitForSelector(".decision");
-    await settle(page);
+    await waitUntilSettled(page);
     await page.click(share);
     await expectShared(visited, email, address);
     await page.reload();
-    await page.waitForSelector(button);
-    await quietly({ context: page.context() });
+    await page.waitForSelector(shareButtonSelector);
+    await assertNoErrors({ context: page.context() });
     await page.goBack();
     // Firefox keeps one entry for the decision and the answer, so that Back leads past both.
-    if (isFirefox()) await page.locator(button).waitFor();
+    if (isFirefox()) await page.locator(shareButtonSelector).waitFor();
     else await page.getByRole("heading", { name: "You have already decided this" }).waitFor();
     await looked(page);
     expect(toldIn(events).filter((type) => type === "svc:share")).toHaveLength(1);
@@ -335,8 +343,8 @@ describe("sharing with the demo business", () => {
       const sheet = await openSheet(page);
       await sheet.waitForSelector(".decision");
       await page.reload();
-      await page.waitForSelector(button);
-      await settle(sheet);
+      await page.waitForSelector(shareButtonSelector);
+      await waitUntilSettled(sheet);
       await decideIn(sheet);
       await expectShared(visited, email, address);
       await close();
@@ -351,7 +359,7 @@ describe("sharing with the demo business", () => {
     await page.goto(address);
     const sheet = await openSheet(page);
     await sheet.waitForSelector("#sheet-email");
-    await settle(sheet);
+    await waitUntilSettled(sheet);
     await sheet.fill("#sheet-email", email);
     await sheet.click("button.primary");
     await sheet.waitForSelector("#sheet-code");
@@ -366,7 +374,7 @@ describe("sharing with the demo business", () => {
     await sheet.waitForSelector(".decision");
     await sheet.reload();
     await sheet.waitForSelector(".decision");
-    await settle(sheet);
+    await waitUntilSettled(sheet);
     await decideIn(sheet);
     await expectShared(visited, email, address);
     await close();
@@ -381,12 +389,12 @@ describe("sharing with the demo business", () => {
       const address = addressWith(`opener=${policy}`);
       const asked = await watchSheets(page);
       await page.goto(address);
-      const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.dblclick(button)]);
+      const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.dblclick(shareButtonSelector)]);
       await sheet.waitForSelector(".decision");
       expect(page.context().pages()).toHaveLength(2);
       expect(asked).toHaveLength(1);
-      await settle(sheet);
-      await closedBy(sheet, () => sheet.dblclick(share));
+      await waitUntilSettled(sheet);
+      await waitUntilClosed(sheet, () => sheet.dblclick(share));
       await expectShared(visited, email, address);
       await close();
     },
@@ -403,7 +411,7 @@ describe("sharing with the demo business", () => {
     );
     await page.goto(`${service.demoOrigin}/outer`);
     const frame = page.frameLocator("iframe");
-    const [lost] = await Promise.all([page.context().waitForEvent("page"), frame.locator(button).click()]);
+    const [lost] = await Promise.all([page.context().waitForEvent("page"), frame.locator(shareButtonSelector).click()]);
     await lost.waitForSelector(".decision");
     expect(new URL(lost.url()).searchParams.has("return_url")).toBe(false);
     await lost.evaluate(() => {
@@ -413,10 +421,10 @@ describe("sharing with the demo business", () => {
     await lost.getByRole("heading", { name: "This window has lost touch with" }).waitFor();
     expect(await lost.locator("[data-decides]:visible").count()).toBe(0);
     await lost.close();
-    const [sheet] = await Promise.all([page.context().waitForEvent("page"), frame.locator(button).click()]);
+    const [sheet] = await Promise.all([page.context().waitForEvent("page"), frame.locator(shareButtonSelector).click()]);
     await sheet.waitForSelector(".decision");
     expect(new URL(sheet.url()).searchParams.has("return_url")).toBe(false);
-    await settle(sheet);
+    await waitUntilSettled(sheet);
     await decideIn(sheet);
     await frame.locator('input[name="svc_share_id"]').waitFor({ state: "attached" });
     expect(await frame.locator("#email").inputValue()).toBe(email);
@@ -435,14 +443,14 @@ describe("sharing with the demo business", () => {
     const decideAtFront = async (sheet: Page): Promise<void> => {
       await sheet.bringToFront();
       await sheet.waitForSelector(".decision");
-      await settle(sheet);
+      await waitUntilSettled(sheet);
       await decideIn(sheet);
     };
     await decideAtFront(second);
     const theirs = await expectFilled(visited, email, other);
-    await quietly({ context: page.context() });
+    await assertNoErrors({ context: page.context() });
     expect(events).toHaveLength(1);
-    expect(await formValues(page, "#estimate")).toEqual(empty);
+    expect(await readFormValues(page, "#estimate")).toEqual(empty);
     await decideAtFront(first);
     expect(await expectFilled(visited, email)).not.toBe(theirs);
     const redemptions = redemptionsIn(requests);
@@ -453,7 +461,7 @@ describe("sharing with the demo business", () => {
 
   test("B25: a message that is not the answer is ignored without an event, and the answer is taken", async () => {
     const visited = await visit();
-    const { page, events, requests, complaints, close } = visited;
+    const { page, events, requests, problems, close } = visited;
     const { email } = await prepare(page, "code");
     const address = addressWith();
     await page.goto(address);
@@ -478,11 +486,11 @@ describe("sharing with the demo business", () => {
     ]);
     await stranger.waitForURL(`${service.origin}/authorize`); // another window of the sheet's origin
     await send(stranger, answer);
-    await quietly({ context: page.context() });
-    expect([events, complaints, redemptionsIn(requests)]).toEqual([[], [], []]);
+    await assertNoErrors({ context: page.context() });
+    expect([events, problems, redemptionsIn(requests)]).toEqual([[], [], []]);
     await stranger.close();
     await sheet.bringToFront();
-    await settle(sheet);
+    await waitUntilSettled(sheet);
     await decideIn(sheet);
     await expectShared(visited, email, address);
     await close();
@@ -502,7 +510,7 @@ describe("sharing with the demo business", () => {
     expect(policy.includes("script-src 'nonce-")).toBe(trust === "trust=nonce");
     const sheet = await openSheet(page);
     await sheet.waitForSelector(".decision");
-    await settle(sheet);
+    await waitUntilSettled(sheet);
     await decideIn(sheet);
     await expectShared(visited, email, address); // without a complaint
     await close();
@@ -515,16 +523,16 @@ describe("sharing with the demo business", () => {
     "B30: where storage is switched off the form is filled, the opener policy being %s",
     async (policy) => {
       const visited = await visit();
-      const { page, complaints, close } = visited;
+      const { page, problems, close } = visited;
       const { email } = await prepare(page, "code");
       await page.addInitScript(withoutStorage);
       await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
       const sheet = await openSheet(page);
       await sheet.waitForSelector(".decision");
-      await settle(sheet);
+      await waitUntilSettled(sheet);
       await decideIn(sheet);
       await expectFilled(visited, email);
-      expect(complaints).toEqual([]);
+      expect(problems).toEqual([]);
       await close();
     },
   );
@@ -537,16 +545,16 @@ describe("sharing with the demo business", () => {
     );
     const address = addressWith();
     await page.goto(address);
-    await page.click(button);
+    await page.click(shareButtonSelector);
     await page.waitForSelector(".decision");
-    await settle(page);
+    await waitUntilSettled(page);
     await page.click(share);
     // Whether the page that is left still says popup_blocked depends on how fast it is left.
     const told = () => events.filter(({ detail }) => detail.code !== "popup_blocked").map(({ type, detail, from }) => [type, detail, from]);
     await expect.poll(told, { timeout: 20_000 }).toEqual([["svc:share-error", { code: "lost_request" }, "estimate"]]);
-    await page.waitForSelector(button);
+    await page.waitForSelector(shareButtonSelector);
     expect(new URL(page.url()).search).toBe(new URL(address).search);
-    expect(await formValues(page, "#estimate")).toEqual(empty);
+    expect(await readFormValues(page, "#estimate")).toEqual(empty);
     expect(redemptionsIn(requests)).toEqual([]);
     await close();
   });
@@ -560,13 +568,13 @@ describe("sharing with the demo business", () => {
     await sheet.waitForSelector("#sheet-email");
     await looked(sheet);
     await device?.goTo(sheet);
-    await device?.recognises(false);
-    await settle(sheet);
+    await device?.recognizes(false);
+    await waitUntilSettled(sheet);
     await sheet.getByRole("button", { name: "Use a passkey" }).click();
     await sheet.getByRole("heading", { name: "Confirm on your device" }).waitFor();
     await sheet.locator("[data-failed]").waitFor(); // the device has refused, so the step stays to be looked at
     await looked(sheet);
-    await device?.recognises(true);
+    await device?.recognizes(true);
     await sheet.getByRole("button", { name: "Use a passkey" }).click();
     await sheet.waitForSelector(".decision");
     await looked(sheet);
@@ -611,7 +619,7 @@ describe("sharing with the demo business", () => {
     await looked(other.page);
     expect(await ownShares(other.page)).toBe(0);
     await other.close();
-    await settle(sheet);
+    await waitUntilSettled(sheet);
     await decideIn(sheet);
     await expectFilled(visited, email);
     await close();
@@ -700,13 +708,13 @@ describe("sharing with the demo business", () => {
     const sheet = await openSheet(page);
     await sheet.waitForLoadState("load"); // its script has said that it is there: a window that closes before that is told by nobody
     const shown = requests.length;
-    await closedBy(sheet, () => leave(sheet));
+    await waitUntilClosed(sheet, () => leave(sheet));
     await expect.poll(() => events, { timeout: 20_000 }).toHaveLength(1);
-    await quietly({ context: page.context() });
+    await assertNoErrors({ context: page.context() });
     expect(events.map(({ type, detail, from }) => [type, detail, from])).toEqual([["svc:closed", {}, "estimate"]]);
     expect(requests.slice(shown).map((request) => request.url())).toEqual([]);
     expect(await page.locator(".svc-share [role=status]").textContent()).toBe("Nothing was shared.");
-    expect(await formValues(page, "#estimate")).toEqual(empty);
+    expect(await readFormValues(page, "#estimate")).toEqual(empty);
     await close();
   });
 
@@ -717,7 +725,7 @@ describe("sharing with the demo business", () => {
     await page.route(
       (url) => url.pathname === "/v1/share/redeem",
       async (route) => {
-        await service.database.prepare("UPDATE auth_codes SET expires_at = expires_at - 60000").run(); // as if the code's minute were over
+        await service.database.prepare("UPDATE share_codes SET expires_at = expires_at - 60000").run(); // as if the code's minute were over
         await route.continue();
       },
       { times: 1 },
@@ -727,7 +735,7 @@ describe("sharing with the demo business", () => {
     await sheet.waitForSelector(".decision");
     const stateIn = (window: Page): string | null => new URL(window.url()).searchParams.get("state");
     const asked = stateIn(sheet);
-    await settle(sheet);
+    await waitUntilSettled(sheet);
     await decideIn(sheet);
     await expect.poll(() => events, { timeout: 20_000 }).toMatchObject([{ type: "svc:share-error", detail: { code: "code_expired" } }]);
     const late = await openSheet(page);
@@ -735,7 +743,7 @@ describe("sharing with the demo business", () => {
     await again.waitFor();
     expect(stateIn(late)).toBe(asked);
     await looked(late);
-    await closedBy(late, () => again.click());
+    await waitUntilClosed(late, () => again.click());
     await expectFilled(visited, email);
     expect(toldIn(events)).toEqual(["svc:share-error", "svc:share"]);
     expect(await ownShares(page)).toBe(1);
@@ -759,7 +767,7 @@ describe("sharing with the demo business", () => {
     await sheet.waitForSelector(".decision");
     expect(await sheet.isChecked("#days-30")).toBe(true);
     await looked(sheet);
-    await settle(sheet);
+    await waitUntilSettled(sheet);
     await decideIn(sheet);
     await expectFilled(visited, email);
     await close();

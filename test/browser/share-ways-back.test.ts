@@ -1,10 +1,20 @@
 // Share mode on the business's page: whatever the browser and the page's headers do to the window that opens, the answer comes
-// back by one of three ways, once. The numbers are those of the browser matrix in docs/widget.md.
+// back by one of three ways, once. The numbers are those of the browser matrix in docs/guides/widget.md.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { launchBrowser } from "../support/browser.ts";
 import { type FakeService, startFakeService } from "../support/fake-sheet.ts";
-import { type ShareVisit, button, closedBy, filled, formValues, quietly, sharePage, shareTag, visitShare } from "../support/share-visit.ts";
+import {
+  type ShareVisit,
+  shareButtonSelector,
+  waitUntilClosed,
+  filledValues,
+  readFormValues,
+  assertNoErrors,
+  sharePage,
+  renderShareTag,
+  visitShare,
+} from "../support/share-visit.ts";
 
 let fake: FakeService;
 let browser: Browser;
@@ -23,13 +33,13 @@ const helmet = { ...severing, "referrer-policy": "no-referrer" };
 
 /** One share, redeemed once, in the form of the page that shows it. */
 const expectShared = async (visit: ShareVisit, page: Page = visit.page): Promise<void> => {
-  const event = await visit.heard("svc:share");
+  const event = await visit.waitForEvent("svc:share");
   expect(event.from).toBe("lead");
   expect(event.page).toBe(page);
   expect(Object.keys(event.detail).sort()).toEqual(["expires_at", "fields", "fingerprint", "scope", "share_id"]);
-  expect(await formValues(page)).toEqual({ ...filled, svc_share_id: event.detail.share_id });
+  expect(await readFormValues(page)).toEqual({ ...filledValues, svc_share_id: event.detail.share_id });
   expect(new URL(page.url()).search + new URL(page.url()).hash).toBe("?utm=1&utm=2#offer");
-  await quietly(visit);
+  await assertNoErrors(visit);
   expect(visit.events.map(({ type }) => type).filter((type) => type !== "svc:share-error")).toEqual(["svc:share"]);
   expect(fake.redemptions.map(({ status }) => status)).toEqual([200]);
   expect(fake.grants).toHaveLength(1);
@@ -45,7 +55,7 @@ describe("B1-B12, the page's side: the form is filled and there is one share", (
     Object.assign(fake.settings, settings);
     const visit = await visitShare(browser, fake);
     const sheet = await visit.openSheet();
-    await closedBy(sheet, () => sheet.click("withoutScript" in settings ? "#link-code" : "#share"));
+    await waitUntilClosed(sheet, () => sheet.click("withoutScript" in settings ? "#link-code" : "#share"));
     await expectShared(visit);
     await visit.close();
   });
@@ -69,7 +79,7 @@ test("where the acknowledgement is lost, both windows fill their forms with one 
     BroadcastChannel.prototype.postMessage = () => undefined;
   });
   await sheet.click("#share");
-  await visit.heard("svc:share", 2);
+  await visit.waitForEvent("svc:share", 2);
   expect(fake.redemptions.map(({ status }) => status)).toEqual([200, 200]);
   expect(new Set(fake.redemptions.map(({ key }) => key)).size).toBe(1);
   expect(fake.grants).toHaveLength(1);
@@ -82,10 +92,13 @@ describe("B19 a double click", () => {
     const visit = await visitShare(browser, fake);
     await visit.openSheet();
     await visit.page.getByText("Continue in the window that opened").waitFor();
-    await visit.page.evaluate((wanted) => document.querySelector(wanted)?.dispatchEvent(new MouseEvent("click", { detail: 2 })), button);
-    await quietly(visit);
+    await visit.page.evaluate(
+      (wanted) => document.querySelector(wanted)?.dispatchEvent(new MouseEvent("click", { detail: 2 })),
+      shareButtonSelector,
+    );
+    await assertNoErrors(visit);
     expect(new URL(visit.page.url()).pathname).toBe("/page");
-    expect(fake.asked).toHaveLength(1);
+    expect(fake.sheetRequests).toHaveLength(1);
     await visit.close();
   });
 
@@ -93,11 +106,11 @@ describe("B19 a double click", () => {
     const visit = await visitShare(browser, fake);
     const sheet = await visit.openSheet();
     await sheet.waitForSelector("[data-heard]");
-    await visit.page.click(button);
-    await quietly(visit);
+    await visit.page.click(shareButtonSelector);
+    await assertNoErrors(visit);
     expect(visit.context.pages()).toHaveLength(2);
-    expect(fake.asked).toHaveLength(1);
-    await closedBy(sheet, () => sheet.click("#share"));
+    expect(fake.sheetRequests).toHaveLength(1);
+    await waitUntilClosed(sheet, () => sheet.click("#share"));
     await expectShared(visit);
     await visit.close();
   });
@@ -110,9 +123,9 @@ describe("B22 the person does not share:", () => {
     const sheet = await visit.openSheet();
     await sheet.waitForSelector("#share");
     await sheet.close();
-    await quietly(visit);
+    await assertNoErrors(visit);
     expect(visit.events).toEqual([]);
-    await visit.page.click(button);
+    await visit.page.click(shareButtonSelector);
     await visit.page.waitForURL(/\/authorize/);
     await visit.page.click("#share");
     await expectShared(visit);
@@ -126,15 +139,15 @@ describe("B22 the person does not share:", () => {
     fake.settings.headers = headers;
     const visit = await visitShare(browser, fake, display === "page" ? { before: "window.open = () => null" } : {});
     if (display === "page") {
-      await visit.page.click(button);
+      await visit.page.click(shareButtonSelector);
       await visit.page.getByRole("link", { name: "Continue here" }).click();
       await visit.page.click("#no");
     } else {
       const sheet = await visit.openSheet();
-      await closedBy(sheet, () => sheet.click("#no"));
+      await waitUntilClosed(sheet, () => sheet.click("#no"));
     }
-    await visit.heard("svc:closed");
-    await quietly(visit);
+    await visit.waitForEvent("svc:closed");
+    await assertNoErrors(visit);
     expect(visit.events.filter(({ type }) => type === "svc:closed")).toHaveLength(1);
     expect(new URL(visit.page.url()).search).toBe("?utm=1&utm=2");
     expect(fake.redemptions).toEqual([]);
@@ -147,14 +160,14 @@ test("B25 after a reload, when the page knows no window, only the sheet's origin
   const sheet = await visit.openSheet();
   await sheet.waitForSelector("[data-heard]");
   await visit.page.reload();
-  await visit.page.waitForSelector(button);
-  const state = String(fake.asked[0]?.query.get("state"));
+  await visit.page.waitForSelector(shareButtonSelector);
+  const state = String(fake.sheetRequests[0]?.query.get("state"));
   await visit.page.evaluate((said) => postMessage(said, "*"), { type: "svc:code", state, code: "ac_00stranger" });
-  await quietly(visit);
+  await assertNoErrors(visit);
   expect([visit.events, fake.redemptions]).toEqual([[], []]);
   await sheet.reload();
   await sheet.waitForSelector("[data-heard]");
-  await closedBy(sheet, () => sheet.click("#share"));
+  await waitUntilClosed(sheet, () => sheet.click("#share"));
   await expectShared(visit);
   await visit.close();
 });
@@ -171,17 +184,17 @@ describe("B27 a page that is framed", () => {
     fake.settings.html = framed();
     const visit = await visitShare(browser, fake, options);
     const frame = visit.page.frameLocator("iframe");
-    await frame.locator(button).click();
-    expect((await visit.heard("svc:share-error")).detail).toEqual({ code: said.split(",")[0] });
+    await frame.locator(shareButtonSelector).click();
+    expect((await visit.waitForEvent("svc:share-error")).detail).toEqual({ code: said.split(",")[0] });
     expect(await frame.getByRole("link").allTextContents()).toEqual(said.startsWith("popup_blocked") ? ["Open in a new tab"] : []);
-    expect(await frame.locator(button).textContent()).toBe("Share my contact details");
+    expect(await frame.locator(shareButtonSelector).textContent()).toBe("Share my contact details");
     await visit.close();
   });
 });
 
 test("an answer that was made up for this page leads nowhere, and is taken out of the address", async () => {
   const visit = await visitShare(browser, fake, { path: "/page?a=%2F&svc_code=ac_x&svc_state=made-up&b&svc_error=no#here" });
-  expect((await visit.heard("svc:share-error")).detail).toEqual({ code: "lost_request" });
+  expect((await visit.waitForEvent("svc:share-error")).detail).toEqual({ code: "lost_request" });
   expect(visit.page.url()).toBe(`${fake.site}/page?a=%2F&b#here`);
   expect(fake.redemptions).toEqual([]);
   await visit.close();
@@ -192,7 +205,7 @@ test("an answer that comes back to a page without a share tag is taken all the s
   const visit = await visitShare(browser, fake);
   const sheet = await visit.openSheet();
   fake.settings.html = sharePage(fake).replace('data-mode="share"', 'data-mode="consent"');
-  await closedBy(sheet, () => sheet.click("#share"));
+  await waitUntilClosed(sheet, () => sheet.click("#share"));
   await expectShared(visit);
   await visit.close();
 });
@@ -207,9 +220,9 @@ describe("B32 the answer to the redemption is lost:", () => {
     };
     const visit = await visitShare(browser, fake);
     const sheet = await visit.openSheet();
-    await closedBy(sheet, () => sheet.click("#share"));
-    await visit.heard("svc:share");
-    await quietly(visit);
+    await waitUntilClosed(sheet, () => sheet.click("#share"));
+    await visit.waitForEvent("svc:share");
+    await assertNoErrors(visit);
     expect(visit.events).toHaveLength(1);
     expect(fake.redemptions.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(fake.redemptions.at(-1)?.status).toBe(200);
@@ -226,12 +239,12 @@ describe("B32 the answer to the redemption is lost:", () => {
     fake.settings.redeem = () => answer;
     const visit = await visitShare(browser, fake);
     const sheet = await visit.openSheet();
-    await closedBy(sheet, () => sheet.click("#share"));
-    expect((await visit.heard("svc:share-error")).detail).toMatchObject({ code });
+    await waitUntilClosed(sheet, () => sheet.click("#share"));
+    expect((await visit.waitForEvent("svc:share-error")).detail).toMatchObject({ code });
     // Broken connections are also tried again by the browser itself.
     if (code === "network") expect(fake.redemptions.length).toBeGreaterThanOrEqual(tries);
     else expect(fake.redemptions).toHaveLength(tries);
-    expect(await formValues(visit.page)).toEqual({ first_name: "", last_name: "", email: "", phone: "" });
+    expect(await readFormValues(visit.page)).toEqual({ first_name: "", last_name: "", email: "", phone: "" });
     expect(await visit.page.locator(".svc-share [role=status]").textContent()).toBe("That did not work. Please try again.");
     await visit.close();
   });
@@ -242,18 +255,18 @@ test("a request that was superseded still ends in the window that opened for it"
   const visit = await visitShare(browser, fake);
   const sheet = await visit.openSheet();
   await visit.page.getByText("Continue in the window that opened").waitFor();
-  await visit.page.click(button);
+  await visit.page.click(shareButtonSelector);
   await visit.page.waitForURL(/\/authorize/);
   await sheet.click("#share");
-  const event = await visit.heard("svc:share");
+  const event = await visit.waitForEvent("svc:share");
   expect(event.page).toBe(sheet);
-  expect(await formValues(sheet)).toEqual({ ...filled, svc_share_id: event.detail.share_id });
+  expect(await readFormValues(sheet)).toEqual({ ...filledValues, svc_share_id: event.detail.share_id });
   await visit.close();
 });
 
 test("two buttons of one page ask and are answered each for its own form", async () => {
   const form = (id: string): string =>
-    `<form id="${id}"><input name="email" type="email" aria-label="E-mail">${shareTag(fake.service, { "data-scope": "email" })}</form>`;
+    `<form id="${id}"><input name="email" type="email" aria-label="E-mail">${renderShareTag(fake.service, { "data-scope": "email" })}</form>`;
   fake.settings.html = `<!doctype html><html lang="en"><title>Two</title>${form("one")}${form("two")}`;
   const visit = await visitShare(browser, fake);
   for (const [id, count] of [
@@ -261,8 +274,8 @@ test("two buttons of one page ask and are answered each for its own form", async
     ["one", 2],
   ] as const) {
     const [sheet] = await Promise.all([visit.context.waitForEvent("page"), visit.page.click(`#${id} button`)]);
-    await closedBy(sheet, () => sheet.click("#share"));
-    expect((await visit.heard("svc:share", count)).from).toBe(id);
+    await waitUntilClosed(sheet, () => sheet.click("#share"));
+    expect((await visit.waitForEvent("svc:share", count)).from).toBe(id);
   }
   await visit.close();
 });

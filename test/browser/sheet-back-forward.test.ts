@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
-import { newestCode } from "../support/mailed-code.ts";
-import { button } from "../support/share-visit.ts";
+import { findNewestCode } from "../support/email-code.ts";
+import { shareButtonSelector } from "../support/share-visit.ts";
 
 let service: LocalService;
 let browser: Browser;
@@ -28,7 +28,7 @@ const signIn = async (page: Page): Promise<void> => {
   await page.waitForSelector("#code");
   const newest = async (): Promise<string | undefined> => {
     const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
-    return newestCode(((await answer.json()) as { messages: { text: string }[] }).messages);
+    return findNewestCode(((await answer.json()) as { messages: { text: string }[] }).messages);
   };
   await expect.poll(newest, { timeout: 20_000 }).toBeDefined();
   await page.fill("#code", (await newest()) as string);
@@ -62,7 +62,7 @@ test("a decision that Back restores, and that was made meanwhile, is not asked f
   );
   await signIn(page);
   await page.goto(`${service.demoOrigin}/share`);
-  await page.click(button);
+  await page.click(shareButtonSelector);
   await page.waitForSelector(".decision");
   const { action, sent } = await page.evaluate(() => {
     const form = document.querySelector(".decision")?.closest("form") as HTMLFormElement;

@@ -6,7 +6,7 @@ import { mkdirSync } from "node:fs";
 import type { Browser, Page, Response } from "playwright-core";
 import decodeQR from "qr/decode.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findingsInWindows, fitsItsWidth, launchBrowser, openPage } from "../support/browser.ts";
+import { findingsInWindows, hasNoHorizontalScroll, launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
@@ -80,7 +80,7 @@ const keep = async (page: Page, name: string): Promise<void> => {
 
 describe("the newcomer's way", () => {
   test("a form sent on the demo site leads to a certificate that checks itself", async () => {
-    const { page, complaints, close } = await openPage(browser);
+    const { page, problems, close } = await openPage(browser);
     await page.goto(`${service.demoOrigin}/`);
     await page.getByLabel("Name").fill("Pat Sample");
     await page.getByLabel("E-mail", { exact: true }).fill("pat@example.com");
@@ -99,12 +99,12 @@ describe("the newcomer's way", () => {
       "Bright Homes Inc",
     ]);
     expect(await page.getByRole("region", { name: "Purpose, place and person" }).innerText()).toContain("p***@e***.com");
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await close();
   });
 
   test("a form that asks recipient by recipient leads to a certificate that tells them apart", async () => {
-    const { page, complaints, close } = await openPage(browser);
+    const { page, problems, close } = await openPage(browser);
     await page.goto(`${service.demoOrigin}/per-recipient`);
     await page.getByLabel("Name").fill("Pat Sample");
     await page.getByLabel("E-mail", { exact: true }).fill("pat@example.com");
@@ -115,7 +115,7 @@ describe("the newcomer's way", () => {
     expect(await verdictOf(page)).toBe("match");
     const told = await page.locator("[data-list]").allInnerTexts();
     expect(told.map((text) => text.trim())).toEqual(["Accepted\nBright Homes Inc", "Declined\nAcme Solar LLC"]);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await close();
   });
 
@@ -260,7 +260,7 @@ describe("the check in the visitor's browser", () => {
 
 describe("without scripts", () => {
   test("everything is readable, nothing is dead, and the check can be done by hand", async () => {
-    const { page, complaints, close } = await openPage(browser, { javaScriptEnabled: false });
+    const { page, problems, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(asked);
     expect(await page.locator(verdict).count()).toBe(0);
     expect(await page.locator("#verdict").innerText()).toContain("check by hand, as described below");
@@ -286,7 +286,7 @@ describe("without scripts", () => {
         .update(record ?? "")
         .digest("hex"),
     ).toBe(fingerprint);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await close();
   });
 });
@@ -362,7 +362,7 @@ describe("for everybody", () => {
     const { page, close } = await openPage(browser, { viewport: { width: 320, height: 640 } });
     await page.goto(await issue({ entities: [endless], purpose: endless.repeat(2), disclosure_text: endless.repeat(5) }));
     await unfold(page);
-    expect(await fitsItsWidth(page)).toBe(true);
+    expect(await hasNoHorizontalScroll(page)).toBe(true);
     await close();
   });
 
@@ -425,7 +425,7 @@ describe("what stands behind the page", () => {
 
   test("is checked by the verifier itself: the issuer's signature and the ledger's proof, without asking anybody", async () => {
     const url = await anchored();
-    const { page, complaints, close } = await openPage(browser);
+    const { page, problems, close } = await openPage(browser);
     const requests: string[] = [];
     page.on("request", (request) => requests.push(new URL(request.url()).pathname));
     await page.goto(url);
@@ -437,7 +437,7 @@ describe("what stands behind the page", () => {
     expect(await page.locator('[data-proof="ledger"]').innerText()).toBe("Holds");
     expect(await verdictOf(page)).toBe("match");
     expect(requests.every((path) => path.startsWith("/c/cc_") || path.startsWith("/a/"))).toBe(true);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await close();
   });
 
@@ -485,7 +485,7 @@ describe("strangers' text", () => {
       (_, at) => `</bdi></main><script>alert(${at})</script><img src=x onerror=alert(${at})>"'\`{{${at}}}<svg/onload=alert(${at})>`,
     );
     const url = await issue({ entities: hostile, disclosure_text: hostile.join("\r\n"), purpose: hostile[0] as string });
-    const { page, complaints, close } = await openPage(browser);
+    const { page, problems, close } = await openPage(browser);
     const requests: string[] = [];
     page.on("request", (request) => requests.push(new URL(request.url()).pathname));
     await page.goto(url);
@@ -494,7 +494,7 @@ describe("strangers' text", () => {
     expect(await page.locator("script").count()).toBe(1);
     expect(await page.locator("main img").count()).toBe(0);
     expect(requests.every((path) => path.startsWith("/c/cc_") || path.startsWith("/a/"))).toBe(true);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await close();
   });
 });

@@ -6,14 +6,14 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import {
   accessibilityFindings,
   findingsInWindows,
-  fitsItsWidth,
+  hasNoHorizontalScroll,
   launchBrowser,
   openPage,
-  type Look,
+  type Appearance,
   type OpenPage,
 } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
-import { mailedCode } from "../support/local-session.ts";
+import { findEmailCode } from "../support/local-session.ts";
 
 let service: LocalService;
 let browser: Browser;
@@ -66,7 +66,7 @@ const mailFor = async (email: string): Promise<string> => {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 };
-const codeFor = (email: string): Promise<string> => mailedCode(service.origin, email);
+const codeFor = (email: string): Promise<string> => findEmailCode(service.origin, email);
 const otherThan = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
 
 const keep = async (page: Page, name: string): Promise<void> => {
@@ -99,7 +99,7 @@ describe("the person on a certificate", () => {
     const mine = await issue();
     const opened = await openPage(browser, options);
     await withdrawInBrowser(opened, mine);
-    const { page, complaints, close } = opened;
+    const { page, problems, close } = opened;
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Consent withdrawn");
     expect(await statusOf(mine.certId)).toBe("revoked");
     const receipt = page.getByRole("link", { name: "Save the signed receipt" });
@@ -110,7 +110,7 @@ describe("the person on a certificate", () => {
     });
     await page.getByRole("link", { name: "Back to the certificate" }).click();
     expect((await page.locator(".statuses").textContent())?.trim()).toBe("Withdrawn");
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await close();
   });
 
@@ -161,7 +161,7 @@ describe("the person on a certificate", () => {
   ] as const)("whose address other certificates name is asked what is meant: %s, %s", async (meant, name, options) => {
     const fields = { email: `${meant}.${name.length}@example.com` };
     const [mine, second] = [await issue(fields), await issue(fields)];
-    const { page, complaints, close } = await openPage(browser, options);
+    const { page, problems, close } = await openPage(browser, options);
     await page.goto(mine.verifyUrl);
     await page.getByLabel("Your e-mail address").fill(fields.email);
     await press(page, "Send me a code");
@@ -170,7 +170,7 @@ describe("the person on a certificate", () => {
     expect(await page.getByRole("status").textContent()).toMatch(/^One other active certificate of/);
     expect(await statusOf(mine.certId)).toBe("active");
     expect(await page.getByLabel(/^everything I gave to/).isChecked()).toBe(true);
-    expect(await fitsItsWidth(page)).toBe(true);
+    expect(await hasNoHorizontalScroll(page)).toBe(true);
     if (meant === "one") await page.getByLabel("this certificate only").check();
     await page.reload();
     if (meant === "one") await page.getByLabel("this certificate only").check();
@@ -184,14 +184,14 @@ describe("the person on a certificate", () => {
       await page.locator(`a[href="/c/${second.certId}"]`).click();
       expect(page.url()).toBe(second.verifyUrl);
     }
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await close();
   });
 
   test("with the link from the form withdraws by one press, and its token is gone from the address bar", async () => {
     const mine = await issue();
     const requested: string[] = [];
-    const { page, complaints, close } = await openPage(browser);
+    const { page, problems, close } = await openPage(browser);
     page.on("request", (request) => requested.push(`${request.url()} ${request.postData() ?? ""}`));
     await page.goto(mine.manageUrl);
     const button = page.locator("#withdraw-link").getByRole("button", { name: "Withdraw my consent" });
@@ -204,7 +204,7 @@ describe("the person on a certificate", () => {
     await page.waitForURL("**/withdrawn");
     expect(await statusOf(mine.certId)).toBe("revoked");
     expect(requested.filter((request) => request.includes(token))).toEqual([`${mine.verifyUrl}/withdraw/link token=${token}`]);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await close();
   });
 
@@ -220,12 +220,12 @@ describe("the person on a certificate", () => {
     const wrong = otherThan(await codeFor(mine.email));
     for (let tries = 0; tries < 5; tries += 1) await post("confirm", { email: mine.email, code: wrong });
     const link = /^http\S+#m=\S+$/m.exec(await mailFor(mine.email))?.[0] ?? "";
-    const { page, complaints, close } = await openPage(browser, narrow);
+    const { page, problems, close } = await openPage(browser, narrow);
     await page.goto(link);
     await press(page, "Withdraw my consent");
     expect(page.url()).toMatch(/\/withdrawn$/);
     expect(await statusOf(mine.certId)).toBe("revoked");
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await close();
   });
 
@@ -287,9 +287,9 @@ describe("every page of withdrawing", () => {
   ] as const)("is accessible and fits its window: %s", async (language, windows) => {
     const mine = await issue();
     await issue({ email: mine.email });
-    const { page, complaints, close } = await openPage(browser);
+    const { page, problems, close } = await openPage(browser);
     const check = async (at: string): Promise<void> => {
-      const also = async (_: Page, { colorScheme, width }: Look): Promise<string[]> => {
+      const also = async (_: Page, { colorScheme, width }: Appearance): Promise<string[]> => {
         if (language === "en" && at === "code" && width !== small.width) await keep(page, `withdraw-${colorScheme}`);
         return [];
       };
@@ -320,7 +320,7 @@ describe("every page of withdrawing", () => {
     await check("done");
     await page.goto(`${mine.verifyUrl}?lang=${language}`);
     await check("withdrawn");
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await close();
   });
 });
@@ -354,14 +354,14 @@ describe("withdrawing from single recipients", () => {
   ] as const)("ticks them in a list, in %s", async (language, options) => {
     const [send, only, submit, done] = words[language];
     const mine = await issue(undefined, three);
-    const { page, complaints, close } = await openPage(browser, options);
+    const { page, problems, close } = await openPage(browser, options);
     await page.goto(`${mine.verifyUrl}?lang=${language}`);
     await page.locator("#withdraw-email").fill(mine.email);
     await press(page, send);
     await page.locator("#withdraw-code").fill(await codeFor(mine.email));
     await page.getByText(only).click();
     await page.getByLabel("Bright Homes Inc").check();
-    expect(await fitsItsWidth(page)).toBe(true);
+    expect(await hasNoHorizontalScroll(page)).toBe(true);
     if (language === "en") {
       await keep(page, "withdraw-recipients-light");
       expect(await accessibilityFindings(page)).toEqual([]);
@@ -369,7 +369,7 @@ describe("withdrawing from single recipients", () => {
     await press(page, submit);
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(done);
     expect(await statusOf(mine.certId)).toBe("active");
-    expect(await fitsItsWidth(page)).toBe(true);
+    expect(await hasNoHorizontalScroll(page)).toBe(true);
     if (language === "en") expect(await accessibilityFindings(page)).toEqual([]);
     await page.goto(`${mine.verifyUrl}?lang=${language}`);
     if (language === "en") {
@@ -377,7 +377,7 @@ describe("withdrawing from single recipients", () => {
       expect(await accessibilityFindings(page)).toEqual([]);
     }
     expect(await page.locator(".recipients .answers").textContent()).toContain("Bright Homes Inc");
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await close();
   });
 

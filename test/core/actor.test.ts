@@ -1,8 +1,8 @@
 // The texts that chains have committed to: who acted, and what an entry of it holds. They never change.
 import { describe, expect, test } from "vitest";
-import { actorText, type Actor } from "../../core/actor.ts";
-import { canonicalJson } from "../../core/canonical-json.ts";
-import { entryPayload, type Fact } from "../../core/facts.ts";
+import { formatActor, type Actor } from "../../core/actor.ts";
+import { toCanonicalJson } from "../../core/canonical-json.ts";
+import { toAuditPayload, type DomainEvent } from "../../core/domain-events.ts";
 
 const texts: readonly (readonly [Actor, string, string])[] = [
   [{ kind: "client", id: "pc_live_1" }, "client:pc_live_1", '{"actor":"client:pc_live_1","note":1}'],
@@ -10,8 +10,8 @@ const texts: readonly (readonly [Actor, string, string])[] = [
   [{ kind: "member", id: "mem_1" }, "member:mem_1", '{"by":"mem_1","note":1}'],
   [{ kind: "consumer", id: "con_1" }, "consumer:con_1", '{"actor":"consumer:con_1","note":1}'],
   [{ kind: "agent", id: "agt_1" }, "agent:agt_1", '{"actor":"agent:agt_1","note":1}'],
-  [{ kind: "subject", provenBy: "email_code" }, "subject:email_code", '{"actor":"subject:email_code","note":1}'],
-  [{ kind: "subject", provenBy: "manage_link" }, "subject:manage_link", '{"actor":"subject:manage_link","note":1}'],
+  [{ kind: "subject", verifiedBy: "email_code" }, "subject:email_code", '{"actor":"subject:email_code","note":1}'],
+  [{ kind: "subject", verifiedBy: "manage_link" }, "subject:manage_link", '{"actor":"subject:manage_link","note":1}'],
   [{ kind: "visitor" }, "visitor", '{"actor":"visitor","note":1}'],
   [{ kind: "operator" }, "operator", '{"actor":"operator","note":1}'],
   [{ kind: "system" }, "service", '{"actor":"service","note":1}'],
@@ -19,16 +19,16 @@ const texts: readonly (readonly [Actor, string, string])[] = [
 
 describe("an actor", () => {
   test.each(texts)("%j is %s", (actor, text, payload) => {
-    expect(actorText(actor)).toBe(text);
-    const fact: Fact = {
+    expect(formatActor(actor)).toBe(text);
+    const fact: DomainEvent = {
       type: "certificate.subject_read",
       entityType: "certificate",
       entityId: "cc_1",
       at: 1,
-      chains: [{ tag: "t", shard: 0 }],
+      chains: [{ tag: "t", auditLog: 0 }],
       actor,
       payload: { note: 1 },
     };
-    expect(canonicalJson(entryPayload(fact))).toBe(payload);
+    expect(toCanonicalJson(toAuditPayload(fact))).toBe(payload);
   });
 });

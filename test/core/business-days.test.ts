@@ -1,8 +1,8 @@
 // The cease-contact deadline: the published examples, and every day of ten years against a second way of counting.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ceaseBy } from "../../core/business-days.ts";
-import { dayMs, isoOf } from "../../core/time.ts";
+import { getCeaseDeadline } from "../../core/cease-deadline.ts";
+import { dayMs, toIso } from "../../core/time.ts";
 
 /** Monday to Friday: two weeks. A Saturday loses its own day, a Sunday two. */
 const daysAhead = (weekday: number): number => ({ 6: 13, 0: 12 })[weekday] ?? 14;
@@ -16,23 +16,23 @@ describe("cease-contact deadline", () => {
     ["the last day of a leap February", "2028-02-29T00:00:00.000Z", "2028-03-14T23:59:59.999Z"],
     ["New Year's Eve", "2026-12-31T23:59:59.999Z", "2027-01-14T23:59:59.999Z"],
   ])("from a %s", (_name, from, until) => {
-    expect(isoOf(ceaseBy(Date.parse(from)))).toBe(until);
+    expect(toIso(getCeaseDeadline(Date.parse(from)))).toBe(until);
   });
 
   test("every day of ten years, at its first and last millisecond and at noon", () => {
     for (let day = Date.UTC(2026, 0, 1); day < Date.UTC(2036, 0, 1); day += dayMs) {
       const expected = day + (daysAhead(new Date(day).getUTCDay()) + 1) * dayMs - 1;
-      for (const at of [day, day + dayMs / 2, day + dayMs - 1]) expect(isoOf(ceaseBy(at)), isoOf(at)).toBe(isoOf(expected));
+      for (const at of [day, day + dayMs / 2, day + dayMs - 1]) expect(toIso(getCeaseDeadline(at)), toIso(at)).toBe(toIso(expected));
     }
   });
 
   test("it never falls on a weekend, always on the last millisecond of a day, and never moves back", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) }), fc.integer({ min: 0, max: 40 * dayMs }), (from, later) => {
-        const deadline = ceaseBy(from);
+        const deadline = getCeaseDeadline(from);
         expect([0, 6]).not.toContain(new Date(deadline).getUTCDay());
         expect((deadline + 1) % dayMs).toBe(0);
-        expect(ceaseBy(from + later)).toBeGreaterThanOrEqual(deadline);
+        expect(getCeaseDeadline(from + later)).toBeGreaterThanOrEqual(deadline);
       }),
     );
   });

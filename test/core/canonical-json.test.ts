@@ -1,7 +1,7 @@
 // RFC 8785, its own examples, and everything that JSON cannot carry exactly.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalJson, type Json } from "../../core/canonical-json.ts";
+import { toCanonicalJson, type Json } from "../../core/canonical-json.ts";
 import { anyCharacter } from "../support/characters.ts";
 
 describe("canonical JSON", () => {
@@ -9,14 +9,14 @@ describe("canonical JSON", () => {
     const sample = JSON.parse(
       String.raw`{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],"string":"\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/","literals":[null,true,false]}`,
     ) as Json;
-    expect(canonicalJson(sample)).toBe(
+    expect(toCanonicalJson(sample)).toBe(
       String.raw`{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\u000f\nA'B\"\\\\\"/"}`,
     );
   });
 
   test("keys are sorted by UTF-16 code unit, as in RFC 8785 section 3.2.3", () => {
     const sample = { "\u20ac": 1, "\r": 2, "\ufb33": 3, "1": 4, "\u{1f600}": 5, "\u0080": 6, "\u00f6": 7 };
-    expect([...canonicalJson(sample).matchAll(/:(\d)/g)].map(([, value]) => value)).toEqual(["2", "4", "6", "7", "1", "5", "3"]);
+    expect([...toCanonicalJson(sample).matchAll(/:(\d)/g)].map(([, value]) => value)).toEqual(["2", "4", "6", "7", "1", "5", "3"]);
   });
 
   test.each<readonly [string, string]>([
@@ -48,11 +48,11 @@ describe("canonical JSON", () => {
     const double = new DataView(new Uint8Array((hex.match(/../g) as string[]).map((pair) => Number.parseInt(pair, 16))).buffer).getFloat64(
       0,
     );
-    expect(canonicalJson(double)).toBe(text);
+    expect(toCanonicalJson(double)).toBe(text);
   });
 
   test("only what must be escaped is escaped, in one spelling", () => {
-    expect(canonicalJson('\b\t\n\f\r"\\\u0000\u001f\u007f\u2028\u2029/é😀')).toBe(
+    expect(toCanonicalJson('\b\t\n\f\r"\\\u0000\u001f\u007f\u2028\u2029/é😀')).toBe(
       String.raw`"\b\t\n\f\r\"\\\u0000\u001f${"\u007f\u2028\u2029"}/é😀"`,
     );
   });
@@ -84,24 +84,24 @@ describe("canonical JSON", () => {
     ["a symbol", Symbol("a")],
     ["an object with toJSON", Object.assign(Object.create({ toJSON: () => "x" }), { a: 1 })],
   ])("%s throws instead of being written differently (F5)", (_name, value) => {
-    expect(() => canonicalJson(value as Json)).toThrow(TypeError);
+    expect(() => toCanonicalJson(value as Json)).toThrow(TypeError);
   });
 
   test("an object without a prototype is a plain object", () => {
-    expect(canonicalJson(Object.assign(Object.create(null), { b: 1, a: [] }) as Json)).toBe('{"a":[],"b":1}');
+    expect(toCanonicalJson(Object.assign(Object.create(null), { b: 1, a: [] }) as Json)).toBe('{"a":[],"b":1}');
   });
 
   test("the key __proto__ is a key like any other", () => {
-    expect(canonicalJson(JSON.parse('{"b":1,"__proto__":{"a":2}}') as Json)).toBe('{"__proto__":{"a":2},"b":1}');
+    expect(toCanonicalJson(JSON.parse('{"b":1,"__proto__":{"a":2}}') as Json)).toBe('{"__proto__":{"a":2},"b":1}');
   });
 
   test("any value reads back as itself, and is written the same again", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: anyCharacter }), (value) => {
         const plain = JSON.parse(JSON.stringify(value)) as Json;
-        const text = canonicalJson(plain);
+        const text = toCanonicalJson(plain);
         expect(JSON.parse(text)).toEqual(plain);
-        expect(canonicalJson(JSON.parse(text) as Json)).toBe(text);
+        expect(toCanonicalJson(JSON.parse(text) as Json)).toBe(text);
       }),
       { numRuns: 2_000 },
     );
@@ -111,7 +111,7 @@ describe("canonical JSON", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: anyCharacter }), fc.integer()), (record) => {
         const reversed = Object.fromEntries(Object.entries(record).reverse());
-        expect(canonicalJson(reversed)).toBe(canonicalJson({ ...record }));
+        expect(toCanonicalJson(reversed)).toBe(toCanonicalJson({ ...record }));
       }),
     );
   });

@@ -2,12 +2,12 @@
 // the other way round (recursive descent, one character at a time), for documents with anything wrong in them.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { utf8 } from "../../core/bytes.ts";
+import { encodeUtf8 } from "../../core/bytes.ts";
 import { parseIJson } from "../../core/i-json.ts";
 import { anyCharacter } from "../support/characters.ts";
 
 const parsed = (text: string | Uint8Array): unknown => {
-  const read = parseIJson(typeof text === "string" ? utf8(text) : text);
+  const read = parseIJson(typeof text === "string" ? encodeUtf8(text) : text);
   return read.ok ? read.value : read.detail;
 };
 const nested = (depth: number, inner = "1"): string => "[".repeat(depth) + inner + "]".repeat(depth);
@@ -272,7 +272,7 @@ describe("I-JSON", () => {
             text = text.slice(0, index) + piece + text.slice(index + cut);
           }
           fc.pre(text.isWellFormed());
-          const read = parseIJson(utf8(text));
+          const read = parseIJson(encodeUtf8(text));
           const expected = asOracle(text);
           expect(read.ok, text).toBe(expected.ok);
           if (read.ok) expect(read.value).toEqual(expected.value);

@@ -2,13 +2,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  certIdOf,
-  clientIdOf,
+  parseCertId,
+  parseClientId,
   hasSecretShape,
-  homeOfId,
-  newId,
-  newSecret,
-  type Home,
+  shardOfId,
+  generateId,
+  generateSecret,
+  type ShardId,
   type IdPrefix,
   type SecretPrefix,
 } from "../../core/ids.ts";
@@ -32,7 +32,7 @@ const prefixes = [
   "pc_test_",
 ] as const satisfies readonly IdPrefix[];
 const secretPrefixes = ["sk_live_", "sk_test_", "pat_", "ac_"] as const satisfies readonly SecretPrefix[];
-const home = (text: string): Home => text as Home;
+const home = (text: string): ShardId => text as ShardId;
 const homes = fc.tuple(fc.constantFrom(...alphabet), fc.constantFrom(...alphabet)).map(([a, b]) => home(a + b));
 
 /** Five bits a character, most significant first. */
@@ -45,21 +45,23 @@ describe("ids", () => {
   test("an id is its prefix, its home and all 120 random bits, whatever they are", () => {
     fc.assert(
       fc.property(fc.constantFrom(...prefixes), homes, fc.uint8Array({ minLength: 15, maxLength: 15 }), (prefix, at, bytes) => {
-        const id = newId(prefix, at, (count) => {
+        const id = generateId(prefix, at, (count) => {
           expect(count).toBe(15);
           return bytes;
         });
         expect(id.slice(0, prefix.length + 2)).toBe(prefix + at);
         expect(id.slice(prefix.length + 2)).toMatch(/^[0-9a-hjkmnp-tv-z]{24}$/);
         expect(bytesOfCrockford(id.slice(prefix.length + 2))).toEqual([...bytes]);
-        expect(homeOfId(id)).toBe(at);
+        expect(shardOfId(id)).toBe(at);
       }),
       { numRuns: 1_000 },
     );
   });
 
   test("ids made one after another stand in no order", () => {
-    const ids = Array.from({ length: 1_000 }, () => newId("cc_", home("00"), (count) => crypto.getRandomValues(new Uint8Array(count))));
+    const ids = Array.from({ length: 1_000 }, () =>
+      generateId("cc_", home("00"), (count) => crypto.getRandomValues(new Uint8Array(count))),
+    );
     expect(new Set(ids).size).toBe(1_000);
     const rising = ids.filter((id, at) => at > 0 && id > (ids[at - 1] as string)).length;
     expect(rising).toBeGreaterThan(400); // 500 expected; 100 away is six standard deviations of sqrt(1000) / 2 = 16
@@ -85,7 +87,7 @@ describe("ids", () => {
     ["wide digits", `cc_\uff10${body.slice(1)}`, false],
     ["a path", `cc_${body}/../x`, false],
   ])("as a certificate id: %s", (_name, text, isOne) => {
-    expect(certIdOf(text) !== null).toBe(isOne);
+    expect(parseCertId(text) !== null).toBe(isOne);
   });
 
   test.each([
@@ -96,7 +98,7 @@ describe("ids", () => {
     [`cc_${body}`, false],
     ["pc_live_", false],
   ])("as a client id: %s", (text, isOne) => {
-    expect(clientIdOf(text) !== null).toBe(isOne);
+    expect(parseClientId(text) !== null).toBe(isOne);
   });
 });
 
@@ -104,20 +106,20 @@ describe("secrets", () => {
   test("a secret is its prefix, its home and 256 random bits", () => {
     fc.assert(
       fc.property(fc.constantFrom(...secretPrefixes), homes, fc.uint8Array({ minLength: 32, maxLength: 32 }), (prefix, at, bytes) => {
-        const secret = newSecret(prefix, at, (count) => {
+        const secret = generateSecret(prefix, at, (count) => {
           expect(count).toBe(32);
           return bytes;
         });
         expect(secret.startsWith(prefix + at)).toBe(true);
         expect([...Buffer.from(secret.slice(prefix.length + 2), "base64url")]).toEqual([...bytes]);
-        expect(homeOfId(secret)).toBe(at);
+        expect(shardOfId(secret)).toBe(at);
         expect(secretPrefixes.filter((other) => hasSecretShape(secret, other))).toEqual([prefix]);
       }),
       { numRuns: 500 },
     );
   });
 
-  const secret = newSecret("sk_live_", home("00"), (count) => new Uint8Array(count).fill(7));
+  const secret = generateSecret("sk_live_", home("00"), (count) => new Uint8Array(count).fill(7));
   test.each([
     ["one character short", secret.slice(0, -1)],
     ["one character long", `${secret}A`],
@@ -131,6 +133,6 @@ describe("secrets", () => {
   });
 
   test("what names no home belongs to none", () => {
-    for (const text of ["", "x", "__proto__", "constructor"]) expect(homeOfId(text)).toBe(text.slice(0, 2));
+    for (const text of ["", "x", "__proto__", "constructor"]) expect(shardOfId(text)).toBe(text.slice(0, 2));
   });
 });

@@ -5,9 +5,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { bytesOfBase64, bytesOfBase64Url } from "../../core/bytes.ts";
-import { keyKinds, parseSkey, parseVkey, vkeyOf } from "../../core/ledger/note.ts";
-import { parseAnchorSecret } from "../../core/ledger/rekor.ts";
+import { fromBase64, fromBase64Url } from "../../core/bytes.ts";
+import { keyKinds, parseSkey, parseVkey, formatVkey } from "../../core/ledger/note.ts";
+import { parseAnchorPrivateKey } from "../../core/ledger/rekor.ts";
 import { noteCrypto, openNoteSigner } from "../../storage/note-keys.ts";
 import { openSigner } from "../../storage/signer.ts";
 
@@ -38,7 +38,7 @@ const secretNames = [
   ...["LEDGER_WRITE_TOKEN", "LEDGER_KEY", "LEDGER_WITNESS_KEY", "LEDGER_AUDITOR_TOKEN"],
 ];
 
-/** What `readConfig` says of production deployments with these secrets, one line each. */
+/** What `loadConfig` says of production deployments with these secrets, one line each. */
 const configured = (...deployments: readonly Readonly<Record<string, string>>[]): string[] => {
   const settings = {
     ENVIRONMENT: "production",
@@ -51,9 +51,9 @@ const configured = (...deployments: readonly Readonly<Record<string, string>>[])
     MAIL_HTTP_URL: "https://mail.example/send",
     MAIL_HTTP_TOKEN: "given by the mail provider",
   };
-  const script = `import { readConfig } from "./workers/env.ts";
+  const script = `import { loadConfig } from "./workers/env.ts";
     for (const env of JSON.parse(process.argv[1])) {
-      try { readConfig(env); console.log("fit to run"); } catch (error) { console.log(error.message); }
+      try { loadConfig(env); console.log("fit to run"); } catch (error) { console.log(error.message); }
     }`;
   const envs = JSON.stringify(deployments.map((values) => ({ ...settings, ...values })));
   return execFileSync(process.execPath, ["--input-type=module", "-e", script, envs], { encoding: "utf8" }).trim().split("\n");
@@ -80,10 +80,10 @@ describe("the keys of a deployment", () => {
   });
 
   test("have 256 bits each", () => {
-    expect(bytesOfBase64(/^1:(.+)$/.exec(secrets.MASTER_KEYS ?? "")?.[1] ?? "")).toHaveLength(32);
-    for (const name of ["INDEX_KEY", "ISSUER_KEY"]) expect(bytesOfBase64(secrets[name] ?? "")).toHaveLength(32);
-    for (const name of ["LEDGER_WRITE_TOKEN", "LEDGER_AUDITOR_TOKEN"]) expect(bytesOfBase64Url(secrets[name] ?? "")).toHaveLength(32);
-    expect(parseAnchorSecret(secrets.ANCHOR_KEY ?? "")?.number).toHaveLength(32);
+    expect(fromBase64(/^1:(.+)$/.exec(secrets.MASTER_KEYS ?? "")?.[1] ?? "")).toHaveLength(32);
+    for (const name of ["INDEX_KEY", "ISSUER_KEY"]) expect(fromBase64(secrets[name] ?? "")).toHaveLength(32);
+    for (const name of ["LEDGER_WRITE_TOKEN", "LEDGER_AUDITOR_TOKEN"]) expect(fromBase64Url(secrets[name] ?? "")).toHaveLength(32);
+    expect(parseAnchorPrivateKey(secrets.ANCHOR_KEY ?? "")?.number).toHaveLength(32);
   });
 
   test.each([
@@ -94,13 +94,13 @@ describe("the keys of a deployment", () => {
     const secret = secrets[secretName] ?? "";
     const { key } = await openNoteSigner(secret);
     expect(key).toMatchObject({ name, kind });
-    expect(vkeyOf(key)).toBe(vkey());
+    expect(formatVkey(key)).toBe(vkey());
     expect(parseVkey(noteCrypto.sha256, vkey() ?? "")).toEqual(key);
     expect(secret).toMatch(/^PRIVATE\+KEY\+[^+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]+=*$/);
   });
 
   test("publish the issuer's key as certificates name it, and the anchor key as Rekor records it", async () => {
-    const signer = await openSigner(bytesOfBase64(secrets.ISSUER_KEY ?? "") ?? new Uint8Array(0), []);
+    const signer = await openSigner(fromBase64(secrets.ISSUER_KEY ?? "") ?? new Uint8Array(0), []);
     expect(published.issuer_keys).toEqual(signer.publicKeys);
     const anchor = createPrivateKey({ key: Buffer.from(secrets.ANCHOR_KEY ?? "", "base64"), format: "der", type: "pkcs8" });
     const spki = createPublicKey(anchor).export({ type: "spki", format: "der" });

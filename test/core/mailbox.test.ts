@@ -1,7 +1,7 @@
 // One e-mail address: what counts as one, and when two are the same.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { comparableMailbox, isMailbox, isSameMailbox } from "../../core/mailbox.ts";
+import { normalizeEmailAddress, isEmailAddress, isSameEmailAddress } from "../../core/email-address.ts";
 import { anyCharacter } from "../support/characters.ts";
 
 describe("a mailbox", () => {
@@ -21,7 +21,7 @@ describe("a mailbox", () => {
     ["64 characters before the @", `${"a".repeat(64)}@example.com`],
     ["254 characters", `a@${`${"b".repeat(60)}.`.repeat(4)}`.padEnd(254, "e")],
   ])("%s is one", (_name, address) => {
-    expect(isMailbox(address)).toBe(true);
+    expect(isEmailAddress(address)).toBe(true);
   });
 
   test.each<readonly [string, string]>([
@@ -68,8 +68,8 @@ describe("a mailbox", () => {
     ["a soft hyphen in the domain", "pat@exa\u00admple.com"],
     ["an ideographic dot", "pat@example\u3002com"],
   ])("%s is not one", (_name, address) => {
-    expect(isMailbox(address)).toBe(false);
-    expect(comparableMailbox(address.trim() === address ? address : `${address}@`)).toBeNull();
+    expect(isEmailAddress(address)).toBe(false);
+    expect(normalizeEmailAddress(address.trim() === address ? address : `${address}@`)).toBeNull();
   });
 
   test.each<readonly [string, string, string]>([
@@ -81,7 +81,7 @@ describe("a mailbox", () => {
     ["plus addressing is kept", "pat+solar@example.com", "pat+solar@example.com"],
     ["dots are kept", "p.a.t@gmail.com", "p.a.t@gmail.com"],
   ])("two spellings meet: %s", (_name, address, comparable) => {
-    expect(comparableMailbox(address)).toBe(comparable);
+    expect(normalizeEmailAddress(address)).toBe(comparable);
   });
 
   test("whatever is called a mailbox carries nothing that a mail header or a second recipient could hide in", () => {
@@ -92,11 +92,11 @@ describe("a mailbox", () => {
           fc.string({ unit: anyCharacter, maxLength: 40 }).map((text) => `${text}@example.com`),
         ),
         (address) => {
-          if (!isMailbox(address)) return;
+          if (!isEmailAddress(address)) return;
           expect(address).not.toMatch(/[\s"(),:;<>[\\\]\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e]/);
           expect(address.split("@")).toHaveLength(2);
-          const comparable = comparableMailbox(address) as string;
-          expect(comparableMailbox(comparable)).toBe(comparable);
+          const comparable = normalizeEmailAddress(address) as string;
+          expect(normalizeEmailAddress(comparable)).toBe(comparable);
         },
       ),
       { numRuns: 500 },
@@ -114,6 +114,6 @@ describe("two addresses", () => {
     ["pat@example.com", "", false],
     ["", "", false],
   ])("%j and %j are surely one mailbox: %s", (one, other, isSame) => {
-    expect([isSameMailbox(one, other), isSameMailbox(other, one)]).toEqual([isSame, isSame]);
+    expect([isSameEmailAddress(one, other), isSameEmailAddress(other, one)]).toEqual([isSame, isSame]);
   });
 });

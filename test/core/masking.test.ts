@@ -1,7 +1,7 @@
 // What a stranger may see of a person.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { masked } from "../../core/masking.ts";
+import { maskFieldValue } from "../../core/masking.ts";
 
 describe("masking", () => {
   test.each([
@@ -34,13 +34,13 @@ describe("masking", () => {
     ["__proto__", "x", "***"],
     ["anything_else", "", ""],
   ])("%s %j becomes %j", (key, value, shown) => {
-    expect(masked(key, value)).toBe(shown);
+    expect(maskFieldValue(key, value)).toBe(shown);
   });
 
   test("the length of a value is not told", () => {
     for (const key of ["email", "phone", "first_name", "message"]) {
       const shown = (middle: string): string =>
-        masked(key, { email: `j${middle}@example.com`, phone: `${middle.replace(/./g, "5")}67` }[key] ?? `j${middle}`);
+        maskFieldValue(key, { email: `j${middle}@example.com`, phone: `${middle.replace(/./g, "5")}67` }[key] ?? `j${middle}`);
       expect(new Set(["aaaa", "aaaaaaa", "aaaaaaaaaaaaaaaaaaaa"].map(shown)).size, key).toBe(1);
     }
   });
@@ -51,7 +51,7 @@ describe("masking", () => {
         fc.constantFrom("email", "phone", "first_name", "zip", "message"),
         fc.string({ minLength: 8, unit: "grapheme" }),
         (key, value) => {
-          const shown = masked(key, value);
+          const shown = maskFieldValue(key, value);
           if (key !== "email") expect([...shown].length).toBeLessThanOrEqual(12);
           expect(shown).toContain("***");
         },

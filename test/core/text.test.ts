@@ -1,7 +1,7 @@
 // Which text may be sealed: every rule with a text that keeps it and one that breaks it.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isVisible, lineFault, passageFault, trimmed } from "../../core/text.ts";
+import { hasVisibleCharacter, validateLine, validateMultilineText, trimWhiteSpace } from "../../core/text.ts";
 import { anyCharacter } from "../support/characters.ts";
 
 const point = (code: number): string => `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
@@ -21,7 +21,7 @@ describe("a line of text", () => {
   test.each([...controls, 0x2028, 0x2029, ...embeddings, ...nonCharacters, ...zeroWidth].map((code) => [point(code), code] as const))(
     "%s between letters is refused",
     (_name, code) => {
-      expect(lineFault(between(code))).not.toBeNull();
+      expect(validateLine(between(code))).not.toBeNull();
     },
   );
 
@@ -47,7 +47,7 @@ describe("a line of text", () => {
     ["braille blank among letters", "a\u2800b"],
     ["empty", ""],
   ])("%s is taken", (_name, text) => {
-    expect(lineFault(text)).toBeNull();
+    expect(validateLine(text)).toBeNull();
   });
 
   test.each<readonly [string, string]>([
@@ -68,7 +68,7 @@ describe("a line of text", () => {
     ["a carriage return", "a\rb"],
     ["NEL", "a\u0085b"],
   ])("%s is refused", (_name, text) => {
-    expect(lineFault(text)).not.toBeNull();
+    expect(validateLine(text)).not.toBeNull();
   });
 });
 
@@ -76,7 +76,7 @@ describe("a passage of text", () => {
   test.each([...controls.filter((code) => !lineBreaksAndTab.includes(code)), 0x202d, 0x202e].map((code) => [point(code), code] as const))(
     "%s is refused",
     (_name, code) => {
-      expect(passageFault(between(code))).not.toBeNull();
+      expect(validateMultilineText(between(code))).not.toBeNull();
     },
   );
 
@@ -85,7 +85,7 @@ describe("a passage of text", () => {
       (code) => [point(code), code] as const,
     ),
   )("%s is kept", (_name, code) => {
-    expect(passageFault(between(code))).toBeNull();
+    expect(validateMultilineText(between(code))).toBeNull();
   });
 
   test.each<readonly [string, string]>([
@@ -99,8 +99,8 @@ describe("a passage of text", () => {
     ["marks", "\u0301"],
     ["annotation marks", "\ufff9\ufffa\ufffb"],
   ])("%s alone is refused", (_name, text) => {
-    expect(passageFault(text)).toBe("must hold something visible");
-    expect(isVisible(text)).toBe(false);
+    expect(validateMultilineText(text)).toBe("must hold something visible");
+    expect(hasVisibleCharacter(text)).toBe(false);
   });
 });
 
@@ -111,14 +111,14 @@ describe("trimming", () => {
   test.each(whiteSpace.map((code) => [point(code), String.fromCodePoint(code)] as const))(
     "%s is trimmed from both ends",
     (_name, space) => {
-      expect(trimmed(`${space}${space}a${space}b${space}`)).toBe(`a${space}b`);
+      expect(trimWhiteSpace(`${space}${space}a${space}b${space}`)).toBe(`a${space}b`);
     },
   );
 
   test.each([0x200b, 0xfeff, 0x180e, 0x2060, 0x2800, 0x00ad].map((code) => [point(code), String.fromCodePoint(code)] as const))(
     "%s is not white space and stays",
     (_name, char) => {
-      expect(trimmed(`${char}a${char}`)).toBe(`${char}a${char}`);
+      expect(trimWhiteSpace(`${char}a${char}`)).toBe(`${char}a${char}`);
     },
   );
 
@@ -127,7 +127,7 @@ describe("trimming", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(space, fc.string({ unit: anyCharacter }))), (parts) => {
         const text = parts.join("");
-        expect(trimmed(text)).toBe(text.replace(/^\p{White_Space}+/u, "").replace(/\p{White_Space}+$/u, ""));
+        expect(trimWhiteSpace(text)).toBe(text.replace(/^\p{White_Space}+/u, "").replace(/\p{White_Space}+$/u, ""));
       }),
     );
   });
@@ -135,7 +135,7 @@ describe("trimming", () => {
   test("a quarter of a megabyte of spaces inside a text takes no time worth mentioning", () => {
     const text = `a${" ".repeat(256 * 1_024)}b`;
     const start = process.cpuUsage();
-    expect(trimmed(text)).toBe(text);
+    expect(trimWhiteSpace(text)).toBe(text);
     expect(process.cpuUsage(start).user / 1_000).toBeLessThan(1_000); // a backtracking pattern needs a minute here
   });
 });

@@ -3,11 +3,11 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { AuditLog, type AuditEnv } from "../../durable-objects/audit-log/object.ts";
-import type { Home } from "../../core/ids.ts";
-import { undrainedRows } from "../../storage/outboxes/audit.ts";
-import { databaseOf } from "../../storage/database.ts";
+import type { ShardId } from "../../core/ids.ts";
+import { listUndrainedRows } from "../../storage/outboxes/audit.ts";
+import { openDatabase } from "../../storage/database.ts";
 import type { ChainPage } from "../../durable-objects/audit-log/tables.ts";
-import { auditShard, chainTag, judge, shown, type AuditStub } from "../support/audit.ts";
+import { getAuditLogStub, toChainTag, verifyChain, fetchChainWithProof, type AuditStub } from "../support/audit.ts";
 
 // Shards of this file alone: emptying the storage between files passes over objects that have gone idle.
 let written = 0;
@@ -21,7 +21,7 @@ const commitRows = async (db: D1Database, shard: number, chain: string, count: n
     ids.map((id) =>
       db
         .prepare(
-          `INSERT INTO audit_outbox (id, shard, chain, type, entity_type, entity_id, at, payload_hash)
+          `INSERT INTO audit_outbox (id, audit_log, chain, type, entity_type, entity_id, at, payload_hash)
            VALUES (?, ?, ?, 'share.created', 'share', ?, 1772600767089, ?)`,
         )
         .bind(id, shard, chain, `shr_${id}`, "ab".repeat(32)),
@@ -34,7 +34,7 @@ const commitRows = async (db: D1Database, shard: number, chain: string, count: n
 const commitMany = (db: D1Database, shard: number, chain: string, count: number): Promise<unknown> =>
   db
     .prepare(
-      `INSERT INTO audit_outbox (id, shard, chain, type, entity_type, entity_id, at, payload_hash)
+      `INSERT INTO audit_outbox (id, audit_log, chain, type, entity_type, entity_id, at, payload_hash)
        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
        SELECT 'many-' || ?2 || '-' || ?3 || '-' || i, ?2, ?3, 'share.created', 'share', 'shr_' || i, 1772600767089, ?4 FROM n`,
     )
@@ -42,11 +42,11 @@ const commitMany = (db: D1Database, shard: number, chain: string, count: number)
     .run();
 
 const undrained = async (db: D1Database, shard: number): Promise<number> =>
-  (await db.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE shard = ? AND drained_at IS NULL").bind(shard).first<{ n: number }>())
+  (await db.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE audit_log = ? AND drained_at IS NULL").bind(shard).first<{ n: number }>())
     ?.n ?? -1;
 
 const lengthOf = async (stub: AuditStub, chain: string): Promise<number> => {
-  const page = (await stub.readChain(chain, 1)) as ChainPage | null;
+  const page = (await stub.getChainPage(chain, 1)) as ChainPage | null;
   return page === null ? 0 : Number(page.head.seq);
 };
 
@@ -83,49 +83,49 @@ const failing = (db: D1Database, text: string, failures: number): { db: D1Databa
 
 describe("the outboxes", () => {
   test("of every home are drained soon after a notice, and marked", async () => {
-    const stub = auditShard(21);
-    const [here, there] = [chainTag(0x11), chainTag(0x12)];
+    const stub = getAuditLogStub(21);
+    const [here, there] = [toChainTag(0x11), toChainTag(0x12)];
     await commitRows(env.DB, 21, here, 3);
     await commitRows(env.DB_01, 21, there, 2);
     await commitRows(env.DB, 22, here, 1); // another shard's
-    await Promise.all([stub.notify(), stub.notify(), stub.notify()]);
+    await Promise.all([stub.requestDrain(), stub.requestDrain(), stub.requestDrain()]);
     await eventually(async () => (await undrained(env.DB, 21)) + (await undrained(env.DB_01, 21)) === 0);
     expect(await lengthOf(stub, here)).toBe(3);
     expect(await lengthOf(stub, there)).toBe(2);
     expect(await undrained(env.DB, 22)).toBe(1);
-    const { page, proven } = await shown(stub, there);
+    const { page, proven } = await fetchChainWithProof(stub, there);
     expect(page.entries.map(({ home }) => home)).toEqual(["01", "01"]);
-    expect(await judge(21, page, proven)).toBe("ok");
+    expect(await verifyChain(21, page, proven)).toBe("ok");
     await eventually(async () => (await alarmOf(stub)) === null); // nothing left to do, so nothing wakes it
   });
 
   test("keep their order and take more than a page", { timeout: 60_000 }, async () => {
-    const stub = auditShard(22);
-    const chain = chainTag(0x21);
+    const stub = getAuditLogStub(22);
+    const chain = toChainTag(0x21);
     const ids = [...(await commitRows(env.DB, 22, chain, 600)), ...(await commitRows(env.DB, 22, chain, 650))];
-    expect(await stub.drainNow()).toMatchObject({ more: false });
-    const page = (await stub.readChain(chain, 2_000)) as ChainPage;
+    expect(await stub.drainNow()).toMatchObject({ hasMore: false });
+    const page = (await stub.getChainPage(chain, 2_000)) as ChainPage;
     expect(page.entries.map(({ outbox_id }) => outbox_id)).toEqual(ids.toReversed());
     expect(await undrained(env.DB, 22)).toBe(0);
-    expect(await undrainedRows(databaseOf(env.DB), 22, 0, 10)).toEqual([]);
-    expect(await stub.drainNow()).toEqual({ appended: 0, more: false });
+    expect(await listUndrainedRows(openDatabase(env.DB), 22, 0, 10)).toEqual([]);
+    expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });
   });
 
   test("that hold more than one run may take are gone on with at once", { timeout: 60_000 }, async () => {
-    const stub = auditShard(29);
-    await commitMany(env.DB, 29, chainTag(0x91), 10_001);
+    const stub = getAuditLogStub(29);
+    await commitMany(env.DB, 29, toChainTag(0x91), 10_001);
     await runInDurableObject(stub, async (log, state) => {
       await log.alarm();
       const next = await state.storage.getAlarm();
       expect(next === null ? 0 : next - Date.now()).toBeLessThan(1_000); // not the fifteen seconds of a failure
     });
     await eventually(async () => (await undrained(env.DB, 29)) === 0);
-    expect(await lengthOf(stub, chainTag(0x91))).toBe(10_001);
+    expect(await lengthOf(stub, toChainTag(0x91))).toBe(10_001);
   });
 
   test("read again after dying between the append and the mark give nothing twice (C3)", async () => {
-    const stub = auditShard(23);
-    const chain = chainTag(0x31);
+    const stub = getAuditLogStub(23);
+    const chain = toChainTag(0x31);
     await commitRows(env.DB, 23, chain, 5);
     const { db } = failing(env.DB, 'update "audit_outbox"', 1);
     await runInDurableObject(stub, async (_, state) => {
@@ -135,14 +135,14 @@ describe("the outboxes", () => {
     expect(await lengthOf(stub, chain)).toBe(5);
     expect(await undrained(env.DB, 23)).toBe(5);
     await evictDurableObject(stub);
-    expect(await stub.drainNow()).toEqual({ appended: 0, more: false });
+    expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });
     expect(await undrained(env.DB, 23)).toBe(0);
     expect(await lengthOf(stub, chain)).toBe(5);
   });
 
   test("read by many at once give nothing twice (C2)", async () => {
-    const stub = auditShard(23);
-    const chain = chainTag(0x32);
+    const stub = getAuditLogStub(23);
+    const chain = toChainTag(0x32);
     await commitRows(env.DB, 23, chain, 40);
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => stub.drainNow()));
     expect(outcomes.reduce((sum, outcome) => sum + (outcome?.appended ?? 0), 0)).toBe(40);
@@ -150,8 +150,8 @@ describe("the outboxes", () => {
   });
 
   test("that fail ten times in a row are tried an eleventh time (C4)", async () => {
-    const stub = auditShard(24);
-    const chain = chainTag(0x41);
+    const stub = getAuditLogStub(24);
+    const chain = toChainTag(0x41);
     await commitRows(env.DB, 24, chain, 2);
     const { db, failed } = failing(env.DB, 'select "ord"', 10);
     await runInDurableObject(stub, async (_, state) => {
@@ -170,8 +170,8 @@ describe("the outboxes", () => {
   });
 
   test("of a home whose database fails keep those of no other home waiting, and are tried again", async () => {
-    const stub = auditShard(24);
-    const [broken, sound] = [chainTag(0x42), chainTag(0x43)];
+    const stub = getAuditLogStub(24);
+    const [broken, sound] = [toChainTag(0x42), toChainTag(0x43)];
     await commitRows(env.DB, 24, broken, 1);
     await commitRows(env.DB_01, 24, sound, 2);
     const { db } = failing(env.DB, 'select "ord"', 3);
@@ -182,8 +182,8 @@ describe("the outboxes", () => {
       await commitRows(env.DB_01, 24, sound, 1);
       await expect(log.drainNow()).rejects.toThrow();
       await commitRows(env.DB_01, 24, sound, 1);
-      expect(await log.drainNow("01" as Home)).toEqual({ appended: 1, more: false }); // a reader is told of the own home alone
-      await expect(log.drainNow("00" as Home)).rejects.toThrow();
+      expect(await log.drainNow("01" as ShardId)).toEqual({ appended: 1, hasMore: false }); // a reader is told of the own home alone
+      await expect(log.drainNow("00" as ShardId)).rejects.toThrow();
     });
     expect(await undrained(env.DB_01, 24)).toBe(0);
     expect(await lengthOf(stub, sound)).toBe(4);
@@ -192,8 +192,8 @@ describe("the outboxes", () => {
   });
 
   test("are drained by an alarm that a restart interrupted (C3)", async () => {
-    const stub = auditShard(25);
-    const chain = chainTag(0x51);
+    const stub = getAuditLogStub(25);
+    const chain = toChainTag(0x51);
     await commitRows(env.DB, 25, chain, 1);
     await runInDurableObject(stub, (_, state) => state.storage.setAlarm(Date.now() + 60_000));
     await evictDurableObject(stub);
@@ -202,28 +202,28 @@ describe("the outboxes", () => {
   });
 
   test("hold back nothing but a row that no chain can take", async () => {
-    const stub = auditShard(26);
-    const chain = chainTag(0x61);
+    const stub = getAuditLogStub(26);
+    const chain = toChainTag(0x61);
     await commitRows(env.DB, 26, "not a tag", 1);
     await commitRows(env.DB, 26, chain, 3);
-    expect(await stub.drainNow()).toEqual({ appended: 3, more: false });
+    expect(await stub.drainNow()).toEqual({ appended: 3, hasMore: false });
     expect(await undrained(env.DB, 26)).toBe(1);
-    expect(await stub.drainNow()).toEqual({ appended: 0, more: false });
+    expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });
   });
 
   test("are drained behind a full page of such rows, which is not read over and over", { timeout: 60_000 }, async () => {
-    const stub = auditShard(28);
+    const stub = getAuditLogStub(28);
     await commitMany(env.DB, 28, "no tag either", 600);
-    await commitRows(env.DB, 28, chainTag(0x81), 2);
-    expect(await stub.drainNow()).toEqual({ appended: 2, more: false });
+    await commitRows(env.DB, 28, toChainTag(0x81), 2);
+    expect(await stub.drainNow()).toEqual({ appended: 2, hasMore: false });
     await commitMany(env.DB, 28, "nor this one", 9_500);
-    expect(await stub.drainNow()).toEqual({ appended: 0, more: false });
+    expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });
   });
 
   test("wait while the log is frozen, and it keeps looking", async () => {
-    const stub = auditShard(27);
-    await commitRows(env.DB, 27, chainTag(0x71), 1);
-    await stub.assertHighwater("1", "00".repeat(32));
+    const stub = getAuditLogStub(27);
+    await commitRows(env.DB, 27, toChainTag(0x71), 1);
+    await stub.checkHighwater("1", "00".repeat(32));
     await runInDurableObject(stub, async (log, state) => {
       await log.alarm();
       expect((await state.storage.getAlarm()) ?? 0).toBeGreaterThan(Date.now() + 30_000);
@@ -232,14 +232,14 @@ describe("the outboxes", () => {
   });
 
   test("are not asked sooner than an alarm that is due sooner", async () => {
-    const stub = auditShard(20);
+    const stub = getAuditLogStub(20);
     await runInDurableObject(stub, async (log, state) => {
       const due = Date.now() + 10;
       await state.storage.setAlarm(due);
-      await log.notify();
+      await log.requestDrain();
       expect([due, null]).toContain(await state.storage.getAlarm());
       await state.storage.setAlarm(Date.now() + 15_000);
-      await log.notify();
+      await log.requestDrain();
       expect((await state.storage.getAlarm()) ?? 0).toBeLessThan(Date.now() + 1_000);
     });
   });

@@ -2,34 +2,42 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect, test } from "vitest";
 import { verifyAuditProof } from "../../core/audit/proof.ts";
-import { bytesOfBase64, bytesOfHex, utf8 } from "../../core/bytes.ts";
+import { fromBase64, fromHex, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { parseCheckpoint, verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
 import { isConsistent } from "../../core/ledger/merkle.ts";
-import { entriesOfBundle } from "../../core/ledger/tiles.ts";
+import { parseEntryBundle } from "../../core/ledger/tiles.ts";
 import { verifyTlogProof } from "../../core/ledger/tlog-proof.ts";
-import { addCheckpointText } from "../../core/ledger/witness.ts";
-import type { ProvenHead } from "../../durable-objects/audit-log/object.ts";
-import { keepIntervalCheckpoint, maxLookedThrough, type AuditRow, type ChainPage } from "../../durable-objects/audit-log/tables.ts";
+import { formatAddCheckpointRequest } from "../../core/ledger/witness.ts";
+import type { ChainHeadProof } from "../../durable-objects/audit-log/object.ts";
+import { saveIntervalCheckpoint, maxEntriesScanned, type AuditRow, type ChainPage } from "../../durable-objects/audit-log/tables.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
-import { auditRow, auditShard, auditTrust, chainTag, judge, shown, type AuditStub } from "../support/audit.ts";
-import { freshLedger } from "../support/ledger.ts";
+import {
+  buildAuditRow,
+  getAuditLogStub,
+  getAuditTrust,
+  toChainTag,
+  verifyChain,
+  fetchChainWithProof,
+  type AuditStub,
+} from "../support/audit.ts";
+import { createLedger } from "../support/ledger.ts";
 import vectors from "../vectors/ledger.json" with { type: "json" };
 
 const sql = <T>(stub: AuditStub, work: (sql: SqlStorage) => T): Promise<T> =>
   runInDurableObject(stub, (_, state) => work(state.storage.sql));
-const sizeOf = async (stub: AuditStub): Promise<number> => Number((await stub.state()).size);
+const sizeOf = async (stub: AuditStub): Promise<number> => Number((await stub.getState()).size);
 const iso = (minutes: number): string => new Date(1_772_600_000_000 + minutes * 60_000).toISOString();
 
 describe("chains", () => {
   test("hold the entries of the vectors, hash for hash", async () => {
-    const stub = auditShard(1);
+    const stub = getAuditLogStub(1);
     const { audit } = vectors;
-    await stub.append(Array.from({ length: audit.index }, (_, at) => auditRow(`filler ${at}`, chainTag(at + 1))));
+    await stub.append(Array.from({ length: audit.index }, (_, at) => buildAuditRow(`filler ${at}`, toChainTag(at + 1))));
     const rows = audit.entries.map(({ canonical }, at): AuditRow => {
       const entry = JSON.parse(canonical);
       return {
-        ...auditRow(`vector ${at}`, audit.chain),
+        ...buildAuditRow(`vector ${at}`, audit.chain),
         type: entry.type,
         entityType: entry.entity_type,
         entityId: entry.entity_id,
@@ -38,7 +46,7 @@ describe("chains", () => {
       };
     });
     expect(await stub.append(rows)).toEqual({ appended: 3, known: 0, malformed: [] });
-    const page = (await stub.readChain(audit.chain, 10)) as ChainPage;
+    const page = (await stub.getChainPage(audit.chain, 10)) as ChainPage;
     expect(page.chainIndex).toBe(audit.index);
     expect(page.entries.map(({ hash }) => hash)).toEqual(audit.entries.map(({ hash }) => hash).toReversed());
     expect(page.entries.at(-1)?.prev_hash).toBe(audit.genesis);
@@ -48,17 +56,17 @@ describe("chains", () => {
   test("take a thousand appends at once over seven principals: no gap, no fork, a thousand leaves (C1, C2)", {
     timeout: 60_000,
   }, async () => {
-    const stub = auditShard(2);
-    const rows = Array.from({ length: 1_000 }, (_, at) => auditRow(`row ${at}`, chainTag(at % 7)));
+    const stub = getAuditLogStub(2);
+    const rows = Array.from({ length: 1_000 }, (_, at) => buildAuditRow(`row ${at}`, toChainTag(at % 7)));
     const outcomes = await Promise.all(rows.map((row) => stub.append([row])));
     expect(outcomes.every((outcome) => outcome?.appended === 1)).toBe(true);
     expect(await sizeOf(stub)).toBe(1_000);
     const before = await stub.checkpoint(1, iso(15));
     const seen = new Set<string>();
     for (let index = 0; index < 7; index += 1) {
-      const { page, proven } = await shown(stub, chainTag(index));
+      const { page, proven } = await fetchChainWithProof(stub, toChainTag(index));
       expect(page.entries).toHaveLength(index < 6 ? 143 : 142);
-      expect(await judge(2, page, proven)).toBe(`ok, complete up to ${page.head.seq}`);
+      expect(await verifyChain(2, page, proven)).toBe(`ok, complete up to ${page.head.seq}`);
       for (const { log_index } of page.entries) seen.add(log_index);
     }
     expect(seen.size).toBe(1_000);
@@ -71,57 +79,57 @@ describe("chains", () => {
     ]);
     expect(again.reduce((sum, outcome) => sum + (outcome?.appended ?? 0), 0)).toBe(0);
     expect(await sizeOf(stub)).toBe(1_001); // the leaves and the heads record of the period
-    const mixed = rows.slice(0, 50).flatMap((row, at) => [row, auditRow(`new ${at}`, chainTag(at % 7)), row]);
+    const mixed = rows.slice(0, 50).flatMap((row, at) => [row, buildAuditRow(`new ${at}`, toChainTag(at % 7)), row]);
     expect(await stub.append(mixed)).toEqual({ appended: 50, known: 100, malformed: [] });
 
     const after = await stub.checkpoint(2, iso(30));
     if (before === null || after === null) throw new Error("frozen");
-    const [older, newer] = [before, after].map(({ size, root }) => ({ size: BigInt(size), root: bytesOfHex(root) as Uint8Array }));
-    const proof = (await stub.consistencyProof(before.size, after.size)).map((hash) => bytesOfBase64(hash) as Uint8Array);
+    const [older, newer] = [before, after].map(({ size, root }) => ({ size: BigInt(size), root: fromHex(root) as Uint8Array }));
+    const proof = (await stub.buildConsistencyProof(before.size, after.size)).map((hash) => fromBase64(hash) as Uint8Array);
     if (older === undefined || newer === undefined) throw new Error("no heads");
     expect(isConsistent(sha256, older, newer, proof)).toBe(true);
     for (let index = 0; index < 7; index += 1) {
-      const { page, proven } = await shown(stub, chainTag(index));
-      expect(await judge(2, page, proven)).toBe(`ok, complete up to ${page.head.seq}`);
+      const { page, proven } = await fetchChainWithProof(stub, toChainTag(index));
+      expect(await verifyChain(2, page, proven)).toBe(`ok, complete up to ${page.head.seq}`);
     }
   });
 
   test("hold an event that touches two principals once each", async () => {
-    const stub = auditShard(3);
-    const [a, b] = [chainTag(0xa), chainTag(0xb)];
-    expect(await stub.append([auditRow("both", a), auditRow("both", b), auditRow("both", a)])).toEqual({
+    const stub = getAuditLogStub(3);
+    const [a, b] = [toChainTag(0xa), toChainTag(0xb)];
+    expect(await stub.append([buildAuditRow("both", a), buildAuditRow("both", b), buildAuditRow("both", a)])).toEqual({
       appended: 2,
       known: 1,
       malformed: [],
     });
-    expect(await stub.append([auditRow("both", b), auditRow("both", a)])).toEqual({ appended: 0, known: 2, malformed: [] });
-    expect(((await stub.readChain(a, 5)) as ChainPage).head.seq).toBe("1");
-    expect(((await stub.readChain(b, 5)) as ChainPage).head.seq).toBe("1");
-    expect(await stub.readChain(chainTag(0xc), 5)).toBeNull();
-    expect(await stub.proofFor(chainTag(0xc))).toBeNull();
+    expect(await stub.append([buildAuditRow("both", b), buildAuditRow("both", a)])).toEqual({ appended: 0, known: 2, malformed: [] });
+    expect(((await stub.getChainPage(a, 5)) as ChainPage).head.seq).toBe("1");
+    expect(((await stub.getChainPage(b, 5)) as ChainPage).head.seq).toBe("1");
+    expect(await stub.getChainPage(toChainTag(0xc), 5)).toBeNull();
+    expect(await stub.proveChainHead(toChainTag(0xc))).toBeNull();
   });
 
   test("pass over rows that no chain can hold, and name them", async () => {
-    const stub = auditShard(3);
-    const good = auditRow("good", chainTag(0xd));
+    const stub = getAuditLogStub(3);
+    const good = buildAuditRow("good", toChainTag(0xd));
     const outcome = await stub.append([
-      auditRow("upper-case tag", "ABCDEF00112233445566778899AABBCC"),
-      auditRow("short hash", chainTag(0xd), { payloadHash: "ab" }),
-      auditRow("no time", chainTag(0xd), { at: Number.NaN }),
-      auditRow("no type", chainTag(0xd), { type: "" }),
+      buildAuditRow("upper-case tag", "ABCDEF00112233445566778899AABBCC"),
+      buildAuditRow("short hash", toChainTag(0xd), { payloadHash: "ab" }),
+      buildAuditRow("no time", toChainTag(0xd), { at: Number.NaN }),
+      buildAuditRow("no type", toChainTag(0xd), { type: "" }),
       good,
     ]);
     expect(outcome).toEqual({ appended: 1, known: 0, malformed: ["upper-case tag", "short hash", "no time", "no type"] });
   });
 
   test("are read in pages, newest first", async () => {
-    const stub = auditShard(3);
-    const chain = chainTag(0xe);
-    await stub.append(Array.from({ length: 7 }, (_, at) => auditRow(`page ${at}`, chain)));
+    const stub = getAuditLogStub(3);
+    const chain = toChainTag(0xe);
+    await stub.append(Array.from({ length: 7 }, (_, at) => buildAuditRow(`page ${at}`, chain)));
     const seqs: string[] = [];
     let before: number | null = null;
     do {
-      const page = (await stub.readChain(chain, 3, before)) as ChainPage;
+      const page = (await stub.getChainPage(chain, 3, before)) as ChainPage;
       seqs.push(...page.entries.map(({ seq }) => seq));
       before = page.nextBeforeSeq === null ? null : Number(page.nextBeforeSeq);
     } while (before !== null);
@@ -129,27 +137,27 @@ describe("chains", () => {
   });
 
   test("are read of some entities alone, in pages, under the numbers they have", async () => {
-    const stub = auditShard(3);
-    const chain = chainTag(0x1e);
+    const stub = getAuditLogStub(3);
+    const chain = toChainTag(0x1e);
     const about = ["shr_0", "shr_2"];
-    await stub.append(Array.from({ length: 9 }, (_, at) => auditRow(`of some ${at}`, chain, { entityId: `shr_${at % 3}` })));
-    const first = (await stub.readChain(chain, 4, null, null, about)) as ChainPage;
-    const second = (await stub.readChain(chain, 4, Number(first.nextBeforeSeq), null, about)) as ChainPage;
+    await stub.append(Array.from({ length: 9 }, (_, at) => buildAuditRow(`of some ${at}`, chain, { entityId: `shr_${at % 3}` })));
+    const first = (await stub.getChainPage(chain, 4, null, null, about)) as ChainPage;
+    const second = (await stub.getChainPage(chain, 4, Number(first.nextBeforeSeq), null, about)) as ChainPage;
     expect([first, second].map(({ entries }) => entries.map(({ seq }) => seq))).toEqual([
       ["9", "7", "6", "4"],
       ["3", "1"],
     ]);
     expect([first.head.seq, second.nextBeforeSeq]).toEqual(["9", null]);
-    expect(((await stub.readChain(chain, 4, null, null, [])) as ChainPage).entries).toEqual([]);
+    expect(((await stub.getChainPage(chain, 4, null, null, [])) as ChainPage).entries).toEqual([]);
   });
 
   test("are looked through for some entities so many at a time, also where none is found", async () => {
-    const stub = auditShard(3);
-    const chain = chainTag(0x2e);
-    const others = Array.from({ length: maxLookedThrough }, (_, at) => auditRow(`of others ${at}`, chain, { entityId: "shr_other" }));
-    await stub.append([auditRow("of mine", chain, { entityId: "shr_mine" }), ...others]);
-    const first = (await stub.readChain(chain, 4, null, null, ["shr_mine"])) as ChainPage;
-    const second = (await stub.readChain(chain, 4, Number(first.nextBeforeSeq), null, ["shr_mine"])) as ChainPage;
+    const stub = getAuditLogStub(3);
+    const chain = toChainTag(0x2e);
+    const others = Array.from({ length: maxEntriesScanned }, (_, at) => buildAuditRow(`of others ${at}`, chain, { entityId: "shr_other" }));
+    await stub.append([buildAuditRow("of mine", chain, { entityId: "shr_mine" }), ...others]);
+    const first = (await stub.getChainPage(chain, 4, null, null, ["shr_mine"])) as ChainPage;
+    const second = (await stub.getChainPage(chain, 4, Number(first.nextBeforeSeq), null, ["shr_mine"])) as ChainPage;
     expect([first, second].map(({ entries, nextBeforeSeq }) => [entries.map(({ seq }) => seq), nextBeforeSeq])).toEqual([
       [[], "2"],
       [["1"], null],
@@ -157,75 +165,80 @@ describe("chains", () => {
   });
 
   test("survive a restart of the object", async () => {
-    const stub = auditShard(3);
-    const chain = chainTag(0xf);
-    await stub.append([auditRow("before", chain)]);
+    const stub = getAuditLogStub(3);
+    const chain = toChainTag(0xf);
+    await stub.append([buildAuditRow("before", chain)]);
     await evictDurableObject(stub);
-    await stub.append([auditRow("before", chain), auditRow("after", chain)]);
-    const { page, proven } = await shown(stub, chain);
+    await stub.append([buildAuditRow("before", chain), buildAuditRow("after", chain)]);
+    const { page, proven } = await fetchChainWithProof(stub, chain);
     expect(page.head.seq).toBe("2");
-    expect(await judge(3, page, proven)).toMatch(/^ok/);
+    expect(await verifyChain(3, page, proven)).toMatch(/^ok/);
   });
 });
 
 describe("what is shown to a principal", () => {
   const shard = 4;
-  const stub = auditShard(shard);
-  const alice = chainTag(0xa11ce);
-  const bob = chainTag(0xb0b);
+  const stub = getAuditLogStub(shard);
+  const alice = toChainTag(0xa11ce);
+  const bob = toChainTag(0xb0b);
 
   test("proves what was written, and that nothing was left out up to the newest record", { timeout: 30_000 }, async () => {
-    await stub.append([auditRow("a1", alice), auditRow("b1", bob), auditRow("a2", alice)]);
-    const early = await shown(stub, alice);
+    await stub.append([buildAuditRow("a1", alice), buildAuditRow("b1", bob), buildAuditRow("a2", alice)]);
+    const early = await fetchChainWithProof(stub, alice);
     expect(early.proven.proof.heads).toBeNull();
-    expect(await judge(shard, early.page, early.proven)).toBe("ok");
+    expect(await verifyChain(shard, early.page, early.proven)).toBe("ok");
 
     await stub.checkpoint(1, iso(15));
-    const recorded = await shown(stub, alice);
-    expect(await judge(shard, recorded.page, recorded.proven)).toBe("ok, complete up to 2");
+    const recorded = await fetchChainWithProof(stub, alice);
+    expect(await verifyChain(shard, recorded.page, recorded.proven)).toBe("ok, complete up to 2");
 
     // The record stays provable while heads move on, for chains that changed, that did not, and that are new.
-    await stub.append([auditRow("a3", alice), auditRow("c1", chainTag(0xc)), auditRow("a4", alice), auditRow("d1", chainTag(0xd))]);
+    await stub.append([
+      buildAuditRow("a3", alice),
+      buildAuditRow("c1", toChainTag(0xc)),
+      buildAuditRow("a4", alice),
+      buildAuditRow("d1", toChainTag(0xd)),
+    ]);
     for (const [chain, verdict] of [
       [alice, "ok, complete up to 2"],
       [bob, "ok, complete up to 1"],
-      [chainTag(0xc), "ok"],
+      [toChainTag(0xc), "ok"],
     ] as const) {
-      const { page, proven } = await shown(stub, chain);
-      expect(await judge(shard, page, proven)).toBe(verdict);
+      const { page, proven } = await fetchChainWithProof(stub, chain);
+      expect(await verifyChain(shard, page, proven)).toBe(verdict);
     }
     await stub.checkpoint(2, iso(30));
-    for (const chain of [alice, bob, chainTag(0xc), chainTag(0xd)]) {
-      const { page, proven } = await shown(stub, chain);
-      expect(await judge(shard, page, proven)).toBe(`ok, complete up to ${page.head.seq}`);
+    for (const chain of [alice, bob, toChainTag(0xc), toChainTag(0xd)]) {
+      const { page, proven } = await fetchChainWithProof(stub, chain);
+      expect(await verifyChain(shard, page, proven)).toBe(`ok, complete up to ${page.head.seq}`);
     }
   });
 
   test("is found out when the newest entries are kept back (C6)", async () => {
-    const { page, proven } = await shown(stub, alice);
+    const { page, proven } = await fetchChainWithProof(stub, alice);
     const cut = { ...page, entries: page.entries.slice(1), head: { seq: "3", hash: page.entries[1]?.hash ?? "" } };
-    const [proof] = (await stub.entryProofs(alice, [3])) as { seq: number; tlog_proof: string }[];
+    const [proof] = (await stub.proveEntries(alice, [3])) as { seq: number; tlog_proof: string }[];
     const withOlderHead = { ...proven, proof: { ...proven.proof, head_tlog_proof: proof?.tlog_proof ?? "" } };
-    expect(await judge(shard, cut, withOlderHead)).toBe("entries_missing");
-    expect(await judge(shard, cut, proven)).toBe("head:root_mismatch");
+    expect(await verifyChain(shard, cut, withOlderHead)).toBe("entries_missing");
+    expect(await verifyChain(shard, cut, proven)).toBe("head:root_mismatch");
   });
 
   test("is found out when it is somebody else's (C5)", async () => {
-    const alices = await shown(stub, alice);
-    const bobs = await shown(stub, bob);
-    expect(await judge(shard, alices.page, bobs.proven)).toBe("head:root_mismatch");
+    const alices = await fetchChainWithProof(stub, alice);
+    const bobs = await fetchChainWithProof(stub, bob);
+    expect(await verifyChain(shard, alices.page, bobs.proven)).toBe("head:root_mismatch");
     const heads = bobs.proven.proof.heads;
-    expect(await judge(shard, alices.page, { ...alices.proven, proof: { ...alices.proven.proof, heads } })).toBe("leaf_malformed");
-    expect(await judge(shard, { ...bobs.page, chain: alice }, bobs.proven)).toBe("wrong_chain at 1");
-    expect(await judge(shard, { ...alices.page, chainIndex: 1 }, alices.proven)).toBe("prev_mismatch at 1");
+    expect(await verifyChain(shard, alices.page, { ...alices.proven, proof: { ...alices.proven.proof, heads } })).toBe("leaf_malformed");
+    expect(await verifyChain(shard, { ...bobs.page, chain: alice }, bobs.proven)).toBe("wrong_chain at 1");
+    expect(await verifyChain(shard, { ...alices.page, chainIndex: 1 }, alices.proven)).toBe("prev_mismatch at 1");
   });
 
   test("is found out when any part of its proof is another one's", async () => {
-    const { page, proven } = await shown(stub, alice);
+    const { page, proven } = await fetchChainWithProof(stub, alice);
     const { proof } = proven;
     if (proof.heads === null) throw new Error("no heads proof");
     const { heads } = proof;
-    const changes: [ProvenHead["proof"], string][] = [
+    const changes: [ChainHeadProof["proof"], string][] = [
       [{ ...proof, origin: "svc.test/audit/5" }, "origin_mismatch"],
       [{ ...proof, checkpoint: proof.checkpoint.replace("\n", "x\n") }, "checkpoint:bad_signature"],
       [{ ...proof, heads: { ...heads, size: "3" } }, "record_malformed"],
@@ -236,33 +249,33 @@ describe("what is shown to a principal", () => {
       [{ ...proof, heads: { ...heads, leaf: heads.leaf.replace('"seq":"4"', '"seq":"3"') } }, "heads_mismatch"],
       [{ ...proof, heads: { ...heads, leaf: heads.leaf.replace('"seq":"4"', '"seq":4') } }, "leaf_malformed"],
     ];
-    for (const [changed, fault] of changes) expect(await judge(shard, page, { ...proven, proof: changed })).toBe(fault);
-    const before = await stub.proofFor(alice, 4);
+    for (const [changed, fault] of changes) expect(await verifyChain(shard, page, { ...proven, proof: changed })).toBe(fault);
+    const before = await stub.proveChainHead(alice, 4);
     expect(before).not.toBeNull();
     const older = { ...proof, checkpoint: before?.proof.checkpoint ?? "" };
-    expect(await judge(shard, page, { ...proven, proof: older })).toBe("checkpoint_mismatch");
+    expect(await verifyChain(shard, page, { ...proven, proof: older })).toBe("checkpoint_mismatch");
   });
 
   test("is found out when it is another history than the recorded one, however well it hangs together", async () => {
-    const { page, proven } = await shown(stub, alice);
+    const { page, proven } = await fetchChainWithProof(stub, alice);
     const place = { chain: alice, chainIndex: BigInt(page.chainIndex) };
     const head = { seq: BigInt(page.head.seq), hash: page.head.hash };
     for (const rewritten of [() => "cd".repeat(32), () => undefined]) {
-      const verdict = await verifyAuditProof(noteCrypto, auditTrust(shard), place, head, rewritten, proven.proof);
+      const verdict = await verifyAuditProof(noteCrypto, getAuditTrust(shard), place, head, rewritten, proven.proof);
       expect(verdict).toEqual({ ok: false, fault: "leaf_mismatch" });
     }
   });
 
   test("comes with one proof an entry", async () => {
-    const { page } = await shown(stub, alice);
-    const proofs = (await stub.entryProofs(alice, [1, 3, 4, 99])) as { seq: number; tlog_proof: string }[];
+    const { page } = await fetchChainWithProof(stub, alice);
+    const proofs = (await stub.proveEntries(alice, [1, 3, 4, 99])) as { seq: number; tlog_proof: string }[];
     expect(proofs.map(({ seq }) => seq)).toEqual([1, 3, 4]);
     for (const { seq, tlog_proof } of proofs) {
       const hash = page.entries.find((entry) => entry.seq === String(seq))?.hash ?? "";
-      const verdict = await verifyTlogProof(noteCrypto, tlog_proof, bytesOfHex(hash) as Uint8Array, auditTrust(shard));
+      const verdict = await verifyTlogProof(noteCrypto, tlog_proof, fromHex(hash) as Uint8Array, getAuditTrust(shard));
       expect(verdict.ok).toBe(true);
     }
-    expect(await stub.entryProofs(alice, [99])).toEqual([]);
+    expect(await stub.proveEntries(alice, [99])).toEqual([]);
   });
 
   // Every way to change a stored row; the reader is shown whatever the tables then say.
@@ -293,8 +306,8 @@ describe("what is shown to a principal", () => {
       return rows;
     });
     try {
-      const { page, proven } = await shown(stub, alice);
-      expect(await judge(shard, page, proven)).toBe(fault);
+      const { page, proven } = await fetchChainWithProof(stub, alice);
+      expect(await verifyChain(shard, page, proven)).toBe(fault);
     } finally {
       await sql(stub, (storage) => {
         for (const [at, table] of tables.entries()) {
@@ -303,15 +316,15 @@ describe("what is shown to a principal", () => {
         }
       });
     }
-    const { page, proven } = await shown(stub, alice);
-    expect(await judge(shard, page, proven)).toBe("ok, complete up to 4");
+    const { page, proven } = await fetchChainWithProof(stub, alice);
+    expect(await verifyChain(shard, page, proven)).toBe("ok, complete up to 4");
   });
 });
 
 describe("a chain of two dozen entries", () => {
   const shard = 11;
-  const stub = auditShard(shard);
-  const chain = chainTag(0xca11);
+  const stub = getAuditLogStub(shard);
+  const chain = toChainTag(0xca11);
   const count = 24;
   type Row = { log_index: number; type: string; at: string; entity_type: string; entity_id: string; payload_hash: string };
   const texts = ["type", "at", "entity_type", "entity_id", "payload_hash"] as const;
@@ -349,14 +362,14 @@ describe("a chain of two dozen entries", () => {
       const { bytes } = storage.exec<{ bytes: ArrayBuffer }>(`SELECT ${column} AS bytes FROM ${from}`, place).one();
       storage.exec(`UPDATE ${from.replace(" WHERE", ` SET ${column} = ? WHERE`)}`, withOneByteChanged(new Uint8Array(bytes)), place);
     } else {
-      const text = new TextDecoder().decode(withOneByteChanged(utf8(row[what as (typeof texts)[number]])));
+      const text = new TextDecoder().decode(withOneByteChanged(encodeUtf8(row[what as (typeof texts)[number]])));
       storage.exec(`UPDATE entry SET ${what} = ? ${at}`, text, seq);
     }
     return { seq, what };
   };
 
   test("names the first entry that was changed, deleted or moved, of a thousand random changes (T6)", { timeout: 120_000 }, async () => {
-    await stub.append(Array.from({ length: count }, (_, at) => auditRow(`e${at}`, chain)));
+    await stub.append(Array.from({ length: count }, (_, at) => buildAuditRow(`e${at}`, chain)));
     await stub.checkpoint(1, iso(15));
     const missed: string[] = [];
     const counted = new Map<string, number>();
@@ -367,8 +380,8 @@ describe("a chain of two dozen entries", () => {
       for (let change = 0; change < 1_000; change += 1) {
         const { seq, what } = tamper(storage.sql);
         counted.set(what, (counted.get(what) ?? 0) + 1);
-        const { page, proven } = await shown(object as unknown as AuditStub, chain);
-        const verdict = await judge(shard, page, proven);
+        const { page, proven } = await fetchChainWithProof(object as unknown as AuditStub, chain);
+        const verdict = await verifyChain(shard, page, proven);
         const isNewestGone = what === "delete" && seq === count; // no number is left to name: the record of heads misses it
         if (isNewestGone ? verdict !== "entries_missing" : !verdict.endsWith(` at ${seq}`)) missed.push(`${what} ${seq}: ${verdict}`);
         for (const [at, table] of tables.entries()) {
@@ -379,22 +392,22 @@ describe("a chain of two dozen entries", () => {
     });
     expect(missed).toEqual([]);
     expect([...counted.values()].every((times) => times > 50)).toBe(true);
-    const { page, proven } = await shown(stub, chain);
-    expect(await judge(shard, page, proven)).toBe(`ok, complete up to ${count}`);
+    const { page, proven } = await fetchChainWithProof(stub, chain);
+    expect(await verifyChain(shard, page, proven)).toBe(`ok, complete up to ${count}`);
   });
 });
 
 describe("closing an interval", () => {
   const shard = 5;
-  const stub = auditShard(shard);
+  const stub = getAuditLogStub(shard);
 
   test("puts the heads into the log once, signs over them, and says the same whenever it is asked again", async () => {
-    await stub.append([auditRow("p1", chainTag(1)), auditRow("p2", chainTag(2))]);
+    await stub.append([buildAuditRow("p1", toChainTag(1)), buildAuditRow("p2", toChainTag(2))]);
     const first = await stub.checkpoint(10, iso(15));
     expect(first).toMatchObject({ origin: "svc.test/audit/5", interval: 10, at: iso(15), size: "3", headsSize: "2" });
-    const verdict = await verifyCheckpoint(noteCrypto, first?.note ?? "", auditTrust(shard));
-    expect(verdict).toMatchObject({ ok: true, checkpoint: { size: 3n, root: bytesOfHex(first?.root ?? "") } });
-    await stub.append([auditRow("p3", chainTag(1))]);
+    const verdict = await verifyCheckpoint(noteCrypto, first?.note ?? "", getAuditTrust(shard));
+    expect(verdict).toMatchObject({ ok: true, checkpoint: { size: 3n, root: fromHex(first?.root ?? "") } });
+    await stub.append([buildAuditRow("p3", toChainTag(1))]);
     expect(await stub.checkpoint(10, iso(16))).toEqual(first);
     expect(await Promise.all([stub.checkpoint(10, iso(17)), stub.checkpoint(10, iso(18))])).toEqual([first, first]);
     expect(await sizeOf(stub)).toBe(4);
@@ -406,12 +419,12 @@ describe("closing an interval", () => {
     const idle = await stub.checkpoint(13, iso(60));
     expect(idle).toEqual({ ...busy, interval: 13, at: iso(60) });
     expect(await sizeOf(stub)).toBe(5);
-    await stub.append([auditRow("p4", chainTag(3))]);
+    await stub.append([buildAuditRow("p4", toChainTag(3))]);
     expect(await stub.checkpoint(16, iso(105))).toMatchObject({ size: "7", headsSize: "3" });
   });
 
   test("of two calls at once adds one record", async () => {
-    await stub.append([auditRow("p5", chainTag(3))]);
+    await stub.append([buildAuditRow("p5", toChainTag(3))]);
     const [one, two] = await Promise.all([stub.checkpoint(17, iso(120)), stub.checkpoint(17, iso(121))]);
     expect(one).toEqual(two);
     expect(await sizeOf(stub)).toBe(9);
@@ -419,20 +432,24 @@ describe("closing an interval", () => {
 
   test("is settled by the first checkpoint signed for it", async () => {
     const settled = await stub.checkpoint(17, iso(120));
-    await sql(stub, (storage) => keepIntervalCheckpoint(storage, 17, 3));
+    await sql(stub, (storage) => saveIntervalCheckpoint(storage, 17, 3));
     expect(await stub.checkpoint(17, iso(122))).toEqual(settled);
   });
 
   test("of a log without entries commits to the empty trees", async () => {
-    const empty = await auditShard(6).checkpoint(1, iso(0));
+    const empty = await getAuditLogStub(6).checkpoint(1, iso(0));
     expect(empty).toMatchObject({ size: "0", headsSize: "0", root: empty?.headsRoot });
   });
 
   test("is cosigned by the ledger as long as the log only grows", async () => {
-    const ask = freshLedger();
+    const ask = createLedger();
     const cosign = async (oldSize: string, to: { note: string; size: string }): Promise<{ status: number; text: string }> => {
-      const proof = oldSize === "0" ? [] : (await stub.consistencyProof(oldSize, to.size)).map((hash) => bytesOfBase64(hash) as Uint8Array);
-      return ask("add-checkpoint", { method: "POST", body: addCheckpointText({ oldSize: BigInt(oldSize), proof, checkpoint: to.note }) });
+      const proof =
+        oldSize === "0" ? [] : (await stub.buildConsistencyProof(oldSize, to.size)).map((hash) => fromBase64(hash) as Uint8Array);
+      return ask("add-checkpoint", {
+        method: "POST",
+        body: formatAddCheckpointRequest({ oldSize: BigInt(oldSize), proof, checkpoint: to.note }),
+      });
     };
     const first = await stub.checkpoint(10, iso(15));
     const last = await stub.checkpoint(17, iso(120));
@@ -445,27 +462,27 @@ describe("closing an interval", () => {
 
 describe("the trail of some entries", () => {
   const shard = 10;
-  const stub = auditShard(shard);
-  const [first, second] = [chainTag(0x51), chainTag(0x52)];
+  const stub = getAuditLogStub(shard);
+  const [first, second] = [toChainTag(0x51), toChainTag(0x52)];
   const records = (): Promise<number> =>
     sql(stub, (storage) => storage.exec<{ n: number }>("SELECT COUNT(*) AS n FROM heads_record").one().n);
 
   test("of a chain that was never recorded has the log record its heads, once, and is the same when it is asked for again", async () => {
-    await stub.append([auditRow("t1", first), auditRow("t2", first)]);
-    const [trail, same] = await Promise.all([stub.trailOf(first, ["t1"]), stub.trailOf(first, ["t1"])]);
+    await stub.append([buildAuditRow("t1", first), buildAuditRow("t2", first)]);
+    const [trail, same] = await Promise.all([stub.getTrail(first, ["t1"]), stub.getTrail(first, ["t1"])]);
     expect(trail?.heads?.leaf).toContain('"seq":"2"');
     expect(same).toEqual(trail);
-    await stub.append([auditRow("t3", first)]);
-    expect((await stub.trailOf(first, ["t1"]))?.heads).toEqual(trail?.heads);
+    await stub.append([buildAuditRow("t3", first)]);
+    expect((await stub.getTrail(first, ["t1"]))?.heads).toEqual(trail?.heads);
     expect(await records()).toBe(1);
     expect(await sizeOf(stub)).toBe(4); // three entries and the record
 
     // A chain that joined after that record gets another; entries that are not there get none.
-    await stub.append([auditRow("u1", second)]);
-    expect(await stub.trailOf(chainTag(0x53), ["u1"])).toBeNull();
-    expect(await stub.trailOf(second, ["t1"])).toBeNull();
+    await stub.append([buildAuditRow("u1", second)]);
+    expect(await stub.getTrail(toChainTag(0x53), ["u1"])).toBeNull();
+    expect(await stub.getTrail(second, ["t1"])).toBeNull();
     expect(await records()).toBe(1);
-    expect((await stub.trailOf(second, ["u1"]))?.heads?.leaf).toContain('"seq":"1"');
+    expect((await stub.getTrail(second, ["u1"]))?.heads?.leaf).toContain('"seq":"1"');
     expect(await records()).toBe(2);
   });
 
@@ -474,20 +491,20 @@ describe("the trail of some entries", () => {
     const closed = await stub.checkpoint(20, iso(15));
     expect(closed).toMatchObject({ at: iso(15), size: String(before), headsSize: "2" }); // nothing came after the record
     for (const chain of [first, second]) {
-      const { page, proven } = await shown(stub, chain);
-      expect(await judge(shard, page, proven)).toBe(`ok, complete up to ${page.head.seq}`);
+      const { page, proven } = await fetchChainWithProof(stub, chain);
+      expect(await verifyChain(shard, page, proven)).toBe(`ok, complete up to ${page.head.seq}`);
     }
-    await stub.append([auditRow("t4", first)]);
-    await stub.trailOf(first, ["t4"]);
+    await stub.append([buildAuditRow("t4", first)]);
+    await stub.getTrail(first, ["t4"]);
     expect(await records()).toBe(2);
     expect(await stub.checkpoint(21, iso(30))).toMatchObject({ size: String(before + 2) });
   });
 
   test("is recorded by no log that is frozen", async () => {
-    await stub.append([auditRow("v1", chainTag(0x54))]);
-    await stub.entryProofs(chainTag(0x54), [1]); // signed over before it froze
-    await stub.assertHighwater("99", "00".repeat(32));
-    const trail = await stub.trailOf(chainTag(0x54), ["v1"]);
+    await stub.append([buildAuditRow("v1", toChainTag(0x54))]);
+    await stub.proveEntries(toChainTag(0x54), [1]); // signed over before it froze
+    await stub.checkHighwater("99", "00".repeat(32));
+    const trail = await stub.getTrail(toChainTag(0x54), ["v1"]);
     expect(trail?.proofs).toHaveLength(1);
     expect(trail?.heads).toBeNull();
     expect(await records()).toBe(3);
@@ -496,8 +513,8 @@ describe("the trail of some entries", () => {
 
 describe("the public side", () => {
   test("serves checkpoint, tiles, entries and proofs to anyone", async () => {
-    const stub = auditShard(7);
-    await stub.append(Array.from({ length: 300 }, (_, at) => auditRow(`public ${at}`, chainTag(at % 5))));
+    const stub = getAuditLogStub(7);
+    await stub.append(Array.from({ length: 300 }, (_, at) => buildAuditRow(`public ${at}`, toChainTag(at % 5))));
     const read = async (path: string, init?: RequestInit): Promise<Response> =>
       (await stub.fetch(`http://svc/audit/7/${path}`, init as never)) as unknown as Response;
     const note = await (await read("checkpoint")).text();
@@ -507,11 +524,11 @@ describe("the public side", () => {
     expect(tile.headers.get("access-control-allow-origin")).toBe("*");
     const bundle = await read("tile/entries/000");
     expect(bundle.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
-    const entries = entriesOfBundle(new Uint8Array(await bundle.arrayBuffer()));
+    const entries = parseEntryBundle(new Uint8Array(await bundle.arrayBuffer()));
     expect(entries?.every((entry) => entry.length === 32)).toBe(true);
     const proof = await (await read("proof?index=299")).text();
-    const last = ((await stub.readChain(chainTag(4), 1)) as ChainPage).head.hash;
-    expect((await verifyTlogProof(noteCrypto, proof, bytesOfHex(last) as Uint8Array, auditTrust(7))).ok).toBe(true);
+    const last = ((await stub.getChainPage(toChainTag(4), 1)) as ChainPage).head.hash;
+    expect((await verifyTlogProof(noteCrypto, proof, fromHex(last) as Uint8Array, getAuditTrust(7))).ok).toBe(true);
     expect((await read("add", { method: "POST", body: "x" })).status).toBe(405);
     expect((await read("tile/0/002")).status).toBe(404);
     expect(((await stub.fetch("http://svc/audit/8/checkpoint")) as unknown as Response).status).toBe(404);
@@ -520,14 +537,14 @@ describe("the public side", () => {
 
 describe("an audit log that was set back", () => {
   test("takes, closes and proves nothing any more", async () => {
-    const stub = auditShard(8);
-    await stub.append([auditRow("s1", chainTag(1))]);
-    expect(await stub.assertHighwater("2", "00".repeat(32))).toBe(false);
-    expect(await stub.append([auditRow("s2", chainTag(1))])).toBeNull();
+    const stub = getAuditLogStub(8);
+    await stub.append([buildAuditRow("s1", toChainTag(1))]);
+    expect(await stub.checkHighwater("2", "00".repeat(32))).toBe(false);
+    expect(await stub.append([buildAuditRow("s2", toChainTag(1))])).toBeNull();
     expect(await stub.checkpoint(1, iso(0))).toBeNull();
-    expect(await stub.proofFor(chainTag(1))).toBeNull();
+    expect(await stub.proveChainHead(toChainTag(1))).toBeNull();
     expect(await stub.drainNow()).toBeNull();
-    expect(((await stub.readChain(chainTag(1), 5)) as ChainPage).head.seq).toBe("1");
-    expect((await stub.state()).frozen).toBe("the log had 2 entries and has 1");
+    expect(((await stub.getChainPage(toChainTag(1), 5)) as ChainPage).head.seq).toBe("1");
+    expect((await stub.getState()).frozen).toBe("the log had 2 entries and has 1");
   });
 });

@@ -1,36 +1,43 @@
 // The embedded ledger through its HTTP interface: adding, reading and proving.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { base64Of, bytesOfBase64, hexOf, utf8 } from "../../core/bytes.ts";
+import { toBase64, fromBase64, toHex, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { parseCheckpoint, verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
-import { leafHash } from "../../core/ledger/merkle.ts";
+import { hashLeaf } from "../../core/ledger/merkle.ts";
 import { keyKinds } from "../../core/ledger/note.ts";
-import { parseReceipt, receiptText, verifyReceipt, type Receipt } from "../../core/ledger/receipt.ts";
-import { entriesOfBundle, entryBundle, inclusionProofFromTiles, tilePath, tilesReadBy, type ReadTile } from "../../core/ledger/tiles.ts";
+import { parseReceipt, formatReceipt, verifyReceipt, type Receipt } from "../../core/ledger/receipt.ts";
+import {
+  parseEntryBundle,
+  encodeEntryBundle,
+  buildInclusionProofFromTiles,
+  formatTilePath,
+  listTilesRead,
+  type TileReader,
+} from "../../core/ledger/tiles.ts";
 import { parseTlogProof, verifyTlogProof } from "../../core/ledger/tlog-proof.ts";
 import { LedgerLog, type LedgerEnv } from "../../durable-objects/ledger-log/object.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 import {
   addBatch,
-  answerOf,
-  askOf,
-  auditor,
+  toLedgerResponse,
+  createLedgerCall,
+  auditorHeaders,
   base,
-  checkpointOver,
-  entry,
-  freshLedger,
-  freshObject,
-  ledgerWith,
+  waitForCheckpoint,
+  buildEntry,
+  createLedger,
+  createLedgerObject,
+  createLedgerWith,
   logVkey,
   origin,
-  post,
+  buildPost,
   settings,
   trust,
-  writer,
+  writerHeaders,
 } from "../support/ledger.ts";
-import { auditRow, auditShard, chainTag } from "../support/audit.ts";
-import { secretOf } from "../support/note-keys.ts";
+import { buildAuditRow, getAuditLogStub, toChainTag } from "../support/audit.ts";
+import { createSecret } from "../support/note-keys.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -39,26 +46,26 @@ import vectors from "../vectors/ledger.json" with { type: "json" };
 
 describe("adding", () => {
   test("answers with the index, the same one for the same bytes (L5)", async () => {
-    const ask = freshLedger();
+    const ask = createLedger();
     const statement = vectors.anchor[0]?.statement ?? "";
-    expect(await ask("add", post(statement))).toMatchObject({ status: 200, text: "0" });
-    expect(await ask("add", post("another"))).toMatchObject({ status: 200, text: "1" });
-    expect(await ask("add", post(statement))).toMatchObject({ status: 200, text: "0" });
-    const batch = await ask("add-batch", post(entryBundle([utf8("third"), utf8(statement), utf8("third")])));
+    expect(await ask("add", buildPost(statement))).toMatchObject({ status: 200, text: "0" });
+    expect(await ask("add", buildPost("another"))).toMatchObject({ status: 200, text: "1" });
+    expect(await ask("add", buildPost(statement))).toMatchObject({ status: 200, text: "0" });
+    const batch = await ask("add-batch", buildPost(encodeEntryBundle([encodeUtf8("third"), encodeUtf8(statement), encodeUtf8("third")])));
     expect(batch).toMatchObject({ status: 200, text: '{"indices":["2","0","2"]}' });
     expect(batch.headers.get("content-type")).toBe("application/json");
   });
 
   test("takes a whole tile at once and an entry of the greatest length", async () => {
-    const ask = freshLedger();
+    const ask = createLedger();
     const batch = await addBatch(ask, 0, 256);
     expect(JSON.parse(batch.text).indices).toHaveLength(256);
-    expect(await ask("add", post(new Uint8Array(65_535)))).toMatchObject({ status: 200, text: "256" });
+    expect(await ask("add", buildPost(new Uint8Array(65_535)))).toMatchObject({ status: 200, text: "256" });
   });
 
   test("survives a restart of the object", async () => {
-    const stub = freshObject();
-    const add = async (body: string): Promise<string> => (await askOf(stub)("add", post(body))).text;
+    const stub = createLedgerObject();
+    const add = async (body: string): Promise<string> => (await createLedgerCall(stub)("add", buildPost(body))).text;
     expect(await add("one")).toBe("0");
     expect(await add("two")).toBe("1");
     await evictDurableObject(stub);
@@ -67,23 +74,23 @@ describe("adding", () => {
   });
 
   test.each<[number, string, string, RequestInit]>([
-    [401, "no token", "add", post("x", {})],
-    [401, "a wrong token", "add", post("x", { authorization: "Bearer nope" })],
-    [401, "another scheme", "add-batch", post("x", { authorization: `Basic ${settings.LEDGER_WRITE_TOKEN}` })],
-    [401, "an empty token", "add", post("x", { authorization: "Bearer " })],
-    [403, "the auditor's token", "add", post("x", auditor)],
-    [403, "the auditor's token", "add-batch", post("x", auditor)],
-    [400, "no bytes", "add", post(null)],
-    [400, "an empty batch", "add-batch", post(null)],
-    [400, "half an entry", "add-batch", post(new Uint8Array([0, 2, 65]))],
-    [400, "an empty entry", "add-batch", post(entryBundle([utf8("a"), new Uint8Array(0)]))],
-    [413, "an entry too long", "add", post(new Uint8Array(65_536))],
-    [413, "too many entries", "add-batch", post(entryBundle(Array.from({ length: 257 }, (_, at) => utf8(`e${at}`))))],
-    [413, "a batch too large", "add-batch", post(new Uint8Array(1_048_577))],
-    [405, "another method", "add", { method: "PUT", body: "x", headers: writer }],
-    [404, "another path", "add-all", { headers: writer }],
+    [401, "no token", "add", buildPost("x", {})],
+    [401, "a wrong token", "add", buildPost("x", { authorization: "Bearer nope" })],
+    [401, "another scheme", "add-batch", buildPost("x", { authorization: `Basic ${settings.LEDGER_WRITE_TOKEN}` })],
+    [401, "an empty token", "add", buildPost("x", { authorization: "Bearer " })],
+    [403, "the auditor's token", "add", buildPost("x", auditorHeaders)],
+    [403, "the auditor's token", "add-batch", buildPost("x", auditorHeaders)],
+    [400, "no bytes", "add", buildPost(null)],
+    [400, "an empty batch", "add-batch", buildPost(null)],
+    [400, "half an entry", "add-batch", buildPost(new Uint8Array([0, 2, 65]))],
+    [400, "an empty entry", "add-batch", buildPost(encodeEntryBundle([encodeUtf8("a"), new Uint8Array(0)]))],
+    [413, "an entry too long", "add", buildPost(new Uint8Array(65_536))],
+    [413, "too many entries", "add-batch", buildPost(encodeEntryBundle(Array.from({ length: 257 }, (_, at) => encodeUtf8(`e${at}`))))],
+    [413, "a batch too large", "add-batch", buildPost(new Uint8Array(1_048_577))],
+    [405, "another method", "add", { method: "PUT", body: "x", headers: writerHeaders }],
+    [404, "another path", "add-all", { headers: writerHeaders }],
   ])("is refused with %i for %s (%s)", async (status, _, path, init) => {
-    const ask = freshLedger();
+    const ask = createLedger();
     const answer = await ask(path, init);
     expect(answer.status).toBe(status);
     expect(answer.headers.get("cache-control")).toBe("no-store");
@@ -97,17 +104,17 @@ describe("adding", () => {
       for (const answer of answers) await answer.arrayBuffer();
       return [200, 429].map((status) => answers.filter((answer) => answer.status === status).length);
     };
-    await runInDurableObject(freshObject(), async (_, state) => {
+    await runInDurableObject(createLedgerObject(), async (_, state) => {
       const ledger = new LedgerLog(state, settings);
-      await ledger.fetch(new Request(`${base}/add`, post("one") as never));
+      await ledger.fetch(new Request(`${base}/add`, buildPost("one") as never));
       await ledger.fetch(new Request(`${base}/checkpoint`));
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
       expect(await counts((path) => ledger.fetch(new Request(`${base}/${path}`)))).toEqual([200, 3]);
     });
     vi.useRealTimers();
-    const shard = auditShard(12);
-    await shard.append([auditRow("one", chainTag(0x12))]);
-    await shard.proofFor(chainTag(0x12));
+    const shard = getAuditLogStub(12);
+    await shard.append([buildAuditRow("one", toChainTag(0x12))]);
+    await shard.proveChainHead(toChainTag(0x12));
     await runInDurableObject(shard, async (log) => {
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
       expect(await counts((path) => log.fetch(new Request(`http://svc/audit/12/${path}`)))).toEqual([200, 3]);
@@ -115,14 +122,16 @@ describe("adding", () => {
   });
 
   test("beyond its share of a second is put off", async () => {
-    const ask = ledgerWith({ LEDGER_ENTRIES_PER_SECOND: "3" });
+    const ask = createLedgerWith({ LEDGER_ENTRIES_PER_SECOND: "3" });
     // One object for all calls: its budget lives in its memory
-    const answers = await runInDurableObject(freshObject(), async (_, state) => {
+    const answers = await runInDurableObject(createLedgerObject(), async (_, state) => {
       const ledger = new LedgerLog(state, { ...settings, LEDGER_ENTRIES_PER_SECOND: "3" });
       const second = Math.floor(Date.now() / 1_000) + 1;
       await scheduler.wait(second * 1_000 - Date.now() + 5);
       return Promise.all(
-        ["a", "b", "c", "d"].map(async (body) => answerOf(await ledger.fetch(new Request(`${base}/add`, post(body) as never)))),
+        ["a", "b", "c", "d"].map(async (body) =>
+          toLedgerResponse(await ledger.fetch(new Request(`${base}/add`, buildPost(body) as never))),
+        ),
       );
     });
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
@@ -133,7 +142,7 @@ describe("adding", () => {
 
 describe("reading", () => {
   test("serves a checkpoint that its key signed and nobody keeps", async () => {
-    const ask = freshLedger();
+    const ask = createLedger();
     await addBatch(ask, 0, 5);
     const answer = await ask("checkpoint");
     expect(answer.status).toBe(200);
@@ -143,7 +152,7 @@ describe("reading", () => {
   });
 
   test("serves tiles to anyone, for ever, and the partial tiles of old checkpoints too (L6)", async () => {
-    const ask = freshLedger();
+    const ask = createLedger();
     await addBatch(ask, 0, 100);
     const old = await ask("tile/0/000.p/100");
     expect(old.status).toBe(200);
@@ -152,10 +161,10 @@ describe("reading", () => {
     expect((await ask("tile/0/000")).status).toBe(404);
     await addBatch(ask, 100, 300);
     const again = await ask("tile/0/000.p/100");
-    expect(hexOf(again.bytes)).toBe(hexOf(old.bytes));
+    expect(toHex(again.bytes)).toBe(toHex(old.bytes));
     const full = await ask("tile/0/000");
     expect(full.bytes).toHaveLength(8_192);
-    expect(hexOf(full.bytes.subarray(0, 3_200))).toBe(hexOf(old.bytes));
+    expect(toHex(full.bytes.subarray(0, 3_200))).toBe(toHex(old.bytes));
     expect((await ask("tile/0/001.p/44")).bytes).toHaveLength(44 * 32);
     expect((await ask("tile/1/000.p/1")).bytes).toHaveLength(32);
     for (const { headers } of [old, again, full]) {
@@ -177,31 +186,31 @@ describe("reading", () => {
   });
 
   test("needs an auditor's token for entries (L6)", async () => {
-    const ask = freshLedger();
+    const ask = createLedger();
     await addBatch(ask, 0, 260);
     expect((await ask("tile/entries/000")).status).toBe(401);
-    expect((await ask("tile/entries/000", { headers: writer })).status).toBe(403);
-    const answer = await ask("tile/entries/000", { headers: auditor });
+    expect((await ask("tile/entries/000", { headers: writerHeaders })).status).toBe(403);
+    const answer = await ask("tile/entries/000", { headers: auditorHeaders });
     expect(answer.status).toBe(200);
     expect(answer.headers.get("cache-control")).toBe("private, max-age=31536000, immutable");
     expect(answer.headers.get("vary")).toBe("Authorization");
-    expect(entriesOfBundle(answer.bytes)).toEqual(Array.from({ length: 256 }, (_, at) => entry(at)));
-    const edge = await ask("tile/entries/001.p/4", { headers: auditor });
-    expect(entriesOfBundle(edge.bytes)).toEqual([256, 257, 258, 259].map(entry));
-    expect((await ask("tile/entries/001.p/5", { headers: auditor })).status).toBe(404);
+    expect(parseEntryBundle(answer.bytes)).toEqual(Array.from({ length: 256 }, (_, at) => buildEntry(at)));
+    const edge = await ask("tile/entries/001.p/4", { headers: auditorHeaders });
+    expect(parseEntryBundle(edge.bytes)).toEqual([256, 257, 258, 259].map(buildEntry));
+    expect((await ask("tile/entries/001.p/5", { headers: auditorHeaders })).status).toBe(404);
   });
 
   test("serves entries to anyone where they are public", async () => {
-    const ask = ledgerWith({ LEDGER_PUBLIC_ENTRIES: "true" });
-    await ask("add", post("open"));
+    const ask = createLedgerWith({ LEDGER_PUBLIC_ENTRIES: "true" });
+    await ask("add", buildPost("open"));
     const answer = await ask("tile/entries/000.p/1");
-    expect(answer).toMatchObject({ status: 200, bytes: entryBundle([utf8("open")]) });
+    expect(answer).toMatchObject({ status: 200, bytes: encodeEntryBundle([encodeUtf8("open")]) });
     expect(answer.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
-    expect((await ledgerWith({ LEDGER_PUBLIC_ENTRIES: "1" })("tile/entries/000.p/1")).status).toBe(401);
+    expect((await createLedgerWith({ LEDGER_PUBLIC_ENTRIES: "1" })("tile/entries/000.p/1")).status).toBe(401);
   });
 
   test("answers HEAD like GET, without the body", async () => {
-    const ask = freshLedger();
+    const ask = createLedger();
     await addBatch(ask, 0, 3);
     const head = await ask("tile/0/000.p/3", { method: "HEAD" });
     expect(head).toMatchObject({ status: 200, text: "" });
@@ -209,11 +218,11 @@ describe("reading", () => {
   });
 
   test("proves an entry in one text", async () => {
-    const ask = freshLedger();
+    const ask = createLedger();
     await addBatch(ask, 0, 70);
-    const first = await checkpointOver(ask, 70);
+    const first = await waitForCheckpoint(ask, 70);
     await addBatch(ask, 70, 90);
-    await checkpointOver(ask, 90);
+    await waitForCheckpoint(ask, 90);
     for (const [index, size] of [
       [0, 70],
       [69, 70],
@@ -222,7 +231,10 @@ describe("reading", () => {
     ] as const) {
       const { status, text } = await ask(`proof?index=${index}&size=${size}`);
       expect(status).toBe(200);
-      expect(await verifyTlogProof(noteCrypto, text, entry(index), trust)).toMatchObject({ ok: true, checkpoint: { size: BigInt(size) } });
+      expect(await verifyTlogProof(noteCrypto, text, buildEntry(index), trust)).toMatchObject({
+        ok: true,
+        checkpoint: { size: BigInt(size) },
+      });
     }
     expect(parseTlogProof((await ask("proof?index=5&size=70")).text)?.checkpoint).toBe(first);
     expect(parseCheckpoint(parseTlogProof((await ask("proof?index=5")).text)?.checkpoint ?? "")?.size).toBe(90n);
@@ -234,39 +246,41 @@ describe("reading", () => {
   });
 
   test("lets a client that knows only the key build and verify a receipt from tiles", async () => {
-    const ask = freshLedger();
-    const statement = utf8(vectors.anchor[0]?.statement ?? "");
+    const ask = createLedger();
+    const statement = encodeUtf8(vectors.anchor[0]?.statement ?? "");
     await addBatch(ask, 0, 300);
     const submittedAt = new Date().toISOString();
-    const index = BigInt((await ask("add", post(statement))).text);
+    const index = BigInt((await ask("add", buildPost(statement))).text);
     await addBatch(ask, 301, 320);
-    const note = await checkpointOver(ask, 320);
+    const note = await waitForCheckpoint(ask, 320);
     const verdict = await verifyCheckpoint(noteCrypto, note, trust);
     if (!verdict.ok) throw new Error(verdict.fault);
     const { size, root } = verdict.checkpoint;
 
-    const needed = tilesReadBy((hash, read) => inclusionProofFromTiles(hash, index, size, read));
-    const fetched = new Map(await Promise.all(needed.map(async (place) => [tilePath(place), (await ask(tilePath(place))).bytes] as const)));
-    const read: ReadTile = (level, n, width) => fetched.get(tilePath({ level, n, width })) ?? new Uint8Array(0);
-    const proof = inclusionProofFromTiles(sha256, index, size, read);
+    const needed = listTilesRead((hash, read) => buildInclusionProofFromTiles(hash, index, size, read));
+    const fetched = new Map(
+      await Promise.all(needed.map(async (place) => [formatTilePath(place), (await ask(formatTilePath(place))).bytes] as const)),
+    );
+    const read: TileReader = (level, n, width) => fetched.get(formatTilePath({ level, n, width })) ?? new Uint8Array(0);
+    const proof = buildInclusionProofFromTiles(sha256, index, size, read);
     const receipt: Receipt = {
       v: 1,
       ledger: `tlog:${origin}`,
       kind: "tlog",
       tx_ref: `${origin}#${index}`,
-      entry_hash: hexOf(sha256(statement)),
+      entry_hash: toHex(sha256(statement)),
       leaf_index: index.toString(),
-      leaf_hash: base64Of(leafHash(sha256, statement)),
-      inclusion_proof: proof.map(base64Of),
+      leaf_hash: toBase64(hashLeaf(sha256, statement)),
+      inclusion_proof: proof.map(toBase64),
       signed_root: note,
       tree_size: size.toString(),
-      root_hash: base64Of(root),
+      root_hash: toBase64(root),
       submitted_at: submittedAt,
       verified_at: new Date().toISOString(),
     };
-    const kept = parseReceipt(receiptText(receipt)) as Receipt;
+    const kept = parseReceipt(formatReceipt(receipt)) as Receipt;
     const pinned = [{ origin, vkey: logVkey, validFrom: "2026-01-01T00:00:00.000Z" }];
-    expect(await verifyReceipt(noteCrypto, kept, statement, { trust: pinned })).toMatchObject({ ok: true, index: 300n });
+    expect(await verifyReceipt(noteCrypto, kept, statement, { trustedKeys: pinned })).toMatchObject({ ok: true, index: 300n });
   });
 });
 
@@ -276,59 +290,59 @@ describe("a ledger that is not fit to run", () => {
     ["an origin without a path", { LEDGER_ORIGIN: "ledger.svc.test" }],
     ["no key", { LEDGER_KEY: "" }],
   ])("answers 503 with %s", async (_, change) => {
-    const ask = ledgerWith(change);
+    const ask = createLedgerWith(change);
     expect((await ask("checkpoint")).status).toBe(503);
-    expect((await ask("add", post("x"))).status).toBe(503);
+    expect((await ask("add", buildPost("x"))).status).toBe(503);
   });
 
   test("does not sign with the key of another log, nor with a broken one", async () => {
-    for (const key of [await secretOf("other.example/log", 5), "PRIVATE+KEY+broken", await secretOf(origin, 5, keyKinds.witness)]) {
-      expect((await ledgerWith({ LEDGER_KEY: key })("checkpoint")).status).toBe(503);
+    for (const key of [await createSecret("other.example/log", 5), "PRIVATE+KEY+broken", await createSecret(origin, 5, keyKinds.witness)]) {
+      expect((await createLedgerWith({ LEDGER_KEY: key })("checkpoint")).status).toBe(503);
     }
   });
 
   test("has no writers while it has no write token", async () => {
-    const ask = ledgerWith({ LEDGER_WRITE_TOKEN: "", LEDGER_AUDITOR_TOKEN: "" });
-    expect((await ask("add", post("x", { authorization: "Bearer " }))).status).toBe(401);
-    expect((await ask("add", post("x"))).status).toBe(401);
+    const ask = createLedgerWith({ LEDGER_WRITE_TOKEN: "", LEDGER_AUDITOR_TOKEN: "" });
+    expect((await ask("add", buildPost("x", { authorization: "Bearer " }))).status).toBe(401);
+    expect((await ask("add", buildPost("x"))).status).toBe(401);
   });
 
   test("takes nothing and signs nothing once it was set back, and still shows what it has (L3)", async () => {
-    const stub = freshObject();
-    const ask = askOf(stub);
+    const stub = createLedgerObject();
+    const ask = createLedgerCall(stub);
     await addBatch(ask, 0, 4);
-    await checkpointOver(ask, 4);
-    expect(await stub.assertHighwater("4", (await stub.state()).signed?.root ?? "")).toBe(true);
-    expect(await stub.assertHighwater("9", "00".repeat(32))).toBe(false);
-    expect((await stub.state()).frozen).toBe("the log had 9 entries and has 4");
+    await waitForCheckpoint(ask, 4);
+    expect(await stub.checkHighwater("4", (await stub.getState()).signed?.root ?? "")).toBe(true);
+    expect(await stub.checkHighwater("9", "00".repeat(32))).toBe(false);
+    expect((await stub.getState()).frozen).toBe("the log had 9 entries and has 4");
     expect((await ask("checkpoint")).status).toBe(503);
-    expect((await ask("add", post("x"))).status).toBe(503);
+    expect((await ask("add", buildPost("x"))).status).toBe(503);
     expect((await addBatch(ask, 10, 12)).status).toBe(503);
     expect((await ask("tile/0/000.p/4")).status).toBe(200);
     expect((await ask("proof?index=1&size=4")).status).toBe(200);
     await runInDurableObject(stub, (ledger) => {
-      expect(() => ledger.assertHighwater("x", "00")).toThrow("not a tree head");
+      expect(() => ledger.checkHighwater("x", "00")).toThrow("not a tree head");
     });
   });
 
   test("that was started under another name is read and never written again", async () => {
-    const stub = freshObject();
-    const ask = askOf(stub);
+    const stub = createLedgerObject();
+    const ask = createLedgerCall(stub);
     await addBatch(ask, 0, 4);
-    const last = await checkpointOver(ask, 4);
+    const last = await waitForCheckpoint(ask, 4);
     const successor = "ledger.svc.test/ledger/next";
-    const changed = { LEDGER_ORIGIN: successor, LEDGER_KEY: await secretOf(successor, 77) };
-    const closed = ledgerWith(changed, stub);
+    const changed = { LEDGER_ORIGIN: successor, LEDGER_KEY: await createSecret(successor, 77) };
+    const closed = createLedgerWith(changed, stub);
     expect(await closed("checkpoint")).toMatchObject({ status: 200, text: last });
     expect((await closed("tile/0/000.p/4")).status).toBe(200);
     expect((await closed("proof?index=1")).status).toBe(200);
-    expect((await closed("add", post("x"))).status).toBe(503);
+    expect((await closed("add", buildPost("x"))).status).toBe(503);
   });
 });
 
 test("a proof's hashes stand in the text as base64", async () => {
-  const ask = freshLedger();
+  const ask = createLedger();
   await addBatch(ask, 0, 2);
   const { text } = await ask("proof?index=0");
-  expect(bytesOfBase64(text.split("\n")[2] ?? "")).toEqual(leafHash(sha256, entry(1)));
+  expect(fromBase64(text.split("\n")[2] ?? "")).toEqual(hashLeaf(sha256, buildEntry(1)));
 });

@@ -3,7 +3,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { RateLimiter } from "../../durable-objects/rate-limiter/object.ts";
-import { call, consentRequest, get, submission, world, type Answer } from "../support/world.ts";
+import { call, buildConsentRequest, getWithKey, buildSubmission, world, type TestResponse } from "../support/world.ts";
 
 const objects = env.RATE_LIMITER as unknown as DurableObjectNamespace<RateLimiter>;
 let count = 0;
@@ -17,11 +17,11 @@ describe("a window", () => {
   test("lets exactly 120 of 500 simultaneous calls through", async () => {
     const limiter = fresh();
     const states = await Promise.all(Array.from({ length: 500 }, () => limiter.take(minute, 1_000_000)));
-    expect(states.filter(({ allowed }) => allowed)).toHaveLength(120);
-    expect(new Set(states.filter(({ allowed }) => allowed).map(({ remaining }) => remaining)).size).toBe(120);
-    for (const { allowed, remaining, resetMs } of states) {
+    expect(states.filter(({ isAllowed }) => isAllowed)).toHaveLength(120);
+    expect(new Set(states.filter(({ isAllowed }) => isAllowed).map(({ remaining }) => remaining)).size).toBe(120);
+    for (const { isAllowed, remaining, resetMs } of states) {
       expect(resetMs).toBe(60_000);
-      if (!allowed) expect(remaining).toBe(0);
+      if (!isAllowed) expect(remaining).toBe(0);
     }
   });
 
@@ -29,7 +29,7 @@ describe("a window", () => {
     const limiter = fresh();
     const take = async (times: number, now: number): Promise<number> => {
       let allowed = 0;
-      for (let at = 0; at < times; at += 1) if ((await limiter.take({ count: 4, seconds: 60 }, now)).allowed) allowed += 1;
+      for (let at = 0; at < times; at += 1) if ((await limiter.take({ count: 4, seconds: 60 }, now)).isAllowed) allowed += 1;
       return allowed;
     };
     expect(await take(2, 0)).toBe(2);
@@ -48,7 +48,7 @@ describe("a window", () => {
     for (let at = 0; at < 200; at += 1) {
       now += Math.trunc(Math.random() * 3_000);
       const state = await limiter.take(limit, now);
-      if (state.allowed) taken.push(now);
+      if (state.isAllowed) taken.push(now);
       else expect(state.resetMs).toBe((taken.at(-5) as number) + 10_000 - now);
     }
     for (const end of taken) expect(taken.filter((at) => at > end - 10_000 && at <= end).length).toBeLessThanOrEqual(5);
@@ -58,27 +58,27 @@ describe("a window", () => {
   test("takes calls that come together all or not at all, and says when there is room for all of them", async () => {
     const limiter = fresh();
     const limit = { count: 5, seconds: 60 };
-    expect(await limiter.take(limit, 0, 2)).toEqual({ allowed: true, remaining: 3, resetMs: 60_000 });
-    expect(await limiter.take(limit, 10_000, 2)).toEqual({ allowed: true, remaining: 1, resetMs: 50_000 });
-    expect(await limiter.take(limit, 20_000, 4)).toEqual({ allowed: false, remaining: 1, resetMs: 50_000 });
-    expect(await limiter.take(limit, 20_000, 2)).toEqual({ allowed: false, remaining: 1, resetMs: 40_000 });
-    expect(await limiter.take(limit, 20_000)).toMatchObject({ allowed: true, remaining: 0 });
-    expect(await limiter.take(limit, 60_000, 2)).toMatchObject({ allowed: true });
-    expect(await limiter.take(limit, 60_000, 6)).toMatchObject({ allowed: false });
+    expect(await limiter.take(limit, 0, 2)).toEqual({ isAllowed: true, remaining: 3, resetMs: 60_000 });
+    expect(await limiter.take(limit, 10_000, 2)).toEqual({ isAllowed: true, remaining: 1, resetMs: 50_000 });
+    expect(await limiter.take(limit, 20_000, 4)).toEqual({ isAllowed: false, remaining: 1, resetMs: 50_000 });
+    expect(await limiter.take(limit, 20_000, 2)).toEqual({ isAllowed: false, remaining: 1, resetMs: 40_000 });
+    expect(await limiter.take(limit, 20_000)).toMatchObject({ isAllowed: true, remaining: 0 });
+    expect(await limiter.take(limit, 60_000, 2)).toMatchObject({ isAllowed: true });
+    expect(await limiter.take(limit, 60_000, 6)).toMatchObject({ isAllowed: false });
   });
 
   test("survives the eviction of its object", async () => {
     const limiter = fresh();
     for (let at = 0; at < 120; at += 1) await limiter.take(minute, 5_000);
     await evictDurableObject(limiter);
-    expect((await limiter.take(minute, 64_999)).allowed).toBe(false);
-    expect((await limiter.take(minute, 65_000)).allowed).toBe(true);
+    expect((await limiter.take(minute, 64_999)).isAllowed).toBe(false);
+    expect((await limiter.take(minute, 65_000)).isAllowed).toBe(true);
   });
 
   test("a clock that is set back locks nobody out", async () => {
     const limiter = fresh();
     for (let at = 0; at < 120; at += 1) await limiter.take(minute, 86_400_000);
-    expect(await limiter.take(minute, 1_000)).toMatchObject({ allowed: true, remaining: 119 });
+    expect(await limiter.take(minute, 1_000)).toMatchObject({ isAllowed: true, remaining: 119 });
   });
 });
 
@@ -86,13 +86,13 @@ describe("an API key", () => {
   afterEach(() => {
     vi.useRealTimers();
   });
-  const statuses = (answers: readonly Answer[]): Record<number, number> => {
+  const statuses = (answers: readonly TestResponse[]): Record<number, number> => {
     const counted: Record<number, number> = {};
     for (const { status } of answers) counted[status] = (counted[status] ?? 0) + 1;
     return counted;
   };
-  const many = (times: number, key: string): Promise<Answer[]> =>
-    Promise.all(Array.from({ length: times }, (_, at) => get(at % 2 === 0 ? "/v1/certs?page=0" : "/v1/certs/nothing", key)));
+  const many = (times: number, key: string): Promise<TestResponse[]> =>
+    Promise.all(Array.from({ length: times }, (_, at) => getWithKey(at % 2 === 0 ? "/v1/certs?page=0" : "/v1/certs/nothing", key)));
 
   test("is answered 120 times in 60 seconds, over all its routes together, then told when to come back", { timeout: 30_000 }, async () => {
     const start = Date.now();
@@ -106,13 +106,13 @@ describe("an API key", () => {
       expect(headers.has("retry-after")).toBe(status === 429);
       if (status === 429) expect([headers.get("retry-after"), body.error.code]).toEqual(["60", "rate_limited"]);
     }
-    expect((await get("/v1/certs", world.acme.keys.sandbox)).status).toBe(200);
-    expect((await get("/v1/certs", world.other.keys.live)).status).toBe(200);
-    const capturing = consentRequest(submission(), { authorization: `Bearer ${world.acme.keys.live}` });
+    expect((await getWithKey("/v1/certs", world.acme.keys.sandbox)).status).toBe(200);
+    expect((await getWithKey("/v1/certs", world.other.keys.live)).status).toBe(200);
+    const capturing = buildConsentRequest(buildSubmission(), { authorization: `Bearer ${world.acme.keys.live}` });
     expect((await call("/v1/consent", capturing)).status).toBe(429);
 
     vi.setSystemTime(start + 59_999);
-    expect((await get("/v1/certs", world.acme.keys.live)).headers.get("retry-after")).toBe("1");
+    expect((await getWithKey("/v1/certs", world.acme.keys.live)).headers.get("retry-after")).toBe("1");
     vi.setSystemTime(start + 60_000);
     expect(statuses(await many(130, world.acme.keys.live))[429]).toBe(10);
   });
@@ -126,7 +126,7 @@ describe("an API key", () => {
   });
 
   test("that is not valid is not counted", async () => {
-    const answer = await get("/v1/certs", `${world.acme.keys.live.slice(0, -1)}_`);
+    const answer = await getWithKey("/v1/certs", `${world.acme.keys.live.slice(0, -1)}_`);
     expect(answer.status).toBe(401);
     expect(answer.headers.has("ratelimit-limit")).toBe(false);
   });

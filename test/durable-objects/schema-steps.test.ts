@@ -4,15 +4,15 @@ import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { auditLogSteps } from "../../durable-objects/audit-log/migrations.ts";
-import { businessLogSteps } from "../../durable-objects/business-log/migrations.ts";
-import { endpointLaneSteps } from "../../durable-objects/endpoint-lane/migrations.ts";
+import { eventSequenceSteps } from "../../durable-objects/event-sequence/migrations.ts";
+import { deliveryQueueSteps } from "../../durable-objects/delivery-queue/migrations.ts";
 import { ledgerLogSteps } from "../../durable-objects/ledger-log/migrations.ts";
 import { rateLimiterSteps } from "../../durable-objects/rate-limiter/migrations.ts";
-import { bringUpToDate } from "../../durable-objects/schema-steps.ts";
+import { migrateSchema } from "../../durable-objects/schema-steps.ts";
 import type { Env } from "../../workers/env.ts";
-import { oldAuditLog, oldBusinessLog, oldEndpointLane, oldLedgerLog, oldRateLimiter, type OldStore } from "../support/old-stores.ts";
+import { oldAuditLog, oldEventSequence, oldDeliveryQueue, oldLedgerLog, oldRateLimiter, type OldStore } from "../support/old-schemas.ts";
 
-const { AUDIT_LOG, BUSINESS_LOG, ENDPOINT_LANE, LEDGER_LOG, RATE_LIMITER } = env as unknown as Env;
+const { AUDIT_LOG, EVENT_SEQUENCE, DELIVERY_QUEUE, LEDGER_LOG, RATE_LIMITER } = env as unknown as Env;
 
 /** Every row of every table but the version's, and what the tables are. */
 const contentOf = (sql: SqlStorage): { readonly schema: unknown; readonly rows: Readonly<Record<string, unknown>> } => {
@@ -53,8 +53,8 @@ const of = (namespace: DurableObjectNamespace<never>, old: OldStore, steps: read
 
 const subjects: readonly (readonly [string, Subject])[] = [
   ["an audit log", of(AUDIT_LOG as never, oldAuditLog, auditLogSteps, "INSERT INTO meta (k, v) VALUES ('shard', '?')")],
-  ["a business's log", of(BUSINESS_LOG as never, oldBusinessLog, businessLogSteps, "INSERT INTO business (id) VALUES ('?')")],
-  ["an endpoint's lane", of(ENDPOINT_LANE as never, oldEndpointLane, endpointLaneSteps)],
+  ["a business's log", of(EVENT_SEQUENCE as never, oldEventSequence, eventSequenceSteps, "INSERT INTO business (id) VALUES ('?')")],
+  ["an endpoint's lane", of(DELIVERY_QUEUE as never, oldDeliveryQueue, deliveryQueueSteps)],
   ["a ledger", of(LEDGER_LOG as never, oldLedgerLog, ledgerLogSteps)],
   ["a limiter", of(RATE_LIMITER as never, oldRateLimiter, rateLimiterSteps)],
 ];
@@ -84,7 +84,7 @@ describe.each(subjects)("a store of %s written before stores had a version", (_,
     await abortAllDurableObjects();
     const opened = await runInDurableObject(stub(), (_, { storage }) => contentOf(storage.sql).schema);
     const made = await runInDurableObject(fresh(), (_, { storage }) => {
-      bringUpToDate(storage, steps); // a lane has none before it is told what it is for
+      migrateSchema(storage, steps); // a lane has none before it is told what it is for
       return contentOf(storage.sql).schema;
     });
     expect(opened).toEqual(made);
@@ -103,26 +103,26 @@ describe("the steps of a schema", () => {
 
   test("run once each, from where the store is", () =>
     inStore((storage) => {
-      bringUpToDate(storage, [first]);
+      migrateSchema(storage, [first]);
       expect(versionOf(storage.sql)).toBe(1);
-      bringUpToDate(storage, [first, second]);
-      bringUpToDate(storage, [first, second]);
+      migrateSchema(storage, [first, second]);
+      migrateSchema(storage, [first, second]);
       expect(versionOf(storage.sql)).toBe(2);
       expect(storage.sql.exec("SELECT * FROM thing").toArray()).toEqual([{ a: 1, b: 7 }]);
     }));
 
   test("run all or none", () =>
     inStore((storage) => {
-      bringUpToDate(storage, [first]);
-      expect(() => bringUpToDate(storage, [first, second, "ALTER TABLE nothing ADD COLUMN c INTEGER;"])).toThrow();
+      migrateSchema(storage, [first]);
+      expect(() => migrateSchema(storage, [first, second, "ALTER TABLE nothing ADD COLUMN c INTEGER;"])).toThrow();
       expect(versionOf(storage.sql)).toBe(1);
       expect(storage.sql.exec("SELECT * FROM thing").toArray()).toEqual([{ a: 1 }]);
     }));
 
   test("leave a store alone that a later deployment has written", () =>
     inStore((storage) => {
-      bringUpToDate(storage, [first, second]);
-      bringUpToDate(storage, [first]);
+      migrateSchema(storage, [first, second]);
+      migrateSchema(storage, [first]);
       expect(versionOf(storage.sql)).toBe(2);
       expect(storage.sql.exec("SELECT * FROM thing").toArray()).toEqual([{ a: 1, b: 7 }]);
     }));

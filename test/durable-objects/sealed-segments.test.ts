@@ -3,23 +3,23 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { BusinessLog, type BusinessLogEnv } from "../../durable-objects/business-log/object.ts";
+import { EventSequence, type EventSequenceEnv } from "../../durable-objects/event-sequence/object.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
 import {
-  alarmOf,
+  getAlarm,
   commitEvents,
-  eventRow,
+  buildEventRow,
   farAhead,
-  lanes,
-  logs,
-  newBusiness,
-  playReceivers,
-  register,
+  deliveryQueues,
+  eventSequences,
+  createBusiness,
+  mockReceivers,
+  registerEndpoint,
   runAlarm,
   runAlarmsUntil,
-  type LogStub,
+  type EventSequenceStub,
 } from "../support/events.ts";
-import { batch, databaseOf } from "../../storage/database.ts";
+import { batch, openDatabase } from "../../storage/database.ts";
 
 // What an empty log takes, with room for some hundred events.
 const limitBytes = "100000";
@@ -32,14 +32,18 @@ afterEach(() => {
 type Namespace = { readonly getByName: (name: string) => object };
 
 /** The log as it runs where it may hold little, on segments that may misbehave. A process of its own each time. */
-const small = <T>(stub: LogStub, use: (log: BusinessLog, state: DurableObjectState) => Promise<T>, segments?: Namespace): Promise<T> =>
+const small = <T>(
+  stub: EventSequenceStub,
+  use: (log: EventSequence, state: DurableObjectState) => Promise<T>,
+  segments?: Namespace,
+): Promise<T> =>
   runInDurableObject(stub, (_, state) =>
     use(
-      new BusinessLog(state, {
+      new EventSequence(state, {
         ...env,
-        DEV_EVENT_LOG_BYTES: limitBytes,
-        BUSINESS_LOG: segments ?? logs,
-      } as unknown as BusinessLogEnv),
+        DEV_EVENT_SEQUENCE_BYTES: limitBytes,
+        EVENT_SEQUENCE: segments ?? eventSequences,
+      } as unknown as EventSequenceEnv),
       state,
     ),
   );
@@ -51,21 +55,21 @@ const segmentsOf = (state: DurableObjectState): SegmentRow[] =>
   state.storage.sql.exec<SegmentRow>("SELECT * FROM segment ORDER BY number").toArray();
 const rowsIn = (state: DurableObjectState): number => state.storage.sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM event").one().n;
 
-const readAll = async (log: BusinessLog, limit: number): Promise<StoredEvent[]> => {
+const readAll = async (log: EventSequence, limit: number): Promise<StoredEvent[]> => {
   const events: StoredEvent[] = [];
   for (let cursor = 0; ; ) {
-    const page = await log.page(cursor, limit, null);
-    expect(page.events.length === limit || page.readTo === page.head).toBe(true); // a page is full wherever its events lie
+    const page = await log.listEvents(cursor, limit, null);
+    expect(page.events.length === limit || page.readThrough === page.head).toBe(true); // a page is full wherever its events lie
     events.push(...page.events);
-    if (page.readTo >= page.head) return events;
-    cursor = page.readTo;
+    if (page.readThrough >= page.head) return events;
+    cursor = page.readThrough;
   }
 };
 
 /** Fills a log until at least so many segments are complete and none is under way; answers the ids in their order. */
 const filled = async (business: string, wanted: number): Promise<string[]> => {
   const ids: string[] = [];
-  await small(logs.getByName(business), async (log, state) => {
+  await small(eventSequences.getByName(business), async (log, state) => {
     for (;;) {
       const rows = segmentsOf(state);
       if (rows.length >= wanted && rows.every(({ moved, up_to }) => moved === up_to)) return;
@@ -79,9 +83,9 @@ const filled = async (business: string, wanted: number): Promise<string[]> => {
 
 describe("a log that is full", () => {
   test("W29: hands the older half to a segment and goes on, and its feed is the same wherever the events lie", async () => {
-    const business = await newBusiness();
+    const business = await createBusiness();
     const ids = await filled(business, 3);
-    await small(logs.getByName(business), async (log, state) => {
+    await small(eventSequences.getByName(business), async (log, state) => {
       const rows = segmentsOf(state);
       expect(rows.map(({ number }) => number)).toEqual(upTo(rows.length));
       expect(rows.map(({ after }) => after)).toEqual([0, ...rows.slice(0, -1).map(({ up_to }) => up_to)]);
@@ -89,7 +93,7 @@ describe("a log that is full", () => {
       expect(rowsIn(state)).toBe(ids.length - sealed); // each event in one place
       expect(state.storage.sql.databaseSize).toBeLessThan(2 * Number(limitBytes));
       for (const { number, after, up_to } of rows) {
-        await runInDurableObject(logs.getByName(`${business}#${number}`), (_, segment) => {
+        await runInDurableObject(eventSequences.getByName(`${business}#${number}`), (_, segment) => {
           expect(rowsIn(segment)).toBe(up_to - after);
         });
       }
@@ -99,9 +103,9 @@ describe("a log that is full", () => {
         expect(events.map(({ id }) => id)).toEqual(ids);
       }
       const border = rows[0]?.up_to as number;
-      const across = await log.page(border - 3, 6, null); // from two objects
+      const across = await log.listEvents(border - 3, 6, null); // from two objects
       expect(across.events.map(({ seq }) => seq)).toEqual([-2, -1, 0, 1, 2, 3].map((of) => border + of));
-      const here = await log.page(sealed - 3, 6, null);
+      const here = await log.listEvents(sealed - 3, 6, null);
       expect(here.events.map(({ seq }) => seq)).toEqual([-2, -1, 0, 1, 2, 3].map((of) => sealed + of));
     });
   });
@@ -109,16 +113,16 @@ describe("a log that is full", () => {
   test("W29: is read by three readers at three speeds while it grows and seals, each event once and in order", {
     timeout: 60_000,
   }, async () => {
-    const business = await newBusiness();
+    const business = await createBusiness();
     const total = 2_000;
-    await small(logs.getByName(business), async (log, state) => {
+    await small(eventSequences.getByName(business), async (log, state) => {
       const reader = async (limit: number): Promise<number[]> => {
         const seen: number[] = [];
         for (let cursor = 0; seen.length < total; ) {
-          const page = await log.page(cursor, limit, null);
+          const page = await log.listEvents(cursor, limit, null);
           seen.push(...page.events.map(({ seq }) => seq));
-          expect(page.readTo).toBe(seen.at(-1) ?? cursor);
-          cursor = page.readTo;
+          expect(page.readThrough).toBe(seen.at(-1) ?? cursor);
+          cursor = page.readThrough;
           if (page.events.length === 0) await scheduler.wait(2);
         }
         return seen;
@@ -134,26 +138,26 @@ describe("a log that is full", () => {
   });
 
   test("W29: asked for rare types, passes over the others in every segment", async () => {
-    const business = await newBusiness();
+    const business = await createBusiness();
     const before = await commitEvents(business, 1, { type: "share.created", certId: null, shareId: "shr_1" });
     const ids = await filled(business, 2);
-    await small(logs.getByName(business), async (log) => {
-      const page = await log.page(0, 100, ["share.created"]);
+    await small(eventSequences.getByName(business), async (log) => {
+      const page = await log.listEvents(0, 100, ["share.created"]);
       expect(page.events.map(({ id }) => id)).toEqual(before);
-      expect(page).toMatchObject({ readTo: ids.length + 1, head: ids.length + 1 });
+      expect(page).toMatchObject({ readThrough: ids.length + 1, head: ids.length + 1 });
     });
   });
 
   test("W29: gives no second place to an event that lies in a segment, however often it is offered", async () => {
-    const business = await newBusiness();
+    const business = await createBusiness();
     const ids = await filled(business, 2);
     const old = ids.slice(0, 50);
     await batch(
-      databaseOf(env.DB),
-      old.map((id) => eventRow(business, { id })),
+      openDatabase(env.DB),
+      old.map((id) => buildEventRow(business, { id })),
     ); // a database set back: the same events again
     const fresh = await commitEvents(business, 3);
-    await small(logs.getByName(business), async (log) => {
+    await small(eventSequences.getByName(business), async (log) => {
       await log.drain();
       expect((await readAll(log, 500)).map(({ id }) => id)).toEqual([...ids, ...fresh]);
     });
@@ -162,20 +166,20 @@ describe("a log that is full", () => {
   });
 
   test("W29: whose process dies before, while or after a lot goes over has each event once at every moment", async () => {
-    const business = await newBusiness();
-    const stub = logs.getByName(business);
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
     let step = 0;
     // Each third lot is not taken, each third is taken and the log dies before it knows.
     const dying: Namespace = {
       getByName: (name) => {
-        const segment = logs.getByName(name);
+        const segment = eventSequences.getByName(name);
         return {
-          segmentEvents: (...args: Parameters<typeof segment.segmentEvents>) => segment.segmentEvents(...args),
-          segmentKnows: (ids: readonly string[]) => segment.segmentKnows(ids),
+          segmentEvents: (...args: Parameters<typeof segment.listSegmentEvents>) => segment.listSegmentEvents(...args),
+          segmentKnows: (ids: readonly string[]) => segment.listKnownIds(ids),
           keepSegment: async (lot: readonly StoredEvent[]) => {
             step += 1;
             if (step % 3 === 1) throw new Error("gone before");
-            const held = await segment.keepSegment(lot);
+            const held = await segment.saveToSegment(lot);
             if (step % 3 === 2) throw new Error("gone after");
             return held;
           },
@@ -203,35 +207,38 @@ describe("a log that is full", () => {
   });
 
   test("W29: answers with a fault, and never with a hole, when a segment does not answer", async () => {
-    const business = await newBusiness();
+    const business = await createBusiness();
     const ids = await filled(business, 1);
     const away: Namespace = {
-      getByName: () => ({ segmentEvents: () => Promise.reject(new Error("away")), segmentKnows: () => Promise.reject(new Error("away")) }),
+      getByName: () => ({
+        listSegmentEvents: () => Promise.reject(new Error("away")),
+        listKnownIds: () => Promise.reject(new Error("away")),
+      }),
     };
     await small(
-      logs.getByName(business),
+      eventSequences.getByName(business),
       async (log, state) => {
-        await expect(log.page(0, 100, null)).rejects.toThrow("away");
+        await expect(log.listEvents(0, 100, null)).rejects.toThrow("away");
         const sealed = segmentsOf(state).at(-1)?.up_to as number;
-        expect((await log.page(sealed, 500, null)).events).toHaveLength(ids.length - sealed); // what lies here is read
+        expect((await log.listEvents(sealed, 500, null)).events).toHaveLength(ids.length - sealed); // what lies here is read
         await commitEvents(business, 1);
         await log.drain(); // it might be one of theirs: placed when they can be asked again
-        expect((await log.page(sealed, 500, null)).head).toBe(ids.length);
+        expect((await log.listEvents(sealed, 500, null)).head).toBe(ids.length);
         expect(await state.storage.getAlarm()).not.toBeNull();
       },
       away,
     );
-    await small(logs.getByName(business), async (log) => {
+    await small(eventSequences.getByName(business), async (log) => {
       await log.drain();
       expect(await readAll(log, 500)).toHaveLength(ids.length + 1);
     });
   });
 
   test("W29: that cannot seal places and hands on as before, and tries again at growing distances", async () => {
-    const business = await newBusiness();
-    const stub = logs.getByName(business);
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
     const full: Namespace = {
-      getByName: () => ({ keepSegment: () => Promise.reject(new Error("full")), segmentKnows: () => Promise.resolve([]) }),
+      getByName: () => ({ saveToSegment: () => Promise.reject(new Error("full")), listKnownIds: () => Promise.resolve([]) }),
     };
     await small(
       stub,
@@ -242,7 +249,7 @@ describe("a log that is full", () => {
           await commitEvents(business, 100);
           vi.setSystemTime(Date.now() + 61_000);
           await log.alarm();
-          expect((await log.page(0, 500, null)).head).toBe(count + 100);
+          expect((await log.listEvents(0, 500, null)).head).toBe(count + 100);
           if (segmentsOf(state).length > 0) pauses.push(Math.round((((await state.storage.getAlarm()) ?? 0) - Date.now()) / 1_000));
         }
         expect(pauses).toEqual([5, 10, 20, 40]);
@@ -252,8 +259,8 @@ describe("a log that is full", () => {
   });
 
   test("W29: finishes a segment by its alarms when no more events come, and then has none left", async () => {
-    const business = await newBusiness();
-    const stub = logs.getByName(business);
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
     await small(stub, async (log, state) => {
       await commitEvents(business, 3_000); // more than one lot in a half
       await log.drain();
@@ -265,7 +272,7 @@ describe("a log that is full", () => {
       expect(segmentsOf(state).every(({ moved, up_to }) => moved === up_to)).toBe(true);
       expect((await readAll(log, 500)).map(({ seq }) => seq)).toEqual(upTo(3_000));
     });
-    expect(await alarmOf(stub)).toBeNull();
+    expect(await getAlarm(stub)).toBeNull();
   });
 });
 
@@ -273,52 +280,52 @@ describe("an endpoint of a log that is full", () => {
   test("W29: gets every event once, also those that went into a segment before its lane had them", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     vi.setSystemTime(farAhead);
-    const posts = playReceivers(() => new Response(null, { status: 200 }));
-    const business = await newBusiness();
-    const stub = logs.getByName(business);
-    const { id, lane } = await register(business, "https://hook1.merchant-tests.com/");
+    const posts = mockReceivers(() => new Response(null, { status: 200 }));
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    const { id, queue } = await registerEndpoint(business, "https://hook1.merchant-tests.com/");
     await runAlarm(stub); // what registering left to be looked at
     let away = true;
     const total = 1_500;
     await runInDurableObject(stub, async (_, state) => {
       const namespace = {
         getByName: (name: string) => ({
-          push: async (...args: Parameters<typeof lane.push>) => {
+          push: async (...args: Parameters<typeof queue.push>) => {
             if (away) throw new Error("overloaded");
-            return lanes.getByName(name).push(...args);
+            return deliveryQueues.getByName(name).push(...args);
           },
         }),
       };
-      const log = new BusinessLog(state, {
+      const log = new EventSequence(state, {
         ...env,
-        DEV_EVENT_LOG_BYTES: limitBytes,
-        ENDPOINT_LANE: namespace,
-      } as unknown as BusinessLogEnv);
+        DEV_EVENT_SEQUENCE_BYTES: limitBytes,
+        DELIVERY_QUEUE: namespace,
+      } as unknown as EventSequenceEnv);
       for (let count = 0; count < total; count += 100) {
         await commitEvents(business, 100);
         await log.drain();
       }
       expect(segmentsOf(state).length).toBeGreaterThanOrEqual(2);
-      expect((await lanes.getByName(id).health())?.backlog).toBe(0);
+      expect((await deliveryQueues.getByName(id).getHealth())?.backlog).toBe(0);
       away = false;
       vi.setSystemTime(Date.now() + 61_000);
       await log.alarm();
     });
-    await runAlarmsUntil(lane);
+    await runAlarmsUntil(queue);
     const events = posts.map(({ body }) => (JSON.parse(body) as { seq: number }).seq).sort((a, b) => a - b);
     expect(events).toEqual(upTo(total));
-    expect((await lanes.getByName(id).health())?.backlog).toBe(0);
+    expect((await deliveryQueues.getByName(id).getHealth())?.backlog).toBe(0);
   });
 });
 
 describe("a segment", () => {
   test("W29: is only what a log gave it: no other object takes a lot", async () => {
-    const business = await newBusiness();
+    const business = await createBusiness();
     const lot = [{ seq: 1, id: crypto.randomUUID(), type: "share.created", createdAt: 0, shareId: null, certId: null, dataSealed: null }];
-    await runInDurableObject(logs.getByName(business), (log) => {
-      expect(() => log.keepSegment(lot)).toThrow("not a segment");
+    await runInDurableObject(eventSequences.getByName(business), (log) => {
+      expect(() => log.saveToSegment(lot)).toThrow("not a segment");
     });
-    expect(await logs.getByName(`${business}#1`).keepSegment(lot)).toBe(1);
-    expect(await logs.getByName(`${business}#1`).keepSegment(lot)).toBe(1);
+    expect(await eventSequences.getByName(`${business}#1`).saveToSegment(lot)).toBe(1);
+    expect(await eventSequences.getByName(`${business}#1`).saveToSegment(lot)).toBe(1);
   });
 });

@@ -2,54 +2,55 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
-import { hexOf, utf8 } from "../../core/bytes.ts";
+import { toHex, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { parseCheckpoint, verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
 import { isConsistent } from "../../core/ledger/merkle.ts";
 import { parseNote, parseVkey, type VerifierKey } from "../../core/ledger/note.ts";
-import { tilePath } from "../../core/ledger/tiles.ts";
+import { formatTilePath } from "../../core/ledger/tiles.ts";
 import { verifyTlogProof } from "../../core/ledger/tlog-proof.ts";
 import type { LedgerLog } from "../../durable-objects/ledger-log/object.ts";
 import {
   appendLeaves,
-  consistencyAt,
-  frozenBecause,
-  isStillConsistentWith,
-  keepCheckpoint,
-  logSize,
-  newestCheckpoint,
-  rootAt,
+  buildConsistencyProof,
+  findFreezeReason,
+  freezeUnlessConsistent,
+  saveCheckpoint,
+  getLogSize,
+  findNewestCheckpoint,
+  computeRoot,
   type SignedCheckpoint,
 } from "../../durable-objects/transparency-log/tables.ts";
-import { openLogKeys, signedCheckpoint, tlogProofAt, type LogKeys } from "../../durable-objects/transparency-log/object.ts";
+import { openLogKeys, ensureSignedCheckpoint, buildTlogProof, type LogKeys } from "../../durable-objects/transparency-log/object.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 import { naiveLeaf, naiveRoot, naiveTiles } from "../support/naive-log.ts";
-import { secretOf, vkeyOfSecret } from "../support/note-keys.ts";
+import { createSecret, deriveVkey } from "../support/note-keys.ts";
 
 const objects = env.LEDGER_LOG as DurableObjectNamespace<LedgerLog>;
 const origin = "engine.example/log";
-const secret = await secretOf(origin, 60);
+const secret = await createSecret(origin, 60);
 const keys = await openLogKeys(secret);
-const verifier = parseVkey(sha256, await vkeyOfSecret(secret)) as VerifierKey;
+const verifier = parseVkey(sha256, await deriveVkey(secret)) as VerifierKey;
 const trust = { origin, keys: [verifier] };
 
 /** Runs `work` inside a fresh object, on its storage. */
 const inFreshLog = <T>(work: (storage: DurableObjectStorage) => T | Promise<T>): Promise<T> =>
   runInDurableObject(objects.getByName(crypto.randomUUID()), (_, state) => work(state.storage));
 
-const entriesFrom = (from: number, to: number): Uint8Array[] => Array.from({ length: to - from }, (_, at) => utf8(`entry ${from + at}`));
+const entriesFrom = (from: number, to: number): Uint8Array[] =>
+  Array.from({ length: to - from }, (_, at) => encodeUtf8(`entry ${from + at}`));
 
 const append = (storage: DurableObjectStorage, entries: readonly Uint8Array[]): number[] =>
   storage.transactionSync(() =>
     appendLeaves(
       storage.sql,
-      entries.map((entry) => ({ dedupe: sha256(entry), entry })),
+      entries.map((entry) => ({ dedupeKey: sha256(entry), entry })),
       0,
     ),
   );
 
 const sign = (storage: DurableObjectStorage, now: number, covers = 0, by: LogKeys = keys): Promise<SignedCheckpoint | null> =>
-  signedCheckpoint(storage, by, () => now, covers);
+  ensureSignedCheckpoint(storage, by, () => now, covers);
 
 /** Every table of the log as rows, to put back later: what restoring an object's storage to an earlier moment does. */
 const snapshot = (sql: SqlStorage) =>
@@ -74,10 +75,13 @@ describe("appending", () => {
         const leaves = entries.slice(0, at).map(naiveLeaf);
         const stored = storage.sql.exec<{ level: number; n: number; data: ArrayBuffer }>("SELECT level, n, data FROM tile").toArray();
         const published = new Map(
-          stored.map(({ level, n, data }) => [tilePath({ level, n: BigInt(n), width: data.byteLength / 32 }), hexOf(new Uint8Array(data))]),
+          stored.map(({ level, n, data }) => [
+            formatTilePath({ level, n: BigInt(n), width: data.byteLength / 32 }),
+            toHex(new Uint8Array(data)),
+          ]),
         );
-        expect(published).toEqual(new Map([...naiveTiles(leaves)].map(([path, data]) => [path, hexOf(data)])));
-        expect(hexOf(rootAt(storage.sql, at))).toBe(hexOf(naiveRoot(leaves)));
+        expect(published).toEqual(new Map([...naiveTiles(leaves)].map(([path, data]) => [path, toHex(data)])));
+        expect(toHex(computeRoot(storage.sql, at))).toBe(toHex(naiveRoot(leaves)));
       }
     });
   });
@@ -88,8 +92,8 @@ describe("appending", () => {
       expect(append(storage, [a, b])).toEqual([0, 1]);
       expect(append(storage, [b, c, c, a])).toEqual([1, 2, 2, 0]);
       expect(append(storage, [a, b, c])).toEqual([0, 1, 2]);
-      expect(logSize(storage.sql)).toBe(3);
-      expect(hexOf(rootAt(storage.sql, 3))).toBe(hexOf(naiveRoot([a, b, c].map(naiveLeaf))));
+      expect(getLogSize(storage.sql)).toBe(3);
+      expect(toHex(computeRoot(storage.sql, 3))).toBe(toHex(naiveRoot([a, b, c].map(naiveLeaf))));
     });
   });
 
@@ -125,7 +129,7 @@ describe("signing", () => {
       expect(new Set(answers.map((answer) => answer?.note))).toEqual(new Set([first.note]));
       expect(await verifyCheckpoint(noteCrypto, first.note, trust)).toMatchObject({ ok: true, checkpoint: { origin, size: 600n } });
       for (const index of [0, 255, 256, 511, 599]) {
-        const proof = tlogProofAt(storage.sql, index, first);
+        const proof = buildTlogProof(storage.sql, index, first);
         expect(await verifyTlogProof(noteCrypto, proof, entries[index] as Uint8Array, trust)).toMatchObject({
           ok: true,
           index: BigInt(index),
@@ -171,12 +175,12 @@ describe("signing", () => {
     await inFreshLog(async (storage) => {
       append(storage, entriesFrom(0, 1));
       const before = await sign(storage, 10_000);
-      const newSecret = await secretOf(origin, 61);
+      const newSecret = await createSecret(origin, 61);
       const both = await openLogKeys(`${secret} ${newSecret}`);
       const during = await sign(storage, 10_001, 0, both);
       expect(parseNote(during?.note ?? "")?.signatures).toHaveLength(2);
       expect(during?.note.startsWith(before?.note ?? "none")).toBe(true);
-      const newVerifier = parseVkey(sha256, await vkeyOfSecret(newSecret)) as VerifierKey;
+      const newVerifier = parseVkey(sha256, await deriveVkey(newSecret)) as VerifierKey;
       for (const key of [verifier, newVerifier]) {
         expect((await verifyCheckpoint(noteCrypto, during?.note ?? "", { origin, keys: [key] })).ok).toBe(true);
       }
@@ -185,17 +189,17 @@ describe("signing", () => {
 
   test("needs the keys of one log", async () => {
     await expect(openLogKeys("")).rejects.toThrow("not the keys of one log");
-    await expect(openLogKeys(`${secret} ${await secretOf("other.example/log", 60)}`)).rejects.toThrow("not the keys of one log");
-    await expect(openLogKeys(await secretOf(origin, 60, 4))).rejects.toThrow("not the keys of one log");
+    await expect(openLogKeys(`${secret} ${await createSecret("other.example/log", 60)}`)).rejects.toThrow("not the keys of one log");
+    await expect(openLogKeys(await createSecret(origin, 60, 4))).rejects.toThrow("not the keys of one log");
   });
 
   test("of a smaller tree that finishes late hands out the larger one that was signed meanwhile", async () => {
     await inFreshLog(async (storage) => {
       append(storage, entriesFrom(0, 5));
-      const older = { size: 3, root: rootAt(storage.sql, 3), note: "late", signedAt: 1 };
+      const older = { size: 3, root: computeRoot(storage.sql, 3), note: "late", signedAt: 1 };
       const newest = await sign(storage, 10_000);
-      expect(keepCheckpoint(storage.sql, older)?.note).toBe(newest?.note);
-      expect(newestCheckpoint(storage.sql)?.size).toBe(5);
+      expect(saveCheckpoint(storage.sql, older)?.note).toBe(newest?.note);
+      expect(findNewestCheckpoint(storage.sql)?.size).toBe(5);
     });
   });
 });
@@ -206,14 +210,14 @@ describe("any two checkpoints", () => {
       const sizes = [1, 2, 3, 4, 5, 8, 13, 21, 64, 100, 254, 255, 256, 257, 300, 511, 512, 513, 768, 1_000, 1_024, 1_025, 1_300];
       const signed: SignedCheckpoint[] = [];
       for (const size of sizes) {
-        append(storage, entriesFrom(logSize(storage.sql), size));
+        append(storage, entriesFrom(getLogSize(storage.sql), size));
         const checkpoint = await sign(storage, size * 1_000);
         if (checkpoint !== null) signed.push(checkpoint);
       }
       expect(signed.map(({ size }) => size)).toEqual(sizes);
       for (const older of signed) {
         for (const newer of signed.filter(({ size }) => size >= older.size)) {
-          const proof = consistencyAt(storage.sql, older.size, newer.size);
+          const proof = buildConsistencyProof(storage.sql, older.size, newer.size);
           const [from, to] = [older, newer].map(({ size, root }) => ({ size: BigInt(size), root }));
           if (from === undefined || to === undefined || !isConsistent(sha256, from, to, proof))
             throw new Error(`${older.size} to ${newer.size}`);
@@ -232,14 +236,14 @@ describe("a log that was set back", () => {
       append(storage, entriesFrom(10, 20));
       const highwater = await sign(storage, 20_000);
       if (highwater === null) throw new Error("nothing was signed");
-      expect(isStillConsistentWith(storage.sql, highwater)).toBe(true);
+      expect(freezeUnlessConsistent(storage.sql, highwater)).toBe(true);
 
       restore(storage.sql, earlier);
-      expect(isStillConsistentWith(storage.sql, highwater)).toBe(false);
-      expect(frozenBecause(storage.sql)).toBe("the log had 20 entries and has 10");
+      expect(freezeUnlessConsistent(storage.sql, highwater)).toBe(false);
+      expect(findFreezeReason(storage.sql)).toBe("the log had 20 entries and has 10");
       expect(await sign(storage, 30_000)).toBeNull();
       expect(() => append(storage, entriesFrom(30, 31))).toThrow("the log is frozen");
-      expect(keepCheckpoint(storage.sql, highwater)).toBeNull();
+      expect(saveCheckpoint(storage.sql, highwater)).toBeNull();
     });
   });
 
@@ -252,8 +256,8 @@ describe("a log that was set back", () => {
       if (highwater === null) throw new Error("nothing was signed");
       restore(storage.sql, earlier);
       append(storage, entriesFrom(100, 130));
-      expect(isStillConsistentWith(storage.sql, highwater)).toBe(false);
-      expect(frozenBecause(storage.sql)).toMatch(/^at size 20 the root was [0-9a-f]{64}$/);
+      expect(freezeUnlessConsistent(storage.sql, highwater)).toBe(false);
+      expect(findFreezeReason(storage.sql)).toMatch(/^at size 20 the root was [0-9a-f]{64}$/);
       expect(await sign(storage, 30_000)).toBeNull();
     });
   });
@@ -266,7 +270,7 @@ describe("a log that was set back", () => {
       await sign(storage, 10_000);
       restore(storage.sql, leavesAndTiles);
       expect(await sign(storage, 20_000)).toBeNull();
-      expect(frozenBecause(storage.sql)).toBe("the log had 20 entries and has 10");
+      expect(findFreezeReason(storage.sql)).toBe("the log had 20 entries and has 10");
     });
   });
 
@@ -280,7 +284,7 @@ describe("a log that was set back", () => {
         append(storage, entriesFrom(10, 11));
         storage.sql.exec(spoil);
         expect(await sign(storage, 20_000)).toBeNull();
-        expect(frozenBecause(storage.sql)).toMatch(/^at size 10 the root was/);
+        expect(findFreezeReason(storage.sql)).toMatch(/^at size 10 the root was/);
         restore(storage.sql, tiles);
         expect(await sign(storage, 30_000)).toBeNull(); // for good: a person must look
       });
@@ -292,17 +296,17 @@ describe("a log that was set back", () => {
       append(storage, entriesFrom(0, 10));
       await sign(storage, 10_000);
       const other = { size: 10, root: sha256("another history"), note: "another", signedAt: 20_000 };
-      expect(keepCheckpoint(storage.sql, other)).toBeNull();
-      expect(frozenBecause(storage.sql)).toBe("two roots at size 10");
+      expect(saveCheckpoint(storage.sql, other)).toBeNull();
+      expect(findFreezeReason(storage.sql)).toBe("two roots at size 10");
     });
   });
 
   test("keeps its first reason", async () => {
     await inFreshLog((storage) => {
       append(storage, entriesFrom(0, 2));
-      expect(isStillConsistentWith(storage.sql, { size: 3, root: sha256("x") })).toBe(false);
-      expect(isStillConsistentWith(storage.sql, { size: 1, root: sha256("y") })).toBe(false);
-      expect(frozenBecause(storage.sql)).toBe("the log had 3 entries and has 2");
+      expect(freezeUnlessConsistent(storage.sql, { size: 3, root: sha256("x") })).toBe(false);
+      expect(freezeUnlessConsistent(storage.sql, { size: 1, root: sha256("y") })).toBe(false);
+      expect(findFreezeReason(storage.sql)).toBe("the log had 3 entries and has 2");
     });
   });
 });

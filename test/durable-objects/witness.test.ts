@@ -1,49 +1,49 @@
 // The embedded ledger as the witness of the audit log: no cosignature for a log that was set back or shows two histories.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
-import { base64Of, utf8 } from "../../core/bytes.ts";
+import { toBase64, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
-import { checkpointText, verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
-import { leafHash, type TreeHead } from "../../core/ledger/merkle.ts";
+import { formatCheckpoint, verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
+import { hashLeaf, type TreeHead } from "../../core/ledger/merkle.ts";
 import { parseVkey, signNote, type VerifierKey } from "../../core/ledger/note.ts";
-import { consistencyProofFromTiles, rootFromTiles, tilesAfterAppend, type ReadTile } from "../../core/ledger/tiles.ts";
-import { addCheckpointText } from "../../core/ledger/witness.ts";
+import { buildConsistencyProofFromTiles, computeRootFromTiles, computeTilesAfterAppend, type TileReader } from "../../core/ledger/tiles.ts";
+import { formatAddCheckpointRequest } from "../../core/ledger/witness.ts";
 import { noteCrypto, openNoteSigner } from "../../storage/note-keys.ts";
-import { freshLedger, ledgerWith, settings, type Answer, type Ask } from "../support/ledger.ts";
-import { secretOf, vkeyOfSecret } from "../support/note-keys.ts";
+import { createLedger, createLedgerWith, settings, type LedgerResponse, type LedgerCall } from "../support/ledger.ts";
+import { createSecret, deriveVkey } from "../support/note-keys.ts";
 
 const auditOrigin = "svc.test/audit/3";
 const auditSecret = (env.AUDIT_KEY as string).split(" ").find((secret) => secret.includes(`+${auditOrigin}+`)) ?? "";
 const auditSigner = await openNoteSigner(auditSecret);
-const witnessKey = parseVkey(sha256, await vkeyOfSecret(settings.LEDGER_WITNESS_KEY as string)) as VerifierKey;
+const witnessKey = parseVkey(sha256, await deriveVkey(settings.LEDGER_WITNESS_KEY as string)) as VerifierKey;
 
 describe("cosigning the audit log", () => {
   /** An audit log in memory. */
   const auditLog = (salt = "") => {
-    const tiles = tilesAfterAppend(
+    const tiles = computeTilesAfterAppend(
       sha256,
       0n,
-      Array.from({ length: 50 }, (_, at) => leafHash(sha256, utf8(`audit ${salt}${at}`))),
+      Array.from({ length: 50 }, (_, at) => hashLeaf(sha256, encodeUtf8(`audit ${salt}${at}`))),
       () => new Uint8Array(0),
     );
-    const read: ReadTile = (level, n, width) =>
+    const read: TileReader = (level, n, width) =>
       tiles.find((tile) => tile.level === level && tile.n === n)?.data.subarray(0, width * 32) ?? new Uint8Array(0);
-    const head = (size: number): TreeHead => ({ size: BigInt(size), root: rootFromTiles(sha256, BigInt(size), read) });
+    const head = (size: number): TreeHead => ({ size: BigInt(size), root: computeRootFromTiles(sha256, BigInt(size), read) });
     return {
       head,
-      proof: (from: number, to: number): Uint8Array[] => consistencyProofFromTiles(sha256, BigInt(from), BigInt(to), read),
+      proof: (from: number, to: number): Uint8Array[] => buildConsistencyProofFromTiles(sha256, BigInt(from), BigInt(to), read),
       note: async (size: number, name = auditOrigin): Promise<string> => {
-        return signNote(checkpointText({ origin: name, ...head(size) }), [auditSigner]);
+        return signNote(formatCheckpoint({ origin: name, ...head(size) }), [auditSigner]);
       },
     };
   };
   const log = auditLog();
   const request = async (from: number, to: number, of = log): Promise<string> =>
-    addCheckpointText({ oldSize: BigInt(from), proof: from === 0 ? [] : of.proof(from, to), checkpoint: await of.note(to) });
-  const send = (ask: Ask, body: string): Promise<Answer> => ask("add-checkpoint", { method: "POST", body });
+    formatAddCheckpointRequest({ oldSize: BigInt(from), proof: from === 0 ? [] : of.proof(from, to), checkpoint: await of.note(to) });
+  const send = (ask: LedgerCall, body: string): Promise<LedgerResponse> => ask("add-checkpoint", { method: "POST", body });
 
   test("gives one line that verifies with the checkpoint, at every step onwards", async () => {
-    const ask = freshLedger();
+    const ask = createLedger();
     for (const [from, to] of [
       [0, 1],
       [1, 7],
@@ -66,7 +66,7 @@ describe("cosigning the audit log", () => {
   });
 
   test("refuses a log that was set back, or that has another history, with the size it knows (L3)", async () => {
-    const ask = freshLedger();
+    const ask = createLedger();
     await send(ask, await request(0, 20));
     for (const body of [await request(0, 10), await request(0, 30), await request(10, 30), await request(10, 10)]) {
       const answer = await send(ask, body);
@@ -80,25 +80,25 @@ describe("cosigning the audit log", () => {
   });
 
   test("says 422 for a proof that does not lead there", async () => {
-    const ask = freshLedger();
+    const ask = createLedger();
     await send(ask, await request(0, 20));
     const good = log.proof(20, 30);
     const body = async (proof: readonly Uint8Array[], from = 20n): Promise<string> =>
-      addCheckpointText({ oldSize: from, proof, checkpoint: await log.note(30) });
+      formatAddCheckpointRequest({ oldSize: from, proof, checkpoint: await log.note(30) });
     for (const proof of [[], good.slice(1), good.toReversed(), [...good, sha256("more")]]) {
       expect((await send(ask, await body(proof))).status).toBe(422);
     }
-    const first = freshLedger();
+    const first = createLedger();
     expect((await send(first, await body([sha256("x")], 0n))).status).toBe(422);
   });
 
   test("says 404 for a log it was not told to watch, 403 for one that did not sign, 400 for what is no request", async () => {
-    const ask = freshLedger();
-    const unknown = addCheckpointText({ oldSize: 0n, proof: [], checkpoint: await log.note(5, "svc.test/audit/77") });
+    const ask = createLedger();
+    const unknown = formatAddCheckpointRequest({ oldSize: 0n, proof: [], checkpoint: await log.note(5, "svc.test/audit/77") });
     expect((await send(ask, unknown)).status).toBe(404);
-    const other = await openNoteSigner(await secretOf(auditOrigin, 99));
-    const unsigned = await signNote(checkpointText({ origin: auditOrigin, ...log.head(5) }), [other]);
-    expect((await send(ask, addCheckpointText({ oldSize: 0n, proof: [], checkpoint: unsigned }))).status).toBe(403);
+    const other = await openNoteSigner(await createSecret(auditOrigin, 99));
+    const unsigned = await signNote(formatCheckpoint({ origin: auditOrigin, ...log.head(5) }), [other]);
+    expect((await send(ask, formatAddCheckpointRequest({ oldSize: 0n, proof: [], checkpoint: unsigned }))).status).toBe(403);
     const good = await request(0, 5);
     const malformed = [
       "",
@@ -107,7 +107,7 @@ describe("cosigning the audit log", () => {
       good.replace("old 0", "old -1"),
       good.replace("old 0", "new 0"),
       good.replace("old 0\n", "old 0\nnot base64\n"),
-      good.replace("old 0\n", `old 0\n${`${base64Of(sha256("x"))}\n`.repeat(64)}`),
+      good.replace("old 0\n", `old 0\n${`${toBase64(sha256("x"))}\n`.repeat(64)}`),
       good.replaceAll("\n", "\r\n"),
       good.slice(0, -1),
       `old 9\n\n${await log.note(5)}`,
@@ -120,7 +120,7 @@ describe("cosigning the audit log", () => {
   });
 
   test("of two requests at once from the same old size, one moves it and the other learns the new size", async () => {
-    const ask = freshLedger();
+    const ask = createLedger();
     await send(ask, await request(0, 5));
     const answers = await Promise.all([send(ask, await request(5, 20)), send(ask, await request(5, 30)), send(ask, await request(5, 40))]);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -130,8 +130,8 @@ describe("cosigning the audit log", () => {
   });
 
   test("is not offered without a witness key, nor for logs it has no key of", async () => {
-    expect((await send(ledgerWith({ LEDGER_WITNESS_KEY: "" }), await request(0, 5))).status).toBe(404);
-    expect((await send(ledgerWith({ AUDIT_VKEY: "" }), await request(0, 5))).status).toBe(404);
-    expect((await send(ledgerWith({ LEDGER_WITNESS_KEY: settings.LEDGER_KEY as string }), await request(0, 5))).status).toBe(503);
+    expect((await send(createLedgerWith({ LEDGER_WITNESS_KEY: "" }), await request(0, 5))).status).toBe(404);
+    expect((await send(createLedgerWith({ AUDIT_VKEY: "" }), await request(0, 5))).status).toBe(404);
+    expect((await send(createLedgerWith({ LEDGER_WITNESS_KEY: settings.LEDGER_KEY as string }), await request(0, 5))).status).toBe(503);
   });
 });

@@ -1,4 +1,4 @@
-// The operator's command, `npm run admin`, as docs/operating.md lists it, against the running service.
+// The operator's command, `npm run admin`, as docs/operate/admin-commands.md lists it, against the running service.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -12,7 +12,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { allowedBy, mintedBy, sharedBy, signedIn } from "../support/assistants.ts";
+import { allowConnection, createToken, createShare, signInToService } from "../support/assistants.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
@@ -22,10 +22,10 @@ const cookies = { consumer: "", business: "" };
 beforeAll(async () => {
   service = await startLocalService();
   const { world } = service;
-  cookies.consumer = await signedIn(service, "consumer", world.consumerEmail);
-  cookies.business = await signedIn(service, "business", world.ownerEmail);
-  tokens.consumer = await mintedBy(service, "consumer", cookies.consumer);
-  tokens.business = await mintedBy(service, "business", cookies.business);
+  cookies.consumer = await signInToService(service, "consumer", world.consumerEmail);
+  cookies.business = await signInToService(service, "business", world.ownerEmail);
+  tokens.consumer = await createToken(service, "consumer", cookies.consumer);
+  tokens.business = await createToken(service, "business", cookies.business);
 });
 afterAll(async () => {
   await service.stop();
@@ -123,7 +123,7 @@ describe("a client without a token", () => {
     const authProvider = provider as OAuthClientProvider & NewerProvider;
     const connect = () => (mode === undefined ? older({ authProvider }) : newer(mode, { authProvider }));
     await expect(connect()).rejects.toThrow();
-    const back = (await allowedBy(cookies.consumer, kept.address as URL)).searchParams;
+    const back = (await allowConnection(cookies.consumer, kept.address as URL)).searchParams;
     expect([back.get("iss"), back.get("state")]).toEqual([service.origin, "of the program"]);
     if (mode === undefined) await new StreamableHTTPClientTransport(address(), { authProvider }).finishAuth(back.get("code") as string);
     else await new NewerTransport(address(), { authProvider }).finishAuth(back);
@@ -136,7 +136,7 @@ describe("a client without a token", () => {
 describe("SDK 2 in the latest revision, handed over to the person", () => {
   let share_id = "";
   beforeAll(async () => {
-    share_id = await sharedBy(service, cookies.consumer);
+    share_id = await createShare(service, cookies.consumer);
   });
 
   test.each(["accept", "decline", "cancel"] as const)("that opens addresses opens the page, and %s ends with the share", async (action) => {

@@ -1,7 +1,7 @@
 // The whole upgrade on one machine: the service's own bundle, the provider's own library, and the stand-in for the provider.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { exampleOwnerEmail } from "../../scripts/demo-world.ts";
-import { signInTo } from "../support/local-session.ts";
+import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
+import { signInToOrigin } from "../support/local-session.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
@@ -17,7 +17,7 @@ const account = (): Promise<unknown> =>
   service.database.prepare("SELECT status, plan FROM businesses WHERE id = ?").bind(service.world.examples.free.id).first();
 
 test("an owner pays for a plan, fails to pay, pays, and ends it, from page to page", async () => {
-  const cookie = await signInTo(service.origin, exampleOwnerEmail("free"));
+  const cookie = await signInToOrigin(service.origin, getExampleOwnerEmail("free"));
   const open = async (): Promise<string> => {
     const answer = await fetch(`${service.origin}/v1/billing/checkout?plan=business`, { headers: { cookie }, redirect: "manual" });
     expect(answer.status).toBe(303);
@@ -45,7 +45,7 @@ test("an owner pays for a plan, fails to pay, pays, and ends it, from page to pa
 
 test("a person who pays and deletes the account is asked for nothing more", async () => {
   const { origin, world, database, runtime } = service;
-  const cookie = await signInTo(origin, world.consumerEmail, "consumer");
+  const cookie = await signInToOrigin(origin, world.consumerEmail, "consumer");
   const opened = await fetch(`${origin}/v1/billing/checkout?plan=white_glove`, { headers: { cookie }, redirect: "manual" });
   expect((await press(opened.headers.get("location") as string, "pay")).status).toBe(303);
   const customer = await database

@@ -11,8 +11,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { allowedBy, mintedBy, signedIn } from "../support/assistants.ts";
-import { freePort, startLocalService, type LocalService } from "../support/local-service.ts";
+import { allowConnection, createToken, signInToService } from "../support/assistants.ts";
+import { findFreePort, startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
 let door: Server;
@@ -37,8 +37,8 @@ const openDoor = (token: string): Promise<Server> =>
 
 beforeAll(async () => {
   service = await startLocalService({ LIMIT_AGENT_TOKEN: "100000/60", DEV_RATE_SCALE: "1000" });
-  cookie = await signedIn(service, "consumer", service.world.consumerEmail);
-  door = await openDoor(await mintedBy(service, "consumer", cookie));
+  cookie = await signInToService(service, "consumer", service.world.consumerEmail);
+  door = await openDoor(await createToken(service, "consumer", cookie));
   results = await mkdtemp(join(tmpdir(), "svc-conformance-"));
 });
 afterAll(async () => {
@@ -104,7 +104,7 @@ describe.each(Object.entries(shown))("the conformance suite of %s", (revision, w
 
 describe("the conformance suite for authorization servers", () => {
   test("finds the metadata right, and gets a token for a code", async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     const redirect_uris = [`http://127.0.0.1:${port}/callback`];
     const registered = await fetch(`${service.origin}/oauth/register`, {
       method: "POST",
@@ -118,7 +118,7 @@ describe("the conformance suite for authorization servers", () => {
       const address = /https?:\/\/\S+\/oauth\/authorize\?\S+/.exec(text)?.[0];
       if (isOpened || address === undefined) return;
       isOpened = true; // as the person's browser would
-      void allowedBy(cookie, new URL(address)).then(fetch);
+      void allowConnection(cookie, new URL(address)).then(fetch);
     });
     expect({ status, output: status === 0 ? "" : output.slice(-3_000) }).toEqual({ status: 0, output: "" });
     expect(isOpened).toBe(true);

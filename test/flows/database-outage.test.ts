@@ -1,6 +1,6 @@
 // The database refuses every write for a while, in the middle of submissions and withdrawals: the lock on its file is taken from
 // outside. Whoever asks meanwhile is told so, nothing is done by halves, and afterwards nothing is missing: not a record, not a
-// statement, not an event. OUTAGE_MS is how long it lasts (npm run torture sets 30,000).
+// statement, not an event. OUTAGE_MS is how long it lasts (npm run stress sets 30,000).
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -10,17 +10,17 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventPage, registerEndpoint, type Place, type PlacedEvent } from "../../scripts/bench/producer.ts";
+import { listEvents, registerEndpoint, type ProducerTarget, type PlacedEvent } from "../../scripts/bench/producer.ts";
 import { consentRequest } from "../../scripts/bench/submission.ts";
-import { demoWorld } from "../../scripts/demo-world.ts";
-import { builtWorker } from "../support/local-service.ts";
+import { createDemoWorld } from "../../scripts/demo-world.ts";
+import { ensureBuiltWorker } from "../support/local-service.ts";
 import { testVars, worldSecret } from "../support/local-vars.ts";
-import { progressOf } from "../support/progress.ts";
+import { createProgressPrinter } from "../support/progress.ts";
 
 const outageMs = Number(process.env.OUTAGE_MS ?? "2000");
 const aroundMs = Math.max(1_000, outageMs / 10); // of the same load before and after it
 const clients = 6;
-const { acme } = demoWorld(worldSecret);
+const { acme } = createDemoWorld(worldSecret);
 const state = mkdtempSync(join(tmpdir(), "svc-outage-"));
 const received = new Set<string>();
 let receiver: Server;
@@ -31,7 +31,7 @@ let endpointAt = "";
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 beforeAll(async () => {
-  const bundle = await builtWorker();
+  const bundle = await ensureBuiltWorker();
   receiver = createServer((request, response) => {
     received.add(String(request.headers["svc-event-id"]));
     request.resume();
@@ -104,10 +104,10 @@ const issueAndWithdraw = async (): Promise<string> => {
   return cert_id;
 };
 
-const sequence = async (place: Place): Promise<PlacedEvent[]> => {
+const sequence = async (place: ProducerTarget): Promise<PlacedEvent[]> => {
   const events: PlacedEvent[] = [];
   for (let cursor = 0; ; ) {
-    const page = await eventPage(place, cursor, 500);
+    const page = await listEvents(place, cursor, 500);
     events.push(...page.events);
     if (page.readTo >= page.head) return events;
     cursor = page.readTo;
@@ -117,7 +117,7 @@ const sequence = async (place: Place): Promise<PlacedEvent[]> => {
 test("W6: a database that fails for a while costs answers, and nothing that was answered or begun", {
   timeout: 120_000 + 2 * outageMs,
 }, async () => {
-  const place: Place = { url, vars: testVars, business: acme.id };
+  const place: ProducerTarget = { url, vars: testVars, business: acme.id };
   await registerEndpoint(place, `http://${endpointAt}/hook`);
   const done: string[] = [];
   let running = true;
@@ -133,7 +133,7 @@ test("W6: a database that fails for a while costs answers, and nothing that was 
   const db = openDatabase();
   db.exec("BEGIN EXCLUSIVE");
   const lockedAt = performance.now();
-  const progress = progressOf("W6, milliseconds of outage", outageMs);
+  const progress = createProgressPrinter("W6, milliseconds of outage", outageMs);
   while (performance.now() - lockedAt < outageMs) {
     await pause(100);
     progress(Math.round(performance.now() - lockedAt));
@@ -164,7 +164,7 @@ test("W6: a database that fails for a while costs answers, and nothing that was 
     "SELECT COUNT(*) AS n FROM certificates WHERE status = 'revoked'",
     "SELECT COUNT(*) AS n FROM withdrawals",
     "SELECT SUM(revoked) AS n FROM purposes",
-    "SELECT COUNT(*) AS n FROM idempotency",
+    "SELECT COUNT(*) AS n FROM idempotent_responses",
     "SELECT COUNT(*) AS n FROM audit_outbox WHERE type = 'certificate.issued'",
     "SELECT COUNT(*) AS n FROM audit_outbox WHERE type = 'certificate.revoked'",
     "SELECT COUNT(*) AS n FROM anchors WHERE event = 'certificate.issued'",

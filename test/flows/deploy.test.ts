@@ -41,7 +41,7 @@ const stands: Readonly<Record<string, string | null>> = {
   "npm install --no-save": null, // what is installed here is linked in
   "npx wrangler d1 create svc": "npx wrangler d1 create --help",
   "npx wrangler kv namespace create KV": "npx wrangler kv namespace create --help",
-  "npx wrangler queues create svc-anchor-kicks": "npx wrangler queues create --help",
+  "npx wrangler queues create svc-anchor-queue": "npx wrangler queues create --help",
   "npx wrangler secret bulk secrets.json": "npx wrangler secret bulk --help",
   "npm run migrate:remote": "npx wrangler d1 migrations apply --help",
   "npm run deploy": null, // the release and the dry run

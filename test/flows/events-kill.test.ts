@@ -1,6 +1,6 @@
 // The promise behind every event: whatever dies the next moment, it is in the feed once, in its place, and its receiver gets it
 // at least once. The service is killed in the middle of a storm of events, again and again, and the feed, the receiver and the
-// deliveries are compared with what was acknowledged. EVENT_KILLS sets the number of kills (npm run torture sets 8).
+// deliveries are compared with what was acknowledged. EVENT_KILLS sets the number of kills (npm run stress sets 8).
 import { spawn, type ChildProcess } from "node:child_process";
 import { createServer, type Server } from "node:http";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -11,16 +11,16 @@ import { DatabaseSync } from "node:sqlite";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
-import { commitEvents, deliveriesOf, eventPage, registerEndpoint, type Place } from "../../scripts/bench/producer.ts";
-import { demoWorld } from "../../scripts/demo-world.ts";
-import { builtWorker } from "../support/local-service.ts";
+import { commitEvents, listDeliveries, listEvents, registerEndpoint, type ProducerTarget } from "../../scripts/bench/producer.ts";
+import { createDemoWorld } from "../../scripts/demo-world.ts";
+import { ensureBuiltWorker } from "../support/local-service.ts";
 import { testVars, worldSecret } from "../support/local-vars.ts";
 
 const kills = Number(process.env.EVENT_KILLS ?? "2");
 const clients = 6;
 const perKill = 75; // eight kills: six hundred events
 const total = perKill * kills;
-const { acme } = demoWorld(worldSecret);
+const { acme } = createDemoWorld(worldSecret);
 const state = mkdtempSync(join(tmpdir(), "svc-events-"));
 let bundle = "";
 
@@ -62,7 +62,7 @@ const kill = (): Promise<void> =>
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 beforeAll(async () => {
-  bundle = await builtWorker();
+  bundle = await ensureBuiltWorker();
   receiver = createServer((request, response) => {
     let body = "";
     request.setEncoding("utf8");
@@ -89,12 +89,12 @@ afterAll(async () => {
   rmSync(state, { recursive: true, force: true });
 });
 
-const place = (url: string): Place => ({ url, vars: testVars, business: acme.id });
+const place = (url: string): ProducerTarget => ({ url, vars: testVars, business: acme.id });
 
 const feed = async (url: string): Promise<readonly { readonly id: string; readonly seq: number }[]> => {
   const events: { id: string; seq: number }[] = [];
   for (let cursor = 0; ; ) {
-    const page = await eventPage(place(url), cursor, 500);
+    const page = await listEvents(place(url), cursor, 500);
     events.push(...page.events);
     if (page.readTo >= page.head) return events;
     cursor = page.readTo;
@@ -104,7 +104,7 @@ const feed = async (url: string): Promise<readonly { readonly id: string; readon
 const deliveries = async (url: string, endpoint: string): Promise<{ status: string; attempt: number }[]> => {
   const all: { status: string; attempt: number }[] = [];
   for (let before: string | null = null; ; ) {
-    const page = await deliveriesOf(place(url), endpoint, before);
+    const page = await listDeliveries(place(url), endpoint, before);
     all.push(...page.deliveries);
     if (!page.hasMore) return all;
     before = page.deliveries.at(-1)?.id ?? null;
@@ -182,7 +182,7 @@ describe("SIGKILL in a storm of events", () => {
 
   test("W29: the storm went through segments: the events lie in more than one object, each in one, in order", async () => {
     await kill();
-    const folder = join(state, "v3", "do", "svc-BusinessLog");
+    const folder = join(state, "v3", "do", "svc-EventSequence");
     const held = readdirSync(folder)
       .filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name))
       .map((name) => {

@@ -1,5 +1,5 @@
-// The first hour of docs/first-hour.md, taken as it is printed: its tag in a browser, its commands in a shell, against the running
-// service and a receiver. Its four checks of a signature are run by test/cross/webhook-signatures.test.ts.
+// The first hour of docs/guides/first-hour.md, taken as it is printed: its tag in a browser, its commands in a shell, against the running
+// service and a receiver. Its four checks of a signature are run by test/interop/webhook-signatures.test.ts.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -11,7 +11,7 @@ import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
-const text = readFileSync("docs/first-hour.md", "utf8");
+const text = readFileSync("docs/guides/first-hour.md", "utf8");
 const blocks = (language: string): string[] =>
   [...text.matchAll(/```([a-z]*)\n([\s\S]*?)```/g)].flatMap(([, of, block]) => (of === language ? [block as string] : []));
 

@@ -1,7 +1,7 @@
 // The promise behind every 201: whatever process dies the next moment, the certificate is there, once, with its audit
 // entry and its ledger statement; and behind every 200 of a withdrawal: it happened, once, with its audit entry, its statement
 // and its event. The service is killed in the middle of a storm and the database file is read directly.
-// KILL_ROUNDS sets the number of rounds (npm run torture sets 20).
+// KILL_ROUNDS sets the number of rounds (npm run stress sets 20).
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,13 +10,13 @@ import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { consentRequest } from "../../scripts/bench/submission.ts";
-import { demoWorld } from "../../scripts/demo-world.ts";
-import { builtWorker } from "../support/local-service.ts";
+import { createDemoWorld } from "../../scripts/demo-world.ts";
+import { ensureBuiltWorker } from "../support/local-service.ts";
 import { worldSecret } from "../support/local-vars.ts";
 
 const rounds = Number(process.env.KILL_ROUNDS ?? "2");
 const connections = 16;
-const { acme } = demoWorld(worldSecret);
+const { acme } = createDemoWorld(worldSecret);
 const state = mkdtempSync(join(tmpdir(), "svc-kill-"));
 let bundle = "";
 
@@ -95,7 +95,7 @@ const feed = async (url: string): Promise<FeedPage["events"]> => {
 };
 
 beforeAll(async () => {
-  bundle = await builtWorker();
+  bundle = await ensureBuiltWorker();
 });
 afterAll(() => rmSync(state, { recursive: true, force: true }));
 
@@ -166,7 +166,7 @@ describe("SIGKILL in a storm of submissions and withdrawals", () => {
     expect(certificates).toBeGreaterThanOrEqual(acknowledged.length);
     expect(count("SELECT COUNT(DISTINCT entity_id) AS n FROM audit_outbox WHERE type = 'certificate.issued'")).toBe(certificates);
     expect(count("SELECT COUNT(DISTINCT entity_id) AS n FROM anchors")).toBe(certificates);
-    expect(count("SELECT COUNT(*) AS n FROM idempotency")).toBe(certificates);
+    expect(count("SELECT COUNT(*) AS n FROM idempotent_responses")).toBe(certificates);
     expect(count("SELECT SUM(active + revoked) AS n FROM purposes")).toBe(certificates);
     const withdrawals = count("SELECT COUNT(*) AS n FROM withdrawals");
     expect(withdrawals).toBeGreaterThanOrEqual(withdrawn.length);

@@ -1,4 +1,4 @@
-// What developers install, as they do it: packed, installed into an empty folder, and every block of docs/kit.md run as it is printed
+// What developers install, as they do it: packed, installed into an empty folder, and every block of docs/guides/kit.md run as it is printed
 // against the running service.
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -11,10 +11,10 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { buildKit } from "../../kit/build.ts";
 import { consentRequest } from "../../scripts/bench/submission.ts";
-import { signInTo } from "../support/local-session.ts";
+import { signInToOrigin } from "../support/local-session.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
-const text = readFileSync("docs/kit.md", "utf8");
+const text = readFileSync("docs/guides/kit.md", "utf8");
 const blocks = (language: string): string[] =>
   [...text.matchAll(/```([a-z]*)\n([\s\S]*?)```/g)].flatMap(([, of, block]) => (of === language ? [block as string] : []));
 
@@ -202,7 +202,7 @@ describe("svc listen and svc trigger", () => {
 
   test("forward the very delivery that an endpoint gets: every byte of the body, every header but what tells attempts apart", async () => {
     const { origin, world } = service;
-    const cookie = await signInTo(origin, world.ownerEmail);
+    const cookie = await signInToOrigin(origin, world.ownerEmail);
     const url = `http://localhost:${port}/endpoint`;
     const registered = await fetch(`${origin}/v1/webhooks`, {
       method: "POST",

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { builtWorker } from "../support/local-service.ts";
-import { newestCode } from "../support/mailed-code.ts";
+import { ensureBuiltWorker } from "../support/local-service.ts";
+import { findNewestCode } from "../support/email-code.ts";
 
 const state = mkdtempSync(join(tmpdir(), "svc-people-"));
 let bundle = "";
@@ -55,7 +55,7 @@ const endLeases = (): void => {
 };
 
 beforeAll(async () => {
-  bundle = await builtWorker();
+  bundle = await ensureBuiltWorker();
 });
 afterAll(async () => {
   if (running !== null) await kill(running); // a test that failed leaves nobody behind
@@ -83,7 +83,7 @@ test("every code that was promised arrives and works, and every session holds, a
   const sessions: { readonly email: string; readonly cookie: string; readonly code: string }[] = [];
   for (const email of promised) {
     const { messages } = (await (await fetch(`${url}/dev/mail?to=${email}`)).json()) as { messages: { text: string }[] };
-    const code = newestCode(messages) ?? "";
+    const code = findNewestCode(messages) ?? "";
     const answer = await post(url, "verify-code", { email, code, realm: "consumer" });
     expect(answer.status, email).toBe(200);
     sessions.push({ email, code, cookie: (answer.headers.get("set-cookie") ?? "").split(";")[0] as string });

@@ -1,20 +1,27 @@
 // Deliveries over real sockets, on the real runtime: how long a receiver may take, what is heard of its answer, what a
 // receiver that comes back finds, and that no business waits for another. BESIDE_EVENTS sets how many events the other one has
-// (npm run torture sets 5,000).
+// (npm run stress sets 5,000).
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { commitEvents, deliveriesOf, eventPage, producerScript, registerEndpoint, type Place } from "../../scripts/bench/producer.ts";
-import { demoWorld, seedDemo } from "../../scripts/demo-world.ts";
+import {
+  commitEvents,
+  listDeliveries,
+  listEvents,
+  loadProducerScript,
+  registerEndpoint,
+  type ProducerTarget,
+} from "../../scripts/bench/producer.ts";
+import { createDemoWorld, seedDemo } from "../../scripts/demo-world.ts";
 import { startRuntime, type Runtime } from "../../scripts/local-runtime.ts";
-import { builtWorker } from "../support/local-service.ts";
+import { ensureBuiltWorker } from "../support/local-service.ts";
 import { testVars, worldSecret } from "../support/local-vars.ts";
 
 const besideEvents = Number(process.env.BESIDE_EVENTS ?? "1000");
-const world = demoWorld(worldSecret);
+const world = createDemoWorld(worldSecret);
 const state = mkdtempSync(join(tmpdir(), "svc-receivers-"));
 let runtime: Runtime;
 let server: Server;
@@ -24,7 +31,7 @@ const plays = new Map<string, Play>();
 const hits = new Map<string, number>();
 
 beforeAll(async () => {
-  const bundledIn = await builtWorker();
+  const bundledIn = await ensureBuiltWorker();
   server = createServer((request, response) => {
     const path = request.url ?? "";
     hits.set(path, (hits.get(path) ?? 0) + 1);
@@ -36,9 +43,9 @@ beforeAll(async () => {
   runtime = await startRuntime({
     port: 0,
     stateDir: join(state, "svc"),
-    bundledIn,
+    bundleDir: bundledIn,
     vars: { ...testVars, DEV_FETCH_ALLOW: at },
-    beside: producerScript(),
+    sidecarScript: loadProducerScript(),
   });
   await seedDemo(await runtime.database(), world, Date.now());
 });
@@ -50,7 +57,7 @@ afterAll(async () => {
   rmSync(state, { recursive: true, force: true });
 });
 
-const place = (business: string): Place => ({ url: runtime.url, vars: testVars, business });
+const place = (business: string): ProducerTarget => ({ url: runtime.url, vars: testVars, business });
 const register = (business: string, path: string, play: Play): Promise<{ readonly id: string }> => {
   plays.set(path, play);
   return registerEndpoint(place(business), `http://${at}${path}`);
@@ -64,7 +71,7 @@ interface Shown {
   readonly durationMs: number | null;
 }
 const deliveries = async (business: string, endpoint: string): Promise<readonly Shown[]> =>
-  (await deliveriesOf(place(business), endpoint, null)).deliveries as unknown as readonly Shown[];
+  (await listDeliveries(place(business), endpoint, null)).deliveries as unknown as readonly Shown[];
 
 /** The endpoint's only delivery, once its first attempt has ended. */
 const ended = async (business: string, endpoint: string): Promise<Shown> => {
@@ -153,7 +160,7 @@ describe("a receiver", () => {
     const deadline = Date.now() + 100_000;
     while (Date.now() < deadline && arrived.length < ids.length) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(arrived.toSorted()).toEqual(ids.toSorted());
-    const { deliveries: listed } = await deliveriesOf(place(business), endpoint.id, null);
+    const { deliveries: listed } = await listDeliveries(place(business), endpoint.id, null);
     expect(new Set(listed.map(({ status }) => status))).toEqual(new Set(["success"]));
   });
 
@@ -200,7 +207,7 @@ describe("a receiver", () => {
 
     await eventually(() => held.length === 5);
     for (let poll = 0; poll < 50; poll += 1) {
-      const page = await eventPage(place(other), poll % 20, 100);
+      const page = await listEvents(place(other), poll % 20, 100);
       expect(page.events.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 - (poll % 20) }, (_, at) => (poll % 20) + at + 1));
       expect(page.events.map(({ id }) => id)).toEqual(told.slice(poll % 20));
     }
@@ -215,12 +222,12 @@ describe("a receiver", () => {
     expect(arrived.get("/busy")?.length).toBeLessThanOrEqual(besideEvents + 10);
     const seqs: number[] = [];
     for (let cursor = 0; cursor < besideEvents; ) {
-      const page = await eventPage(place(busy), cursor, 500);
+      const page = await listEvents(place(busy), cursor, 500);
       seqs.push(...page.events.map(({ seq }) => seq));
       cursor = page.readTo;
     }
     expect(seqs).toEqual(Array.from({ length: besideEvents }, (_, at) => at + 1));
-    const listed = await deliveriesOf(place(busy), busyEndpoint.id, null);
+    const listed = await listDeliveries(place(busy), busyEndpoint.id, null);
     expect(listed.deliveries.length).toBe(Math.min(1_000, besideEvents));
   });
 });

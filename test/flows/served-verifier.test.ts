@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { evidenceBundle } from "../../core/certificates/evidence-bundle.ts";
-import { packFiles } from "../../core/certificates/evidence-pack.ts";
+import { buildEvidenceBundle } from "../../core/certificates/evidence-bundle.ts";
+import { buildPackFiles } from "../../core/certificates/evidence-pack.ts";
 import type { JsonObject } from "../../core/canonical-json.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { worldOf } from "../core/verifier/evidence.ts";
@@ -65,8 +65,8 @@ test("is offered on a certificate's page with the hash of the file that is serve
 test("is named with its hash in a pack's README and in the bundle, and in neither where nobody served one", async () => {
   const { parts } = await worldOf({ trust });
   const { url, sha256 } = trust.verifier;
-  const readme = textOf(await packFiles(parts), "README.txt");
+  const readme = textOf(await buildPackFiles(parts), "README.txt");
   expect(readme).toContain(`curl -O ${url}\n    echo "${sha256}  svc-verify.mjs" | sha256sum -c\n`);
-  expect(evidenceBundle(parts).how_to_verify).toContain(`${url}, SHA-256 ${sha256}`);
-  expect(textOf(await packFiles((await worldOf()).parts), "README.txt")).not.toContain("curl -O http");
+  expect(buildEvidenceBundle(parts).how_to_verify).toContain(`${url}, SHA-256 ${sha256}`);
+  expect(textOf(await buildPackFiles((await worldOf()).parts), "README.txt")).not.toContain("curl -O http");
 });

@@ -1,4 +1,4 @@
-// The guide of sharing, docs/sharing.md, as it is printed: its tag in a browser, its commands in a shell, its calls in four languages,
+// The guide of sharing, docs/guides/sharing.md, as it is printed: its tag in a browser, its commands in a shell, its calls in four languages,
 // against the running service in test mode.
 import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
@@ -11,9 +11,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildKit } from "../../kit/build.ts";
 import { launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
-import { button, settle } from "../support/share-visit.ts";
+import { shareButtonSelector, waitUntilSettled } from "../support/share-visit.ts";
 
-const text = readFileSync("docs/sharing.md", "utf8");
+const text = readFileSync("docs/guides/sharing.md", "utf8");
 const blocks = (language: string): string[] =>
   [...text.matchAll(/```([a-z]*)\n([\s\S]*?)```/g)].flatMap(([, of, block]) => (of === language ? [block as string] : []));
 const [only = ""] = blocks("html");
@@ -104,8 +104,8 @@ describe("the guide of sharing", () => {
       const visit = await openPage(browser);
       await visit.page.context().clock.install();
       await visit.page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
-      const [sheet] = await Promise.all([visit.page.context().waitForEvent("page"), visit.page.click(button)]);
-      await settle(sheet);
+      const [sheet] = await Promise.all([visit.page.context().waitForEvent("page"), visit.page.click(shareButtonSelector)]);
+      await waitUntilSettled(sheet);
       const isFilled = (): boolean => (document.querySelector<HTMLInputElement>("input[name=svc_share_id]")?.value ?? "") !== "";
       // By a message from the sheet, or on a busy machine by the sheet going back to the page: both fill this form.
       await Promise.all([visit.page.waitForFunction(isFilled), sheet.getByRole("button", { name: "Share test details" }).click()]);

@@ -1,9 +1,9 @@
 // The Inspector's command line, a client of the Model Context Protocol's makers, against the whole service. It brings 110 MB, so
-// `npm run cross` installs it beside the project and runs this file; `npm test` does not.
+// `npm run interop` installs it beside the project and runs this file; `npm test` does not.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { mintedBy, sharedBy, signedIn } from "../support/assistants.ts";
+import { createToken, createShare, signInToService } from "../support/assistants.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 const program = join(process.env.INSPECTOR ?? "", "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js");
@@ -16,10 +16,10 @@ let businessToken = "";
 
 beforeAll(async () => {
   service = await startLocalService();
-  const cookie = await signedIn(service, "consumer", service.world.consumerEmail);
-  shareId = await sharedBy(service, cookie);
-  personsToken = await mintedBy(service, "consumer", cookie);
-  businessToken = await mintedBy(service, "business", await signedIn(service, "business", service.world.ownerEmail));
+  const cookie = await signInToService(service, "consumer", service.world.consumerEmail);
+  shareId = await createShare(service, cookie);
+  personsToken = await createToken(service, "consumer", cookie);
+  businessToken = await createToken(service, "business", await signInToService(service, "business", service.world.ownerEmail));
 });
 afterAll(() => service.stop());
 

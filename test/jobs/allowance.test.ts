@@ -3,23 +3,23 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { dayMs, minuteMs, secondMs } from "../../core/time.ts";
-import type { ConsumerId, Home } from "../../core/ids.ts";
-import { beginErasure } from "../../storage/account-erasures.ts";
-import { chainOfPerson } from "../../storage/people.ts";
-import { databaseOf, type Database } from "../../storage/database.ts";
-import { homesOf } from "../../storage/homes.ts";
-import { inEachHome } from "../../workers/background/each-home.ts";
-import { scheduled } from "../../workers/background/schedule.ts";
+import type { ConsumerId, ShardId } from "../../core/ids.ts";
+import { beginAccountErasure } from "../../storage/account-erasures.ts";
+import { findPersonChain } from "../../storage/people.ts";
+import { openDatabase, type Database } from "../../storage/database.ts";
+import { openShards } from "../../storage/shards.ts";
+import { forEachShard } from "../../workers/background/each-shard.ts";
+import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import { settleShares } from "../../workers/background/share-sweep.ts";
 import type { Env } from "../../workers/env.ts";
-import { within } from "../../workers/operations/allowance.ts";
-import { platformOf, type Platform } from "../../workers/services.ts";
+import { withBudget } from "../../workers/operations/work-budget.ts";
+import { getPlatform, type Platform } from "../../workers/services.ts";
 import { copyRow } from "../support/copied-rows.ts";
-import { settled } from "../support/settled.ts";
-import { grant, person, type SignedPerson } from "../support/sharing.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { grantShare, signInPerson, type SignedPerson } from "../support/sharing.ts";
 import { world } from "../support/world.ts";
 
-const base = await platformOf(env as unknown as Env);
+const base = await getPlatform(env as unknown as Env);
 const perInvocation = 1_000;
 const number = async (sql: string, ...values: readonly unknown[]): Promise<number> =>
   (await env.DB.prepare(sql)
@@ -43,23 +43,23 @@ const counting = (clock: () => number = () => Date.now()) => {
   const counted = { prepare, batch: (statements: D1PreparedStatement[]) => env.DB.batch(statements), withSession: () => counted };
   const own = {
     clock,
-    homes: homesOf({ DB: counted }),
-    log: { ...base.log, fault: () => {} },
+    shards: openShards({ DB: counted }),
+    log: { ...base.log, error: () => {} },
     ledgers: [],
     attestors: [],
-    afterAnswer: (work: () => Promise<void>) => void following.push(work()),
+    waitUntil: (work: () => Promise<void>) => void following.push(work()),
   };
   const platform = Object.assign(Object.create(base) as Platform, own);
   const minute = async (): Promise<number> => {
     const before = asked.statements;
-    await scheduled(platform, "* * * * *", clock());
+    await runScheduledJobs(platform, "* * * * *", clock());
     for (let done = 0; done < following.length; done += 1) await following[done];
     return asked.statements - before;
   };
   return { platform, minute };
 };
 
-const consumerOf = (by: SignedPerson): Promise<ConsumerId> => grant(by).then(({ share }) => idOf(share.id));
+const consumerOf = (by: SignedPerson): Promise<ConsumerId> => grantShare(by).then(({ share }) => idOf(share.id));
 const idOf = async (shareId: string): Promise<ConsumerId> =>
   (await env.DB.prepare("SELECT consumer_id AS id FROM shares WHERE id = ?").bind(shareId).first<ConsumerId>("id")) as ConsumerId;
 
@@ -86,13 +86,13 @@ const intentsLeft = () => number("SELECT COUNT(*) AS n FROM share_intents");
 const noticesLeft = () => number("SELECT COUNT(*) AS n FROM share_notices");
 
 beforeEach(async () => {
-  await settled();
+  await waitUntilSettled();
   for (const table of ["mail_outbox", "share_notices", "share_intents"]) await env.DB.exec(`DELETE FROM ${table}`);
 });
 
 describe("a minute in which much is due", () => {
   test("asks fewer queries than an invocation has, does some of everything, and leaves the rest to the next", async () => {
-    const { share } = await grant(await person());
+    const { share } = await grantShare(await signInPerson());
     const consumerId = await idOf(share.id);
     await copyRow("shares", share.id, 5_000);
     await env.DB.exec("INSERT INTO share_notices SELECT id, 'overdue', 0 FROM shares"); // of shares that nobody stopped: no mail
@@ -126,7 +126,7 @@ describe("a minute in which much is due", () => {
   }, 120_000);
 
   test("does nothing more once its time is over", async () => {
-    await lostIntents(500, await consumerOf(await person()));
+    await lostIntents(500, await consumerOf(await signInPerson()));
     let now = Date.now();
     const { minute } = counting(() => {
       now += 100;
@@ -141,10 +141,10 @@ describe("a minute in which much is due", () => {
 describe("work in the background", () => {
   test("lets what came in meanwhile have its turn between two steps", async () => {
     const { platform } = counting();
-    const allowed = within(platform, { ms: minuteMs, queries: 10 });
+    const allowed = withBudget(platform, { maxMs: minuteMs, maxQueries: 10 });
     const order: string[] = [];
     setTimeout(() => order.push("somebody else"), 0);
-    for (const step of ["first step", "second step", "third step"]) if (await allowed.goesOn()) order.push(step);
+    for (const step of ["first step", "second step", "third step"]) if (await allowed.hasBudget()) order.push(step);
     expect(order).toContain("third step");
     expect(order.indexOf("somebody else")).toBeLessThan(order.indexOf("third step"));
     expect(order).toContain("somebody else");
@@ -152,22 +152,26 @@ describe("work in the background", () => {
 
   test("takes from what the work around it may use", async () => {
     const { platform } = counting();
-    const around = within(platform, { ms: minuteMs, queries: 2 });
-    const inner = within(around, { ms: minuteMs, queries: 100 });
-    const [[, db] = [null, null]] = inner.homes.all();
-    expect([await inner.goesOn(), await around.goesOn()]).toEqual([true, true]);
-    for (let asked = 0; asked < 2; asked += 1) await chainOfPerson(db as Database, "con_00nobody" as ConsumerId);
-    expect([await inner.goesOn(), await around.goesOn()]).toEqual([false, false]);
+    const around = withBudget(platform, { maxMs: minuteMs, maxQueries: 2 });
+    const inner = withBudget(around, { maxMs: minuteMs, maxQueries: 100 });
+    const [[, db] = [null, null]] = inner.shards.all();
+    expect([await inner.hasBudget(), await around.hasBudget()]).toEqual([true, true]);
+    for (let asked = 0; asked < 2; asked += 1) await findPersonChain(db as Database, "con_00nobody" as ConsumerId);
+    expect([await inner.hasBudget(), await around.hasBudget()]).toEqual([false, false]);
   });
 });
 
 describe("the homes", () => {
   test("are begun with in turn, so that none with too much to do keeps the others from theirs", async () => {
-    const one = databaseOf(env.DB);
-    const homes = { ...base.homes, all: () => ["00", "01", "02"].map((home) => [home as Home, one] as const) };
+    const one = openDatabase(env.DB);
+    const homes = { ...base.shards, all: () => ["00", "01", "02"].map((home) => [home as ShardId, one] as const) };
     const begunAt = async (minute: number): Promise<string> => {
       const order: string[] = [];
-      await inEachHome({ ...base, homes, clock: () => minute * minuteMs + 59_999 }, "test", async (_, home) => void order.push(home));
+      await forEachShard(
+        { ...base, shards: homes, clock: () => minute * minuteMs + 59_999 },
+        "test",
+        async (_, home) => void order.push(home),
+      );
       return order.join(" ");
     };
     expect([await begunAt(0), await begunAt(1), await begunAt(2), await begunAt(3)]).toEqual([
@@ -181,25 +185,25 @@ describe("the homes", () => {
 
 describe("an erasure of more shares than a run may end", () => {
   test("is taken up where it stopped, and the account goes last, when each of them is stopped once", async () => {
-    const { share } = await grant(await person());
+    const { share } = await grantShare(await signInPerson());
     const id = await idOf(share.id);
     const like = `${share.id.slice(0, 20)}%`;
     await copyRow("shares", share.id, 1_400);
     const active = () => number("SELECT COUNT(*) AS n FROM shares WHERE id LIKE ? AND state = 'active'", like);
     const isThere = () => number("SELECT COUNT(*) AS n FROM consumers WHERE id = ? AND email_sealed <> ''", id);
     let now = Date.now();
-    await beginErasure(databaseOf(env.DB), { consumerId: id, language: "en" }, now);
+    await beginAccountErasure(openDatabase(env.DB), { consumerId: id, language: "en" }, now);
 
     const { platform } = counting(() => now);
     now += 2 * minuteMs;
-    await settleShares(within(platform, { ms: 40 * secondMs, queries: 12 }));
+    await settleShares(withBudget(platform, { maxMs: 40 * secondMs, maxQueries: 12 }));
     const left = await active();
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThan(1_401);
     expect(await isThere()).toBe(1);
 
     now += 2 * minuteMs;
-    await settleShares(within(platform, { ms: 40 * secondMs, queries: 400 }));
+    await settleShares(withBudget(platform, { maxMs: 40 * secondMs, maxQueries: 400 }));
     expect([await active(), await isThere()]).toEqual([0, 0]);
     const entries = "SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id LIKE ? AND type = 'share.revoked' AND chain = ?";
     expect(await number(entries, like, world.acme.chain)).toBe(1_401);

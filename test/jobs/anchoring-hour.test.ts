@@ -1,19 +1,19 @@
 // An hour without the ledger at full load: statements come in all the while, the ledger is asked ever less often, and when it is back
-// everything is anchored once, oldest first. ANCHORS_A_SECOND is the load (npm run torture sets 50: 180,000 statements).
+// everything is anchored once, oldest first. ANCHORS_A_SECOND is the load (npm run stress sets 50: 180,000 statements).
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
-import { anchorStatement } from "../../core/ledger/statement.ts";
+import { formatAnchorStatement } from "../../core/ledger/statement.ts";
 import { hourMs, minuteMs, secondMs, type Instant } from "../../core/time.ts";
-import { scheduled } from "../../workers/background/schedule.ts";
+import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
-import { base, ledgerNamed, platformWith } from "../support/anchoring.ts";
-import { progressOf } from "../support/progress.ts";
+import { basePlatform, openNamedLedger, createPlatformWith } from "../support/anchoring.ts";
+import { createProgressPrinter } from "../support/progress.ts";
 
 const aMinute = Math.round(Number(env.ANCHORS_A_SECOND) * 60);
-const { ledger } = base.config;
+const { ledger } = basePlatform.config;
 /** One audit log, nobody who attests: four windows are four statements. */
-const only = { config: { ...base.config, auditKeys: new Map([[0, base.config.auditKeys.get(0) ?? []]]) }, attestors: [] };
+const only = { config: { ...basePlatform.config, auditKeys: new Map([[0, basePlatform.config.auditKeys.get(0) ?? []]]) }, attestors: [] };
 
 const counted = async (sql: string): Promise<number> => (await env.DB.prepare(sql).first<number>("n")) ?? 0;
 const waitingSql = "SELECT COUNT(*) AS n FROM anchors WHERE status <> 'anchored'";
@@ -26,7 +26,7 @@ const addStatements = async (from: number, count: number, at: Instant): Promise<
     const rows = Array.from({ length: Math.min(rowsAStatement, count - done) }, (_, one) => {
       const entityId = `cc_00${String(from + done + one).padStart(24, "0")}`;
       const fingerprint = sha256Hex(entityId);
-      const statement = anchorStatement({ event: "certificate.issued", entityId, fingerprint, originDomain: "www.example.com", at });
+      const statement = formatAnchorStatement({ event: "certificate.issued", entityId, fingerprint, originDomain: "www.example.com", at });
       return [`hour-${from + done + one}`, entityId, statement, sha256Hex(statement)];
     });
     await env.DB.prepare(
@@ -73,7 +73,7 @@ test("an hour's statements wait for the ledger, and each is in it once, in order
   let now = start;
   const asked: Instant[] = [];
   const down = {
-    ...platformWith(
+    ...createPlatformWith(
       async () => {
         asked.push(now);
         return new Response("down", { status: 500 });
@@ -82,10 +82,10 @@ test("an hour's statements wait for the ledger, and each is in it once, in order
     ),
     ...only,
   };
-  const waiting = progressOf("O2, statements that wait", total);
+  const waiting = createProgressPrinter("O2, statements that wait", total);
   for (let minute = 0; minute < 60; minute += 1) {
     await addStatements(minute * aMinute, aMinute, now);
-    if (minute % 15 === 0) await scheduled(down, "*/15 * * * *", now);
+    if (minute % 15 === 0) await runScheduledJobs(down, "*/15 * * * *", now);
     for (let notice = 0; notice < 6; notice += 1) {
       await submitAnchors(down); // a notice each ten seconds
       now += 10 * secondMs;
@@ -101,11 +101,11 @@ test("an hour's statements wait for the ledger, and each is in it once, in order
   for (const [at, probe] of late.slice(1).entries()) expect(probe - (late[at] as Instant)).toBeGreaterThanOrEqual(0.75 * 900 * secondMs);
 
   // Back again. From here the clock goes on as time does, and each minute brings the cron.
-  const real = ledgerNamed(name);
+  const real = openNamedLedger(name);
   const drainBegan = performance.now();
   let minuteBegan = drainBegan;
-  const healed = { ...platformWith(real, () => Math.floor(now + performance.now() - minuteBegan)), ...only };
-  const drained = progressOf("O2, statements anchored", total);
+  const healed = { ...createPlatformWith(real, () => Math.floor(now + performance.now() - minuteBegan)), ...only };
+  const drained = createProgressPrinter("O2, statements anchored", total);
   let working = 0;
   for (let left = total + 4, minute = 0; left > 0; minute += 1) {
     expect(minute).toBeLessThan(120);

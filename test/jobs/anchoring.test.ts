@@ -5,14 +5,14 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 import type { SendRequest } from "../../workers/adapters/exchange.ts";
 import type { Env } from "../../workers/env.ts";
-import { submitAnchors, unpark } from "../../workers/background/anchoring.ts";
-import { scheduled } from "../../workers/background/schedule.ts";
+import { submitAnchors, retryParkedAnchors } from "../../workers/background/anchoring.ts";
+import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import worker from "../../workers/index.ts";
-import { base, ledgerNamed, platformWith } from "../support/anchoring.ts";
-import { settled } from "../support/settled.ts";
-import { consent, get, issue, submission } from "../support/world.ts";
+import { basePlatform, openNamedLedger, createPlatformWith } from "../support/anchoring.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { submitConsent, getWithKey, issueCertificate, buildSubmission } from "../support/world.ts";
 
-const { ledger } = base.config;
+const { ledger } = basePlatform.config;
 
 interface AnchorRow {
   readonly entity_id: string;
@@ -41,7 +41,7 @@ const forkOf = async (): Promise<string | null> =>
 
 /** A ledger object of its own for each test. */
 let logName = "";
-const realLedger: SendRequest = (request) => ledgerNamed(logName)(request);
+const realLedger: SendRequest = (request) => openNamedLedger(logName)(request);
 
 const never: SendRequest = (request) =>
   new Promise((_, reject) => {
@@ -58,10 +58,10 @@ afterEach(() => {
 
 /** Certificates whose statements wait: notices go nowhere, so that only the test submits. */
 const issueWaiting = async (count: number): Promise<string[]> => {
-  const silent = vi.spyOn(base as { notifyAnchoring: () => Promise<void> }, "notifyAnchoring").mockResolvedValue();
+  const silent = vi.spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring").mockResolvedValue();
   const receipts = [];
-  for (let n = 0; n < count; n += 1) receipts.push(await issue());
-  await settled(); // the gathered notice of these requests too
+  for (let n = 0; n < count; n += 1) receipts.push(await issueCertificate());
+  await waitUntilSettled(); // the gathered notice of these requests too
   silent.mockRestore();
   return receipts.map(({ cert_id }) => cert_id);
 };
@@ -69,11 +69,11 @@ const issueWaiting = async (count: number): Promise<string[]> => {
 describe("a ledger in good health", () => {
   test("takes what is due, oldest first, and the certificate shows the receipt", async () => {
     const ids = await issueWaiting(3);
-    await submitAnchors(platformWith(realLedger));
+    await submitAnchors(createPlatformWith(realLedger));
     const rows = await anchors();
     expect(rows.map(({ status }) => status)).toEqual(["anchored", "anchored", "anchored"]);
     expect(rows.map(({ tx_ref }) => tx_ref)).toEqual([0, 1, 2].map((index) => `${ledger.origin}#${index}`));
-    const { anchor } = (await get(`/v1/certs/${ids[1]}/verify`)).body.data;
+    const { anchor } = (await getWithKey(`/v1/certs/${ids[1]}/verify`)).body.data;
     expect(anchor).toMatchObject({ status: "anchored", event: "certificate.issued", leaf_index: "1", tree_size: "3" });
     expect(anchor.inclusion_proof).toHaveLength(2);
     expect(anchor.tlog_proof).toMatch(/^c2sp\.org\/tlog-proof@v1\nindex 1\n/);
@@ -81,7 +81,7 @@ describe("a ledger in good health", () => {
 
   test("has one receipt a row however many work at once (O4)", async () => {
     await issueWaiting(12);
-    const platform = platformWith(realLedger);
+    const platform = createPlatformWith(realLedger);
     await Promise.all(Array.from({ length: 5 }, () => submitAnchors(platform)));
     const rows = await anchors();
     expect(rows.every(({ status }) => status === "anchored")).toBe(true);
@@ -102,12 +102,12 @@ describe("a ledger in trouble", () => {
   ];
   test.each(faults)("that %s leaves certificates issued and their statements waiting (O1)", async (_, through) => {
     const [id] = await issueWaiting(1);
-    await submitAnchors(platformWith(through));
+    await submitAnchors(createPlatformWith(through));
     const row = await anchorOf(id as string);
     expect(row).toMatchObject({ status: "pending", attempts: 1, tx_ref: null });
     expect(row.next_at).toBeGreaterThan(Date.now());
-    expect((await consent(submission())).status).toBe(201);
-    expect((await get(`/v1/certs/${id}/verify`)).body.data.anchor).toEqual({
+    expect((await submitConsent(buildSubmission())).status).toBe(201);
+    expect((await getWithKey(`/v1/certs/${id}/verify`)).body.data.anchor).toEqual({
       status: "pending",
       event: "certificate.issued",
       entry_hash: expect.any(String),
@@ -122,7 +122,7 @@ describe("a ledger in trouble", () => {
     const asked = Promise.withResolvers<void>();
     let isOver = false;
     const submitted = submitAnchors(
-      platformWith((request) => {
+      createPlatformWith((request) => {
         asked.resolve();
         return never(request);
       }),
@@ -143,7 +143,7 @@ describe("a ledger in trouble", () => {
       const answer = await realLedger(request);
       return request.url.endsWith("/add-batch") ? Response.json({ indices: ["1", "0"] }) : answer;
     };
-    await submitAnchors(platformWith(lying));
+    await submitAnchors(createPlatformWith(lying));
     expect((await anchors()).map(({ status, tx_ref }) => [status, tx_ref])).toEqual([
       ["pending", null],
       ["pending", null],
@@ -152,7 +152,7 @@ describe("a ledger in trouble", () => {
 
   test("whose checkpoint another key signed is not believed (O1)", async () => {
     await issueWaiting(1);
-    const platform = platformWith(async (request) => {
+    const platform = createPlatformWith(async (request) => {
       const answer = await realLedger(request);
       if (!request.url.endsWith("/checkpoint")) return answer;
       return new Response((await answer.text()).replace(/(— [^ ]+ ).{10}/, "$1AAAAAAAAAA"));
@@ -163,9 +163,9 @@ describe("a ledger in trouble", () => {
 
   test("whose tiles come short is asked again, and not taken for one with two histories", async () => {
     await issueWaiting(2);
-    await submitAnchors(platformWith(realLedger));
+    await submitAnchors(createPlatformWith(realLedger));
     await issueWaiting(1);
-    const short = platformWith(async (request) => (request.url.includes("/tile/") ? new Response("") : realLedger(request)));
+    const short = createPlatformWith(async (request) => (request.url.includes("/tile/") ? new Response("") : realLedger(request)));
     await submitAnchors(short);
     expect((await anchors()).at(-1)).toMatchObject({ status: "pending", last_error: "tile_malformed" });
     expect(await forkOf()).toBeNull();
@@ -173,10 +173,10 @@ describe("a ledger in trouble", () => {
 
   test("whose tiles are garbage of the right length is asked again, and not taken for one with two histories", async () => {
     await issueWaiting(2);
-    await submitAnchors(platformWith(realLedger));
+    await submitAnchors(createPlatformWith(realLedger));
     await issueWaiting(1);
     let now = Date.now();
-    const garbled = platformWith(
+    const garbled = createPlatformWith(
       async (request) => {
         const answer = await realLedger(request);
         if (!request.url.includes("/tile/")) return answer;
@@ -188,7 +188,7 @@ describe("a ledger in trouble", () => {
     expect((await anchors()).at(-1)).toMatchObject({ status: "pending", last_error: "tiles_mismatch" });
     expect(await forkOf()).toBeNull();
     now += minuteMs;
-    await submitAnchors(platformWith(realLedger, () => now));
+    await submitAnchors(createPlatformWith(realLedger, () => now));
     expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "anchored", "anchored"]);
   });
 
@@ -202,7 +202,7 @@ describe("a ledger in trouble", () => {
     };
     let lost = true;
     let now = Date.now();
-    const platform = platformWith(
+    const platform = createPlatformWith(
       async (request) => {
         const answer = await cached(request);
         if (!request.url.includes("/tile/") || !lost) return answer;
@@ -217,7 +217,7 @@ describe("a ledger in trouble", () => {
       .bind(now + 10 * minuteMs)
       .run();
     await env.DB.prepare("UPDATE ledger_state SET failures = 0, blocked_until = 0").run();
-    await submitAnchors(platformWith(realLedger, () => now)); // a tree of three is seen
+    await submitAnchors(createPlatformWith(realLedger, () => now)); // a tree of three is seen
     lost = false;
     now += 20 * minuteMs;
     await submitAnchors(platform); // and the cache still shows the tree of two
@@ -229,7 +229,7 @@ describe("a ledger in trouble", () => {
   test("that sends an endless answer is cut off, whatever it announces", async () => {
     await issueWaiting(1);
     let sent = 0;
-    const endless = platformWith(
+    const endless = createPlatformWith(
       async () =>
         new Response(
           new ReadableStream({
@@ -251,11 +251,11 @@ describe("a ledger in trouble", () => {
       if (request.url.endsWith("/add-batch")) await env.DB.prepare("DELETE FROM anchors").run();
       return realLedger(request);
     };
-    await submitAnchors(platformWith(restoring));
+    await submitAnchors(createPlatformWith(restoring));
     expect(await env.DB.prepare("SELECT * FROM ledger_state").first()).toBeNull();
     logName = crypto.randomUUID(); // the ledger's own object was set back as well
     const [after] = await issueWaiting(1);
-    await submitAnchors(platformWith(realLedger));
+    await submitAnchors(createPlatformWith(realLedger));
     expect([before === after, (await anchorOf(after as string)).status, await forkOf()]).toEqual([false, "anchored", null]);
   });
 
@@ -269,7 +269,7 @@ describe("a ledger in trouble", () => {
       throw new Error("Network connection lost.");
     };
     let now = Date.now();
-    const platform = platformWith(losing, () => now);
+    const platform = createPlatformWith(losing, () => now);
     await submitAnchors(platform);
     expect((await anchorOf(id as string)).status).toBe("pending");
     now += minuteMs;
@@ -281,7 +281,7 @@ describe("a ledger in trouble", () => {
 
   test("that asks for patience is asked again no sooner (O8)", async () => {
     const [id] = await issueWaiting(1);
-    await submitAnchors(platformWith(async () => new Response("later", { status: 429, headers: { "retry-after": "120" } })));
+    await submitAnchors(createPlatformWith(async () => new Response("later", { status: 429, headers: { "retry-after": "120" } })));
     expect((await anchorOf(id as string)).next_at).toBeGreaterThanOrEqual(Date.now() + 119 * secondMs);
   });
 
@@ -294,16 +294,16 @@ describe("a ledger in trouble", () => {
       return isPost && body.includes(poisoned) ? new Response("no", { status: 400 }) : realLedger(request);
     };
     let now = Date.now();
-    const platform = platformWith(picky, () => now);
+    const platform = createPlatformWith(picky, () => now);
     const faults: string[] = [];
-    const log = vi.spyOn(base.log, "fault").mockImplementation((fault) => faults.push(fault.error));
+    const log = vi.spyOn(basePlatform.log, "error").mockImplementation((fault) => faults.push(fault.error));
     await submitAnchors(platform);
     log.mockRestore();
     expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "parked", "anchored"]);
     expect(faults).toEqual([`parked 1 ${ledger.id}: http_400`]);
     now += 6 * 60 * minuteMs + minuteMs;
-    const healed = platformWith(realLedger, () => now);
-    await unpark(healed);
+    const healed = createPlatformWith(realLedger, () => now);
+    await retryParkedAnchors(healed);
     await submitAnchors(healed);
     expect((await anchorOf(poisoned)).status).toBe("anchored");
   });
@@ -316,25 +316,25 @@ describe("a ledger in trouble", () => {
     };
     let now = Date.now();
     const faults: string[] = [];
-    const log = vi.spyOn(base.log, "fault").mockImplementation((fault) => faults.push(fault.error));
+    const log = vi.spyOn(basePlatform.log, "error").mockImplementation((fault) => faults.push(fault.error));
     for (const statuses of [
       ["pending", "pending"],
       ["pending", "pending"],
       ["parked", "parked"],
     ]) {
       expect(faults).toEqual([]);
-      await submitAnchors(platformWith(lying, () => now));
+      await submitAnchors(createPlatformWith(lying, () => now));
       expect((await anchors()).map(({ status }) => status)).toEqual(statuses);
       now += 20 * minuteMs;
     }
     log.mockRestore();
     expect(faults).toEqual([`parked 2 ${ledger.id}: receipt_root_mismatch`]);
-    const healed = platformWith(realLedger, () => now);
-    await unpark(healed);
+    const healed = createPlatformWith(realLedger, () => now);
+    await retryParkedAnchors(healed);
     await submitAnchors(healed);
     expect((await anchors()).map(({ status }) => status)).toEqual(["parked", "parked"]); // six hours, not minutes
     now += 6 * 60 * minuteMs;
-    await unpark(healed);
+    await retryParkedAnchors(healed);
     await submitAnchors(healed);
     expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "anchored"]);
   });
@@ -343,7 +343,7 @@ describe("a ledger in trouble", () => {
     await issueWaiting(30);
     let now = Date.now();
     let calls = 0;
-    const down = platformWith(
+    const down = createPlatformWith(
       async () => {
         calls += 1;
         return new Response("down", { status: 500 });
@@ -356,7 +356,7 @@ describe("a ledger in trouble", () => {
     }
     expect(calls).toBeLessThanOrEqual(16); // five until the breaker opens, then about one a quarter of an hour, waits growing to it
     expect((await anchors()).every(({ status }) => status === "pending")).toBe(true);
-    const healed = platformWith(realLedger, () => now);
+    const healed = createPlatformWith(realLedger, () => now);
     for (let minute = 0; minute < 20; minute += 1) {
       await submitAnchors(healed);
       now += minuteMs;
@@ -377,44 +377,44 @@ describe("a ledger in trouble", () => {
         now,
       ),
     ]);
-    await submitAnchors(platformWith(realLedger, () => now));
+    await submitAnchors(createPlatformWith(realLedger, () => now));
     expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "anchored", "anchored"]);
   });
 
   test("that shows a second history is asked nothing more, and both histories are kept (L2)", async () => {
     await issueWaiting(2);
-    await submitAnchors(platformWith(realLedger));
+    await submitAnchors(createPlatformWith(realLedger));
     logName = crypto.randomUUID(); // the same name and key over other storage: another history
     const ids = await issueWaiting(2); // two entries there too: the same size under another root
-    await submitAnchors(platformWith(realLedger));
+    await submitAnchors(createPlatformWith(realLedger));
     for (const id of ids) expect(await anchorOf(id)).toMatchObject({ status: "pending", tx_ref: null });
     expect(Object.keys(JSON.parse((await forkOf()) ?? "{}")).sort()).toEqual(["new", "old"]);
     let asked = 0;
     await submitAnchors(
-      platformWith(async (request) => {
+      createPlatformWith(async (request) => {
         asked += 1;
         return realLedger(request);
       }),
     );
     expect(asked).toBe(0);
-    expect((await consent(submission())).status).toBe(201);
+    expect((await submitConsent(buildSubmission())).status).toBe(201);
   });
 });
 
 describe("a ledger that was set back", () => {
   test("anchors nothing and is asked again, and is found out as soon as it has grown past what it had shown (L3)", async () => {
     await issueWaiting(3);
-    await submitAnchors(platformWith(realLedger));
+    await submitAnchors(createPlatformWith(realLedger));
     logName = crypto.randomUUID();
     const [first] = await issueWaiting(1);
     let now = Date.now();
-    await submitAnchors(platformWith(realLedger, () => now));
+    await submitAnchors(createPlatformWith(realLedger, () => now));
     expect(await anchorOf(first as string)).toMatchObject({ status: "pending", tx_ref: null, last_error: "checkpoint_behind" });
     expect(await forkOf()).toBeNull();
     await issueWaiting(3);
     now += 10 * minuteMs;
     await env.DB.prepare("UPDATE ledger_state SET failures = 0, blocked_until = 0").run();
-    await submitAnchors(platformWith(realLedger, () => now));
+    await submitAnchors(createPlatformWith(realLedger, () => now));
     expect(Object.keys(JSON.parse((await forkOf()) ?? "{}")).sort()).toEqual(["new", "old"]);
     expect((await anchors()).filter(({ status }) => status === "anchored")).toHaveLength(3);
   });
@@ -423,7 +423,7 @@ describe("a ledger that was set back", () => {
 describe("notices", () => {
   test("that come three times each to five consumers at once anchor each row once (O4)", async () => {
     await issueWaiting(9);
-    const batch = { queue: "svc-anchor-kicks", messages: [], ackAll: vi.fn(), retryAll: vi.fn() } as unknown as MessageBatch;
+    const batch = { queue: "svc-anchor-queue", messages: [], ackAll: vi.fn(), retryAll: vi.fn() } as unknown as MessageBatch;
     const deliveries = Array.from({ length: 15 }, () => worker.queue(batch, env as unknown as Env));
     await Promise.all(deliveries);
     const rows = await anchors();
@@ -444,7 +444,7 @@ describe("notices", () => {
       "x".repeat(120_000),
     ];
     const batch = createMessageBatch(
-      "svc-anchor-kicks",
+      "svc-anchor-queue",
       bodies.map((body, at) => ({ id: `m${at}`, timestamp: new Date(), attempts: 1 + at, body })),
     );
     const context = createExecutionContext();
@@ -456,13 +456,13 @@ describe("notices", () => {
 
   test("that cannot be sent leave the answer as it is, and the cron anchors (O3)", async () => {
     const failing = vi
-      .spyOn(base as { notifyAnchoring: () => Promise<void> }, "notifyAnchoring")
+      .spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring")
       .mockRejectedValue(new Error("queue is down"));
-    const answers = await Promise.all(Array.from({ length: 4 }, () => consent(submission())));
+    const answers = await Promise.all(Array.from({ length: 4 }, () => submitConsent(buildSubmission())));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
     await vi.waitFor(() => expect(failing).toHaveBeenCalled(), 20_000);
     failing.mockRestore();
-    await scheduled({ ...platformWith(realLedger) }, "* * * * *", Date.now());
+    await runScheduledJobs({ ...createPlatformWith(realLedger) }, "* * * * *", Date.now());
     expect((await anchors()).every(({ status }) => status === "anchored")).toBe(true);
   });
 });
@@ -471,21 +471,24 @@ describe("an hour without the ledger", () => {
   test("leaves four checkpoints waiting, which are anchored in their order with all else (O2)", async () => {
     await issueWaiting(6);
     let now = Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs;
-    const only = { config: { ...base.config, auditKeys: new Map([[0, base.config.auditKeys.get(0) ?? []]]) }, attestors: [] };
+    const only = {
+      config: { ...basePlatform.config, auditKeys: new Map([[0, basePlatform.config.auditKeys.get(0) ?? []]]) },
+      attestors: [],
+    };
     const down = {
-      ...platformWith(
+      ...createPlatformWith(
         async () => new Response("down", { status: 500 }),
         () => now,
       ),
       ...only,
     };
     for (let quarter = 0; quarter < 4; quarter += 1) {
-      await scheduled(down, "*/15 * * * *", now);
+      await runScheduledJobs(down, "*/15 * * * *", now);
       await submitAnchors(down);
       now += 15 * minuteMs;
     }
     expect((await anchors()).map(({ status }) => status)).toEqual(Array(10).fill("pending"));
-    const healed = { ...platformWith(realLedger, () => now), ...only };
+    const healed = { ...createPlatformWith(realLedger, () => now), ...only };
     for (let minute = 0; minute < 20; minute += 1) {
       await submitAnchors(healed);
       now += minuteMs;
@@ -502,7 +505,7 @@ describe("an hour without the ledger", () => {
 describe("notices that never arrive", () => {
   test("cost a minute: the cron anchors everything (O3)", async () => {
     const [id] = await issueWaiting(1);
-    await scheduled({ ...platformWith(realLedger) }, "* * * * *", Date.now());
+    await runScheduledJobs({ ...createPlatformWith(realLedger) }, "* * * * *", Date.now());
     expect((await anchorOf(id as string)).status).toBe("anchored");
   });
 });

@@ -2,34 +2,34 @@
 // witnesses and authorities afterwards, whenever they answer. Nothing that they do or leave undone holds up an anchor.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { isSameBytes, utf8 } from "../../core/bytes.ts";
+import { areBytesEqual, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
-import type { LedgerAdapter, Submission } from "../../core/ledger/adapter.ts";
-import type { AttestOutcome, CheckpointToAttest } from "../../core/ledger/attestor.ts";
-import { checkpointText, parseCheckpoint } from "../../core/ledger/checkpoint.ts";
-import { isConsistent, rootFromInclusion, leafHash } from "../../core/ledger/merkle.ts";
-import { cosignatureLine, keyKinds, parseNote, signNote, vkeyOf, type NoteSigner } from "../../core/ledger/note.ts";
-import { addCheckpointText } from "../../core/ledger/witness.ts";
-import { bytesOfBase64 } from "../../core/bytes.ts";
+import type { LedgerAdapter, LedgerSubmission } from "../../core/ledger/adapter.ts";
+import type { AttestationOutcome, AttestationRequest } from "../../core/ledger/attestor.ts";
+import { formatCheckpoint, parseCheckpoint } from "../../core/ledger/checkpoint.ts";
+import { isConsistent, computeRootFromInclusion, hashLeaf } from "../../core/ledger/merkle.ts";
+import { createCosignatureLine, keyKinds, parseNote, signNote, formatVkey, type NoteSigner } from "../../core/ledger/note.ts";
+import { formatAddCheckpointRequest } from "../../core/ledger/witness.ts";
+import { fromBase64 } from "../../core/bytes.ts";
 import { minuteMs, type Instant } from "../../core/time.ts";
-import { filesOfZip } from "../../core/certificates/evidence-zip.ts";
+import { parseZip } from "../../core/certificates/evidence-zip.ts";
 import { openNoteSigner } from "../../storage/note-keys.ts";
 import { trustOf } from "../../verifier/trust.ts";
-import { noDemands, verifyPack } from "../../verifier/verify-pack.ts";
-import { readConfig, type Env } from "../../workers/env.ts";
-import { attestDue } from "../../workers/background/attesting.ts";
-import { checkpointAudit, checkpointLedger } from "../../workers/background/checkpoints.ts";
+import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
+import { loadConfig, type Env } from "../../workers/env.ts";
+import { attestDue } from "../../workers/background/attestation.ts";
+import { checkpointAuditLogs, checkpointLedger } from "../../workers/background/checkpoints.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
-import { openProofServices, type CheckpointAttestor } from "../../workers/proof-services.ts";
-import { platformOf, type Platform } from "../../workers/services.ts";
-import { auditRow, chainTag } from "../support/audit.ts";
-import { secretOf } from "../support/note-keys.ts";
-import { get, issue, world } from "../support/world.ts";
+import { createProofServices, type CheckpointAttestor } from "../../workers/proof-services.ts";
+import { getPlatform, type Platform } from "../../workers/services.ts";
+import { buildAuditRow, toChainTag } from "../support/audit.ts";
+import { createSecret } from "../support/note-keys.ts";
+import { getWithKey, issueCertificate, world } from "../support/world.ts";
 import { exports } from "cloudflare:workers";
 
-const base = await platformOf(env as unknown as Env);
+const base = await getPlatform(env as unknown as Env);
 const origin = base.config.ledger.origin;
-const witnessSigner = await openNoteSigner(await secretOf("witness.example/w1", 77, keyKinds.witness));
+const witnessSigner = await openNoteSigner(await createSecret("witness.example/w1", 77, keyKinds.witness));
 
 /** Windows of this file, each later than the one before; far from those of the clock. */
 let window = Math.floor(Date.now() / (15 * minuteMs)) + 1_000;
@@ -57,28 +57,28 @@ const rowsOf = async (of: string): Promise<Row[]> =>
   ).results;
 
 /** Witness w1, which answers as `behave` says; by default it cosigns. */
-const witness = (behave: (checkpoint: CheckpointToAttest) => Promise<AttestOutcome> = cosign): CheckpointAttestor => ({
+const witness = (behave: (checkpoint: AttestationRequest) => Promise<AttestationOutcome> = cosign): CheckpointAttestor => ({
   kind: "cosignature",
   name: "witness.example/w1",
-  of: "every log",
+  scope: "every log",
   attest: behave,
 });
 const cosignedAt = "2026-11-21T10:00:00.000Z";
-async function cosign({ note }: CheckpointToAttest): Promise<AttestOutcome> {
-  const line = await cosignatureLine(parseNote(note)?.text ?? "", witnessSigner, BigInt(Date.parse(cosignedAt) / 1_000));
+async function cosign({ note }: AttestationRequest): Promise<AttestationOutcome> {
+  const line = await createCosignatureLine(parseNote(note)?.text ?? "", witnessSigner, BigInt(Date.parse(cosignedAt) / 1_000));
   return { ok: true, attestation: { kind: "cosignature", name: "witness.example/w1", time: cosignedAt, line }, verified: true };
 }
-const authority = (behave: () => Promise<AttestOutcome>): CheckpointAttestor => ({
+const authority = (behave: () => Promise<AttestationOutcome>): CheckpointAttestor => ({
   kind: "rfc3161",
   name: "tsa.example",
-  of: "every log",
+  scope: "every log",
   attest: behave,
 });
-const down = async (): Promise<AttestOutcome> => ({ ok: false, kind: "retry", code: "connection" });
+const down = async (): Promise<AttestationOutcome> => ({ ok: false, kind: "retry", code: "connection" });
 
 const platformWith = (attestors: readonly CheckpointAttestor[], change: Partial<Platform> = {}): Platform => ({
   ...base,
-  attestors: [...base.attestors.filter(({ of }) => of === "guard"), ...attestors],
+  attestors: [...base.attestors.filter(({ scope }) => scope === "guard"), ...attestors],
   ...change,
 });
 
@@ -88,15 +88,15 @@ const shownBy = async (attestors: readonly CheckpointAttestor[], path: string): 
   const before = holder.attestors;
   holder.attestors = [...before, ...attestors];
   try {
-    return (await get(path)).body.data;
+    return (await getWithKey(path)).body.data;
   } finally {
     holder.attestors = before;
   }
 };
 
 const anchoredCertificate = async (): Promise<string> => {
-  const { cert_id } = await issue();
-  await base.auditLog(0).drainNow();
+  const { cert_id } = await issueCertificate();
+  await base.auditLogStub(0).drainNow();
   await submitAnchors(base);
   return cert_id;
 };
@@ -111,7 +111,7 @@ afterEach(() => {
 describe("a checkpoint of the audit log", () => {
   test("is cosigned by the ledger's own witness, and its statement waits for the ledger", async () => {
     await anchoredCertificate();
-    await checkpointAudit(base, nextWindow());
+    await checkpointAuditLogs(base, nextWindow());
     expect(await rowsOf("svc.test/audit/0")).toMatchObject([
       { kind: "cosignature", attestor: "ledger.svc.test/witness", status: "attested" },
     ]);
@@ -131,13 +131,13 @@ describe("a checkpoint of the audit log", () => {
     );
     const settings = {
       LEDGER_URL: url,
-      LEDGER_VKEYS: vkeyOf((key as NoteSigner).key),
-      WITNESSES: JSON.stringify([{ vkey: vkeyOf((guard as NoteSigner).key), url }]),
+      LEDGER_VKEYS: formatVkey((key as NoteSigner).key),
+      WITNESSES: JSON.stringify([{ vkey: formatVkey((guard as NoteSigner).key), url }]),
     };
-    vi.spyOn(globalThis, "fetch").mockImplementation((request) => base.ledgerLog(new Request(request as Request)));
-    const config = readConfig({ ...env, ...settings } as unknown as Env);
+    vi.spyOn(globalThis, "fetch").mockImplementation((request) => base.fetchLedger(new Request(request as Request)));
+    const config = loadConfig({ ...env, ...settings } as unknown as Env);
     const nobody = async (): Promise<Response> => new Response("nothing is embedded", { status: 599 });
-    return { ...base, config, ...(await openProofServices(config, nobody, Date.now, () => new Uint8Array(8))) };
+    return { ...base, config, ...(await createProofServices(config, nobody, Date.now, () => new Uint8Array(8))) };
   };
 
   test.each([
@@ -149,20 +149,20 @@ describe("a checkpoint of the audit log", () => {
       const platform = await platformOfIt();
       const log = `svc.test/audit/${shard}`;
       await env.DB.prepare("DELETE FROM anchors WHERE entity_id = ?").bind(log).run();
-      await base.auditLog(shard).append([auditRow("first", chainTag(1))]);
+      await base.auditLogStub(shard).append([buildAuditRow("first", toChainTag(1))]);
       // The ledger has cosigned another history under the log's own key: what a log that was set back would be up against.
       const signer = await openNoteSigner(base.config.auditKeys.get(shard)?.[0] as string);
-      const foreign = await signNote(checkpointText({ origin: log, size: 900n, root: sha256("another history") }), [signer]);
-      const told = await base.ledgerLog(
+      const foreign = await signNote(formatCheckpoint({ origin: log, size: 900n, root: sha256("another history") }), [signer]);
+      const told = await base.fetchLedger(
         new Request(`https://${origin}/add-checkpoint`, {
           method: "POST",
-          body: addCheckpointText({ oldSize: 0n, proof: [], checkpoint: foreign }),
+          body: formatAddCheckpointRequest({ oldSize: 0n, proof: [], checkpoint: foreign }),
         }),
       );
       expect(told.status, await told.text()).toBe(200);
       const faults: string[] = [];
-      vi.spyOn(base.log, "fault").mockImplementation((fault) => faults.push(fault.error));
-      await checkpointAudit(platform, nextWindow());
+      vi.spyOn(base.log, "error").mockImplementation((fault) => faults.push(fault.error));
+      await checkpointAuditLogs(platform, nextWindow());
       expect(faults).toContain("the ledger refuses the checkpoint: superseded");
       expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM checkpoints WHERE origin = ?").bind(log).first("n")).toBe(0);
       expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = ?").bind(log).first("n")).toBe(0);
@@ -171,7 +171,7 @@ describe("a checkpoint of the audit log", () => {
 
   test("is cosigned by the witness of a ledger elsewhere, which is not asked about the ledger itself", async () => {
     const platform = await withLedgerElsewhere();
-    await checkpointAudit(platform, nextWindow());
+    await checkpointAuditLogs(platform, nextWindow());
     expect(await rowsOf("svc.test/audit/0")).toMatchObject([{ attestor: "ledger.svc.test/witness", status: "attested" }]);
     await anchoredCertificate();
     await checkpointLedger(platform, nextWindow());
@@ -181,21 +181,21 @@ describe("a checkpoint of the audit log", () => {
   test("asked for twice in one window is one checkpoint with one row an attestor, and a skipped window is simply absent (O6)", async () => {
     const at = nextWindow();
     const platform = platformWith([witness()]);
-    await Promise.all([checkpointAudit(platform, at), checkpointAudit(platform, at + minuteMs)]);
+    await Promise.all([checkpointAuditLogs(platform, at), checkpointAuditLogs(platform, at + minuteMs)]);
     expect((await rowsOf("svc.test/audit/0")).map(({ attestor }) => attestor).sort()).toEqual([
       "ledger.svc.test/witness",
       "witness.example/w1",
     ]);
     nextWindow();
-    await checkpointAudit(platform, nextWindow());
+    await checkpointAuditLogs(platform, nextWindow());
     const windows = new Set((await rowsOf("svc.test/audit/0")).map((row) => row.window));
     expect([...windows]).toEqual([window - 2, window]);
   });
 
   test("of an idle log is a statement of its own in every window (Z2)", async () => {
     await env.DB.prepare("DELETE FROM anchors WHERE kind = 'checkpoint'").run();
-    await checkpointAudit(base, nextWindow());
-    await checkpointAudit(base, nextWindow());
+    await checkpointAuditLogs(base, nextWindow());
+    await checkpointAuditLogs(base, nextWindow());
     const { results } = await env.DB.prepare("SELECT statement FROM anchors WHERE entity_id = 'svc.test/audit/0' ORDER BY ord").all<{
       statement: string;
     }>();
@@ -211,7 +211,7 @@ describe("a checkpoint of the audit log", () => {
     const careful = witness(async (checkpoint) => {
       const claimed = parseCheckpoint(checkpoint.note);
       if (claimed === null) return { ok: false, kind: "permanent", code: "none" };
-      const proof = await checkpoint.consistencyProof(checkpoint.witnessedSize);
+      const proof = await checkpoint.getConsistencyProof(checkpoint.witnessedSize);
       asked.push({
         size: claimed.size,
         from: checkpoint.witnessedSize,
@@ -221,10 +221,10 @@ describe("a checkpoint of the audit log", () => {
       return cosign(checkpoint);
     });
     const only = platformWith([careful], { config: { ...base.config, auditKeys: new Map([[0, base.config.auditKeys.get(0) ?? []]]) } });
-    await checkpointAudit(only, nextWindow());
+    await checkpointAuditLogs(only, nextWindow());
     await attestDue(only);
     await anchoredCertificate();
-    await checkpointAudit(only, nextWindow());
+    await checkpointAuditLogs(only, nextWindow());
     await attestDue(only);
     expect(asked).toHaveLength(2);
     expect(asked[1]?.from).toBe(asked[0]?.size);
@@ -272,15 +272,15 @@ describe("a checkpoint of the ledger", () => {
       attestations: [{ kind: "cosignature", name: "witness.example/w1" }],
     });
     const checkpoint = parseCheckpoint(attested.signed_root);
-    const leaf = leafHash(sha256, utf8(anchor.statement as unknown as string));
-    const proof = attested.inclusion_proof.map((hash) => bytesOfBase64(hash) as Uint8Array);
-    const root = rootFromInclusion(sha256, {
+    const leaf = hashLeaf(sha256, encodeUtf8(anchor.statement as unknown as string));
+    const proof = attested.inclusion_proof.map((hash) => fromBase64(hash) as Uint8Array);
+    const root = computeRootFromInclusion(sha256, {
       leaf,
       index: BigInt(anchor.leaf_index as unknown as string),
       size: checkpoint?.size ?? 0n,
       proof,
     });
-    expect(root !== null && isSameBytes(root, checkpoint?.root ?? new Uint8Array(0))).toBe(true);
+    expect(root !== null && areBytesEqual(root, checkpoint?.root ?? new Uint8Array(0))).toBe(true);
     expect(attested.tree_size).toBe(checkpoint?.size.toString());
 
     const holder = base as { attestors: readonly CheckpointAttestor[] };
@@ -291,7 +291,7 @@ describe("a checkpoint of the ledger", () => {
         headers: { authorization: `Bearer ${world.acme.keys.live}` },
       }),
     );
-    const bundle = (await get(`/v1/certs/${certId}/evidence-pack`, world.acme.keys.live)).body.data;
+    const bundle = (await getWithKey(`/v1/certs/${certId}/evidence-pack`, world.acme.keys.live)).body.data;
     holder.attestors = attestors;
     expect(bundle.ledger).toMatchObject({
       checkpoint: attested.signed_root,
@@ -299,13 +299,13 @@ describe("a checkpoint of the ledger", () => {
       cosignatures: [expect.stringContaining("w1")],
     });
     const zip = new Uint8Array(await answer.arrayBuffer());
-    const published = (await get("/.well-known/svc-trust.json")).body;
-    const trust = trustOf({ ...published, witnesses: [vkeyOf(witnessSigner.key)] });
-    const report = await verifyPack(zip, { ...noDemands, witnessMin: 1, trust });
+    const published = (await getWithKey("/.well-known/svc-trust.json")).body;
+    const trust = trustOf({ ...published, witnesses: [formatVkey(witnessSigner.key)] });
+    const report = await verifyPack(zip, { ...defaultVerificationOptions, witnessMin: 1, trust });
     expect(report).toMatchObject({ failed: null });
     const outcomes = Object.fromEntries(report.checks.map(({ id, outcome }) => [id, outcome]));
     expect(outcomes).toMatchObject({ "attest.inclusion": "pass", "attest.cosign": "pass" });
-    const opened = filesOfZip(zip, 20_000_000);
+    const opened = parseZip(zip, 20_000_000);
     expect(opened.ok && opened.files.has("anchors/issued/checkpoint.txt") && opened.files.has("anchors/issued/attested.tlog-proof")).toBe(
       true,
     );
@@ -324,7 +324,7 @@ describe("a checkpoint of the ledger", () => {
   test("refused for good is given up, stamped under an unknown key is kept and not shown, and both are said in the log", async () => {
     const certId = await anchoredCertificate();
     const faults: string[] = [];
-    vi.spyOn(base.log, "fault").mockImplementation((fault) => faults.push(fault.error));
+    vi.spyOn(base.log, "error").mockImplementation((fault) => faults.push(fault.error));
     const refusing = witness(async () => ({ ok: false, kind: "permanent", code: "conflict" }));
     const stamp = { kind: "rfc3161", tsa: "tsa.example", time: cosignedAt, token: "AAAA", spki_sha256: "ab".repeat(32) } as const;
     const unknownKey = authority(async () => ({ ok: true, attestation: stamp, verified: false }));
@@ -378,16 +378,16 @@ describe("a checkpoint of the ledger", () => {
     const platform = platformWith([witness()]);
     await checkpointLedger(platform, nextWindow());
     await attestDue(platform);
-    vi.spyOn(base.log, "fault").mockImplementation(() => undefined);
+    vi.spyOn(base.log, "error").mockImplementation(() => undefined);
     const [ledger] = base.ledgers as [LedgerAdapter];
     const holder = base as { ledgers: readonly LedgerAdapter[] };
-    const lies: LedgerAdapter["inclusion"][] = [
+    const lies: LedgerAdapter["getInclusionProof"][] = [
       async () => ({ ok: true, hashes: [] }),
       async () => ({ ok: true, hashes: [new Uint8Array(32)] }),
       async () => ({ ok: false, kind: "retry", code: "timeout" }),
     ];
     for (const inclusion of lies) {
-      holder.ledgers = [{ ...ledger, inclusion }];
+      holder.ledgers = [{ ...ledger, getInclusionProof: inclusion }];
       const { anchor } = (await shownBy([witness()], `/v1/certs/${certId}/verify`)) as { anchor: Record<string, unknown> };
       expect(anchor.status).toBe("anchored");
       expect(anchor).not.toHaveProperty("attested");
@@ -416,7 +416,7 @@ describe("a checkpoint of the ledger", () => {
   });
 
   test("goes to the mirrors as a statement, and no statement about a certificate does", async () => {
-    const taken: Submission[] = [];
+    const taken: LedgerSubmission[] = [];
     const [ledger] = base.ledgers as [LedgerAdapter];
     const mirror: LedgerAdapter = {
       ...ledger,
@@ -430,7 +430,7 @@ describe("a checkpoint of the ledger", () => {
     const platform = platformWith([], { ledgers: [ledger, mirror] });
     await anchoredCertificate();
     const at = nextWindow();
-    await checkpointAudit(platform, at);
+    await checkpointAuditLogs(platform, at);
     await checkpointLedger(platform, at);
     await submitAnchors(platform);
     const origins = taken.map(({ statement }) => JSON.parse(statement) as { schema: string; origin: string });

@@ -2,13 +2,13 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { dayMs } from "../../core/time.ts";
-import { tellConnectionEnds } from "../../workers/background/connection-ends.ts";
+import { sendConnectionExpiryNotices } from "../../workers/background/connection-expiry-notices.ts";
 import type { Env } from "../../workers/env.ts";
-import { platformOf } from "../../workers/services.ts";
-import { callTool, mint } from "../support/agents.ts";
-import { allowed, exchange, form, registered } from "../support/connecting.ts";
-import { mailsTo, signIn } from "../support/people.ts";
-import { freshPerson } from "../support/sharing.ts";
+import { getPlatform } from "../../workers/services.ts";
+import { callTool, createToken } from "../support/agents.ts";
+import { getAuthorizationCode, exchangeCode, buildForm, registerClient } from "../support/oauth-connection.ts";
+import { listMailTo, signIn } from "../support/people.ts";
+import { createPersonEmail } from "../support/sharing.ts";
 import { call, world } from "../support/world.ts";
 
 const subject = "Your assistant’s connection is about to end";
@@ -25,18 +25,18 @@ afterEach(() => {
 /** The minute's job at that moment, twice at once: a doubled cron. */
 const minuteAt = async (at: number): Promise<void> => {
   vi.setSystemTime(at);
-  const platform = await platformOf(env as unknown as Env);
-  await Promise.all([tellConnectionEnds(platform), tellConnectionEnds(platform)]);
+  const platform = await getPlatform(env as unknown as Env);
+  await Promise.all([sendConnectionExpiryNotices(platform), sendConnectionExpiryNotices(platform)]);
 };
-const warningsTo = async (email: string) => (await mailsTo(email)).filter((mail) => mail.subject === subject);
+const warningsTo = async (email: string) => (await listMailTo(email)).filter((mail) => mail.subject === subject);
 const connected = async (session: { cookie: string }): Promise<string> => {
-  const client = await registered({ client_name: "Kitchen helper" });
-  return (await exchange(await allowed(client, session), client)).body.access_token;
+  const client = await registerClient({ client_name: "Kitchen helper" });
+  return (await exchangeCode(await getAuthorizationCode(client, session), client)).body.access_token;
 };
 
 describe("a connection that nobody ends", () => {
   test("is told of a week before its end and not sooner, once, with a link that ends it", async () => {
-    const email = freshPerson();
+    const email = createPersonEmail();
     const token = await connected(await signIn(email, "consumer"));
     await minuteAt(began + 83 * dayMs - 1_000);
     expect(await warningsTo(email)).toEqual([]);
@@ -52,7 +52,7 @@ describe("a connection that nobody ends", () => {
     const { pathname, search } = new URL(/https?:\S+\/oauth\/end\/\S+/.exec(warnings[0]?.text ?? "")?.[0] ?? "http://none.test");
     expect((await call(`${pathname}${search}`)).status).toBe(200);
     expect((await callTool(token, "svc_list_shares")).status).toBe(200);
-    expect((await call(`${pathname}${search}`, form({}))).status).toBe(200);
+    expect((await call(`${pathname}${search}`, buildForm({}))).status).toBe(200);
     expect((await callTool(token, "svc_list_shares")).status).toBe(401);
   });
 
@@ -65,13 +65,13 @@ describe("a connection that nobody ends", () => {
 });
 
 test("nobody is told of a connection that was ended, nor of a token that its person made and pasted", async () => {
-  const email = freshPerson();
+  const email = createPersonEmail();
   const session = await signIn(email, "consumer");
   await connected(session);
   const { id } = (await call("/v1/me/agent-tokens", { headers: session })).body.data.agent_tokens[0];
   expect((await call(`/v1/me/agent-tokens/${id}`, { method: "DELETE", headers: session })).status).toBe(200);
-  await mint("consumer");
+  await createToken("consumer");
   await minuteAt(began + 84 * dayMs);
-  expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM agent_tokens WHERE end_told_at IS NOT NULL").first("n")).toBe(0);
+  expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM agent_tokens WHERE expiry_notified_at IS NOT NULL").first("n")).toBe(0);
   expect(await warningsTo(email)).toEqual([]);
 });

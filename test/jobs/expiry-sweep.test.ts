@@ -2,19 +2,19 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
-import { homesOf } from "../../storage/homes.ts";
-import { dropExpired } from "../../workers/background/expiry-sweep.ts";
+import { openShards } from "../../storage/shards.ts";
+import { deleteExpired } from "../../workers/background/expiry-sweep.ts";
 import type { Env } from "../../workers/env.ts";
-import { within } from "../../workers/operations/allowance.ts";
-import { platformOf, type Platform } from "../../workers/services.ts";
+import { withBudget } from "../../workers/operations/work-budget.ts";
+import { getPlatform, type Platform } from "../../workers/services.ts";
 
-const base = await platformOf(env as unknown as Env);
+const base = await getPlatform(env as unknown as Env);
 const now = Date.now();
 
 /** So many answers that end at `at`, made by the database itself. */
 const answersUntil = (prefix: string, count: number, at: number): Promise<unknown> =>
   env.DB.prepare(
-    `INSERT INTO idempotency (key_hash, body_hash, status, response_sealed, expires_at)
+    `INSERT INTO idempotent_responses (key_hash, body_hash, status, response_sealed, expires_at)
      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1) SELECT ?2 || i, 'b', 201, 's', ?3 FROM n`,
   )
     .bind(count, prefix, at)
@@ -26,15 +26,15 @@ const sessionsUntil = (count: number, at: number): Promise<unknown> =>
   )
     .bind(count, at)
     .run();
-const left = async (table: "idempotency" | "sessions"): Promise<number> =>
+const left = async (table: "idempotent_responses" | "sessions"): Promise<number> =>
   (await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table}`).first<{ n: number }>())?.n ?? -1;
 
 test("one minute drops all that has expired, however much it is, and nothing else", async () => {
   await answersUntil("expired", 20_500, now);
   await answersUntil("kept", 3, now + minuteMs);
   await sessionsUntil(1_500, now);
-  await dropExpired({ ...base, clock: () => now });
-  expect([await left("idempotency"), await left("sessions")]).toEqual([3, 0]);
+  await deleteExpired({ ...base, clock: () => now });
+  expect([await left("idempotent_responses"), await left("sessions")]).toEqual([3, 0]);
 });
 
 test("a minute that would take too long ends, and the next one goes on", async () => {
@@ -42,16 +42,16 @@ test("a minute that would take too long ends, and the next one goes on", async (
   let at = now;
   const slow: Platform = {
     ...base,
-    homes: homesOf({ DB: env.DB }), // which of several is first depends on the minute
+    shards: openShards({ DB: env.DB }), // which of several is first depends on the minute
     clock: () => {
       at += 4_000;
       return at;
     },
   };
-  await dropExpired(within(slow, { ms: 20_000, queries: 400 }));
-  const remaining = await left("idempotency");
+  await deleteExpired(withBudget(slow, { maxMs: 20_000, maxQueries: 400 }));
+  const remaining = await left("idempotent_responses");
   expect(remaining).toBeGreaterThan(3);
   expect(remaining).toBeLessThan(5_003);
-  await dropExpired({ ...base, clock: () => now });
-  expect(await left("idempotency")).toBe(3);
+  await deleteExpired({ ...base, clock: () => now });
+  expect(await left("idempotent_responses")).toBe(3);
 });

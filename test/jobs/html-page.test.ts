@@ -1,10 +1,10 @@
 // Pages as words and links: exactly what the markup holds, nothing guessed.
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
-import { readPage, type PageReading } from "../../workers/adapters/html-page.ts";
+import { parsePage, type PageContent } from "../../workers/adapters/html-page.ts";
 
 const url = "https://www.shop.com/legal/privacy";
-const read = (body: string): PageReading => readPage({ url, type: "text/html", body });
+const read = (body: string): PageContent => parsePage({ url, type: "text/html", body });
 
 describe("the words of a page", () => {
   test.each([
@@ -31,13 +31,13 @@ describe("the words of a page", () => {
     expect(read(body).text).toBe(text);
   });
 
-  test("the example of docs/policies.md has the hash that stands there", () => {
+  test("the example of docs/reference/policies.md has the hash that stands there", () => {
     const { text } = read("<title>Privacy</title><h1>Datenschutz</h1>\n<p>Wir   speichern <b>wenig</b> &amp;&nbsp;kurz.</p>\n");
     expect(sha256Hex(text)).toBe("3fc6547392ca229dde221a3a44d6a6231c5605475e77d12db8936792595b8cff");
   });
 
   test("plain text is taken as it is", () => {
-    expect(readPage({ url, type: "text/plain", body: "<b>Privacy</b>\r\n\r\n &amp; more" })).toEqual({
+    expect(parsePage({ url, type: "text/plain", body: "<b>Privacy</b>\r\n\r\n &amp; more" })).toEqual({
       text: "<b>Privacy</b>\n&amp; more",
       links: [],
     });
@@ -61,27 +61,27 @@ describe("the links of a page", () => {
   const links = (body: string): readonly unknown[] => read(body).links;
   test("carry their address, their relations and their words", () => {
     expect(links('<a href="/p" rel="NoFollow  privacy-policy"> Privacy <b>policy</b>\n</a>')).toEqual([
-      { address: "https://www.shop.com/p", rel: ["nofollow", "privacy-policy"], text: "Privacy policy" },
+      { url: "https://www.shop.com/p", rel: ["nofollow", "privacy-policy"], text: "Privacy policy" },
     ]);
   });
   test("are those of a, area and link", () => {
     expect(
       links('<link rel="terms-of-service" href="t"><map><area href="/a" title="Terms"></map><a>none</a><form action="/f"></form>'),
     ).toEqual([
-      { address: "https://www.shop.com/legal/t", rel: ["terms-of-service"], text: "" },
-      { address: "https://www.shop.com/a", rel: [], text: "Terms" },
+      { url: "https://www.shop.com/legal/t", rel: ["terms-of-service"], text: "" },
+      { url: "https://www.shop.com/a", rel: [], text: "Terms" },
     ]);
   });
   test("without words are called what their label says", () => {
     expect(links('<a href="/p" aria-label="Privacy policy"><img src="x"></a>')).toMatchObject([{ text: "Privacy policy" }]);
   });
   test("follow the base of the document, but only its first", () => {
-    expect(links('<base href="/de/"><base href="/fr/"><a href="p">x</a>')).toMatchObject([{ address: "https://www.shop.com/de/p" }]);
+    expect(links('<base href="/de/"><base href="/fr/"><a href="p">x</a>')).toMatchObject([{ url: "https://www.shop.com/de/p" }]);
   });
   test("keep the host as it is written", () => {
     expect(links('<a href="https://2130706433/p">x</a><a href="https://Shop%2ecom/p">x</a>')).toMatchObject([
-      { address: "https://2130706433/p" },
-      { address: "https://Shop%2ecom/p" },
+      { url: "https://2130706433/p" },
+      { url: "https://Shop%2ecom/p" },
     ]);
   });
   test("lead elsewhere: not to mail, scripts, or another place of the same page", () => {

@@ -1,12 +1,12 @@
 // A bounded number of workers on a list, or on what is claimed one by one.
 import { expect, test } from "vitest";
-import { inParallel } from "../../workers/background/in-parallel.ts";
+import { forEachConcurrently } from "../../workers/background/in-parallel.ts";
 
 test("works on every item once, never on more than the limit at once, and a free worker takes the next", async () => {
   const [taken, underWay]: [number[], number[]] = [[], []];
   const gates = Array.from({ length: 6 }, () => Promise.withResolvers<void>());
   let open = 0;
-  const all = inParallel(2, [0, 1, 2, 3, 4, 5], async (item) => {
+  const all = forEachConcurrently(2, [0, 1, 2, 3, 4, 5], async (item) => {
     taken.push(item);
     open += 1;
     underWay.push(open);
@@ -32,7 +32,7 @@ test("claims an item only when there is somebody to work on it", async () => {
     }
   }
   const done: number[] = [];
-  const all = inParallel(2, claims(), async (item) => {
+  const all = forEachConcurrently(2, claims(), async (item) => {
     await gate.promise;
     done.push(item);
   });

@@ -2,24 +2,24 @@
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import type { MailMessage, MailOutcome } from "../../core/mail/message.ts";
-import { batch, databaseOf } from "../../storage/database.ts";
-import { claimMail, insertMail, type MailToSend } from "../../storage/outboxes/mail.ts";
+import type { OutgoingMail, MailOutcome } from "../../core/mail/message.ts";
+import { batch, openDatabase } from "../../storage/database.ts";
+import { claimMail, insertMail, type NewMail } from "../../storage/outboxes/mail.ts";
 import { businesses } from "../../storage/schema.ts";
-import { bindingMailer, httpMailer } from "../../workers/adapters/mailer.ts";
-import { openSchedules } from "../../workers/background/schedulers.ts";
-import { scheduled } from "../../workers/background/schedule.ts";
+import { createBindingMailer, createHttpMailer } from "../../workers/adapters/mailer.ts";
+import { createSchedules } from "../../workers/background/schedulers.ts";
+import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import { relayMail } from "../../workers/background/mail-relay.ts";
 import type { Env } from "../../workers/env.ts";
-import { within } from "../../workers/operations/allowance.ts";
-import { openPlatform, type Platform } from "../../workers/services.ts";
-import { call, databaseContents } from "../support/world.ts";
+import { withBudget } from "../../workers/operations/work-budget.ts";
+import { createPlatform, type Platform } from "../../workers/services.ts";
+import { call, readDatabaseContents } from "../support/world.ts";
 
 const minute = 60_000;
 const start = Date.UTC(2099, 10, 20, 10, 0, 0); // so far ahead that nobody but these tests finds anything due
 let platform: Platform;
 let now = start;
-let sent: MailMessage[] = [];
+let sent: OutgoingMail[] = [];
 let faults: string[] = [];
 
 beforeEach(async () => {
@@ -27,14 +27,14 @@ beforeEach(async () => {
   now = start;
   sent = [];
   faults = [];
-  platform = await openPlatform(env as unknown as Env);
+  platform = await createPlatform(env as unknown as Env);
 });
 
 /** The platform with a provider that answers as told, the last answer for good. */
 const sending = (...answers: readonly (MailOutcome | Error)[]): Platform => ({
   ...platform,
   clock: () => now,
-  log: { ...platform.log, fault: ({ at, error }) => faults.push(`${at}: ${error}`) },
+  log: { ...platform.log, error: ({ at, error }) => faults.push(`${at}: ${error}`) },
   mailer: {
     send: async (message) => {
       const answer = answers[Math.min(sent.length, answers.length - 1)] as MailOutcome | Error;
@@ -44,9 +44,9 @@ const sending = (...answers: readonly (MailOutcome | Error)[]): Platform => ({
     },
   },
 });
-const write = async (change: Partial<MailToSend> = {}): Promise<void> => {
-  const mail = { to: "pat@example.com", template: "login_code", data: { code: "123456" }, now, ...change } as MailToSend;
-  const db = databaseOf(env.DB);
+const write = async (change: Partial<NewMail> = {}): Promise<void> => {
+  const mail = { to: "pat@example.com", template: "login_code", data: { code: "123456" }, now, ...change } as NewMail;
+  const db = openDatabase(env.DB);
   await batch(db, await insertMail(db, platform.vault, mail));
 };
 const waiting = async () => (await env.DB.prepare("SELECT next_at, attempts FROM mail_outbox ORDER BY ord").all()).results;
@@ -66,7 +66,7 @@ describe("a mail that was written", () => {
     await write();
     const accepting = sending("accepted");
     const after: (() => Promise<void>)[] = [];
-    openSchedules({ ...accepting, afterAnswer: (work) => after.push(work) }).scheduleMail();
+    createSchedules({ ...accepting, waitUntil: (work) => after.push(work) }).scheduleMail();
     expect([sent.length, after.length]).toEqual([0, 1]);
     await after[0]?.();
     expect(sent.length).toBe(1);
@@ -74,7 +74,7 @@ describe("a mail that was written", () => {
 
   test("shares the relay of another that came just before, unless that one was lost", async () => {
     const after: (() => Promise<void>)[] = [];
-    const { scheduleMail } = openSchedules({ ...sending("accepted"), afterAnswer: (work) => after.push(work) });
+    const { scheduleMail } = createSchedules({ ...sending("accepted"), waitUntil: (work) => after.push(work) });
     for (let changes = 0; changes < 3; changes += 1) {
       await write();
       scheduleMail();
@@ -106,9 +106,9 @@ describe("a mail that was written", () => {
 
   test("is nowhere readable at rest, neither waiting nor captured", async () => {
     await write();
-    const before = JSON.stringify(await databaseContents());
+    const before = JSON.stringify(await readDatabaseContents());
     await relayMail({ ...platform, clock: () => now });
-    const after = JSON.stringify(await databaseContents());
+    const after = JSON.stringify(await readDatabaseContents());
     for (const contents of [before, after]) expect(contents).not.toMatch(/pat@example|\D123456\D.*sign|sign-in code/);
   });
 
@@ -133,7 +133,7 @@ describe("many mails", () => {
   test("that wait do not keep a code waiting: what is of no use soonest goes first", async () => {
     await backlog();
     await write();
-    await relayMail(within(sending("accepted"), { ms: minute, queries: 5 }));
+    await relayMail(withBudget(sending("accepted"), { maxMs: minute, maxQueries: 5 }));
     expect(sent).toHaveLength(1);
     expect((await waiting()).length).toBeGreaterThanOrEqual(many - 10);
   });
@@ -145,7 +145,7 @@ describe("many mails", () => {
       plans.push(text);
       return env.DB.prepare(text);
     };
-    await claimMail(databaseOf({ prepare } as unknown as D1Database), now, 5);
+    await claimMail(openDatabase({ prepare } as unknown as D1Database), now, 5);
     const { results } = await env.DB.prepare(`EXPLAIN QUERY PLAN ${plans[0]}`)
       .bind(...Array.from({ length: (plans[0]?.match(/\?/g) ?? []).length }, () => 1))
       .all<{ detail: string }>();
@@ -214,7 +214,7 @@ describe("a provider", () => {
     await relayMail(sending("accepted"));
     expect(sent.map(({ to }) => to)).toEqual(["sam@example.com"]);
     now += minute;
-    await scheduled(sending("accepted"), "* * * * *", now);
+    await runScheduledJobs(sending("accepted"), "* * * * *", now);
     expect(sent.map(({ to }) => to)).toEqual(["sam@example.com", "pat@example.com"]);
   });
 
@@ -235,7 +235,7 @@ test("a sweep that fails keeps no mail from leaving", async () => {
     "INSERT INTO sessions (token_hash, realm, user_id, created_at, expires_at) VALUES ('x', 'business', 'x', 0, 0)",
   ).run();
   try {
-    await scheduled(sending("accepted"), "* * * * *", now);
+    await runScheduledJobs(sending("accepted"), "* * * * *", now);
     expect(sent.length).toBe(1);
     expect(faults.some((fault) => fault.startsWith("expiry: "))).toBe(true);
   } finally {
@@ -244,12 +244,12 @@ test("a sweep that fails keeps no mail from leaving", async () => {
   }
 });
 
-const message: MailMessage = { id: "m-1", to: "pat@example.com", from: "no-reply@example.com", subject: "s", text: "t", html: "<p>t" };
+const message: OutgoingMail = { id: "m-1", to: "pat@example.com", from: "no-reply@example.com", subject: "s", text: "t", html: "<p>t" };
 
 describe("Cloudflare's Email Service", () => {
   test("is given the mail in its own words", async () => {
     const given: unknown[] = [];
-    expect(await bindingMailer({ send: async (mail) => given.push(mail) }).send(message)).toBe("accepted");
+    expect(await createBindingMailer({ send: async (mail) => given.push(mail) }).send(message)).toBe("accepted");
     expect(given).toEqual([{ to: "pat@example.com", from: "no-reply@example.com", subject: "s", text: "t", html: "<p>t" }]);
   });
 
@@ -261,14 +261,14 @@ describe("Cloudflare's Email Service", () => {
     [undefined, "later"],
   ])("that fails with %s means %s", async (code, outcome) => {
     const binding = { send: () => Promise.reject(Object.assign(new Error("to pat@example.com"), { code })) };
-    expect(await bindingMailer(binding).send(message)).toBe(outcome);
+    expect(await createBindingMailer(binding).send(message)).toBe(outcome);
   });
 });
 
 describe("a provider over HTTPS", () => {
   test("is given the mail as JSON, with its token and the mail's id", async () => {
     const requests: Request[] = [];
-    const provider = httpMailer({ url: "https://mail.example/send", token: "secret" }, async (request) => {
+    const provider = createHttpMailer({ url: "https://mail.example/send", token: "secret" }, async (request) => {
       requests.push(request);
       return new Response("queued", { status: 202 });
     });
@@ -290,12 +290,12 @@ describe("a provider over HTTPS", () => {
     [429, "later"],
     [500, "later"],
   ])("that answers %d means %s", async (status, outcome) => {
-    const provider = httpMailer({ url: "https://mail.example/send", token: "x" }, async () => new Response(null, { status }));
+    const provider = createHttpMailer({ url: "https://mail.example/send", token: "x" }, async () => new Response(null, { status }));
     expect(await provider.send(message)).toBe(outcome);
   });
 
   test("that cannot be reached means later", async () => {
-    const provider = httpMailer({ url: "https://mail.example/send", token: "x" }, () => Promise.reject(new Error("no route")));
+    const provider = createHttpMailer({ url: "https://mail.example/send", token: "x" }, () => Promise.reject(new Error("no route")));
     expect(await provider.send(message)).toBe("later");
   });
 });

@@ -6,16 +6,16 @@ import { beforeAll, describe, expect, test, vi } from "vitest";
 import { minuteMs } from "../../core/time.ts";
 import { LedgerLog } from "../../durable-objects/ledger-log/object.ts";
 import { trustOf } from "../../verifier/trust.ts";
-import { noDemands, verifyPack } from "../../verifier/verify-pack.ts";
+import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
-import { scheduled } from "../../workers/background/schedule.ts";
+import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
-import { openPlatform, type Services } from "../../workers/services.ts";
-import { base } from "../support/anchoring.ts";
-import { logVkey, origin, settings, writer } from "../support/ledger.ts";
-import { secretOf } from "../support/note-keys.ts";
-import { get, issue, world } from "../support/world.ts";
+import { createPlatform, type Services } from "../../workers/services.ts";
+import { basePlatform } from "../support/anchoring.ts";
+import { logVkey, origin, settings, writerHeaders } from "../support/ledger.ts";
+import { createSecret } from "../support/note-keys.ts";
+import { getWithKey, issueCertificate, world } from "../support/world.ts";
 
 const nextOrigin = "ledger.svc.test/ledger/next";
 const objects = env.LEDGER_LOG as DurableObjectNamespace<LedgerLog>;
@@ -29,15 +29,15 @@ const askNext = async (path: string, init: RequestInit = {}): Promise<Response> 
 const owner = { headers: { authorization: `Bearer ${world.acme.keys.live}` } };
 
 beforeAll(async () => {
-  before = (await issue()).cert_id;
-  await base.auditLog(0).drainNow();
-  await submitAnchors(base);
-  const silent = vi.spyOn(base as { notifyAnchoring: () => Promise<void> }, "notifyAnchoring").mockResolvedValue();
-  waiting = (await issue()).cert_id;
+  before = (await issueCertificate()).cert_id;
+  await basePlatform.auditLogStub(0).drainNow();
+  await submitAnchors(basePlatform);
+  const silent = vi.spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring").mockResolvedValue();
+  waiting = (await issueCertificate()).cert_id;
   await scheduler.wait(2_200); // the gathering notice of that request
   silent.mockRestore();
 
-  const change = { LEDGER_ORIGIN: nextOrigin, LEDGER_KEY: await secretOf(nextOrigin, 23), LEDGER_VKEYS: logVkey };
+  const change = { LEDGER_ORIGIN: nextOrigin, LEDGER_KEY: await createSecret(nextOrigin, 23), LEDGER_VKEYS: logVkey };
   const configured = {
     getByName: (name: string) => ({
       fetch: async (request: Request): Promise<Response> => {
@@ -51,7 +51,7 @@ beforeAll(async () => {
       },
     }),
   };
-  next = await openPlatform({ ...env, ...change, LEDGER_LOG: configured } as unknown as Env);
+  next = await createPlatform({ ...env, ...change, LEDGER_LOG: configured } as unknown as Env);
 });
 
 describe("when another ledger takes the place of the one before it", () => {
@@ -66,7 +66,7 @@ describe("when another ledger takes the place of the one before it", () => {
     expect(shown.data.anchor).toMatchObject({ status: "anchored", ledger: `tlog:${origin}` });
     const zip = new Uint8Array(await (await askNext(`/v1/certs/${before}/evidence-pack?format=zip`, owner)).arrayBuffer());
     const trust = trustOf(await (await askNext("/.well-known/svc-trust.json")).json());
-    const { checks } = await verifyPack(zip, { ...noDemands, trust });
+    const { checks } = await verifyPack(zip, { ...defaultVerificationOptions, trust });
     const outcomes = Object.fromEntries(checks.map(({ id, outcome }) => [id, outcome]));
     expect(outcomes).toMatchObject({
       "anchor.statement": "pass",
@@ -77,11 +77,15 @@ describe("when another ledger takes the place of the one before it", () => {
   });
 
   test("a statement that still waited is taken by the new one", async () => {
-    const shown = async () => (await get(`/v1/certs/${waiting}/verify`)).body.data.anchor;
+    const shown = async () => (await getWithKey(`/v1/certs/${waiting}/verify`)).body.data.anchor;
     expect(await shown()).toMatchObject({ status: "pending", ledger: `tlog:${origin}` });
     await submitAnchors(next);
     expect(await shown()).toMatchObject({ status: "pending" });
-    await scheduled({ ...next, auditLog: base.auditLog }, "*/15 * * * *", Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs);
+    await runScheduledJobs(
+      { ...next, auditLogStub: basePlatform.auditLogStub },
+      "*/15 * * * *",
+      Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs,
+    );
     expect(await shown()).toMatchObject({ status: "pending", ledger: `tlog:${nextOrigin}` });
     await submitAnchors(next);
     expect(await shown()).toMatchObject({ status: "anchored", ledger: `tlog:${nextOrigin}` });
@@ -92,7 +96,7 @@ describe("when another ledger takes the place of the one before it", () => {
     const checkpoint = await askNext(`${path}/checkpoint`);
     expect([checkpoint.status, (await checkpoint.text()).split("\n")[0]]).toEqual([200, origin]);
     expect((await askNext(`${path}/tile/0/000.p/1`)).status).toBe(200);
-    const added = await askNext(`${path}/add`, { method: "POST", headers: writer, body: "late" });
+    const added = await askNext(`${path}/add`, { method: "POST", headers: writerHeaders, body: "late" });
     expect([added.status, await added.text()]).toEqual([503, "This log is closed. Its successor has another address.\n"]);
     const current = await askNext("/ledger/next/checkpoint");
     expect([current.status, (await current.text()).split("\n")[0]]).toEqual([200, nextOrigin]);

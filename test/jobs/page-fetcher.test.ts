@@ -1,15 +1,15 @@
 // The guarded GET by itself: what it calls, what it reads of an answer, and when it stops.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { PageAnswer, PageRequest } from "../../core/access/outbound-page.ts";
-import { openPageFetcher } from "../../workers/adapters/page-fetcher.ts";
-import { openHostCheck } from "../../workers/adapters/public-hosts.ts";
-import { siteOf } from "../../workers/adapters/site.ts";
-import { hanging, html, movedTo, stubWeb, type StubWeb } from "../support/stub-web.ts";
+import type { PageFetchResult, PageRequest } from "../../core/access/outbound-page.ts";
+import { createPageFetcher } from "../../workers/adapters/page-fetcher.ts";
+import { createHostCheck } from "../../workers/adapters/public-hosts.ts";
+import { getSite } from "../../workers/adapters/site.ts";
+import { neverRespond, htmlResponse, redirectResponse, createStubWeb, type StubWeb } from "../support/stub-web.ts";
 
 const url = "https://www.shop.com/privacy";
 let web: StubWeb;
 beforeEach(() => {
-  web = stubWeb();
+  web = createStubWeb();
   web.resolve("www.shop.com", ["93.184.216.34"]);
 });
 afterEach(() => {
@@ -19,16 +19,16 @@ afterEach(() => {
 
 const dohUrls = ["https://cloudflare-dns.com/dns-query", "https://dns.google/resolve"];
 const ownHosts = ["api.svc-host.com", "localhost:8787"];
-const allowedAsWritten = ["localhost:8788", "127.0.0.1:8788"];
-const get = (address: string, changes: Partial<PageRequest> = {}): Promise<PageAnswer> => {
-  const site = siteOf(new URL(address).hostname);
-  const fetchPage = openPageFetcher({ ownHosts, allowedAsWritten, checkHost: openHostCheck({ dohUrls, ownHosts }) });
+const developmentHosts = ["localhost:8788", "127.0.0.1:8788"];
+const get = (address: string, changes: Partial<PageRequest> = {}): Promise<PageFetchResult> => {
+  const site = getSite(new URL(address).hostname);
+  const fetchPage = createPageFetcher({ ownHosts, developmentHosts, checkHost: createHostCheck({ dohUrls, ownHosts }) });
   return fetchPage({
     url: address,
     userAgent: "Test/1",
-    isWithin: (host) => siteOf(host) === site,
+    isAllowedHost: (host) => getSite(host) === site,
     ports: [443],
-    totalMs: 1_000,
+    timeoutMs: 1_000,
     maxBytes: 1_000,
     ...changes,
   });
@@ -120,26 +120,26 @@ describe("a body", () => {
 
 describe("time", () => {
   test("runs out for a host that says nothing", async () => {
-    web.serve(url, hanging);
-    expect(await get(url, { totalMs: 50 })).toEqual({ outcome: "unreached", reason: "timeout" });
+    web.serve(url, neverRespond);
+    expect(await get(url, { timeoutMs: 50 })).toEqual({ outcome: "unreached", reason: "timeout" });
   });
 
   test("is one sum over redirects and resolvers", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    web.serve(url, () => movedTo("/a"));
+    web.serve(url, () => redirectResponse("/a"));
     web.serve("https://www.shop.com/a", async () => {
       const slow = new Promise((resolve) => setTimeout(resolve, 60));
       first.resolve();
       await slow;
-      return movedTo("/b");
+      return redirectResponse("/b");
     });
     web.serve("https://www.shop.com/b", () => {
       second.resolve();
       return new Promise(() => {});
     });
     let isOver = false;
-    const got = get(url, { totalMs: 100 }).finally(() => {
+    const got = get(url, { timeoutMs: 100 }).finally(() => {
       isOver = true;
     });
     await first.promise;
@@ -151,7 +151,7 @@ describe("time", () => {
     expect((await got).outcome).toBe("unreached");
     vi.useRealTimers();
     web.resolve("www.shop.com", () => new Promise(() => {}));
-    expect((await get(url, { totalMs: 100 })).outcome).toBe("unreached");
+    expect((await get(url, { timeoutMs: 100 })).outcome).toBe("unreached");
   });
 
   test("leaves no timer behind", async () => {
@@ -194,13 +194,13 @@ describe("hosts named for development", () => {
     "http://localhost:8788@127.0.0.1:8788/",
     "https://www.shop.com/privacy",
   ])("a redirect from one to %s is not followed", async (location) => {
-    web.serve("http://localhost:8788/privacy", () => movedTo(location));
+    web.serve("http://localhost:8788/privacy", () => redirectResponse(location));
     expect((await get("http://localhost:8788/privacy")).outcome).toBe("nothing");
     expect(web.urls()).toEqual(["http://localhost:8788/privacy"]);
   });
 
   test("a public page leads to none of them", async () => {
-    web.serve(url, () => movedTo("http://localhost:8788/admin"));
+    web.serve(url, () => redirectResponse("http://localhost:8788/admin"));
     expect(await get(url)).toEqual({ outcome: "nothing", reason: "left_site" });
     expect(web.urls()).toEqual([url]);
   });
@@ -213,7 +213,7 @@ test("a redirect without an address is no page", async () => {
 
 test("cookies of one page do not travel to the next", async () => {
   web.serve(url, () => new Response(null, { status: 302, headers: { location: "/b", "set-cookie": "id=1" } }));
-  web.serve("https://www.shop.com/b", () => html("Privacy", { headers: { "set-cookie": "id=2" } }));
+  web.serve("https://www.shop.com/b", () => htmlResponse("Privacy", { headers: { "set-cookie": "id=2" } }));
   await get(url);
   expect(web.calls.map(({ headers }) => headers.get("cookie"))).toEqual([null, null]);
 });
@@ -228,8 +228,8 @@ test("how long an answer may be kept is told where its host says so", async () =
     ["max-age=a", undefined],
     ["no-store", undefined],
   ] as const) {
-    web.serve(url, () => html("x", { headers: { "cache-control": header } }));
+    web.serve(url, () => htmlResponse("x", { headers: { "cache-control": header } }));
     const answer = await get(url);
-    expect(answer.outcome === "page" ? [header, answer.page.maxAge] : answer).toEqual([header, maxAge]);
+    expect(answer.outcome === "page" ? [header, answer.page.maxAgeSeconds] : answer).toEqual([header, maxAge]);
   }
 });

@@ -4,16 +4,23 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
 import type { BusinessId } from "../../core/ids.ts";
-import { databaseOf } from "../../storage/database.ts";
+import { openDatabase } from "../../storage/database.ts";
 import { claimPolicyLease, endPolicyTurn } from "../../storage/outboxes/policies.ts";
 import { capturePolicies } from "../../workers/background/policy-capture.ts";
-import { platformOf } from "../../workers/services.ts";
-import { everyMinute, scheduled } from "../../workers/background/schedule.ts";
+import { getPlatform } from "../../workers/services.ts";
+import { everyMinute, runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import type { Log } from "../../workers/log.ts";
-import { platformAt, rowsOf, runCapture, shown, shownWithText, waitingAt } from "../support/policy-world.ts";
-import { html, movedTo, stubWeb, type StubWeb } from "../support/stub-web.ts";
-import { consent, submission } from "../support/world.ts";
+import {
+  createPlatformAt,
+  queryRows,
+  runCapture,
+  getPublicPolicies,
+  getPoliciesWithText,
+  issueWaitingCertificate,
+} from "../support/policy-world.ts";
+import { htmlResponse, redirectResponse, createStubWeb, type StubWeb } from "../support/stub-web.ts";
+import { submitConsent, buildSubmission } from "../support/world.ts";
 
 const publicAddress = ["93.184.216.34", "2606:2800:220:1::1"];
 const footer = '<footer><a href="/privacy">Privacy policy</a> <a href="/terms">Terms of service</a></footer>';
@@ -21,7 +28,7 @@ let web: StubWeb;
 let hosts = 0;
 let host = "";
 
-const silentLog: Log = { request: () => {}, fault: () => {}, progress: () => {}, metric: () => {} };
+const silentLog: Log = { request: () => {}, error: () => {}, progress: () => {}, metric: () => {} };
 
 /** The database, with something happening before each batch. */
 const watched = (before: (statements: D1PreparedStatement[]) => Promise<void>): D1Database =>
@@ -40,7 +47,7 @@ const watched = (before: (statements: D1PreparedStatement[]) => Promise<void>): 
 
 /** A site with a form, a policy and terms; each test has a domain of its own. */
 beforeEach(() => {
-  web = stubWeb();
+  web = createStubWeb();
   hosts += 1;
   host = `site-${hosts}.example.com`;
   web.resolve(host, publicAddress);
@@ -60,11 +67,11 @@ afterEach(async () => {
 
 const privacyHash = sha256Hex("Privacy\nWe keep little.");
 const termsHash = sha256Hex("Terms\nBe kind.");
-const linkedEntries = (certId: string) => rowsOf("SELECT id FROM audit_outbox WHERE type = 'policy.linked' AND entity_id = ?", certId);
+const linkedEntries = (certId: string) => queryRows("SELECT id FROM audit_outbox WHERE type = 'policy.linked' AND entity_id = ?", certId);
 /** Every page of a host. */
 const topicsAt = (name: string): string => `https://${name} %`;
 const waitingRows = () =>
-  rowsOf<{ next_at: number; attempts: number }>("SELECT * FROM outbox WHERE topic LIKE ? ORDER BY ord", topicsAt(host));
+  queryRows<{ next_at: number; attempts: number }>("SELECT * FROM outbox WHERE topic LIKE ? ORDER BY ord", topicsAt(host));
 const eventually = async (what: () => Promise<boolean>): Promise<void> => {
   for (let tries = 0; tries < 200; tries += 1) {
     if (await what()) return;
@@ -75,14 +82,14 @@ const eventually = async (what: () => Promise<boolean>): Promise<void> => {
 
 describe("through the front door", () => {
   test("a certificate shows the policies of its origin soon after the answer", async () => {
-    const answer = await consent(
-      { ...submission(), page_url: `https://${host}/quote?email=pat@example.com` },
+    const answer = await submitConsent(
+      { ...buildSubmission(), page_url: `https://${host}/quote?email=pat@example.com` },
       { origin: `https://${host}` },
     );
     expect(answer.status).toBe(201);
     const { cert_id } = answer.body.data;
-    await eventually(async () => (await shown(cert_id)).status !== "pending");
-    const { status, policies } = await shown(cert_id);
+    await eventually(async () => (await getPublicPolicies(cert_id)).status !== "pending");
+    const { status, policies } = await getPublicPolicies(cert_id);
     expect(status).toBe("captured");
     expect(policies.map(({ kind, source_url, content_hash }) => ({ kind, source_url, content_hash }))).toEqual([
       { kind: "privacy", source_url: `https://${host}/privacy`, content_hash: privacyHash },
@@ -91,46 +98,46 @@ describe("through the front door", () => {
     expect(policies[0]?.id).toMatch(/^pol_00[0-9a-hjkmnp-tv-z]{24}$/);
     expect(policies[0]?.captured_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(policies[0]).not.toHaveProperty("text");
-    expect((await shownWithText(cert_id)).map(({ text }) => text)).toEqual(["Privacy\nWe keep little.", "Terms\nBe kind."]);
+    expect((await getPoliciesWithText(cert_id)).map(({ text }) => text)).toEqual(["Privacy\nWe keep little.", "Terms\nBe kind."]);
   });
 
   test("a policy host that hangs delays no answer", async () => {
     const held = Promise.withResolvers<Response>();
     web.serve(`https://${host}/`, () => held.promise);
-    const answer = await consent({ ...submission(), page_url: `https://${host}/quote` }, { origin: `https://${host}` });
+    const answer = await submitConsent({ ...buildSubmission(), page_url: `https://${host}/quote` }, { origin: `https://${host}` });
     expect(answer.status).toBe(201);
     await eventually(async () => web.urls().includes(`https://${host}/`));
-    expect((await shown(answer.body.data.cert_id)).status).toBe("pending");
-    const next = await consent({ ...submission(), page_url: `https://${host}/quote` }, { origin: `https://${host}` });
+    expect((await getPublicPolicies(answer.body.data.cert_id)).status).toBe("pending");
+    const next = await submitConsent({ ...buildSubmission(), page_url: `https://${host}/quote` }, { origin: `https://${host}` });
     expect(next.status).toBe(201);
-    held.resolve(html(footer));
-    await eventually(async () => (await shown(next.body.data.cert_id)).status === "captured");
+    held.resolve(htmlResponse(footer));
+    await eventually(async () => (await getPublicPolicies(next.body.data.cert_id)).status === "captured");
   });
 
   test("the minute cron finds what a process that died left behind", async () => {
-    const certId = await waitingAt(host);
-    expect((await shown(certId)).status).toBe("pending");
-    await scheduled(await platformOf(env as unknown as Env), everyMinute, Date.now());
-    expect((await shown(certId)).status).toBe("captured");
+    const certId = await issueWaitingCertificate(host);
+    expect((await getPublicPolicies(certId)).status).toBe("pending");
+    await runScheduledJobs(await getPlatform(env as unknown as Env), everyMinute, Date.now());
+    expect((await getPublicPolicies(certId)).status).toBe("captured");
   });
 
   test("snapshots that cannot be written leave issuing as it is, and are written once they can", async () => {
     await env.DB.prepare("CREATE TRIGGER broken BEFORE INSERT ON policy_snapshots BEGIN SELECT RAISE(ABORT, 'injected fault'); END").run();
-    const certId = await waitingAt(host);
+    const certId = await issueWaitingCertificate(host);
     await runCapture(0, { log: silentLog });
     expect(web.urls()).toContain(`https://${host}/terms`);
-    expect((await shown(certId)).status).toBe("pending");
+    expect((await getPublicPolicies(certId)).status).toBe("pending");
     expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([0]); // the fault was ours
-    await waitingAt(host);
+    await issueWaitingCertificate(host);
     await env.DB.prepare("DROP TRIGGER broken").run();
     await runCapture(61 * secondMs);
-    expect((await shown(certId)).status).toBe("captured");
+    expect((await getPublicPolicies(certId)).status).toBe("captured");
   });
 });
 
 describe("a capture", () => {
   test("is made without query, cookie, credential or referrer, under a name of its own", async () => {
-    await waitingAt(host, "/quote?email=pat%40example.com");
+    await issueWaitingCertificate(host, "/quote?email=pat%40example.com");
     await runCapture();
     expect(web.urls()).toEqual([`https://${host}/`, `https://${host}/privacy`, `https://${host}/terms`]);
     for (const { headers, redirect } of web.calls) {
@@ -141,73 +148,77 @@ describe("a capture", () => {
   });
 
   test("serves every certificate that waits for the domain", async () => {
-    const certIds = [await waitingAt(host), await waitingAt(host, "/other"), await waitingAt(host)];
+    const certIds = [
+      await issueWaitingCertificate(host),
+      await issueWaitingCertificate(host, "/other"),
+      await issueWaitingCertificate(host),
+    ];
     await runCapture();
     for (const certId of certIds)
-      expect((await shown(certId)).policies.map((policy) => policy.content_hash)).toEqual([privacyHash, termsHash]);
+      expect((await getPublicPolicies(certId)).policies.map((policy) => policy.content_hash)).toEqual([privacyHash, termsHash]);
     expect(web.calls).toHaveLength(3);
     expect(await waitingRows()).toEqual([]);
   });
 
   test("is shared for fifteen minutes and not repeated meanwhile", async () => {
-    await waitingAt(host);
+    await issueWaitingCertificate(host);
     await runCapture();
-    const soon = await waitingAt(host, "/quote", 14 * minuteMs);
-    expect((await shown(soon)).status).toBe("captured"); // from its first moment on
+    const soon = await issueWaitingCertificate(host, "/quote", 14 * minuteMs);
+    expect((await getPublicPolicies(soon)).status).toBe("captured"); // from its first moment on
     await runCapture(14 * minuteMs);
     expect(web.calls).toHaveLength(3);
-    const later = await waitingAt(host, "/quote", 16 * minuteMs);
-    expect((await shown(later)).status).toBe("pending");
+    const later = await issueWaitingCertificate(host, "/quote", 16 * minuteMs);
+    expect((await getPublicPolicies(later)).status).toBe("pending");
     await runCapture(16 * minuteMs);
     expect(web.calls).toHaveLength(6);
   });
 
   test("finds an unchanged text again as the same snapshot", async () => {
-    const first = await waitingAt(host);
+    const first = await issueWaitingCertificate(host);
     await runCapture();
-    const second = await waitingAt(host, "/quote", 16 * minuteMs);
+    const second = await issueWaitingCertificate(host, "/quote", 16 * minuteMs);
     web.serve(`https://${host}/privacy`, "<main>\n<h1> Privacy </h1>\n\n<p>We   <b>keep</b>&nbsp;little.<script>now()</script></p></main>");
     await runCapture(16 * minuteMs);
-    expect((await shown(second)).policies).toEqual((await shown(first)).policies);
-    expect(await rowsOf("SELECT id FROM policy_snapshots WHERE domain = ?", host)).toHaveLength(2);
+    expect((await getPublicPolicies(second)).policies).toEqual((await getPublicPolicies(first)).policies);
+    expect(await queryRows("SELECT id FROM policy_snapshots WHERE domain = ?", host)).toHaveLength(2);
   });
 
   test("makes a new snapshot of an edited text, and earlier certificates keep theirs", async () => {
-    const first = await waitingAt(host);
+    const first = await issueWaitingCertificate(host);
     await runCapture();
-    const before = await shownWithText(first);
-    const second = await waitingAt(host, "/quote", 16 * minuteMs);
+    const before = await getPoliciesWithText(first);
+    const second = await issueWaitingCertificate(host, "/quote", 16 * minuteMs);
     web.serve(`https://${host}/privacy`, "<h1>Privacy</h1><p>We keep much.</p>");
     await runCapture(16 * minuteMs);
-    const [privacy, terms] = await shownWithText(second);
+    const [privacy, terms] = await getPoliciesWithText(second);
     expect(privacy?.text).toBe("Privacy\nWe keep much.");
     expect(privacy?.id).not.toBe(before[0]?.id);
     expect(terms).toEqual(before[1]);
-    expect(await shownWithText(first)).toEqual(before);
+    expect(await getPoliciesWithText(first)).toEqual(before);
   });
 
   test("of a site without policies is a capture that found none", async () => {
     web.serve(`https://${host}/`, "<h1>Acme</h1>");
     web.serve(`https://${host}/quote`, "<form></form>");
-    web.serve(`https://${host}/privacy`, () => html("gone", { status: 404 }));
-    web.serve(`https://${host}/terms`, () => html("gone", { status: 410 }));
-    const certId = await waitingAt(host);
+    web.serve(`https://${host}/privacy`, () => htmlResponse("gone", { status: 404 }));
+    web.serve(`https://${host}/terms`, () => htmlResponse("gone", { status: 410 }));
+    const certId = await issueWaitingCertificate(host);
     await runCapture();
-    expect(await shown(certId)).toEqual({ status: "unavailable", policies: [] });
-    const soon = await waitingAt(host, "/quote", minuteMs);
-    expect((await shown(soon)).status).toBe("unavailable");
+    expect(await getPublicPolicies(certId)).toEqual({ status: "unavailable", policies: [] });
+    const soon = await issueWaitingCertificate(host, "/quote", minuteMs);
+    expect((await getPublicPolicies(soon)).status).toBe("unavailable");
     expect(web.calls.length).toBeLessThanOrEqual(12);
   });
 
   test("leaves one audit entry in the business's chain for each certificate", async () => {
-    const certId = await waitingAt(host);
+    const certId = await issueWaitingCertificate(host);
     await runCapture();
     await runCapture();
     expect(await linkedEntries(certId)).toHaveLength(1);
   });
 
   test("in one home leaves the other's databases alone", async () => {
-    await waitingAt(host);
+    await issueWaitingCertificate(host);
     await runCapture();
     expect(
       (await env.DB_01.prepare("SELECT count(*) AS n FROM policy_captures WHERE domain = ?").bind(host).first<{ n: number }>())?.n,
@@ -217,15 +228,15 @@ describe("a capture", () => {
 
 describe("a domain that does not answer", () => {
   const silent = (): void => {
-    for (const path of ["/quote", "/"]) web.serve(`https://${host}${path}`, () => html("busy", { status: 503 }));
+    for (const path of ["/quote", "/"]) web.serve(`https://${host}${path}`, () => htmlResponse("busy", { status: 503 }));
   };
 
   test("is asked again, ever less often, and after eight captures the certificate shows none", async () => {
     silent();
-    const certId = await waitingAt(host);
+    const certId = await issueWaitingCertificate(host);
     let at = 0;
     for (const wait of [0, 10, 20, 40, 80, 160, 320, 640]) {
-      expect((await shown(certId)).status).toBe("pending");
+      expect((await getPublicPolicies(certId)).status).toBe("pending");
       const before = web.calls.length;
       if (wait > 0) await runCapture(at + (wait - 3) * secondMs);
       expect(web.calls.length).toBe(before); // not yet due
@@ -233,16 +244,16 @@ describe("a domain that does not answer", () => {
       await runCapture(at);
       expect(web.calls.length).toBe(before + 2);
     }
-    expect(await shown(certId)).toEqual({ status: "unavailable", policies: [] });
+    expect(await getPublicPolicies(certId)).toEqual({ status: "unavailable", policies: [] });
     expect(await waitingRows()).toEqual([]);
   });
 
   test("is not asked more often because more certificates wait for it", async () => {
     silent();
-    await waitingAt(host);
+    await issueWaitingCertificate(host);
     await runCapture();
     for (let n = 0; n < 5; n += 1) {
-      await waitingAt(host);
+      await issueWaitingCertificate(host);
       await runCapture();
     }
     expect(web.calls).toHaveLength(2);
@@ -251,40 +262,40 @@ describe("a domain that does not answer", () => {
 
   test("is looked up when it answers again, for all that waited", async () => {
     silent();
-    const first = await waitingAt(host);
+    const first = await issueWaitingCertificate(host);
     await runCapture();
-    const second = await waitingAt(host);
+    const second = await issueWaitingCertificate(host);
     web.serve(`https://${host}/quote`, footer);
     await runCapture(11 * secondMs);
-    expect((await shown(first)).status).toBe("captured");
-    expect((await shown(second)).status).toBe("captured");
+    expect((await getPublicPolicies(first)).status).toBe("captured");
+    expect((await getPublicPolicies(second)).status).toBe("captured");
   });
 
   test("keeps no other domain waiting", async () => {
     silent();
-    await waitingAt(host);
+    await issueWaitingCertificate(host);
     const other = `other-${host}`;
     web.resolve(other, publicAddress);
     web.serve(`https://${other}/quote`, footer);
     web.serve(`https://${other}/privacy`, "Privacy");
-    const certId = await waitingAt(other);
+    const certId = await issueWaitingCertificate(other);
     await runCapture();
-    expect((await shown(certId)).status).toBe("captured");
+    expect((await getPublicPolicies(certId)).status).toBe("captured");
   });
 
   test("that has been due longest is looked at first", async () => {
-    const now = (await platformAt()).clock();
+    const now = (await createPlatformAt()).clock();
     for (const [name, dueAt] of [
       ["b", 2],
       ["a", 1],
       ["c", 3],
     ] as const) {
-      await waitingAt(`${name}-${host}`);
+      await issueWaitingCertificate(`${name}-${host}`);
       await env.DB.prepare("UPDATE outbox SET next_at = ? WHERE topic LIKE ?")
         .bind(dueAt, topicsAt(`${name}-${host}`))
         .run();
     }
-    const db = databaseOf(env.DB);
+    const db = openDatabase(env.DB);
     const origins: unknown[] = [];
     for (let lease = await claimPolicyLease(db, now); lease !== null; lease = await claimPolicyLease(db, now)) {
       origins.push(lease.origin);
@@ -294,114 +305,114 @@ describe("a domain that does not answer", () => {
   });
 
   test("half of which answers is asked again for the rest, and the last capture takes what there is", async () => {
-    web.serve(`https://${host}/terms`, () => html("busy", { status: 500 }));
-    const certId = await waitingAt(host);
+    web.serve(`https://${host}/terms`, () => htmlResponse("busy", { status: 500 }));
+    const certId = await issueWaitingCertificate(host);
     await runCapture();
-    expect((await shown(certId)).status).toBe("pending");
+    expect((await getPublicPolicies(certId)).status).toBe("pending");
     await env.DB.prepare("UPDATE outbox SET attempts = 7 WHERE topic LIKE ?").bind(topicsAt(host)).run();
     await runCapture(11 * secondMs);
-    expect((await shown(certId)).policies.map(({ kind }) => kind)).toEqual(["privacy"]);
+    expect((await getPublicPolicies(certId)).policies.map(({ kind }) => kind)).toEqual(["privacy"]);
   });
 });
 
 describe("whatever dies or collides", () => {
   test("two relays at once capture once and link once", async () => {
-    const certIds = [await waitingAt(host), await waitingAt(host), await waitingAt(host)];
+    const certIds = [await issueWaitingCertificate(host), await issueWaitingCertificate(host), await issueWaitingCertificate(host)];
     await Promise.all([runCapture(), runCapture(), runCapture(), runCapture()]);
     expect(web.calls).toHaveLength(3);
     for (const certId of certIds) expect(await linkedEntries(certId)).toHaveLength(1);
   });
 
   test("a worker that is overtaken while it captures changes nothing that the other did", async () => {
-    const certIds = [await waitingAt(host), await waitingAt(host)];
+    const certIds = [await issueWaitingCertificate(host), await issueWaitingCertificate(host)];
     let overtaken = false;
     web.serve(`https://${host}/terms`, async () => {
       if (!overtaken) {
         overtaken = true;
         await runCapture(61 * secondMs); // its turn is over by then, and another takes it
       }
-      return html("<h1>Terms</h1><p>Be kind.</p>");
+      return htmlResponse("<h1>Terms</h1><p>Be kind.</p>");
     });
     await runCapture();
     for (const certId of certIds) {
-      expect((await shown(certId)).policies.map((policy) => policy.content_hash)).toEqual([privacyHash, termsHash]);
+      expect((await getPublicPolicies(certId)).policies.map((policy) => policy.content_hash)).toEqual([privacyHash, termsHash]);
       expect(await linkedEntries(certId)).toHaveLength(1);
     }
-    expect(await rowsOf("SELECT id FROM policy_snapshots WHERE domain = ?", host)).toHaveLength(2);
+    expect(await queryRows("SELECT id FROM policy_snapshots WHERE domain = ?", host)).toHaveLength(2);
     expect(await waitingRows()).toEqual([]);
   });
 
   test("of two workers that link the same certificates one does", async () => {
-    const certIds = [await waitingAt(host), await waitingAt(host)];
+    const certIds = [await issueWaitingCertificate(host), await issueWaitingCertificate(host)];
     let overtaken = false;
     const db = watched(async () => {
       if (overtaken) return;
       overtaken = true;
       await runCapture(61 * secondMs); // between reading who waits and linking them
     });
-    await capturePolicies(await platformAt(), databaseOf(db));
+    await capturePolicies(await createPlatformAt(), openDatabase(db));
     expect(overtaken).toBe(true);
     for (const certId of certIds) {
-      expect((await shown(certId)).status).toBe("captured");
+      expect((await getPublicPolicies(certId)).status).toBe("captured");
       expect(await linkedEntries(certId)).toHaveLength(1);
     }
     expect(await waitingRows()).toEqual([]);
   });
 
   test("a linked certificate is never linked to another capture", async () => {
-    const certId = await waitingAt(host);
+    const certId = await issueWaitingCertificate(host);
     await runCapture();
     const relink = env.DB.prepare("UPDATE certificates SET policy_capture_id = NULL WHERE id = ?").bind(certId).run();
     await expect(relink).rejects.toThrow("policies are linked once");
   });
 
   test("a process that dies during its capture leaves a turn that comes again", async () => {
-    const certId = await waitingAt(host);
+    const certId = await issueWaitingCertificate(host);
     const died = { fetchPage: () => new Promise<never>(() => {}) };
     void runCapture(0, died);
     await eventually(async () => (await waitingRows())[0]?.attempts === 1);
     await runCapture(45 * secondMs);
-    expect((await shown(certId)).status).toBe("pending");
+    expect((await getPublicPolicies(certId)).status).toBe("pending");
     await runCapture(61 * secondMs);
-    expect((await shown(certId)).status).toBe("captured");
+    expect((await getPublicPolicies(certId)).status).toBe("captured");
   });
 
   test("a capture that kills its process every time is given up", async () => {
-    const certId = await waitingAt(host);
+    const certId = await issueWaitingCertificate(host);
     await env.DB.prepare("UPDATE outbox SET attempts = 8 WHERE topic LIKE ?").bind(topicsAt(host)).run();
     await runCapture();
     expect(web.calls).toEqual([]);
-    expect((await shown(certId)).status).toBe("unavailable");
+    expect((await getPublicPolicies(certId)).status).toBe("unavailable");
   });
 
   test("texts that cannot be stored leave no row that names them", async () => {
-    const certId = await waitingAt(host);
+    const certId = await issueWaitingCertificate(host);
     const kv = { ...env.KV, put: () => Promise.reject(new Error("KV PUT failed: 500")) } as unknown as KVNamespace;
     await runCapture(0, { kv, log: silentLog });
-    expect((await shown(certId)).status).toBe("pending");
-    expect(await rowsOf("SELECT id FROM policy_snapshots WHERE domain = ?", host)).toEqual([]);
+    expect((await getPublicPolicies(certId)).status).toBe("pending");
+    expect(await queryRows("SELECT id FROM policy_snapshots WHERE domain = ?", host)).toEqual([]);
     await runCapture(61 * secondMs);
-    expect((await shown(certId)).status).toBe("captured");
+    expect((await getPublicPolicies(certId)).status).toBe("captured");
   });
 
   test("linking that stops half way goes on with the same capture", async () => {
     const certIds: string[] = [];
-    for (let n = 0; n < 130; n += 1) certIds.push(await waitingAt(host));
+    for (let n = 0; n < 130; n += 1) certIds.push(await issueWaitingCertificate(host));
     const bad = certIds[110] as string;
     await env.DB.prepare(
       `CREATE TRIGGER broken BEFORE INSERT ON audit_outbox WHEN NEW.entity_id = '${bad}' BEGIN SELECT RAISE(ABORT, 'injected fault'); END`,
     ).run();
     await runCapture(0, { log: silentLog });
-    expect((await shown(certIds[99] as string)).status).toBe("captured");
-    expect((await shown(certIds[100] as string)).status).toBe("pending");
+    expect((await getPublicPolicies(certIds[99] as string)).status).toBe("captured");
+    expect((await getPublicPolicies(certIds[100] as string)).status).toBe("pending");
     expect(await linkedEntries(certIds[100] as string)).toEqual([]);
     await env.DB.prepare("DROP TRIGGER broken").run();
     await runCapture(61 * secondMs);
     expect(web.calls).toHaveLength(3);
-    const captures = await rowsOf("SELECT DISTINCT policy_capture_id FROM certificates WHERE origin_domain = ?", host);
+    const captures = await queryRows("SELECT DISTINCT policy_capture_id FROM certificates WHERE origin_domain = ?", host);
     expect(captures).toHaveLength(1);
     expect(
-      await rowsOf(
+      await queryRows(
         "SELECT id FROM audit_outbox WHERE type = 'policy.linked' AND entity_id IN (SELECT id FROM certificates WHERE origin_domain = ?)",
         host,
       ),
@@ -410,9 +421,9 @@ describe("whatever dies or collides", () => {
   });
 
   test("ten thousand certificates that wait are all linked, once each", async () => {
-    const first = await waitingAt(host);
+    const first = await issueWaitingCertificate(host);
     const columns = (
-      await rowsOf<{ name: string }>("SELECT name FROM pragma_table_info('certificates') WHERE name NOT IN ('ord', 'id')")
+      await queryRows<{ name: string }>("SELECT name FROM pragma_table_info('certificates') WHERE name NOT IN ('ord', 'id')")
     ).map(({ name }) => name);
     await env.DB.prepare(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
@@ -435,12 +446,12 @@ describe("whatever dies or collides", () => {
     const db = watched(async (statements) => {
       batches.push(statements.length);
     });
-    await capturePolicies(await platformAt(), databaseOf(db));
+    await capturePolicies(await createPlatformAt(), openDatabase(db));
     await env.DB.prepare("DROP TRIGGER drained").run();
     expect(batches).toHaveLength(100);
     expect(Math.max(...batches)).toBeLessThanOrEqual(110);
     expect(await waitingRows()).toEqual([]);
-    const [counts] = await rowsOf<{ certs: number; entries: number }>(
+    const [counts] = await queryRows<{ certs: number; entries: number }>(
       `SELECT (SELECT count(*) FROM certificates WHERE origin_domain = ?1 AND policy_capture_id IS NOT NULL) AS certs,
               (SELECT count(*) FROM audit_outbox WHERE type = 'policy.linked' AND entity_id IN (SELECT id FROM certificates WHERE origin_domain = ?1)) AS entries`,
       host,
@@ -449,10 +460,10 @@ describe("whatever dies or collides", () => {
   }, 60_000);
 
   test("a text that is not the one its hash names is not shown", async () => {
-    const certId = await waitingAt(host);
+    const certId = await issueWaitingCertificate(host);
     await runCapture();
     await env.KV.put(`policy:${privacyHash}`, "Privacy\nWe keep nothing.");
-    const [privacy, terms] = await shownWithText(certId);
+    const [privacy, terms] = await getPoliciesWithText(certId);
     expect(privacy?.text).toBeNull();
     expect(terms?.text).toBe("Terms\nBe kind.");
     await env.KV.put(`policy:${privacyHash}`, "Privacy\nWe keep little.");
@@ -462,52 +473,54 @@ describe("whatever dies or collides", () => {
 describe("what a stranger's submission can do to others", () => {
   test("G9: what only the page it names links to is that page's alone", async () => {
     web.serve(`https://${host}/`, "<h1>Acme</h1>");
-    web.serve(`https://${host}/privacy`, () => html("gone", { status: 404 }));
-    web.serve(`https://${host}/terms`, () => html("gone", { status: 404 }));
+    web.serve(`https://${host}/privacy`, () => htmlResponse("gone", { status: 404 }));
+    web.serve(`https://${host}/terms`, () => htmlResponse("gone", { status: 404 }));
     web.serve(`https://${host}/forum/post/77`, '<a href="/forum/fake">Privacy policy</a> <a href="/forum/fake-terms">Terms of service</a>');
     web.serve(`https://${host}/forum/fake`, "We may sell everything.");
     web.serve(`https://${host}/forum/fake-terms`, "You owe us.");
     web.serve(`https://${host}/quote`, '<a href="/real">Privacy policy</a>');
     web.serve(`https://${host}/real`, "We keep little.");
-    const planted = await waitingAt(host, "/forum/post/77");
+    const planted = await issueWaitingCertificate(host, "/forum/post/77");
     await runCapture();
-    const victim = await waitingAt(host, "/quote", minuteMs);
-    expect((await shown(victim)).status).toBe("pending");
+    const victim = await issueWaitingCertificate(host, "/quote", minuteMs);
+    expect((await getPublicPolicies(victim)).status).toBe("pending");
     await runCapture(minuteMs);
     const sources = async (certId: string) =>
-      (await shown(certId)).policies.map(({ source_url }) => source_url.replace(`https://${host}`, ""));
+      (await getPublicPolicies(certId)).policies.map(({ source_url }) => source_url.replace(`https://${host}`, ""));
     expect(await sources(planted)).toEqual(["/forum/fake", "/forum/fake-terms"]);
     expect(await sources(victim)).toEqual(["/real"]);
-    expect((await shown(await waitingAt(host, "/forum/post/77?again=1", 2 * minuteMs))).status).toBe("captured"); // of that very page
+    expect((await getPublicPolicies(await issueWaitingCertificate(host, "/forum/post/77?again=1", 2 * minuteMs))).status).toBe("captured"); // of that very page
   });
 
   test("G9: what the front page links to stands, whatever else the page names", async () => {
     web.serve(`https://${host}/forum/post/77`, '<a href="/forum/fake">Privacy policy</a>');
-    const planted = await waitingAt(host, "/forum/post/77");
+    const planted = await issueWaitingCertificate(host, "/forum/post/77");
     await runCapture();
-    expect((await shown(planted)).policies.map(({ content_hash }) => content_hash)).toEqual([privacyHash, termsHash]);
+    expect((await getPublicPolicies(planted)).policies.map(({ content_hash }) => content_hash)).toEqual([privacyHash, termsHash]);
     expect(web.urls()).not.toContain(`https://${host}/forum/post/77`);
   });
 
   const waitingOf = async (business: string): Promise<number> =>
     (
-      await rowsOf<{ n: number }>(
+      await queryRows<{ n: number }>(
         "SELECT count(*) AS n FROM outbox WHERE business_id = ? AND next_at < 9007199254740991 AND topic <> ''",
         business,
       )
     )[0]?.n ?? 0;
 
   test("G10: forty hosts that never answer, of one business, delay another's capture by one of them at most", async () => {
-    for (let n = 0; n < 40; n += 1) await waitingAt(`tarpit-${n}-${host}`);
-    const [{ business_id: acme } = { business_id: "" }] = await rowsOf<{ business_id: string }>("SELECT business_id FROM outbox LIMIT 1");
+    for (let n = 0; n < 40; n += 1) await issueWaitingCertificate(`tarpit-${n}-${host}`);
+    const [{ business_id: acme } = { business_id: "" }] = await queryRows<{ business_id: string }>(
+      "SELECT business_id FROM outbox LIMIT 1",
+    );
     expect(await waitingOf(acme)).toBe(20);
-    const other = await waitingAt(host);
+    const other = await issueWaitingCertificate(host);
     await env.DB.prepare("UPDATE outbox SET business_id = 'biz_other', topic = ?1, next_at = 1 WHERE entity_id = ?2")
       .bind(`https://${host} https://${host}/quote`, other)
       .run();
     // The other business came last; of the first two turns one is its own.
-    const db = databaseOf(env.DB);
-    const now = (await platformAt()).clock();
+    const db = openDatabase(env.DB);
+    const now = (await createPlatformAt()).clock();
     await env.DB.prepare("UPDATE outbox SET next_at = 0 WHERE business_id = ? AND next_at < 9007199254740991").bind(acme).run();
     const turns = [await claimPolicyLease(db, now), await claimPolicyLease(db, now), await claimPolicyLease(db, now)];
     expect(turns.map((turn) => turn?.businessId ?? null)).toEqual([acme, "biz_other", null]); // one at a time for each
@@ -517,9 +530,9 @@ describe("what a stranger's submission can do to others", () => {
 
   test("G10: what comes past twenty topics of a business is shown without policies, and is fetched nothing for", async () => {
     const certIds: string[] = [];
-    for (let n = 0; n < 23; n += 1) certIds.push(await waitingAt(`many-${n}-${host}`));
+    for (let n = 0; n < 23; n += 1) certIds.push(await issueWaitingCertificate(`many-${n}-${host}`));
     await runCapture();
-    const last = await Promise.all(certIds.slice(-3).map(shown));
+    const last = await Promise.all(certIds.slice(-3).map(getPublicPolicies));
     expect(last.map(({ status }) => status)).toEqual(["unavailable", "unavailable", "unavailable"]);
     expect(web.urls().some((url) => url.startsWith(`https://many-21-${host}`))).toBe(false);
   });
@@ -530,9 +543,9 @@ describe("where policies are found", () => {
   beforeEach(() => web.serve(`https://${host}/`, "<h1>Acme</h1>"));
 
   const sourcesOf = async (): Promise<readonly string[]> => {
-    const certId = await waitingAt(host);
+    const certId = await issueWaitingCertificate(host);
     await runCapture();
-    return (await shown(certId)).policies.map(({ source_url }) => source_url.replace(`https://${host}`, ""));
+    return (await getPublicPolicies(certId)).policies.map(({ source_url }) => source_url.replace(`https://${host}`, ""));
   };
 
   test("by a declared link before any other", async () => {
@@ -551,7 +564,7 @@ describe("where policies are found", () => {
 
   test("at the common paths, when no page names any", async () => {
     web.serve(`https://${host}/quote`, "<form></form>");
-    web.serve(`https://${host}/terms`, () => html("", { status: 404 }));
+    web.serve(`https://${host}/terms`, () => htmlResponse("", { status: 404 }));
     web.serve(`https://${host}/terms-of-service`, "Terms of service of Acme");
     expect(await sourcesOf()).toEqual(["/privacy", "/terms-of-service"]);
   });
@@ -568,7 +581,7 @@ describe("where policies are found", () => {
     const links = ["/a.pdf", "/b", "/c"].map((href) => `<a href="${href}">Privacy policy</a>`).join("");
     web.serve(`https://${host}/quote`, `${links}<a href="/d">Terms</a><a href="/e">Terms of use</a>`);
     web.serve(`https://${host}/a.pdf`, () => new Response("%PDF-1.7", { headers: { "content-type": "application/pdf" } }));
-    web.serve(`https://${host}/b`, () => html("x".repeat(1_024 * 1_024 + 1)));
+    web.serve(`https://${host}/b`, () => htmlResponse("x".repeat(1_024 * 1_024 + 1)));
     web.serve(`https://${host}/c`, "Privacy, the third");
     web.serve(`https://${host}/e`, "<script>render()</script>");
     web.serve(`https://${host}/d`, "Terms, the second");
@@ -580,10 +593,10 @@ describe("where policies are found", () => {
       `https://${host}/privacy`,
       () => new Response("Privacy\r\n\r\nplain <b>text</b>", { headers: { "content-type": "text/plain" } }),
     );
-    web.serve(`https://${host}/terms`, () => html(`Terms ${"x".repeat(1_024 * 1_024 - 6)}`));
-    const certId = await waitingAt(host);
+    web.serve(`https://${host}/terms`, () => htmlResponse(`Terms ${"x".repeat(1_024 * 1_024 - 6)}`));
+    const certId = await issueWaitingCertificate(host);
     await runCapture();
-    const [privacy, terms] = await shownWithText(certId);
+    const [privacy, terms] = await getPoliciesWithText(certId);
     expect(privacy?.text).toBe("Privacy\nplain <b>text</b>");
     expect(terms?.text).toHaveLength(1_024 * 1_024);
   });
@@ -597,20 +610,20 @@ describe("where policies are found", () => {
     );
     web.serve("https://legal.example.com/p", "Privacy of the group");
     web.serve("https://example.org/t", "Terms of somebody else");
-    const certId = await waitingAt(host);
+    const certId = await issueWaitingCertificate(host);
     await runCapture();
-    const { policies } = await shown(certId);
+    const { policies } = await getPublicPolicies(certId);
     expect(policies.map(({ source_url }) => source_url)).toEqual(["https://legal.example.com/p", `https://${host}/terms`]);
     expect(web.urls()).not.toContain("https://example.org/t");
   });
 
   test("after up to three redirects within the site; the snapshot names where the text was", async () => {
-    web.serve(`https://${host}/privacy`, () => movedTo("/r1", 301));
-    web.serve(`https://${host}/r1`, () => movedTo(`https://${host}/r2`, 308));
-    web.serve(`https://${host}/r2`, () => movedTo("r3"));
+    web.serve(`https://${host}/privacy`, () => redirectResponse("/r1", 301));
+    web.serve(`https://${host}/r1`, () => redirectResponse(`https://${host}/r2`, 308));
+    web.serve(`https://${host}/r2`, () => redirectResponse("r3"));
     web.serve(`https://${host}/r3`, "Privacy, moved");
-    web.serve(`https://${host}/terms`, () => movedTo("/s1"));
-    for (const n of [1, 2, 3]) web.serve(`https://${host}/s${n}`, () => movedTo(`/s${n + 1}`));
+    web.serve(`https://${host}/terms`, () => redirectResponse("/s1"));
+    for (const n of [1, 2, 3]) web.serve(`https://${host}/s${n}`, () => redirectResponse(`/s${n + 1}`));
     web.serve(`https://${host}/s4`, "Terms, moved too far");
     expect(await sourcesOf()).toEqual(["/r3"]);
     expect(web.urls()).not.toContain(`https://${host}/s4`);
@@ -635,8 +648,8 @@ describe("where policies are found", () => {
   ])("not where a redirect to %s leads", async (location) => {
     web.resolve("example.org", publicAddress);
     web.resolve("legal.example.com", publicAddress);
-    web.serve(`https://${host}/privacy`, () => movedTo(location));
-    await waitingAt(host);
+    web.serve(`https://${host}/privacy`, () => redirectResponse(location));
+    await issueWaitingCertificate(host);
     await runCapture();
     const allowed = new Set([host]);
     expect(web.urls().filter((url) => !allowed.has(new URL(url).hostname))).toEqual([]);
@@ -651,45 +664,45 @@ describe("hosts that are not public", () => {
     ["no address", []],
   ])("are never called: %s", async (_, addresses) => {
     web.resolve(host, addresses);
-    const certId = await waitingAt(host);
+    const certId = await issueWaitingCertificate(host);
     await runCapture();
     expect(web.calls).toEqual([]);
-    expect((await shown(certId)).status).toBe("unavailable");
+    expect((await getPublicPolicies(certId)).status).toBe("unavailable");
   });
 
   test("are never called when the resolvers disagree", async () => {
     web.resolve(host, (resolver) =>
       Response.json({ Status: 0, Answer: [{ name: host, type: 1, data: resolver === "dns.google" ? "192.168.0.1" : "93.184.216.34" }] }),
     );
-    const certId = await waitingAt(host);
+    const certId = await issueWaitingCertificate(host);
     await runCapture();
     expect(web.calls).toEqual([]);
-    expect((await shown(certId)).status).toBe("unavailable");
+    expect((await getPublicPolicies(certId)).status).toBe("unavailable");
   });
 
   test.each<[string, () => Response]>([
     ["one resolver is down", () => new Response("", { status: 500 })],
     ["one resolver talks nonsense", () => new Response("<html>")],
-    ["one resolver redirects", () => movedTo("https://example.org/dns-query")],
+    ["one resolver redirects", () => redirectResponse("https://example.org/dns-query")],
     ["one resolver fails to resolve", () => Response.json({ Status: 2 })],
   ])("are not called but asked about again when %s", async (_, broken) => {
     web.resolve(host, (resolver) =>
       resolver === "dns.google" ? broken() : Response.json({ Status: 0, Answer: [{ name: host, type: 1, data: "93.184.216.34" }] }),
     );
-    const certId = await waitingAt(host);
+    const certId = await issueWaitingCertificate(host);
     await runCapture();
     expect(web.calls).toEqual([]);
-    expect((await shown(certId)).status).toBe("pending");
+    expect((await getPublicPolicies(certId)).status).toBe("pending");
     web.resolve(host, publicAddress);
     await runCapture(11 * secondMs);
-    expect((await shown(certId)).status).toBe("captured");
+    expect((await getPublicPolicies(certId)).status).toBe("captured");
   });
 
   test("are checked again behind every redirect: a sister host may lead inside", async () => {
     web.resolve("inside.example.com", ["10.0.0.1"]);
     web.serve("https://inside.example.com/p", "Privacy from inside");
-    web.serve(`https://${host}/privacy`, () => movedTo("https://inside.example.com/p"));
-    await waitingAt(host);
+    web.serve(`https://${host}/privacy`, () => redirectResponse("https://inside.example.com/p"));
+    await issueWaitingCertificate(host);
     await runCapture();
     expect(web.urls()).toContain(`https://${host}/privacy`);
     expect(web.urls()).not.toContain("https://inside.example.com/p");
@@ -701,7 +714,7 @@ describe("hosts that are not public", () => {
       questions += 1;
       return Response.json({ Status: 0, Answer: [{ name: host, type: 1, data: questions > 8 ? "127.0.0.1" : "93.184.216.34" }] });
     });
-    await waitingAt(host);
+    await issueWaitingCertificate(host);
     await runCapture();
     expect(web.urls()).toEqual([`https://${host}/`, `https://${host}/privacy`]); // four questions each, then it turned private
   });
@@ -711,8 +724,11 @@ test("the policies of another verified domain's page are not this origin's", asy
   web.resolve("demo.example", publicAddress);
   web.serve("https://demo.example/form", '<a href="/p">Privacy policy</a>');
   web.serve("https://demo.example/p", "Privacy of the other domain");
-  const certId = await waitingAt(host, "https://demo.example/form");
+  const certId = await issueWaitingCertificate(host, "https://demo.example/form");
   await runCapture();
   expect(web.urls().filter((url) => !url.startsWith(`https://${host}/`))).toEqual([]);
-  expect((await shown(certId)).policies.map(({ source_url }) => source_url)).toEqual([`https://${host}/privacy`, `https://${host}/terms`]);
+  expect((await getPublicPolicies(certId)).policies.map(({ source_url }) => source_url)).toEqual([
+    `https://${host}/privacy`,
+    `https://${host}/terms`,
+  ]);
 });

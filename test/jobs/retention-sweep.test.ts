@@ -2,18 +2,18 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { dayMs } from "../../core/time.ts";
-import { homesOf } from "../../storage/homes.ts";
+import { openShards } from "../../storage/shards.ts";
 import { eraseExpired } from "../../workers/background/retention-sweep.ts";
-import { oneJob } from "../../workers/background/schedule.ts";
+import { jobAllowance } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import type { ProgressLine } from "../../workers/log.ts";
-import { within } from "../../workers/operations/allowance.ts";
-import { platformOf, type Platform } from "../../workers/services.ts";
-import { settled } from "../support/settled.ts";
-import { held, jsonPost, withdrawn } from "../support/withdrawing.ts";
-import { call, get, issue, world } from "../support/world.ts";
+import { withBudget } from "../../workers/operations/work-budget.ts";
+import { getPlatform, type Platform } from "../../workers/services.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { issueToNewPerson, buildJsonPost, withdrawCertificate } from "../support/withdrawal.ts";
+import { call, getWithKey, issueCertificate, world } from "../support/world.ts";
 
-const base = await platformOf(env as unknown as Env);
+const base = await getPlatform(env as unknown as Env);
 const now = Date.now();
 let progress: ProgressLine[] = [];
 let faults: string[] = [];
@@ -25,7 +25,7 @@ beforeEach(() => {
 const platformAt = (clock: () => number): Platform => ({
   ...base,
   clock,
-  log: { ...base.log, progress: (line) => void progress.push(line), fault: ({ at }) => void faults.push(at) },
+  log: { ...base.log, progress: (line) => void progress.push(line), error: ({ at }) => void faults.push(at) },
 });
 
 let template = "";
@@ -62,7 +62,8 @@ const one = async (sql: string, ...values: unknown[]): Promise<number> =>
   )?.n ?? -1;
 const keptOf = (prefix: string): Promise<number> =>
   one("SELECT COUNT(*) AS n FROM certificates WHERE id GLOB ? AND subject_sealed IS NOT NULL", `${prefix}*`);
-const erasedAt = async (certId: string): Promise<string | null> => (await get(`/v1/certs/${certId}/verify`)).body.data.subject_erased_at;
+const erasedAt = async (certId: string): Promise<string | null> =>
+  (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.subject_erased_at;
 
 /** As if it had been issued that long ago. */
 const endRetention = (certId: string): Promise<unknown> =>
@@ -70,20 +71,20 @@ const endRetention = (certId: string): Promise<unknown> =>
 
 describe("a certificate whose time has passed", () => {
   test("is erased as an owner would have done, by the service itself", async () => {
-    const { certId } = await held();
+    const { certId } = await issueToNewPerson();
     await endRetention(certId);
     await eraseExpired(platformAt(() => now));
     expect(await erasedAt(certId)).toBe(new Date(now).toISOString());
-    await base.auditLog(0).drainNow();
-    const bundle = (await get(`/v1/certs/${certId}/evidence-pack`, world.acme.keys.live)).body.data;
+    await base.auditLogStub(0).drainNow();
+    const bundle = (await getWithKey(`/v1/certs/${certId}/evidence-pack`, world.acme.keys.live)).body.data;
     const entry = bundle.audit.entries.find(({ type }: { type: string }) => type === "certificate.subject_erased");
     expect(entry.payload).toEqual({ actor: "service", fingerprint: bundle.fingerprint, reason: "retention_ended" });
   });
 
   test("keeps its person until the recipients' days to follow a withdrawal are over", async () => {
-    const mine = await held();
-    await withdrawn(mine);
-    const ceaseBy = Date.parse((await get(`/v1/certs/${mine.certId}/verify`)).body.data.cease_by);
+    const mine = await issueToNewPerson();
+    await withdrawCertificate(mine);
+    const ceaseBy = Date.parse((await getWithKey(`/v1/certs/${mine.certId}/verify`)).body.data.cease_by);
     const ending = platformAt(() => ceaseBy - 1);
     await endRetention(mine.certId);
     await eraseExpired(ending);
@@ -94,9 +95,9 @@ describe("a certificate whose time has passed", () => {
   });
 
   test("keeps its person likewise while the days of single recipients run", async () => {
-    const mine = await held();
-    await call(`/v1/certs/${mine.certId}/opt-out/manage`, jsonPost({ token: mine.manageToken, entities: ["Bright Homes Inc"] }));
-    const { entities_withdrawn: acts, status } = (await get(`/v1/certs/${mine.certId}/verify`)).body.data;
+    const mine = await issueToNewPerson();
+    await call(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token: mine.manageToken, entities: ["Bright Homes Inc"] }));
+    const { entities_withdrawn: acts, status } = (await getWithKey(`/v1/certs/${mine.certId}/verify`)).body.data;
     expect([status, acts.length]).toEqual(["active", 1]);
     const ceaseBy = Date.parse(acts[0].cease_by);
     await endRetention(mine.certId);
@@ -107,8 +108,8 @@ describe("a certificate whose time has passed", () => {
   });
 
   test("keeps its person while a withdrawal from everything is still being carried to it", async () => {
-    const [first, second] = [await held(), await held()];
-    await withdrawn(first);
+    const [first, second] = [await issueToNewPerson(), await issueToNewPerson()];
+    await withdrawCertificate(first);
     const { email_index: index } = (await env.DB.prepare("SELECT email_index FROM certificates WHERE id = ?")
       .bind(second.certId)
       .first<{ email_index: string }>()) ?? { email_index: "" };
@@ -126,8 +127,8 @@ describe("a certificate whose time has passed", () => {
   });
 
   test("erases on the day that the certificate names, and not a millisecond before", async () => {
-    const { certId } = await held();
-    const until = Date.parse((await get(`/v1/certs/${certId}`, world.acme.keys.live)).body.data.retention_until);
+    const { certId } = await issueToNewPerson();
+    const until = Date.parse((await getWithKey(`/v1/certs/${certId}`, world.acme.keys.live)).body.data.retention_until);
     await eraseExpired(platformAt(() => until - 1));
     expect(await erasedAt(certId)).toBeNull();
     await eraseExpired(platformAt(() => until));
@@ -137,24 +138,24 @@ describe("a certificate whose time has passed", () => {
 
 describe("the sweep", () => {
   beforeAll(async () => {
-    template = (await issue()).cert_id;
-    await settled(); // what follows the issuance is done before there is much to follow
+    template = (await issueCertificate()).cert_id;
+    await waitUntilSettled(); // what follows the issuance is done before there is much to follow
   });
 
   test("R7: erases 20,000 people whose time has passed in two minutes, and nobody else", async () => {
     await seedDue("due", 20_000, now);
     await seedDue("later", 5, now + dayMs);
     await eraseExpired(
-      within(
+      withBudget(
         platformAt(() => now),
-        oneJob,
+        jobAllowance,
       ),
     );
     const left = await keptOf("due");
     await eraseExpired(
-      within(
+      withBudget(
         platformAt(() => now),
-        oneJob,
+        jobAllowance,
       ),
     );
     expect([await keptOf("due"), await keptOf("later")]).toEqual([0, 5]);
@@ -164,8 +165,8 @@ describe("the sweep", () => {
       (email_index IS NOT NULL OR evidence_sealed <> '' OR manage_token_hash <> '' OR subject_masked <> '{}' OR subject_erased_at <> ?)`;
     expect(await one(remains, now)).toBe(0);
     expect(progress).toEqual([
-      { at: "retention", home: "00", done: 20_000 - left, left, oldest_due: new Date(now - left).toISOString() },
-      { at: "retention", home: "00", done: left, left: 0, oldest_due: null },
+      { at: "retention", shard: "00", done: 20_000 - left, left, oldest_due: new Date(now - left).toISOString() },
+      { at: "retention", shard: "00", done: left, left: 0, oldest_due: null },
     ]);
     expect(faults).toEqual([]);
   }, 120_000);
@@ -177,13 +178,13 @@ describe("the sweep", () => {
       at += 6_000;
       return at;
     };
-    const slow = { ...platformAt(clock), homes: homesOf({ DB: env.DB }) }; // which of several is first depends on the minute
-    await eraseExpired(within(slow, { ms: 20_000, queries: 400 }));
+    const slow = { ...platformAt(clock), shards: openShards({ DB: env.DB }) }; // which of several is first depends on the minute
+    await eraseExpired(withBudget(slow, { maxMs: 20_000, maxQueries: 400 }));
     const kept = await keptOf("slow");
     expect(kept).toBeGreaterThan(0);
     expect(kept).toBeLessThan(2_200);
     expect(progress).toEqual([
-      { at: "retention", home: "00", done: 2_200 - kept, left: kept, oldest_due: new Date(now - kept).toISOString() },
+      { at: "retention", shard: "00", done: 2_200 - kept, left: kept, oldest_due: new Date(now - kept).toISOString() },
     ]);
     await eraseExpired(platformAt(() => now));
     expect(await keptOf("slow")).toBe(0);
@@ -224,9 +225,9 @@ describe("the sweep", () => {
   });
 
   test("goes on in the other homes when one fails", async () => {
-    const broken = { ...base.homes, all: () => [["zz" as never, {} as never] as const, ...base.homes.all()] };
+    const broken = { ...base.shards, all: () => [["zz" as never, {} as never] as const, ...base.shards.all()] };
     await seedDue("other", 3, now);
-    await eraseExpired({ ...platformAt(() => now), homes: broken });
+    await eraseExpired({ ...platformAt(() => now), shards: broken });
     expect(faults).toEqual(["retention"]);
     expect(await keptOf("other")).toBe(0);
   });

@@ -2,13 +2,13 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
-import { homesOf } from "../../storage/homes.ts";
-import { notifyAudit } from "../../workers/background/audit-notify.ts";
-import { scheduled } from "../../workers/background/schedule.ts";
+import { openShards } from "../../storage/shards.ts";
+import { requestAuditDrains } from "../../workers/background/audit-drain-requests.ts";
+import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
-import { platformOf, type Platform } from "../../workers/services.ts";
+import { getPlatform, type Platform } from "../../workers/services.ts";
 
-const base = await platformOf(env as unknown as Env);
+const base = await getPlatform(env as unknown as Env);
 const quarter = Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs;
 let faults: string[] = [];
 
@@ -19,10 +19,10 @@ beforeEach(() => {
 /** A platform whose one home is a database with a fault. */
 const on = (db: D1Database, changes: Partial<Platform> = {}): Platform => ({
   ...base,
-  homes: homesOf({ DB: db }),
+  shards: openShards({ DB: db }),
   config: { ...base.config, auditKeys: new Map([[0, base.config.auditKeys.get(0) ?? []]]) },
   attestors: [],
-  log: { ...base.log, fault: ({ at }) => void faults.push(at) },
+  log: { ...base.log, error: ({ at }) => void faults.push(at) },
   ...changes,
 });
 
@@ -47,7 +47,7 @@ const checkpoints = async (): Promise<number> =>
 describe("the quarter of an hour", () => {
   test("has its checkpoint though the database was away for a moment before", async () => {
     const before = await checkpoints();
-    await scheduled(on(hiccup()), "*/15 * * * *", quarter);
+    await runScheduledJobs(on(hiccup()), "*/15 * * * *", quarter);
     expect(faults).toEqual(["ledger"]);
     expect(await checkpoints()).toBe(before + 1);
   });
@@ -59,25 +59,25 @@ describe("the audit logs", () => {
     const platform = {
       ...base,
       config: { ...base.config, auditKeys: new Map([26, 27, 28].map((shard) => [shard, []])) },
-      auditLog: (shard: number) => {
+      auditLogStub: (shard: number) => {
         notified.push(shard);
-        return base.auditLog(shard);
+        return base.auditLogStub(shard);
       },
     };
-    await notifyAudit(platform);
+    await requestAuditDrains(platform);
     expect(notified).toEqual([]);
     const { DB, DB_01 } = env as unknown as Record<"DB" | "DB_01", D1Database>;
     const entry = (db: D1Database, shard: number) =>
       db
         .prepare(
-          `INSERT INTO audit_outbox (id, shard, chain, type, entity_type, entity_id, at, payload_hash)
+          `INSERT INTO audit_outbox (id, audit_log, chain, type, entity_type, entity_id, at, payload_hash)
            VALUES ('told', ?, ?, 'share.created', 'share', 'shr_told', 1, ?)`,
         )
         .bind(shard, "c".repeat(32), "ab".repeat(32))
         .run();
     await entry(DB, 28);
     await entry(DB_01, 27);
-    await notifyAudit(platform);
+    await requestAuditDrains(platform);
     expect(notified.sort()).toEqual([27, 28]);
   });
 });
@@ -87,9 +87,9 @@ describe("the minute", () => {
     const notified: number[] = [];
     const platform = Object.defineProperty(
       on(env.DB, {
-        auditLog: (shard) => {
+        auditLogStub: (shard) => {
           notified.push(shard);
-          return base.auditLog(shard);
+          return base.auditLogStub(shard);
         },
       }),
       "ledgers",
@@ -100,11 +100,11 @@ describe("the minute", () => {
       },
     );
     await env.DB.prepare(
-      "INSERT INTO idempotency (key_hash, body_hash, status, response_sealed, expires_at) VALUES ('k', 'b', 201, 's', 1)",
+      "INSERT INTO idempotent_responses (key_hash, body_hash, status, response_sealed, expires_at) VALUES ('k', 'b', 201, 's', 1)",
     ).run();
-    await scheduled(platform, "* * * * *", quarter);
+    await runScheduledJobs(platform, "* * * * *", quarter);
     expect(faults).toEqual(["job anchoring"]);
     expect(notified).toEqual([0]);
-    expect(await env.DB.prepare("SELECT 1 FROM idempotency WHERE key_hash = 'k'").first()).toBeNull();
+    expect(await env.DB.prepare("SELECT 1 FROM idempotent_responses WHERE key_hash = 'k'").first()).toBeNull();
   });
 });

@@ -2,28 +2,37 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
-import { databaseOf } from "../../storage/database.ts";
-import { homesOf } from "../../storage/homes.ts";
-import { openFacts } from "../../storage/outboxes/audit.ts";
-import { dueShares, maxSwept, sweepShares } from "../../storage/share-sweep.ts";
+import { openDatabase } from "../../storage/database.ts";
+import { openShards } from "../../storage/shards.ts";
+import { unsealedEventTypes } from "../../storage/outboxes/audit.ts";
+import { listDueShares, maxSweptShares, sweepShares } from "../../storage/share-sweep.ts";
 import { sweepDueShares } from "../../workers/background/share-sweep.ts";
 import type { Env } from "../../workers/env.ts";
-import { within } from "../../workers/operations/allowance.ts";
-import { platformOf, type Platform } from "../../workers/services.ts";
+import { withBudget } from "../../workers/operations/work-budget.ts";
+import { getPlatform, type Platform } from "../../workers/services.ts";
 import { copyRow } from "../support/copied-rows.ts";
-import { mailsTo } from "../support/people.ts";
-import { settled } from "../support/settled.ts";
-import { allEvents, grant, person, read, redeem, values, write, type SignedPerson } from "../support/sharing.ts";
+import { listMailTo } from "../support/people.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import {
+  listAllEvents,
+  grantShare,
+  signInPerson,
+  getWithApiKey,
+  redeemCode,
+  contactValues,
+  postWithApiKey,
+  type SignedPerson,
+} from "../support/sharing.ts";
 import { world } from "../support/world.ts";
 
-const base = await platformOf(env as unknown as Env);
+const base = await getPlatform(env as unknown as Env);
 const at = (now: number): Platform => Object.assign(Object.create(base) as Platform, { clock: () => now });
 const sweepAt = async (now: number): Promise<void> => {
   await sweepDueShares(at(now));
-  await settled();
+  await waitUntilSettled();
 };
 const typesOf = async (id: string): Promise<string[]> =>
-  (await allEvents()).filter(({ share_id }) => share_id === id).map(({ type }) => type);
+  (await listAllEvents()).filter(({ share_id }) => share_id === id).map(({ type }) => type);
 const entriesOf = async (id: string): Promise<Record<string, number>> => {
   const { results } = await env.DB.prepare("SELECT type, COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? GROUP BY type ORDER BY type")
     .bind(id)
@@ -31,7 +40,7 @@ const entriesOf = async (id: string): Promise<Record<string, number>> => {
   return Object.fromEntries(results.map(({ type, n }) => [type, n]));
 };
 const subjectsTo = async ({ email }: SignedPerson): Promise<string[]> =>
-  (await mailsTo(email)).map(({ subject }) => subject).filter((subject) => !/code/i.test(subject));
+  (await listMailTo(email)).map(({ subject }) => subject).filter((subject) => !/code/i.test(subject));
 const rowOf = (id: string) =>
   env.DB.prepare(
     "SELECT state, key_sealed IS NULL AS keyless, next_due_at, (SELECT COUNT(*) FROM share_values WHERE share_id = id) AS copies FROM shares WHERE id = ?",
@@ -41,8 +50,8 @@ const rowOf = (id: string) =>
 
 describe("a share that nobody stops", () => {
   test("is warned of seven days and one day before its end, and ends; each once, in both chains, with mails", async () => {
-    const pat = await person();
-    const { share } = await grant(pat, { duration_days: 30 });
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat, { duration_days: 30 });
     const end = Date.parse(share.expires_at);
     const seen: string[][] = [];
     for (const now of [
@@ -76,7 +85,7 @@ describe("a share that nobody stops", () => {
     const mails = await subjectsTo(pat);
     expect(mails).toHaveLength(3); // the receipt and the two warnings; the end itself sends none
     expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM share_notices").first("n")).toBe(0);
-    expect((await read(`/v1/shares/${share.id}`)).body.data.history.map(({ type }: { type: string }) => type)).toEqual([
+    expect((await getWithApiKey(`/v1/shares/${share.id}`)).body.data.history.map(({ type }: { type: string }) => type)).toEqual([
       "share.created",
       warned,
       warned,
@@ -85,8 +94,8 @@ describe("a share that nobody stops", () => {
   });
 
   test("is warned of once by a clock that jumped past both marks, and not at all by one that jumped past the end", async () => {
-    const pat = await person();
-    const [late, over] = [(await grant(pat, { duration_days: 30 })).share, (await grant(pat, { duration_days: 30 })).share];
+    const pat = await signInPerson();
+    const [late, over] = [(await grantShare(pat, { duration_days: 30 })).share, (await grantShare(pat, { duration_days: 30 })).share];
     const end = Date.parse(late.expires_at);
     await env.DB.prepare("UPDATE shares SET next_due_at = ? WHERE id = ?")
       .bind(end + 2 * dayMs, over.id)
@@ -101,11 +110,11 @@ describe("a share that nobody stops", () => {
   });
 
   test("of a day is not warned of, and a stopped or renewed one is left alone", async () => {
-    const pat = await person();
+    const pat = await signInPerson();
     const [day, stopped, old] = [
-      (await grant(pat, { duration_days: 1 })).share,
-      (await grant(pat, { duration_days: 1 })).share,
-      (await grant(pat, { duration_days: 1 })).share,
+      (await grantShare(pat, { duration_days: 1 })).share,
+      (await grantShare(pat, { duration_days: 1 })).share,
+      (await grantShare(pat, { duration_days: 1 })).share,
     ];
     await pat.post(`/v1/shares/${stopped.id}/revoke`, {});
     await pat.post(`/v1/me/shares/${old.id}/renew`, { consent: true, duration_days: 30 });
@@ -116,11 +125,11 @@ describe("a share that nobody stops", () => {
   });
 
   test("is swept once by two crons at once, and stays as it was stopped in between", async () => {
-    const pat = await person();
-    const [both, stopped] = [(await grant(pat, { duration_days: 1 })).share, (await grant(pat, { duration_days: 1 })).share];
+    const pat = await signInPerson();
+    const [both, stopped] = [(await grantShare(pat, { duration_days: 1 })).share, (await grantShare(pat, { duration_days: 1 })).share];
     const now = Date.parse(both.expires_at) + minuteMs;
-    const db = databaseOf(env.DB);
-    const due = await dueShares(db, "live", now);
+    const db = openDatabase(env.DB);
+    const due = await listDueShares(db, "live", now);
     expect(due.map(({ id }) => id)).toEqual(expect.arrayContaining([both.id, stopped.id]));
     await pat.post(`/v1/shares/${stopped.id}/revoke`, {});
     await Promise.all([
@@ -129,33 +138,33 @@ describe("a share that nobody stops", () => {
       sweepDueShares(at(now)),
       sweepDueShares(at(now)),
     ]);
-    await settled();
+    await waitUntilSettled();
     expect((await typesOf(both.id)).slice(1)).toEqual(["share.expired"]);
     expect(await entriesOf(both.id)).toEqual({ "share.created": 2, "share.expired": 2 });
     expect((await typesOf(stopped.id)).slice(1)).toEqual(["share.revoked"]);
   });
 
   test("of a test person is swept without an event or a mail", async () => {
-    const pat = await person();
-    const { share } = await grant(pat, { duration_days: 1 });
-    const before = (await allEvents()).length;
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat, { duration_days: 1 });
+    const before = (await listAllEvents()).length;
     await env.DB.exec("DROP TRIGGER shares_granted");
     await env.DB.prepare("UPDATE shares SET environment = 'sandbox' WHERE id = ?").bind(share.id).run();
     await sweepAt(Date.parse(share.expires_at));
     expect(await rowOf(share.id)).toMatchObject({ state: "expired", keyless: 1 });
-    expect((await allEvents()).length).toBe(before);
+    expect((await listAllEvents()).length).toBe(before);
   });
 });
 
 describe("a business that lets its deadline pass", () => {
   test("is told of to the person once, and never when it has acknowledged in time", async () => {
-    const pat = await person();
-    const [silent, quick] = [(await grant(pat)).share, (await grant(pat)).share];
+    const pat = await signInPerson();
+    const [silent, quick] = [(await grantShare(pat)).share, (await grantShare(pat)).share];
     for (const { id } of [silent, quick]) await pat.post(`/v1/shares/${id}/revoke`, {});
-    await write(`/v1/shares/${quick.id}/cease-ack`, {});
-    await settled();
+    await postWithApiKey(`/v1/shares/${quick.id}/cease-ack`, {});
+    await waitUntilSettled();
     const before = await subjectsTo(pat);
-    const deadline = Date.parse((await read(`/v1/shares/${silent.id}`)).body.data.cease.cease_by);
+    const deadline = Date.parse((await getWithApiKey(`/v1/shares/${silent.id}`)).body.data.cease.cease_by);
     await sweepAt(deadline);
     expect(await subjectsTo(pat)).toEqual(before);
     for (const now of [deadline + 1, deadline + 1, deadline + dayMs]) await sweepAt(now);
@@ -163,12 +172,12 @@ describe("a business that lets its deadline pass", () => {
   });
 
   test("is told of after a mail that could not be written at first", async () => {
-    const pat = await person();
-    const { share } = await grant(pat);
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
     await pat.post(`/v1/shares/${share.id}/revoke`, {});
-    await settled();
+    await waitUntilSettled();
     const before = await subjectsTo(pat);
-    const deadline = Date.parse((await read(`/v1/shares/${share.id}`)).body.data.cease.cease_by);
+    const deadline = Date.parse((await getWithApiKey(`/v1/shares/${share.id}`)).body.data.cease.cease_by);
     await env.DB.exec("CREATE TRIGGER no_mail BEFORE INSERT ON mail_outbox BEGIN SELECT RAISE(ABORT, 'away'); END");
     await sweepAt(deadline + 1);
     await env.DB.exec("DROP TRIGGER no_mail");
@@ -197,7 +206,7 @@ describe("however much is due, a run", () => {
     const afterAnswer = (): void => {
       asked.afterwards += 1;
     };
-    const platform = Object.assign(Object.create(base) as Platform, { clock, afterAnswer, homes: homesOf({ DB: counted }) });
+    const platform = Object.assign(Object.create(base) as Platform, { clock, waitUntil: afterAnswer, shards: openShards({ DB: counted }) });
     return { asked, platform };
   };
   const number = (text: string): Promise<number> => env.DB.prepare(text).first<number>("n") as Promise<number>;
@@ -205,7 +214,7 @@ describe("however much is due, a run", () => {
   const warnings = () => number("SELECT COUNT(*) AS n FROM mail_outbox WHERE template = 'share_expiring'");
   /** Copies of a new share; what other tests left is swept up to just before the moment these are due. */
   const dueTogether = async (count: number): Promise<number> => {
-    const { share } = await grant(await person(), { duration_days: 30 });
+    const { share } = await grantShare(await signInPerson(), { duration_days: 30 });
     const due = Date.parse(share.expires_at) - 7 * dayMs;
     await sweepAt(due - 1);
     await env.DB.exec("DELETE FROM mail_outbox");
@@ -223,7 +232,7 @@ describe("however much is due, a run", () => {
   });
 
   test("has events placed at once for twenty businesses, and leaves the others to the minute's job", async () => {
-    const { share } = await grant(await person(), { duration_days: 1 });
+    const { share } = await grantShare(await signInPerson(), { duration_days: 1 });
     await sweepAt(Date.parse(share.expires_at) - 1);
     await copyRow("businesses", world.acme.id, 40, { audit_chain: "s.audit_chain || n.i" });
     await copyShare(share.id, 40, { business_id: "substr(s.business_id, 1, 20) || printf('%06d', n.i)" });
@@ -239,7 +248,7 @@ describe("however much is due, a run", () => {
       now += 2_000;
       return now;
     });
-    await sweepDueShares(within(slow.platform, { ms: 40_000, queries: 800 }));
+    await sweepDueShares(withBudget(slow.platform, { maxMs: 40_000, maxQueries: 800 }));
     const [left, written] = [await notices(), await warnings()];
     expect(left).toBeGreaterThan(0);
     expect(written).toBeGreaterThan(0);
@@ -250,22 +259,22 @@ describe("however much is due, a run", () => {
 });
 
 test("2,500 due shares are swept in one run, each with one event and two entries, and nothing is left", async () => {
-  const pat = await person();
-  const { share } = await grant(pat, { duration_days: 1 });
+  const pat = await signInPerson();
+  const { share } = await grantShare(pat, { duration_days: 1 });
   await sweepAt(Date.now());
   await copyShare(share.id, 2_499);
   const like = `${share.id.slice(0, 20)}%`;
   const count = async (sql: string): Promise<number> => (await env.DB.prepare(sql).bind(like).first("n")) as number;
   const now = Date.parse(share.expires_at);
-  expect(maxSwept).toBeLessThan(2_500);
+  expect(maxSweptShares).toBeLessThan(2_500);
   await sweepDueShares(at(now));
   expect(await count("SELECT COUNT(*) AS n FROM shares WHERE id LIKE ? AND state = 'expired' AND key_sealed IS NULL")).toBe(2_500);
   expect(await count("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id LIKE ? AND type = 'share.expired'")).toBe(5_000);
   expect(
     await count("SELECT COUNT(DISTINCT entity_id || chain) AS n FROM audit_outbox WHERE entity_id LIKE ? AND type = 'share.expired'"),
   ).toBe(5_000);
-  await settled();
-  const told = (await allEvents(world.acme.keys.live)).filter(
+  await waitUntilSettled();
+  const told = (await listAllEvents(world.acme.keys.live)).filter(
     ({ type, share_id }) => type === "share.expired" && share_id.startsWith(like.slice(0, 20)),
   );
   expect([told.length, new Set(told.map(({ share_id }) => share_id)).size]).toEqual([2_500, 2_500]);
@@ -273,25 +282,26 @@ test("2,500 due shares are swept in one run, each with one event and two entries
 }, 60_000);
 
 test("entries in the open form are of the four facts that may have it, and hold nothing that a person typed", async () => {
-  const pat = await person();
-  const made = await grant(pat);
-  await redeem(made);
-  await read(`/v1/consumers/${made.share.id}/current`);
+  const pat = await signInPerson();
+  const made = await grantShare(pat);
+  await redeemCode(made);
+  await getWithApiKey(`/v1/consumers/${made.share.id}/current`);
   await pat.post(`/v1/shares/${made.share.id}/revoke`, { reason: "Found another provider" });
-  await settled();
+  await waitUntilSettled();
   const { results } = await env.DB.prepare("SELECT type, payload_sealed AS text FROM audit_outbox WHERE payload_sealed LIKE '0.%'").all<{
     type: string;
     text: string;
   }>();
-  expect([...new Set(results.map(({ type }) => type))].sort()).toEqual([...openFacts].sort());
+  expect([...new Set(results.map(({ type }) => type))].sort()).toEqual([...unsealedEventTypes].sort());
   const keys = new Set(results.flatMap(({ text }) => Object.keys((JSON.parse(text.slice(2)) as [string, object])[1])));
   expect([...keys].sort()).toEqual(["actor", "business_id", "expires_at"]);
   const all = results.map(({ text }) => text).join("\n");
-  for (const said of [...Object.values(values).filter((value) => value.length > 6), pat.email, "con_00"]) expect(all).not.toContain(said);
+  for (const said of [...Object.values(contactValues).filter((value) => value.length > 6), pat.email, "con_00"])
+    expect(all).not.toContain(said);
   const others = await env.DB.prepare(
-    `SELECT COUNT(*) AS n FROM audit_outbox WHERE payload_sealed NOT LIKE '0.%' AND type IN (${openFacts.map(() => "?").join(", ")})`,
+    `SELECT COUNT(*) AS n FROM audit_outbox WHERE payload_sealed NOT LIKE '0.%' AND type IN (${unsealedEventTypes.map(() => "?").join(", ")})`,
   )
-    .bind(...openFacts)
+    .bind(...unsealedEventTypes)
     .first("n");
   expect(others).toBe(0);
 });

@@ -1,24 +1,24 @@
 // Handing the person their own page of a share: an assistant can bring them there, and everything that counts happens there.
 import { beforeAll, describe, expect, test } from "vitest";
-import { callTool, laterRpc, mint, mintWith, resultIn } from "../support/agents.ts";
-import { settled } from "../support/settled.ts";
-import { grant, person, type SignedPerson } from "../support/sharing.ts";
-import { call, databaseContents } from "../support/world.ts";
+import { callTool, callModernMethod, createToken, createTokenWith, parseResult } from "../support/agents.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { grantShare, signInPerson, type SignedPerson } from "../support/sharing.ts";
+import { call, readDatabaseContents } from "../support/world.ts";
 
 let pat: SignedPerson;
 let token = "";
 let shareId = "";
 beforeAll(async () => {
-  pat = await person();
-  token = (await mintWith("consumer", pat.headers)).body.data.token;
-  shareId = (await grant(pat)).share.id;
-  await settled();
+  pat = await signInPerson();
+  token = (await createTokenWith("consumer", pat.headers)).body.data.token;
+  shareId = (await grantShare(pat)).share.id;
+  await waitUntilSettled();
 });
 
 const opens = { elicitation: { url: {} } };
 const asked = async (args: object, capabilities: object, more: object = {}) =>
-  (await laterRpc(token, "tools/call", { name: "svc_get_share", arguments: { share_id: shareId, ...args }, ...more }, capabilities)).body
-    .result;
+  (await callModernMethod(token, "tools/call", { name: "svc_get_share", arguments: { share_id: shareId, ...args }, ...more }, capabilities))
+    .body.result;
 const pages = { review: () => `http://svc.test/app/shares/${shareId}`, renew: () => `http://svc.test/app/shares/${shareId}/renew` };
 const answers = [{ sheet: { action: "accept" } }, { sheet: { action: "decline" } }, { sheet: { action: "cancel" } }, {}];
 
@@ -55,10 +55,10 @@ describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (
   });
 
   test("names no page of a share that is not theirs", async () => {
-    const eve = await person();
-    const other = (await mintWith("consumer", eve.headers)).body.data.token;
+    const eve = await signInPerson();
+    const other = (await createTokenWith("consumer", eve.headers)).body.data.token;
     const args = { name: "svc_get_share", arguments: { share_id: shareId, hand_over } };
-    const { result } = (await laterRpc(other, "tools/call", args, opens)).body;
+    const { result } = (await callModernMethod(other, "tools/call", args, opens)).body;
     expect([result.isError, result.content[0].text]).toEqual([true, "no such share for this token; svc_list_shares shows the ids"]);
     expect(JSON.stringify(result)).not.toContain("/app/shares");
   });
@@ -66,16 +66,16 @@ describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (
   test("the page wants the person's own session, and is nobody else's", async () => {
     const path = new URL(pages[hand_over]()).pathname;
     expect((await call(path, { headers: pat.headers })).status).toBe(200);
-    expect((await call(path, { headers: (await person()).headers })).status).toBe(404);
+    expect((await call(path, { headers: (await signInPerson()).headers })).status).toBe(404);
     const signedOut = await call(path, { redirect: "manual" });
     expect(signedOut.text).not.toContain(pat.email);
     expect((await call(path, { headers: { authorization: `Bearer ${token}` }, redirect: "manual" })).text).toBe(signedOut.text);
   });
 
   test("writes nothing but the audit entry, nor does opening the page", async () => {
-    await settled();
+    await waitUntilSettled();
     const kept = async () => {
-      const { audit_outbox: _, agent_tokens: __, ...tables } = await databaseContents();
+      const { audit_outbox: _, agent_tokens: __, ...tables } = await readDatabaseContents();
       return tables;
     };
     const before = await kept();
@@ -90,7 +90,7 @@ describe("hand_over", () => {
   test("is answered with an object, or the call is none", async () => {
     for (const inputResponses of [null, 7, "accept", []]) {
       const params = { name: "svc_get_share", arguments: { share_id: shareId, hand_over: "renew" }, inputResponses };
-      const { status, body } = await laterRpc(token, "tools/call", params, opens);
+      const { status, body } = await callModernMethod(token, "tools/call", params, opens);
       expect([status, body.error?.code]).toEqual([200, -32602]);
     }
   });
@@ -102,22 +102,22 @@ describe("hand_over", () => {
 
   test("is listed for a person in the later revision, and known to nobody else", async () => {
     const argumentsOf = async (of: string) =>
-      (await laterRpc(of, "tools/list")).body.result.tools.find(({ name }: { name: string }) => name === "svc_get_share");
+      (await callModernMethod(of, "tools/list")).body.result.tools.find(({ name }: { name: string }) => name === "svc_get_share");
     const mine = await argumentsOf(token);
     expect(Object.keys(mine.inputSchema.properties)).toEqual(["share_id", "hand_over"]);
     expect(mine.outputSchema.properties.open_at).toMatchObject({ type: "string" });
-    const business = await mint("business");
+    const business = await createToken("business");
     expect(Object.keys((await argumentsOf(business.token)).inputSchema.properties)).toEqual(["share_id"]);
     const args = { share_id: shareId, hand_over: "renew" };
     const refused = { isError: true, text: "arguments this tool takes: share_id" };
-    expect(resultIn(await callTool(token, "svc_get_share", args))).toEqual(refused);
-    const ofBusiness = await laterRpc(business.token, "tools/call", { name: "svc_get_share", arguments: args }, opens);
-    expect(resultIn(ofBusiness)).toEqual(refused);
+    expect(parseResult(await callTool(token, "svc_get_share", args))).toEqual(refused);
+    const ofBusiness = await callModernMethod(business.token, "tools/call", { name: "svc_get_share", arguments: args }, opens);
+    expect(parseResult(ofBusiness)).toEqual(refused);
   });
 
   test("stands in the history by its name, as every argument does", async () => {
     await asked({ hand_over: "renew" }, opens);
-    const { entries } = JSON.parse(resultIn(await callTool(token, "svc_get_audit", { limit: 1 })).text);
+    const { entries } = JSON.parse(parseResult(await callTool(token, "svc_get_audit", { limit: 1 })).text);
     expect(entries[0].payload).toMatchObject({ tool: "svc_get_share", outcome: "done", arguments: ["share_id", "hand_over"] });
   });
 

@@ -2,25 +2,33 @@
 // was last used. Every class has something that works beside it, so that no row passes because nothing works at all.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
-import { bearer, mint, post, resultIn, type Minted } from "../support/agents.ts";
+import { bearerHeader, createToken, postToAgentServer, parseResult, type CreatedToken } from "../support/agents.ts";
 import {
-  allowed,
-  authorizePath,
-  consentPage,
-  decide,
-  exchange,
-  form,
+  getAuthorizationCode,
+  buildAuthorizePath,
+  openConsentPage,
+  postDecision,
+  exchangeCode,
+  buildForm,
   loopback,
-  register,
-  registered,
+  postRegistration,
+  registerClient,
   verifier,
-} from "../support/connecting.ts";
+} from "../support/oauth-connection.ts";
 import { signIn } from "../support/people.ts";
-import { settled } from "../support/settled.ts";
-import { call, databaseContents, issue, serviceWith, world, worldInSecondHome, type Answer } from "../support/world.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import {
+  call,
+  readDatabaseContents,
+  issueCertificate,
+  createServiceCall,
+  world,
+  worldInSecondShard,
+  type TestResponse,
+} from "../support/world.ts";
 
-let consumer: Minted;
-let business: Minted;
+let consumer: CreatedToken;
+let business: CreatedToken;
 const gone: Record<string, string> = {};
 let session = { cookie: "" };
 /** A program, the code that its person has allowed, and a page of it that is not answered yet. */
@@ -32,25 +40,25 @@ let before: Record<string, string> = {};
 let entriesBefore = 0;
 
 /** More rows than a token may send in a minute. */
-const ask = serviceWith({ LIMIT_AGENT_TOKEN: "10000/60" });
+const ask = createServiceCall({ LIMIT_AGENT_TOKEN: "10000/60" });
 
 /** What a call may leave: its audit entry, and the day. */
 const lasting = async (): Promise<Record<string, string>> => {
-  const { audit_outbox: _, ...tables } = await databaseContents();
+  const { audit_outbox: _, ...tables } = await readDatabaseContents();
   const withoutDay = (rows: string) => JSON.stringify((JSON.parse(rows) as object[]).map((row) => ({ ...row, last_used_day: null })));
   return { ...tables, agent_tokens: withoutDay(tables.agent_tokens as string) };
 };
 const column = (id: string, set: string): Promise<unknown> => env.DB.prepare(`UPDATE agent_tokens SET ${set} WHERE id = ?`).bind(id).run();
 
 beforeAll(async () => {
-  await issue();
-  consumer = await mint("consumer");
-  business = await mint("business");
+  await issueCertificate();
+  consumer = await createToken("consumer");
+  business = await createToken("business");
   const [revoked, expired, orphan, suspended] = [
-    await mint("consumer"),
-    await mint("consumer"),
-    await mint("business", world.memberEmail),
-    await mint("business", world.otherOwnerEmail),
+    await createToken("consumer"),
+    await createToken("consumer"),
+    await createToken("business", world.memberEmail),
+    await createToken("business", world.otherOwnerEmail),
   ];
   await column(revoked.id, "revoked_at = 1");
   await column(expired.id, "expires_at = 1");
@@ -59,10 +67,10 @@ beforeAll(async () => {
   Object.assign(gone, { revoked: revoked.token, expired: expired.token, orphan: orphan.token, suspended: suspended.token });
   session = await signIn(world.consumerEmail, "consumer");
   otherSession = await signIn(world.ownerEmail);
-  client = await registered();
-  code = await allowed(client, session);
-  sealed = (await consentPage(client, session)).sealed;
-  await settled();
+  client = await registerClient();
+  code = await getAuthorizationCode(client, session);
+  sealed = (await openConsentPage(client, session)).sealed;
+  await waitUntilSettled();
   before = await lasting();
   entriesBefore = (await env.DB.prepare("SELECT MAX(ord) AS n FROM audit_outbox").first<number>("n")) as number;
 });
@@ -76,7 +84,7 @@ const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const nested = (levels: number): string => message({}).replace("}", `,"params":${'{"a":'.repeat(levels - 1)}1${"}".repeat(levels)}`);
 
 /** `status code`, `status` where there is no body, or the text of a tool's failure. */
-const outcomeOf = (answer: Answer): string => {
+const outcomeOf = (answer: TestResponse): string => {
   const { status, body } = answer;
   if (Array.isArray(body)) return `${status} [${body.map(({ error }) => error?.code ?? "ok").join()}]`;
   if (typeof body?.error === "string") return `${status} ${body.error}`; // as OAuth has it
@@ -87,23 +95,24 @@ const outcomeOf = (answer: Answer): string => {
 
 interface Row {
   readonly name: string;
-  readonly send: () => Promise<Answer>;
+  readonly send: () => Promise<TestResponse>;
   readonly wanted: string;
 }
 const rows: Row[] = [];
-const row = (name: string, wanted: string, send: () => Promise<Answer>): void => {
+const row = (name: string, wanted: string, send: () => Promise<TestResponse>): void => {
   rows.push({ name, wanted, send });
 };
 const asConsumer = (name: string, wanted: string, body: string | Uint8Array, headers: Record<string, string> = {}): void =>
-  row(name, wanted, () => post(body, { ...bearer(consumer.token), ...headers }, ask));
-const asBusiness = (name: string, wanted: string, body: string): void => row(name, wanted, () => post(body, bearer(business.token), ask));
+  row(name, wanted, () => postToAgentServer(body, { ...bearerHeader(consumer.token), ...headers }, ask));
+const asBusiness = (name: string, wanted: string, body: string): void =>
+  row(name, wanted, () => postToAgentServer(body, bearerHeader(business.token), ask));
 
 // transport
 for (const method of ["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])
-  row(`method ${method}`, "405 -32600", () => ask("/mcp", { method, headers: bearer(consumer.token) }));
-row("method HEAD", "405", () => ask("/mcp", { method: "HEAD", headers: bearer(consumer.token) }));
+  row(`method ${method}`, "405 -32600", () => ask("/mcp", { method, headers: bearerHeader(consumer.token) }));
+row("method HEAD", "405", () => ask("/mcp", { method: "HEAD", headers: bearerHeader(consumer.token) }));
 row("a stream is asked for", "405 -32600", () =>
-  ask("/mcp", { headers: { ...bearer(consumer.token), accept: "text/event-stream", "last-event-id": "1" } }),
+  ask("/mcp", { headers: { ...bearerHeader(consumer.token), accept: "text/event-stream", "last-event-id": "1" } }),
 );
 for (const origin of [
   "https://evil.example",
@@ -139,7 +148,7 @@ const authorizations: Readonly<Record<string, () => string>> = {
   "no home": () => `Bearer ${consumer.token.replace("pat_00", "pat_zz")}`,
   "an API key": () => `Bearer ${world.acme.keys.live}`,
   "a test key": () => `Bearer ${world.acme.keys.sandbox}`,
-  "a key of another home": () => `Bearer ${worldInSecondHome.acme.keys.live}`,
+  "a key of another home": () => `Bearer ${worldInSecondShard.acme.keys.live}`,
   "an API key renamed": () => `Bearer ${world.acme.keys.live.replace("sk_live_", "pat_")}`,
   "the id of the token": () => `Bearer ${consumer.id}`,
   revoked: () => `Bearer ${gone.revoked}`,
@@ -147,19 +156,19 @@ const authorizations: Readonly<Record<string, () => string>> = {
   "of a member who is gone": () => `Bearer ${gone.orphan}`,
   "of a suspended business": () => `Bearer ${gone.suspended}`,
 };
-row("authorization: none", "401 -32001", () => post(ping));
+row("authorization: none", "401 -32001", () => postToAgentServer(ping));
 for (const [name, authorization] of Object.entries(authorizations))
-  row(`authorization: ${name}`, "401 -32001", () => post(ping, { authorization: authorization() }));
+  row(`authorization: ${name}`, "401 -32001", () => postToAgentServer(ping, { authorization: authorization() }));
 row("authorization: in the query", "401 -32001", () => ask(`/mcp?access_token=${consumer.token}`, { method: "POST", body: ping }));
-row("authorization: in the body", "401 -32001", () => post(message({ access_token: consumer.token })));
+row("authorization: in the body", "401 -32001", () => postToAgentServer(message({ access_token: consumer.token })));
 row("authorization: in a cookie", "401 -32001", () =>
-  post(ping, { cookie: `access_token=${consumer.token}; svc_session=${consumer.token}` }),
+  postToAgentServer(ping, { cookie: `access_token=${consumer.token}; svc_session=${consumer.token}` }),
 );
-row("authorization: a session's cookie", "401 -32001", () => post(ping, session));
+row("authorization: a session's cookie", "401 -32001", () => postToAgentServer(ping, session));
 row("authorization: in another header", "401 -32001", () =>
-  post(ping, { "x-api-key": consumer.token, "proxy-authorization": `Bearer ${consumer.token}` }),
+  postToAgentServer(ping, { "x-api-key": consumer.token, "proxy-authorization": `Bearer ${consumer.token}` }),
 );
-row("authorization: in lower case", "200 ok", () => post(ping, { authorization: `bearer ${consumer.token}` }));
+row("authorization: in lower case", "200 ok", () => postToAgentServer(ping, { authorization: `bearer ${consumer.token}` }));
 
 // body
 const bodies: Readonly<Record<string, string | Uint8Array>> = {
@@ -388,7 +397,7 @@ withClaim(
 
 // connecting: on the page, at the exchange, registering and ending
 const onPage = (name: string, wanted: string, change: Record<string, string | null>): void =>
-  row(`connecting: ${name}`, wanted, () => call(authorizePath(client, change), { headers: session, redirect: "manual" }));
+  row(`connecting: ${name}`, wanted, () => call(buildAuthorizePath(client, change), { headers: session, redirect: "manual" }));
 onPage("as it should be", "200", {});
 for (const [name, change] of Object.entries({
   "a token in the answer": { response_type: "token" },
@@ -418,26 +427,26 @@ for (const redirect_uri of [
   "\thttp://127.0.0.1:7777/callback",
 ])
   onPage(`back to ${redirect_uri.trim()}`, "400", { redirect_uri });
-row("connecting: of nobody", "400", () => call(authorizePath("dcr_bm9ib2R5.x"), { headers: session }));
+row("connecting: of nobody", "400", () => call(buildAuthorizePath("dcr_bm9ib2R5.x"), { headers: session }));
 
-const decided = (name: string, wanted: string, answer: () => Promise<Answer>): void => row(`decision: ${name}`, wanted, answer);
+const decided = (name: string, wanted: string, answer: () => Promise<TestResponse>): void => row(`decision: ${name}`, wanted, answer);
 decided("by another site", "403", () =>
-  decide(sealed, "allow", { ...session, "sec-fetch-site": "cross-site", origin: "https://evil.example" }),
+  postDecision(sealed, "allow", { ...session, "sec-fetch-site": "cross-site", origin: "https://evil.example" }),
 );
-decided("by a sister site", "403", () => decide(sealed, "allow", { ...session, "sec-fetch-site": "same-site" }));
-decided("of nobody signed in", "400", () => decide(sealed, "allow", { cookie: "" }));
-decided("of another's session", "400", async () => decide(sealed, "allow", otherSession));
-decided("of a page that is not ours", "400", () => decide(`${sealed}A`, "allow", session));
-decided("that is none", "403", () => decide(sealed, "grant", session));
+decided("by a sister site", "403", () => postDecision(sealed, "allow", { ...session, "sec-fetch-site": "same-site" }));
+decided("of nobody signed in", "400", () => postDecision(sealed, "allow", { cookie: "" }));
+decided("of another's session", "400", async () => postDecision(sealed, "allow", otherSession));
+decided("of a page that is not ours", "400", () => postDecision(`${sealed}A`, "allow", session));
+decided("that is none", "403", () => postDecision(sealed, "grant", session));
 decided("twice in one form", "403", () =>
   call("/oauth/authorize/decide", {
-    ...form({ request: sealed }, session),
+    ...buildForm({ request: sealed }, session),
     body: `request=${encodeURIComponent(sealed)}&decision=allow&decision=deny`,
   }),
 );
 
 const asked = (name: string, wanted: string, change: Record<string, string | null>, headers: Record<string, string> = {}): void =>
-  row(`exchange: ${name}`, wanted, () => exchange(code, client, change, headers));
+  row(`exchange: ${name}`, wanted, () => exchangeCode(code, client, change, headers));
 asked("without a verifier", "400 invalid_request", { code_verifier: null });
 asked("with a short verifier", "400 invalid_grant", { code_verifier: "x" });
 asked("with another verifier", "400 invalid_grant", { code_verifier: `${verifier}x` });
@@ -457,10 +466,10 @@ asked("of a code of another home", "400 invalid_grant", { code: `oac_zz${"A".rep
 row("exchange: as JSON", "400 invalid_request", () =>
   call("/oauth/token", { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }),
 );
-row("exchange: too large", "400 invalid_request", () => call("/oauth/token", form({ x: "x".repeat(9_000) })));
+row("exchange: too large", "400 invalid_request", () => call("/oauth/token", buildForm({ x: "x".repeat(9_000) })));
 row("exchange: by GET", "405 method_not_allowed", () => call("/oauth/token"));
 
-const registering = (name: string, wanted: string, body: object): void => row(`registering: ${name}`, wanted, () => register(body));
+const registering = (name: string, wanted: string, body: object): void => row(`registering: ${name}`, wanted, () => postRegistration(body));
 for (const uri of [
   "https://evil.example/cb",
   "http://evil.example/cb",
@@ -478,11 +487,11 @@ registering("a list", "400 invalid_client_metadata", []);
 row("registering: no JSON", "400 invalid_client_metadata", () =>
   call("/oauth/register", { method: "POST", headers: { "content-type": "application/json" }, body: "{" }),
 );
-row("ending: no token", "400 invalid_request", () => call("/oauth/revoke", form({ token_type_hint: "access_token" })));
-row("ending: a token nobody has", "200", () => call("/oauth/revoke", form({ token: `pat_00${"A".repeat(43)}` })));
-row("ending: a key of the API", "200", () => call("/oauth/revoke", form({ token: world.acme.keys.live })));
-row("ending: a code", "200", () => call("/oauth/revoke", form({ token: code })));
-row("ending: by a link that is not right", "404", () => call(`/oauth/end/${consumer.id}?t=x`, form({})));
+row("ending: no token", "400 invalid_request", () => call("/oauth/revoke", buildForm({ token_type_hint: "access_token" })));
+row("ending: a token nobody has", "200", () => call("/oauth/revoke", buildForm({ token: `pat_00${"A".repeat(43)}` })));
+row("ending: a key of the API", "200", () => call("/oauth/revoke", buildForm({ token: world.acme.keys.live })));
+row("ending: a code", "200", () => call("/oauth/revoke", buildForm({ token: code })));
+row("ending: by a link that is not right", "404", () => call(`/oauth/end/${consumer.id}?t=x`, buildForm({})));
 
 describe("hostile requests", () => {
   test("are more than a hundred, and no two are the same", () => {
@@ -508,14 +517,15 @@ describe("hostile requests", () => {
       JSON.stringify([{ [marker]: marker }, { jsonrpc: "2.0", id: 1, method: marker }]),
     ];
     for (const body of sent) {
-      const { text } = await post(body, bearer(consumer.token), ask);
+      const { text } = await postToAgentServer(body, bearerHeader(consumer.token), ask);
       expect(text).not.toContain(marker);
       expect(text).not.toMatch(/SELECT|SQLITE|at \w+ \(|\.ts:\d/);
     }
   });
 
   test("are told by name what is wrong with an argument, in words that never change", async () => {
-    const said = async (token: string, name: string, args: unknown) => resultIn(await post(call1(name, args), bearer(token), ask)).text;
+    const said = async (token: string, name: string, args: unknown) =>
+      parseResult(await postToAgentServer(call1(name, args), bearerHeader(token), ask)).text;
     expect(await said(consumer.token, "svc_get_audit", { limit: 101 })).toBe("argument limit must be a whole number from 1 to 100");
     expect(await said(consumer.token, "svc_get_audit", { limit: "7" })).toBe("argument limit must be a whole number from 1 to 100");
     expect(await said(consumer.token, "svc_get_audit", { other: 1 })).toBe("arguments this tool takes: limit, before_seq");
@@ -529,7 +539,7 @@ describe("hostile requests", () => {
   });
 
   test("all of them together changed nothing but the audit history", async () => {
-    await settled();
+    await waitUntilSettled();
     const after = await lasting();
     expect(Object.keys(after).filter((table) => after[table] !== before[table])).toEqual([]);
     const { results } = await env.DB.prepare("SELECT DISTINCT type FROM audit_outbox WHERE ord > ?").bind(entriesBefore).all();
@@ -537,7 +547,7 @@ describe("hostile requests", () => {
   });
 
   test("used nothing up either: the page can still be answered, and the code is still worth its token", async () => {
-    expect((await decide(sealed, "allow", session)).status).toBe(303);
-    expect(outcomeOf(await exchange(code, client))).toBe("200 ok");
+    expect((await postDecision(sealed, "allow", session)).status).toBe(303);
+    expect(outcomeOf(await exchangeCode(code, client))).toBe("200 ok");
   });
 });

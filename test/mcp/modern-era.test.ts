@@ -3,22 +3,22 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "../../core/canonical-json.ts";
-import { bearer, mint, post, type Minted } from "../support/agents.ts";
-import { commitEvents, logs } from "../support/events.ts";
-import { serviceWith, world, type Answer, type Call } from "../support/world.ts";
+import { bearerHeader, createToken, postToAgentServer, type CreatedToken } from "../support/agents.ts";
+import { commitEvents, eventSequences } from "../support/events.ts";
+import { createServiceCall, world, type TestResponse, type Call } from "../support/world.ts";
 
 const version = "2026-07-28";
 const key = (name: string): string => `io.modelcontextprotocol/${name}`;
 const meta = { [key("protocolVersion")]: version, [key("clientCapabilities")]: {}, [key("clientInfo")]: { name: "tests", version: "1" } };
 const unlimited = { LIMIT_AGENT_TOKEN: "100000/60" };
-const both = serviceWith(unlimited);
-const alone = serviceWith({ ...unlimited, MCP_MODERN: "off" });
+const both = createServiceCall(unlimited);
+const alone = createServiceCall({ ...unlimited, MCP_MODERN: "off" });
 
-let consumer: Minted;
-let business: Minted;
+let consumer: CreatedToken;
+let business: CreatedToken;
 beforeAll(async () => {
-  consumer = await mint("consumer");
-  business = await mint("business");
+  consumer = await createToken("consumer");
+  business = await createToken("business");
 });
 
 interface Asked {
@@ -36,20 +36,20 @@ const asks = (
   { params = {}, meta: claimed = meta, headers = {}, token = business.token, id = 1, service = both }: Asked = {},
 ) => {
   const sent: Record<string, string | null> = {
-    ...bearer(token),
+    ...bearerHeader(token),
     "mcp-protocol-version": version,
     "mcp-method": method,
     ...(typeof params.name === "string" && { "mcp-name": params.name }),
     ...headers,
   };
   const kept = Object.entries(sent).filter((header): header is [string, string] => header[1] !== null);
-  return post(
+  return postToAgentServer(
     { jsonrpc: "2.0", ...(id !== null && { id }), method, params: { ...params, _meta: claimed } },
     Object.fromEntries(kept),
     service,
   );
 };
-const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
+const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 
 describe("the later revision", () => {
   const serverInfo = { [key("serverInfo")]: { name: "svc-mcp", version: "1.0.0" } };
@@ -71,7 +71,8 @@ describe("the later revision", () => {
   test("lists tools with their titles and what they give, for a private cache", async () => {
     const { result } = (await asks("tools/list")).body;
     expect(result).toMatchObject({ resultType: "complete", ttlMs: 300_000, cacheScope: "private", _meta: serverInfo });
-    const before = (await post({ jsonrpc: "2.0", id: 1, method: "tools/list" }, bearer(business.token), both)).body.result.tools;
+    const before = (await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "tools/list" }, bearerHeader(business.token), both)).body
+      .result.tools;
     expect(result.tools.map(({ title: _, outputSchema: __, ...rest }: Record<string, unknown>) => rest)).toEqual(before);
     for (const { title, outputSchema } of result.tools) {
       expect(title).toMatch(/^[A-Z]/);
@@ -83,7 +84,7 @@ describe("the later revision", () => {
 
   test("gives the result of a tool as a text and as a value, and a failure as a text alone", async () => {
     await commitEvents(world.acme.id, 2);
-    await logs.getByName(world.acme.id).drain();
+    await eventSequences.getByName(world.acme.id).drain();
     const { result } = (await asks("tools/call", { params: { name: "svc_list_events" } })).body;
     expect(result).toMatchObject({ resultType: "complete", isError: false, _meta: serverInfo });
     expect(result.structuredContent).toEqual(JSON.parse(result.content[0].text));
@@ -103,7 +104,7 @@ describe("the later revision", () => {
     expect(await asks("tools/call", { id: null, params: { name: "svc_list_events" } })).toMatchObject({ status: 202, text: "" });
     const claimed = { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: meta } };
     for (const batch of [[claimed], [{ jsonrpc: "2.0", id: 2, method: "ping" }, claimed]])
-      expect(outcome(await post(batch, bearer(business.token), both))).toBe("400 -32600");
+      expect(outcome(await postToAgentServer(batch, bearerHeader(business.token), both))).toBe("400 -32600");
   });
 
   test("wants the version, the capabilities and, where it is said, who the client is", async () => {
@@ -175,8 +176,8 @@ describe("the later revision", () => {
   });
 
   test("has a code of its own for too many requests", async () => {
-    const service = serviceWith({ LIMIT_AGENT_TOKEN: "1/60" });
-    const { token } = await mint("business");
+    const service = createServiceCall({ LIMIT_AGENT_TOKEN: "1/60" });
+    const { token } = await createToken("business");
     expect((await asks("tools/list", { token, service })).status).toBe(200);
     const { status, headers, body } = await asks("tools/list", { token, service });
     expect([status, body.error.code]).toEqual([429, 429]);
@@ -185,8 +186,8 @@ describe("the later revision", () => {
 
   test("asks for the token first, and has the same outage", async () => {
     expect(outcome(await asks("server/discover", { token: `pat_00${"A".repeat(43)}` }))).toBe("401 -32001");
-    const readOnly = serviceWith({
-      BUSINESS_LOG: { getByName: () => ({ page: () => Promise.reject(new Error("Network connection lost.")) }) },
+    const readOnly = createServiceCall({
+      EVENT_SEQUENCE: { getByName: () => ({ listEvents: () => Promise.reject(new Error("Network connection lost.")) }) },
     });
     expect(outcome(await asks("tools/call", { params: { name: "svc_list_events" }, service: readOnly }))).toBe("500 -32000");
   });
@@ -201,15 +202,15 @@ describe("the later revision", () => {
 
   test("asked for by a header alone is told what is missing", async () => {
     const discover = { jsonrpc: "2.0", id: 1, method: "server/discover", params: {} };
-    const named = await post(discover, { ...bearer(business.token), "mcp-protocol-version": version }, both);
+    const named = await postToAgentServer(discover, { ...bearerHeader(business.token), "mcp-protocol-version": version }, both);
     expect(outcome(named)).toBe("400 -32602");
     expect(named.body.error.message).toContain(key("protocolVersion"));
-    expect(outcome(await post(discover, bearer(business.token), both))).toBe("200 -32601");
+    expect(outcome(await postToAgentServer(discover, bearerHeader(business.token), both))).toBe("200 -32601");
   });
 });
 
 /** Status, headers that mean something, and every byte of the body. */
-const told = ({ status, headers, text }: Answer): string =>
+const told = ({ status, headers, text }: TestResponse): string =>
   JSON.stringify([status, headers.get("content-type"), headers.get("allow"), headers.get("www-authenticate"), text]);
 
 describe("whoever does not claim the later revision", () => {
@@ -235,9 +236,10 @@ describe("whoever does not claim the later revision", () => {
 
   test("is answered the same, byte for byte, whatever the headers say", async () => {
     for (const body of requests) {
-      const plain = told(await post(body, bearer(business.token), both));
-      for (const headers of headerSets) expect(told(await post(body, { ...bearer(business.token), ...headers }, both)), body).toBe(plain);
-      expect(told(await post(body, bearer(business.token), alone)), body).toBe(plain);
+      const plain = told(await postToAgentServer(body, bearerHeader(business.token), both));
+      for (const headers of headerSets)
+        expect(told(await postToAgentServer(body, { ...bearerHeader(business.token), ...headers }, both)), body).toBe(plain);
+      expect(told(await postToAgentServer(body, bearerHeader(business.token), alone)), body).toBe(plain);
     }
   });
 
@@ -259,8 +261,8 @@ describe("whoever does not claim the later revision", () => {
     const body = fc.oneof(message, anything, fc.array(message, { maxLength: 3 }));
     await fc.assert(
       fc.asyncProperty(body as fc.Arbitrary<Json>, async (sent) => {
-        expect(told(await post(JSON.stringify(sent), bearer(business.token), both))).toBe(
-          told(await post(JSON.stringify(sent), bearer(business.token), alone)),
+        expect(told(await postToAgentServer(JSON.stringify(sent), bearerHeader(business.token), both))).toBe(
+          told(await postToAgentServer(JSON.stringify(sent), bearerHeader(business.token), alone)),
         );
       }),
       { numRuns: 150 },
@@ -269,6 +271,6 @@ describe("whoever does not claim the later revision", () => {
 
   test("cannot claim it by a prototype", async () => {
     const body = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"__proto__":{"${key("protocolVersion")}":"${version}"}}}}`;
-    expect((await post(body, bearer(business.token), both)).body).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
+    expect((await postToAgentServer(body, bearerHeader(business.token), both)).body).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
   });
 });

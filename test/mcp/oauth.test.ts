@@ -2,29 +2,29 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { PageAnswer, PageRequest } from "../../core/access/outbound-page.ts";
+import type { PageFetchResult, PageRequest } from "../../core/access/outbound-page.ts";
 import { buildApp } from "../../workers/app.ts";
-import { dropExpired } from "../../workers/background/expiry-sweep.ts";
+import { deleteExpired } from "../../workers/background/expiry-sweep.ts";
 import type { Env } from "../../workers/env.ts";
-import { openPlatform } from "../../workers/services.ts";
-import { callTool, mint, mintWith, post, rpc } from "../support/agents.ts";
-import { changedServices } from "../support/changed-services.ts";
+import { createPlatform } from "../../workers/services.ts";
+import { callTool, createToken, createTokenWith, postToAgentServer, callMethod } from "../support/agents.ts";
+import { createServicesWith } from "../support/changed-services.ts";
 import {
-  allowed,
-  answerIn,
-  authorizePath,
-  challengeOf,
-  consentPage,
-  decide,
-  exchange,
-  form,
+  getAuthorizationCode,
+  parseRedirectParameters,
+  buildAuthorizePath,
+  createChallenge,
+  openConsentPage,
+  postDecision,
+  exchangeCode,
+  buildForm,
   loopback,
-  register,
-  registered,
+  postRegistration,
+  registerClient,
   verifier,
-} from "../support/connecting.ts";
-import { codeFor, mailsTo, signIn } from "../support/people.ts";
-import { call, databaseContents, productionSettings, serviceWith, world, type Answer } from "../support/world.ts";
+} from "../support/oauth-connection.ts";
+import { findEmailCode, listMailTo, signIn } from "../support/people.ts";
+import { call, readDatabaseContents, productionSettings, createServiceCall, world, type TestResponse } from "../support/world.ts";
 
 let clock = Date.now();
 // People decide more often here than a person may in an hour.
@@ -44,17 +44,17 @@ afterEach(() => {
 type Session = { readonly cookie: string };
 const pat = (): Promise<Session> => signIn(world.consumerEmail, "consumer");
 const owner = (): Promise<Session> => signIn(world.ownerEmail);
-const atOnce = Number(env.AT_ONCE); // a thousand by npm run torture
-const outcome = ({ status, body }: Answer): string => `${status} ${body?.error ?? "ok"}`;
+const atOnce = Number(env.AT_ONCE); // a thousand by npm run stress
+const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error ?? "ok"}`;
 const count = async (table: "agent_tokens" | "oauth_codes"): Promise<unknown> =>
   env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table}`).first("n");
 
 describe("what a program finds", () => {
   test("from a 401: where the server is described, and what to ask for", async () => {
-    const answer = await post({ jsonrpc: "2.0", id: 1, method: "ping" });
+    const answer = await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping" });
     const challenge = 'Bearer resource_metadata="http://svc.test/.well-known/oauth-protected-resource/mcp", scope="svc:agent"';
     expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, challenge]);
-    const tried = await rpc("pat_00wrong", "ping");
+    const tried = await callMethod("pat_00wrong", "ping");
     expect(tried.headers.get("www-authenticate")).toBe(`${challenge}, error="invalid_token"`);
   });
 
@@ -99,15 +99,15 @@ describe("what a program finds", () => {
   test("in production under the agent server's name, and the page under the app's", async () => {
     const paths = ["/.well-known/oauth-authorization-server", "/oauth/register", "/oauth/token"];
     const at = async (host: string) => {
-      const service = serviceWith(productionSettings, host);
+      const service = createServiceCall(productionSettings, host);
       return Promise.all(paths.map(async (path) => (await service(path, path.startsWith("/oauth") ? { method: "POST" } : {})).status));
     };
     expect(await at("https://mcp.svc.test")).toEqual([200, 400, 400]);
     expect(await at("https://app.svc.test")).toEqual([404, 404, 404]);
     expect(await at("https://api.svc.test")).toEqual([404, 404, 404]);
-    expect((await serviceWith(productionSettings, "https://app.svc.test")("/oauth/authorize")).status).toBe(400);
-    expect((await serviceWith(productionSettings, "https://mcp.svc.test")("/oauth/authorize")).status).toBe(404);
-    const { body } = await serviceWith(productionSettings, "https://mcp.svc.test")(paths[0] as string);
+    expect((await createServiceCall(productionSettings, "https://app.svc.test")("/oauth/authorize")).status).toBe(400);
+    expect((await createServiceCall(productionSettings, "https://mcp.svc.test")("/oauth/authorize")).status).toBe(404);
+    const { body } = await createServiceCall(productionSettings, "https://mcp.svc.test")(paths[0] as string);
     expect([body.issuer, body.authorization_endpoint]).toEqual(["https://mcp.svc.test", "https://app.svc.test/oauth/authorize"]);
   });
 });
@@ -115,15 +115,15 @@ describe("what a program finds", () => {
 describe("a person", () => {
   test("connects a program: the token is one of their agent tokens, for 90 days, and ends like them", async () => {
     const session = await pat();
-    const client = await registered();
-    const { page, sealed } = await consentPage(client, session);
+    const client = await registerClient();
+    const { page, sealed } = await openConsentPage(client, session);
     expect(page.status).toBe(200);
-    const sent = await decide(sealed, "allow", session);
+    const sent = await postDecision(sealed, "allow", session);
     expect(sent.status).toBe(303);
     expect(sent.headers.get("location")?.startsWith(`${loopback}?`)).toBe(true);
-    const answer = answerIn(sent);
+    const answer = parseRedirectParameters(sent);
     expect([answer.get("state"), answer.get("iss")]).toEqual(["a state", "http://svc.test"]);
-    const given = await exchange(answer.get("code") ?? "", client);
+    const given = await exchangeCode(answer.get("code") ?? "", client);
     expect(given.body).toEqual({
       access_token: expect.stringMatching(/^pat_00/),
       token_type: "Bearer",
@@ -137,82 +137,82 @@ describe("a person", () => {
     expect(listed).toMatchObject([
       { name: "Helper", source: "oauth", client: { name: "Helper", host: null, verified: false }, redirect_host: "127.0.0.1" },
     ]);
-    await mintWith("consumer", session, { name: "Pasted" });
+    await createTokenWith("consumer", session, { name: "Pasted" });
     const { agent_tokens: both } = (await call("/v1/me/agent-tokens", { headers: session })).body.data;
     expect(both).toContainEqual(expect.objectContaining({ name: "Pasted", source: "minted", client: null, redirect_host: null }));
     await call(`/v1/me/agent-tokens/${listed[0].id}`, { method: "DELETE", headers: session });
-    expect((await rpc(token, "ping")).status).toBe(401);
+    expect((await callMethod(token, "ping")).status).toBe(401);
   });
 
   test("of a business connects one for the business, and it never opens a person's records", async () => {
-    const client = await registered();
-    const { page } = await consentPage(client, await owner());
+    const client = await registerClient();
+    const { page } = await openConsentPage(client, await owner());
     expect(page.text).toContain("Acme Solar LLC");
     expect(page.text).toContain(", owner: the records of");
     expect(page.text).not.toContain(world.ownerEmail); // enough of it to recognise oneself, in a window that others may see
-    const { access_token: token } = (await exchange(await allowed(client, await owner()), client)).body;
+    const { access_token: token } = (await exchangeCode(await getAuthorizationCode(client, await owner()), client)).body;
     expect((await callTool(token, "svc_list_events")).body.result.isError).toBe(false);
     expect((await callTool(token, "svc_update_field", { field: "city", value: "x" })).body.result.isError).toBe(true);
   });
 
   test("signs in on the way, with nothing but forms, and comes back to the same request", async () => {
-    const client = await registered();
-    const path = authorizePath(client);
+    const client = await registerClient();
+    const path = buildAuthorizePath(client);
     const first = await call(path);
     expect([first.status, first.text.includes("<script")]).toEqual([200, false]);
     const search = path.slice("/oauth/authorize".length);
-    const asked = await call(`/oauth/authorize/email${search}`, form({ email: world.consumerEmail, as: "consumer" }));
+    const asked = await call(`/oauth/authorize/email${search}`, buildForm({ email: world.consumerEmail, as: "consumer" }));
     expect(asked.status).toBe(303);
     const back = asked.headers.get("location") ?? "";
     expect(back).toContain("as=consumer");
     const cookie = (asked.headers.get("set-cookie") ?? "").split(";")[0] as string;
     expect((await call(back, { headers: { cookie } })).text).toContain("one-time-code");
-    const code = await codeFor(world.consumerEmail);
-    const signed = await call(back.replace("/authorize?", "/authorize/code?"), form({ code }, { cookie }));
+    const code = await findEmailCode(world.consumerEmail);
+    const signed = await call(back.replace("/authorize?", "/authorize/code?"), buildForm({ code }, { cookie }));
     const session = (signed.headers.getSetCookie().find((one) => one.startsWith("svc_session=")) ?? "").split(";")[0] as string;
     const page = await call(signed.headers.get("location") ?? "", { headers: { cookie: session } });
     expect(page.text).toContain('name="request"');
   });
 
   test("is told who asks and what cannot be checked, in three languages, and nothing is written by looking", async () => {
-    const before = await databaseContents();
-    const client = await registered();
+    const before = await readDatabaseContents();
+    const client = await registerClient();
     const session = await pat();
-    const seen = await databaseContents();
+    const seen = await readDatabaseContents();
     for (const [lang, words] of [
       ["en", ["svc could not check it", "on the computer in front of you", "agree to, widen or renew a share"]],
       ["es", ["svc no ha podido comprobarlo", "que tiene delante", "aceptar, ampliar o renovar"]],
       ["fr-CA", ["svc n’a pas pu le vérifier", "devant vous", "accepter, élargir ou renouveler"]],
     ] as const) {
-      const { page } = await consentPage(client, session, { lang });
+      const { page } = await openConsentPage(client, session, { lang });
       for (const word of words) expect(page.text, lang).toContain(word);
       expect(page.headers.get("content-security-policy")).toContain("form-action 'self' http://127.0.0.1:7777;");
       expect(page.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
       expect(page.headers.get("cross-origin-opener-policy")).toBe("unsafe-none");
       expect(page.headers.get("referrer-policy")).toBe("no-referrer");
     }
-    expect(await databaseContents()).toEqual(seen);
+    expect(await readDatabaseContents()).toEqual(seen);
     expect(before.oauth_codes).toEqual(seen.oauth_codes);
   });
 
   test("keeps the window that opened it, whatever it answers", async () => {
     const session = await pat();
-    const path = authorizePath(await registered());
+    const path = buildAuthorizePath(await registerClient());
     const step = (name: string): string => path.replace("?", `/${name}?`);
-    const full = serviceWith({ LIMIT_OAUTH_AUTHORIZE_PER_IP: "1/60", LIMIT_AUTH_VERIFY_PER_IP: "1/60", DEV_RATE_SCALE: "1" });
+    const full = createServiceCall({ LIMIT_OAUTH_AUTHORIZE_PER_IP: "1/60", LIMIT_AUTH_VERIFY_PER_IP: "1/60", DEV_RATE_SCALE: "1" });
     const fails = (): never => {
       throw new Error("D1_ERROR: away");
     };
-    const away = serviceWith({ DB: { prepare: fails, batch: fails } });
+    const away = createServiceCall({ DB: { prepare: fails, batch: fails } });
     await full(path);
-    await full(step("code"), form({ code: "123456" }));
-    const answers: Record<string, Answer> = {
+    await full(step("code"), buildForm({ code: "123456" }));
+    const answers: Record<string, TestResponse> = {
       "200 nobody signed in": await call(path),
       "400 an unknown program": await call("/oauth/authorize?client_id=nobody"),
-      "403 a foreign form": await call(step("code"), form({ code: "123456" }, { "sec-fetch-site": "cross-site" })),
-      "303 no code was asked for": await call(step("code"), form({ code: "123456" })),
+      "403 a foreign form": await call(step("code"), buildForm({ code: "123456" }, { "sec-fetch-site": "cross-site" })),
+      "303 no code was asked for": await call(step("code"), buildForm({ code: "123456" })),
       "429 too often": await full(path),
-      "429 too many forms": await full(step("code"), form({ code: "123456" })),
+      "429 too many forms": await full(step("code"), buildForm({ code: "123456" })),
       "404 a link that is none": await call("/oauth/end/tok_none?t=none"),
       "503 an outage": await away(path, { headers: session }),
     };
@@ -224,148 +224,148 @@ describe("a person", () => {
 
   test("refuses: the program hears so, and nothing is written", async () => {
     const session = await pat();
-    const client = await registered();
-    const { sealed } = await consentPage(client, session);
-    const answer = answerIn(await decide(sealed, "deny", session));
+    const client = await registerClient();
+    const { sealed } = await openConsentPage(client, session);
+    const answer = parseRedirectParameters(await postDecision(sealed, "deny", session));
     expect([answer.get("error"), answer.get("state"), answer.get("iss")]).toEqual(["access_denied", "a state", "http://svc.test"]);
     expect(await count("oauth_codes")).toBe(0);
   });
 
   test("allows once, however often the button is pressed", async () => {
     const session = await pat();
-    const { sealed } = await consentPage(await registered(), session);
-    const answers = await Promise.all(Array.from({ length: 8 }, () => decide(sealed, "allow", session)));
+    const { sealed } = await openConsentPage(await registerClient(), session);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => postDecision(sealed, "allow", session)));
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 409, 409, 409, 409, 409, 409, 409]);
     expect(await count("oauth_codes")).toBe(1);
   });
 
   test("is mailed of each connection, with a link that ends it", async () => {
-    const client = await registered();
-    const { access_token: token } = (await exchange(await allowed(client, await pat()), client)).body;
-    const mail = (await mailsTo(world.consumerEmail)).find(({ text }) => text.includes("/oauth/end/"));
+    const client = await registerClient();
+    const { access_token: token } = (await exchangeCode(await getAuthorizationCode(client, await pat()), client)).body;
+    const mail = (await listMailTo(world.consumerEmail)).find(({ text }) => text.includes("/oauth/end/"));
     expect(mail?.text).toContain("Helper");
     const link = new URL(/https?:\/\/\S+\/oauth\/end\/\S+/.exec(mail?.text ?? "")?.[0] as string);
     const path = `${link.pathname}${link.search}`;
     expect((await call(path)).status).toBe(200);
-    expect((await rpc(token, "ping")).status).toBe(200);
+    expect((await callMethod(token, "ping")).status).toBe(200);
     for (const wrong of [
       link.pathname,
       `${link.pathname}?t=x`,
       path.replace(/\w\?t=/, (text) => (text[0] === "0" ? `1${text.slice(1)}` : `0${text.slice(1)}`)),
     ])
-      expect((await call(wrong, form({}))).status).toBe(404);
-    expect((await rpc(token, "ping")).status).toBe(200);
-    expect((await call(path, form({}))).status).toBe(200);
-    expect((await rpc(token, "ping")).status).toBe(401);
+      expect((await call(wrong, buildForm({}))).status).toBe(404);
+    expect((await callMethod(token, "ping")).status).toBe(200);
+    expect((await call(path, buildForm({}))).status).toBe(200);
+    expect((await callMethod(token, "ping")).status).toBe(401);
   });
 
   test("replaces the earlier connection of the same program, or keeps both", async () => {
     const session = await pat();
-    const client = await registered();
-    const first = (await exchange(await allowed(client, session), client)).body.access_token;
-    expect((await consentPage(client, session)).page.text).toContain('value="replace"');
-    const second = (await exchange(await allowed(client, session), client)).body.access_token;
-    const other = await mint("consumer");
-    const third = (await exchange(await allowed(client, session, {}, "replace"), client)).body.access_token;
-    const states = [first, second, third, other.token].map(async (token) => (await rpc(token, "ping")).status);
+    const client = await registerClient();
+    const first = (await exchangeCode(await getAuthorizationCode(client, session), client)).body.access_token;
+    expect((await openConsentPage(client, session)).page.text).toContain('value="replace"');
+    const second = (await exchangeCode(await getAuthorizationCode(client, session), client)).body.access_token;
+    const other = await createToken("consumer");
+    const third = (await exchangeCode(await getAuthorizationCode(client, session, {}, "replace"), client)).body.access_token;
+    const states = [first, second, third, other.token].map(async (token) => (await callMethod(token, "ping")).status);
     expect(await Promise.all(states)).toEqual([401, 401, 200, 200]);
   });
 });
 
 describe("a person with ten assistants", () => {
   const tenOf = async (session: Session): Promise<void> => {
-    for (let at = 0; at < 10; at += 1) expect((await mintWith("consumer", session, { name: `Number ${at}` })).status).toBe(201);
+    for (let at = 0; at < 10; at += 1) expect((await createTokenWith("consumer", session, { name: `Number ${at}` })).status).toBe(201);
   };
   const idsIn = (text: string): string[] => [...text.matchAll(/name="token_id" value="(tok_[^"]+)"/g)].map(([, id]) => id as string);
   const endOne = (client: string, token_id: string, headers: Record<string, string>) =>
-    call(authorizePath(client).replace("/authorize?", "/authorize/end-one?"), form({ token_id }, headers));
+    call(buildAuthorizePath(client).replace("/authorize?", "/authorize/end-one?"), buildForm({ token_id }, headers));
 
   test("sees them first and cannot allow an eleventh; once one is ended there, the page lets them, and the code is worth a token", async () => {
     const session = await pat();
-    const client = await registered();
+    const client = await registerClient();
     await tenOf(session);
-    const { page } = await consentPage(client, session);
+    const { page } = await openConsentPage(client, session);
     const ids = idsIn(page.text);
     expect([ids.length, page.text.includes('value="allow"'), page.text.includes('value="deny"')]).toEqual([10, false, true]);
     expect(page.text.indexOf("Number 3")).toBeLessThan(page.text.indexOf("It can never"));
     const ended = await endOne(client, ids[0] as string, session);
     expect([ended.status, ended.headers.get("location")?.startsWith("/oauth/authorize?")]).toEqual([303, true]);
-    const after = await consentPage(client, session);
+    const after = await openConsentPage(client, session);
     expect([idsIn(after.page.text), after.page.text.includes('value="allow"')]).toEqual([[], true]);
-    expect(outcome(await exchange(await allowed(client, session), client))).toBe("200 ok");
+    expect(outcome(await exchangeCode(await getAuthorizationCode(client, session), client))).toBe("200 ok");
     expect(await count("agent_tokens")).toBe(11);
   });
 
   test("may still replace the connection of the same program", async () => {
     const session = await pat();
-    const client = await registered();
-    await exchange(await allowed(client, session), client);
-    for (let at = 0; at < 9; at += 1) await mintWith("consumer", session);
-    const { page } = await consentPage(client, session);
+    const client = await registerClient();
+    await exchangeCode(await getAuthorizationCode(client, session), client);
+    for (let at = 0; at < 9; at += 1) await createTokenWith("consumer", session);
+    const { page } = await openConsentPage(client, session);
     expect([page.text.includes('value="replace"'), page.text.includes('value="allow"')]).toEqual([true, false]);
-    expect(outcome(await exchange(await allowed(client, session, {}, "replace"), client))).toBe("200 ok");
+    expect(outcome(await exchangeCode(await getAuthorizationCode(client, session, {}, "replace"), client))).toBe("200 ok");
   });
 
   test("ends none by another site's page, without a session, or of somebody else", async () => {
     const session = await pat();
-    const client = await registered();
+    const client = await registerClient();
     await tenOf(session);
-    const [id = ""] = idsIn((await consentPage(client, session)).page.text);
+    const [id = ""] = idsIn((await openConsentPage(client, session)).page.text);
     expect((await endOne(client, id, { ...session, "sec-fetch-site": "cross-site" })).status).toBe(403);
     expect((await endOne(client, id, { cookie: "" })).status).toBe(303);
     expect((await endOne(client, id, await owner())).status).toBe(303);
     expect((await endOne(client, id, await signIn("somebody-else@example.com", "consumer"))).status).toBe(303);
-    expect(idsIn((await consentPage(client, session)).page.text)).toHaveLength(10);
+    expect(idsIn((await openConsentPage(client, session)).page.text)).toHaveLength(10);
   });
 
   test("makes room by the API too: 409 token_limit, and after DELETE 201", async () => {
     const session = await pat();
     await tenOf(session);
-    expect((await mintWith("consumer", session)).body.error.code).toBe("token_limit");
+    expect((await createTokenWith("consumer", session)).body.error.code).toBe("token_limit");
     const { agent_tokens: listed } = (await call("/v1/me/agent-tokens", { headers: session })).body.data;
     await call(`/v1/me/agent-tokens/${listed[0].id}`, { method: "DELETE", headers: session });
-    expect((await mintWith("consumer", session)).status).toBe(201);
+    expect((await createTokenWith("consumer", session)).status).toBe(201);
   });
 });
 
 describe("the form of the page", () => {
   test("is of one person, session and ten minutes, and of our own page", async () => {
     const session = await pat();
-    const client = await registered();
-    const { sealed } = await consentPage(client, session);
+    const client = await registerClient();
+    const { sealed } = await openConsentPage(client, session);
     const edited = `${sealed.slice(0, -2)}${sealed.endsWith("AA") ? "BB" : "AA"}`;
-    expect((await decide(sealed, "allow", await pat())).status).toBe(400);
-    expect((await decide(sealed, "allow", await owner())).status).toBe(400);
-    expect((await decide(sealed, "allow", { cookie: "" })).status).toBe(400);
-    expect((await decide(edited, "allow", session)).status).toBe(400);
+    expect((await postDecision(sealed, "allow", await pat())).status).toBe(400);
+    expect((await postDecision(sealed, "allow", await owner())).status).toBe(400);
+    expect((await postDecision(sealed, "allow", { cookie: "" })).status).toBe(400);
+    expect((await postDecision(edited, "allow", session)).status).toBe(400);
     for (const foreign of [{ "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "same-site" }])
-      expect((await decide(sealed, "allow", { ...session, ...foreign })).status).toBe(403);
+      expect((await postDecision(sealed, "allow", { ...session, ...foreign })).status).toBe(403);
     vi.setSystemTime(clock + 600_001);
-    expect((await decide(sealed, "allow", session)).status).toBe(400);
+    expect((await postDecision(sealed, "allow", session)).status).toBe(400);
     expect(await count("oauth_codes")).toBe(0);
   });
 });
 
 describe("a code", () => {
   test("becomes one token, of many exchanges at once", async () => {
-    const client = await registered();
-    const code = await allowed(client, await pat());
-    const answers = await Promise.all(Array.from({ length: atOnce }, () => exchange(code, client)));
+    const client = await registerClient();
+    const code = await getAuthorizationCode(client, await pat());
+    const answers = await Promise.all(Array.from({ length: atOnce }, () => exchangeCode(code, client)));
     const given = answers.filter(({ status }) => status === 200);
     expect(given).toHaveLength(1);
     expect(new Set(answers.filter(({ status }) => status !== 200).map(outcome))).toEqual(new Set(["400 invalid_grant"]));
     expect(await count("agent_tokens")).toBe(1);
-    expect((await rpc(given[0]?.body.access_token, "ping")).status).toBe(200);
+    expect((await callMethod(given[0]?.body.access_token, "ping")).status).toBe(200);
   });
 
   test("is not used up by whoever lacks something", async () => {
-    const client = await registered();
-    const other = await registered({ client_name: "Other" });
-    const code = await allowed(client, await pat());
+    const client = await registerClient();
+    const other = await registerClient({ client_name: "Other" });
+    const code = await getAuthorizationCode(client, await pat());
     const wrong: readonly [object, string][] = [
       [{ code_verifier: `${verifier}x` }, "400 invalid_grant"],
       [{ code_verifier: "short" }, "400 invalid_grant"],
-      [{ code_verifier: challengeOf(verifier) }, "400 invalid_grant"],
+      [{ code_verifier: createChallenge(verifier) }, "400 invalid_grant"],
       [{ code_verifier: null }, "400 invalid_request"],
       [{ code_verifier: "" }, "400 invalid_request"],
       [{ redirect_uri: "http://127.0.0.1:7778/callback" }, "400 invalid_grant"],
@@ -386,40 +386,40 @@ describe("a code", () => {
       [{ code: null }, "400 invalid_request"],
     ];
     for (const [change, expected] of wrong)
-      expect(outcome(await exchange(code, client, change as never)), JSON.stringify(change)).toBe(expected);
-    const twice = form({ grant_type: "authorization_code" });
+      expect(outcome(await exchangeCode(code, client, change as never)), JSON.stringify(change)).toBe(expected);
+    const twice = buildForm({ grant_type: "authorization_code" });
     expect(outcome(await call("/oauth/token", { ...twice, body: `${twice.body}&code=a&code=b` }))).toBe("400 invalid_request");
-    expect(outcome(await exchange(code, client, { resource: "HTTP://SVC.test/mcp/" }))).toBe("200 ok");
+    expect(outcome(await exchangeCode(code, client, { resource: "HTTP://SVC.test/mcp/" }))).toBe("200 ok");
   });
 
   test("ends after five minutes", async () => {
-    const client = await registered();
-    const code = await allowed(client, await pat());
+    const client = await registerClient();
+    const code = await getAuthorizationCode(client, await pat());
     vi.setSystemTime(clock + 300_000);
-    expect(outcome(await exchange(code, client))).toBe("400 invalid_grant");
+    expect(outcome(await exchangeCode(code, client))).toBe("400 invalid_grant");
   });
 
   test("shown again later by whoever has everything else ends what it became; soon, or with something wrong, it does not", async () => {
-    const client = await registered();
-    const code = await allowed(client, await pat());
-    const token = (await exchange(code, client)).body.access_token;
+    const client = await registerClient();
+    const code = await getAuthorizationCode(client, await pat());
+    const token = (await exchangeCode(code, client)).body.access_token;
     vi.setSystemTime(clock + 9_000);
-    expect(outcome(await exchange(code, client))).toBe("400 invalid_grant");
+    expect(outcome(await exchangeCode(code, client))).toBe("400 invalid_grant");
     vi.setSystemTime(clock + 11_000);
-    await exchange(code, client, { code_verifier: `${verifier}x` });
-    expect((await rpc(token, "ping")).status).toBe(200);
-    expect(outcome(await exchange(code, client))).toBe("400 invalid_grant");
-    expect((await rpc(token, "ping")).status).toBe(401);
+    await exchangeCode(code, client, { code_verifier: `${verifier}x` });
+    expect((await callMethod(token, "ping")).status).toBe(200);
+    expect(outcome(await exchangeCode(code, client))).toBe("400 invalid_grant");
+    expect((await callMethod(token, "ping")).status).toBe(401);
   });
 
   test("makes no eleventh token, also beside tokens that are minted at the same time", async () => {
-    const client = await registered();
+    const client = await registerClient();
     const session = await pat();
     const codes: string[] = [];
-    for (let at = 0; at < 12; at += 1) codes.push(await allowed(client, session));
+    for (let at = 0; at < 12; at += 1) codes.push(await getAuthorizationCode(client, session));
     const [answers, minted] = await Promise.all([
-      Promise.all(codes.map((code) => exchange(code, client))),
-      Promise.all(codes.map(() => mintWith("consumer", session))),
+      Promise.all(codes.map((code) => exchangeCode(code, client))),
+      Promise.all(codes.map(() => createTokenWith("consumer", session))),
     ]);
     expect([...answers, ...minted].filter(({ status }) => status < 300)).toHaveLength(10);
     const refused = answers.filter(({ status }) => status === 400);
@@ -429,13 +429,13 @@ describe("a code", () => {
   });
 
   test("is worth nothing once its member has lost the seat or the business is suspended", async () => {
-    const client = await registered();
-    const code = await allowed(client, await owner());
+    const client = await registerClient();
+    const code = await getAuthorizationCode(client, await owner());
     await env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(world.acme.id).run();
-    const refused = outcome(await exchange(code, client));
+    const refused = outcome(await exchangeCode(code, client));
     await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
     expect(refused).toBe("400 invalid_grant");
-    expect(outcome(await exchange(code, client))).toBe("200 ok");
+    expect(outcome(await exchangeCode(code, client))).toBe("200 ok");
   });
 
   test("stands in no line of the log, nor do the token, the program's id and what it keeps for itself", async () => {
@@ -445,14 +445,14 @@ describe("a code", () => {
         lines.push(words.map((word) => (typeof word === "string" ? word : JSON.stringify(word))).join(" "));
       });
     const session = await pat();
-    const client = await registered({ client_name: "zqnamezq" });
-    const code = await allowed(client, session, { state: "zqstatezq" });
-    const { access_token: token } = (await exchange(code, client)).body;
-    await exchange(code, client, { code_verifier: `${verifier}x` });
-    await rpc(token, "ping");
+    const client = await registerClient({ client_name: "zqnamezq" });
+    const code = await getAuthorizationCode(client, session, { state: "zqstatezq" });
+    const { access_token: token } = (await exchangeCode(code, client)).body;
+    await exchangeCode(code, client, { code_verifier: `${verifier}x` });
+    await callMethod(token, "ping");
     await callTool(token, "zqtoolzq");
-    await call("/oauth/revoke", form({ token }));
-    await rpc(token, "ping");
+    await call("/oauth/revoke", buildForm({ token }));
+    await callMethod(token, "ping");
     vi.restoreAllMocks();
     expect(lines.length).toBeGreaterThan(8);
     const told = lines.join("\n");
@@ -461,7 +461,7 @@ describe("a code", () => {
       token,
       client,
       verifier,
-      challengeOf(verifier),
+      createChallenge(verifier),
       "zqstatezq",
       "zqnamezq",
       "zqtoolzq",
@@ -473,10 +473,10 @@ describe("a code", () => {
   });
 
   test("stands in no store but as a hash, nor does the token", async () => {
-    const client = await registered();
-    const code = await allowed(client, await pat());
-    const token = (await exchange(code, client)).body.access_token as string;
-    const stored = Object.values(await databaseContents()).join("\n");
+    const client = await registerClient();
+    const code = await getAuthorizationCode(client, await pat());
+    const token = (await exchangeCode(code, client)).body.access_token as string;
+    const stored = Object.values(await readDatabaseContents()).join("\n");
     expect([stored.includes(code.slice(6)), stored.includes(token.slice(6))]).toEqual([false, false]);
   });
 });
@@ -493,7 +493,7 @@ describe("a request", () => {
     ["a request object", { request: "x" }, "invalid_request"],
   ];
   test.each(faults)("with %s is refused on our page, with a link back and no redirect", async (_, change, error) => {
-    const answer = await call(authorizePath(await registered(), change as never), { headers: await pat(), redirect: "manual" });
+    const answer = await call(buildAuthorizePath(await registerClient(), change as never), { headers: await pat(), redirect: "manual" });
     expect([answer.status, answer.headers.get("location"), answer.headers.get("refresh")]).toEqual([400, null, null]);
     expect(answer.text).toContain(`error=${error}`);
     expect(answer.text).toContain("iss=http%3A%2F%2Fsvc.test");
@@ -521,26 +521,29 @@ describe("a request", () => {
     "//evil.example",
     "cursor://anysphere.cursor-mcp/oauth/other",
   ])("to an address that is not registered leads nowhere: %s", async (uri) => {
-    const answer = await call(authorizePath(await registered(), { redirect_uri: uri }), { headers: await pat(), redirect: "manual" });
+    const answer = await call(buildAuthorizePath(await registerClient(), { redirect_uri: uri }), {
+      headers: await pat(),
+      redirect: "manual",
+    });
     expect([answer.status, answer.headers.get("location"), answer.headers.get("refresh")]).toEqual([400, null, null]);
     expect(answer.text).not.toContain("error=");
     expect(answer.text).not.toMatch(/evil|claude|javascript/);
   });
 
   test("may name any port of the person's own machine", async () => {
-    const client = await registered();
+    const client = await registerClient();
     const uri = "http://127.0.0.1:50123/callback";
-    const code = await allowed(client, await pat(), { redirect_uri: uri });
-    expect(outcome(await exchange(code, client, { redirect_uri: uri }))).toBe("200 ok");
+    const code = await getAuthorizationCode(client, await pat(), { redirect_uri: uri });
+    expect(outcome(await exchangeCode(code, client, { redirect_uri: uri }))).toBe("200 ok");
   });
 
   test("of an unknown program, or with an id twice, leads nowhere", async () => {
-    const client = await registered();
+    const client = await registerClient();
     for (const path of [
-      authorizePath("dcr_x.y"),
-      authorizePath("x"),
-      authorizePath(""),
-      `${authorizePath(client)}&client_id=x`,
+      buildAuthorizePath("dcr_x.y"),
+      buildAuthorizePath("x"),
+      buildAuthorizePath(""),
+      `${buildAuthorizePath(client)}&client_id=x`,
       "/oauth/authorize",
     ]) {
       const answer = await call(path, { headers: await pat(), redirect: "manual" });
@@ -551,8 +554,8 @@ describe("a request", () => {
 
 describe("a program that registers itself", () => {
   test("leaves nothing behind, and gets only what may be used", async () => {
-    const before = await databaseContents();
-    const answer = await register({
+    const before = await readDatabaseContents();
+    const answer = await postRegistration({
       client_name: "Cur\u202esor\u0000",
       redirect_uris: [
         "cursor://anysphere.cursor-mcp/oauth/callback",
@@ -570,12 +573,12 @@ describe("a program that registers itself", () => {
       token_endpoint_auth_method: "none",
     });
     expect(answer.body.client_secret).toBeUndefined();
-    expect(await databaseContents()).toEqual(before);
+    expect(await readDatabaseContents()).toEqual(before);
   });
 
   test("many times leaves nothing behind either, and one address is let in as often as its limit says", async () => {
-    const service = serviceWith({ DEV_RATE_SCALE: "1", LIMIT_OAUTH_REGISTER_PER_IP: "5/60" });
-    const before = await databaseContents();
+    const service = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_OAUTH_REGISTER_PER_IP: "5/60" });
+    const before = await readDatabaseContents();
     const registerFrom = async (address: string, name: string): Promise<number> => {
       const headers = { "content-type": "application/json", "cf-connecting-ip": address };
       const body = JSON.stringify({ client_name: name, redirect_uris: [loopback] });
@@ -587,7 +590,7 @@ describe("a program that registers itself", () => {
     const statuses = new Set<number>();
     for (let n = 0; n < atOnce; n += 1) statuses.add(await registerFrom(`10.2.${n >> 8}.${n & 255}`, `Helper ${n}`));
     expect([...statuses]).toEqual([201]);
-    expect(await databaseContents()).toEqual(before);
+    expect(await readDatabaseContents()).toEqual(before);
   });
 
   test.each([
@@ -599,30 +602,31 @@ describe("a program that registers itself", () => {
     ["too much", { redirect_uris: [loopback], x: "x".repeat(9_000) }, "400 invalid_client_metadata"],
     ["an id that would be too long", { redirect_uris: [`${loopback}/${"x".repeat(1_000)}`] }, "400 invalid_client_metadata"],
   ])("with %s is refused", async (_, body, expected) => {
-    expect(outcome(await register(body))).toBe(expected);
+    expect(outcome(await postRegistration(body))).toBe(expected);
   });
 
   test("may not go by the name of a program that people know", async () => {
     const session = await pat();
     for (const name of ["Claude", "cLaUde  Code", "ChatGPT", "ｃｌａｕｄｅ", "svc"]) {
-      const { page } = await consentPage(await registered({ client_name: name }), session);
+      const { page } = await openConsentPage(await registerClient({ client_name: name }), session);
       expect(/<h1>(.*?)<\/h1>/.exec(page.text)?.[1]).toBe("Connect an app at 127.0.0.1 to svc?");
     }
   });
 
   test("with a secret proves itself by it, in the form or by Basic", async () => {
     for (const method of ["client_secret_post", "client_secret_basic"]) {
-      const { client_id: id, client_secret: secret } = (await register({ redirect_uris: [loopback], token_endpoint_auth_method: method }))
-        .body;
-      const code = await allowed(id, await pat());
-      expect(outcome(await exchange(code, id))).toBe("401 invalid_client");
-      expect(outcome(await exchange(code, id, { client_secret: `${secret}x` }))).toBe("401 invalid_client");
-      const wrong = await exchange(code, id, {}, { authorization: `Basic ${btoa(`${encodeURIComponent(id)}:x`)}` });
+      const { client_id: id, client_secret: secret } = (
+        await postRegistration({ redirect_uris: [loopback], token_endpoint_auth_method: method })
+      ).body;
+      const code = await getAuthorizationCode(id, await pat());
+      expect(outcome(await exchangeCode(code, id))).toBe("401 invalid_client");
+      expect(outcome(await exchangeCode(code, id, { client_secret: `${secret}x` }))).toBe("401 invalid_client");
+      const wrong = await exchangeCode(code, id, {}, { authorization: `Basic ${btoa(`${encodeURIComponent(id)}:x`)}` });
       expect([outcome(wrong), wrong.headers.get("www-authenticate")]).toEqual(["401 invalid_client", 'Basic realm="svc"']);
       const right =
         method === "client_secret_post"
-          ? await exchange(code, id, { client_secret: secret })
-          : await exchange(code, id, { client_id: null }, { authorization: `Basic ${btoa(`${encodeURIComponent(id)}:${secret}`)}` });
+          ? await exchangeCode(code, id, { client_secret: secret })
+          : await exchangeCode(code, id, { client_id: null }, { authorization: `Basic ${btoa(`${encodeURIComponent(id)}:${secret}`)}` });
       expect(outcome(right)).toBe("200 ok");
     }
   });
@@ -635,15 +639,15 @@ describe("a program with a document", () => {
   /** The service, just started, where programs' documents say this; null where their hosts are silent. */
   const serving = async (bodyOf: (url: string) => object | null | Promise<object | null>, maxAge?: number) => {
     const asked: PageRequest[] = [];
-    const fetchPage = async (request: PageRequest): Promise<PageAnswer> => {
+    const fetchPage = async (request: PageRequest): Promise<PageFetchResult> => {
       asked.push(request);
       const body = await bodyOf(request.url);
       if (body === null) return { outcome: "unreached", reason: "network" };
       const page = { url: request.url, type: "application/json", body: JSON.stringify(body) } as const;
-      return { outcome: "page", page: { ...page, ...(maxAge !== undefined && { maxAge }) } };
+      return { outcome: "page", page: { ...page, ...(maxAge !== undefined && { maxAgeSeconds: maxAge }) } };
     };
     const deployment = env as unknown as Env;
-    const app = buildApp(changedServices(await openPlatform(deployment), { fetchPage }));
+    const app = buildApp(createServicesWith(await createPlatform(deployment), { fetchPage }));
     const send = async (path: string, init: RequestInit) => {
       const response = await app.fetch(new Request(`http://svc.test${path}`, init), deployment, createExecutionContext());
       return { status: response.status, headers: response.headers, text: await response.text() };
@@ -652,7 +656,7 @@ describe("a program with a document", () => {
     /** The code of a person who allows it. */
     const allow = async (path: string, session: Session): Promise<string> => {
       const request = /name="request" value="([^"]+)"/.exec((await get(path, session)).text)?.[1] ?? "";
-      const sent = await send("/oauth/authorize/decide", form({ request, decision: "allow" }, session));
+      const sent = await send("/oauth/authorize/decide", buildForm({ request, decision: "allow" }, session));
       return new URL(sent.headers.get("location") ?? "http://none.test").searchParams.get("code") ?? "";
     };
     return { asked, get, allow };
@@ -661,19 +665,19 @@ describe("a program with a document", () => {
 
   test("is shown with the host that vouches for it, read without a redirect and at most 8 KiB", async () => {
     const { asked, get } = await serving(() => document);
-    const page = await get(authorizePath(id, { redirect_uri }), await pat());
+    const page = await get(buildAuthorizePath(id, { redirect_uri }), await pat());
     expect(page.status).toBe(200);
     expect(page.text).toContain("Its identity is served by <strong");
     expect(page.text).toContain("Known Helper");
-    expect(asked).toMatchObject([{ url: id, maxRedirects: 0, maxBytes: 8_192, wants: "json", ports: [443] }]);
+    expect(asked).toMatchObject([{ url: id, maxRedirects: 0, maxBytes: 8_192, accept: "json", ports: [443] }]);
   });
 
   test("is asked for once while it is remembered, and at most ten documents a minute of one host", async () => {
     const { asked, get } = await serving((url) => ({ ...document, client_id: url }));
     const session = await pat();
-    for (let at = 0; at < 4; at += 1) await get(authorizePath(id, { redirect_uri }), session);
+    for (let at = 0; at < 4; at += 1) await get(buildAuthorizePath(id, { redirect_uri }), session);
     expect(asked).toHaveLength(1);
-    for (let at = 0; at < 30; at += 1) await get(authorizePath(`${id}?${at}`, { redirect_uri }), session);
+    for (let at = 0; at < 30; at += 1) await get(buildAuthorizePath(`${id}?${at}`, { redirect_uri }), session);
     expect(asked).toHaveLength(10);
   });
 
@@ -691,16 +695,16 @@ describe("a program with a document", () => {
     ["holds a key that is shared", { ...document, jwks: { keys: [{ kty: "oct", k: "k" }] } }],
   ])("that %s leads nowhere", async (_, body) => {
     const { get } = await serving(() => body);
-    const page = await get(authorizePath(id, { redirect_uri }), await pat());
+    const page = await get(buildAuthorizePath(id, { redirect_uri }), await pat());
     expect([page.status, page.text.includes("error=")]).toEqual([400, false]);
   });
 
   test("is remembered for as long as its host says, five minutes at least and a day at most", async () => {
     const askedWithin = async (maxAge: number | undefined, ms: number): Promise<number> => {
       const { asked, get } = await serving(() => document, maxAge);
-      await get(authorizePath(id, { redirect_uri }));
+      await get(buildAuthorizePath(id, { redirect_uri }));
       vi.setSystemTime(Date.now() + ms);
-      await get(authorizePath(id, { redirect_uri }));
+      await get(buildAuthorizePath(id, { redirect_uri }));
       return asked.length;
     };
     expect(await askedWithin(undefined, 299_000)).toBe(1);
@@ -722,16 +726,16 @@ describe("a program with a document", () => {
       open -= 1;
       return { ...document, client_id: url };
     });
-    await Promise.all(Array.from({ length: 20 }, () => get(authorizePath(id, { redirect_uri }))));
+    await Promise.all(Array.from({ length: 20 }, () => get(buildAuthorizePath(id, { redirect_uri }))));
     expect(asked).toHaveLength(1);
     const hosts = Array.from({ length: 12 }, (_, at) => `https://a${at}.merchant-tests.com/client.json`);
-    await Promise.all(hosts.map((of) => get(authorizePath(of, { redirect_uri }))));
+    await Promise.all(hosts.map((of) => get(buildAuthorizePath(of, { redirect_uri }))));
     expect(most).toBe(4);
   });
 
   test("serves from its copy for seven days after a person allowed it, while its host is silent, and its row is gone with the sweep", async () => {
     const session = await pat();
-    const path = authorizePath(id, { redirect_uri });
+    const path = buildAuthorizePath(id, { redirect_uri });
     expect((await (await serving(() => null)).get(path, session)).status).toBe(400);
     const reached = await serving(() => document);
     await reached.get(path, session);
@@ -740,29 +744,29 @@ describe("a program with a document", () => {
     const silent = await serving(() => null);
     expect((await silent.get(path, session)).text).toContain("Known Helper");
     const code = await silent.allow(path, session);
-    expect(outcome(await exchange(code, id, { redirect_uri }))).toBe("200 ok");
+    expect(outcome(await exchangeCode(code, id, { redirect_uri }))).toBe("200 ok");
     const week = 7 * 86_400_000;
     const kept = () => env.DB.prepare("SELECT COUNT(*) AS n FROM oauth_clients").first("n");
     vi.setSystemTime(clock + week - 1);
     expect((await (await serving(() => null)).get(path)).status).toBe(200);
-    await dropExpired(await openPlatform(env as unknown as Env));
+    await deleteExpired(await createPlatform(env as unknown as Env));
     expect(await kept()).toBe(1);
     vi.setSystemTime(clock + week);
     expect((await (await serving(() => null)).get(path)).status).toBe(400); // the copy that was used did not make itself younger
-    await dropExpired(await openPlatform(env as unknown as Env));
+    await deleteExpired(await createPlatform(env as unknown as Env));
     expect(await kept()).toBe(0);
   });
 
   test("counts as it is now, not as it was, once its host says something else", async () => {
     const session = await pat();
-    const path = authorizePath(id, { redirect_uri });
+    const path = buildAuthorizePath(id, { redirect_uri });
     const code = await (await serving(() => document)).allow(path, session);
     const other = { ...document, redirect_uris: ["https://other.merchant-tests.com/cb"] };
     expect((await (await serving(() => other)).get(path, session)).status).toBe(400);
     expect((await await serving(() => ({})).then(({ get }) => get(path, session))).status).toBe(400);
     // What was allowed before stays what it was: the code is held to its own redirect.
-    expect(outcome(await exchange(code, id, { redirect_uri: "https://other.merchant-tests.com/cb" }))).toBe("400 invalid_grant");
-    expect(outcome(await exchange(code, id, { redirect_uri }))).toBe("200 ok");
+    expect(outcome(await exchangeCode(code, id, { redirect_uri: "https://other.merchant-tests.com/cb" }))).toBe("400 invalid_grant");
+    expect(outcome(await exchangeCode(code, id, { redirect_uri }))).toBe("200 ok");
   });
 
   test.each([
@@ -776,36 +780,36 @@ describe("a program with a document", () => {
     ["https://vscode.dev/oauth/client-metadata.json", "Visual Studio Code", "http://127.0.0.1:33418/"],
   ])("of %s is known without its host: %s goes to %s", async (client, name, uri) => {
     const { asked, get } = await serving(() => null);
-    const page = await get(authorizePath(client, { redirect_uri: uri }), await pat());
+    const page = await get(buildAuthorizePath(client, { redirect_uri: uri }), await pat());
     expect([page.status, asked.length]).toEqual([200, 1]);
     expect(page.text).toContain(name);
-    expect((await get(authorizePath(client, { redirect_uri: "https://evil.example/cb" }), await pat())).status).toBe(400);
+    expect((await get(buildAuthorizePath(client, { redirect_uri: "https://evil.example/cb" }), await pat())).status).toBe(400);
   });
 
   test("of ChatGPT is known for its own connector alone, and no other address there is known", async () => {
     const { get } = await serving(() => null);
     const elsewhere = { redirect_uri: "https://chatgpt.com/connector/oauth/other" };
-    expect((await get(authorizePath("https://chatgpt.com/oauth/abc123/client.json", elsewhere))).status).toBe(400);
+    expect((await get(buildAuthorizePath("https://chatgpt.com/oauth/abc123/client.json", elsewhere))).status).toBe(400);
     for (const address of [
       "https://chatgpt.com/oauth/a/b/client.json",
       "https://claude.ai/oauth/other",
       "https://chatgpt.com.evil.example/oauth/a/client.json",
     ])
-      expect((await get(authorizePath(address, { redirect_uri: "https://chatgpt.com/connector_platform_oauth_redirect" }))).status).toBe(
-        400,
-      );
+      expect(
+        (await get(buildAuthorizePath(address, { redirect_uri: "https://chatgpt.com/connector_platform_oauth_redirect" }))).status,
+      ).toBe(400);
   });
 
   test("on a host of ours is none, and nothing is asked", async () => {
     const asked: string[] = [];
-    const fetchPage = async ({ url }: PageRequest): Promise<PageAnswer> => {
+    const fetchPage = async ({ url }: PageRequest): Promise<PageFetchResult> => {
       asked.push(url);
       return { outcome: "unreached", reason: "network" };
     };
     const deployment = { ...(env as unknown as Env), ...productionSettings };
-    const app = buildApp(changedServices(await openPlatform(deployment), { fetchPage }));
+    const app = buildApp(createServicesWith(await createPlatform(deployment), { fetchPage }));
     for (const host of ["mcp", "app", "api", "verify"]) {
-      const path = authorizePath(`https://${host}.svc.test/client.json`, { redirect_uri, resource: "https://mcp.svc.test/mcp" });
+      const path = buildAuthorizePath(`https://${host}.svc.test/client.json`, { redirect_uri, resource: "https://mcp.svc.test/mcp" });
       expect((await app.fetch(new Request(`https://app.svc.test${path}`), deployment, createExecutionContext())).status).toBe(400);
     }
     expect(asked).toEqual([]);
@@ -827,20 +831,20 @@ describe("a program with a document", () => {
       "https://localhost/a",
       "https://x.com/a#b",
     ])
-      expect((await get(authorizePath(odd, { redirect_uri }))).status, odd).toBe(400);
+      expect((await get(buildAuthorizePath(odd, { redirect_uri }))).status, odd).toBe(400);
     expect(asked).toEqual([]);
   });
 });
 
 describe("POST /oauth/revoke", () => {
   test("ends a token for whoever has it, and says the same of any other", async () => {
-    const { token } = await mint("consumer");
+    const { token } = await createToken("consumer");
     for (const text of ["x", token.replace(/.$/, (last) => (last === "A" ? "B" : "A"))])
-      expect((await call("/oauth/revoke", form({ token: text }))).status).toBe(200);
-    expect((await rpc(token, "ping")).status).toBe(200);
-    const answer = await call("/oauth/revoke", form({ token }));
+      expect((await call("/oauth/revoke", buildForm({ token: text }))).status).toBe(200);
+    expect((await callMethod(token, "ping")).status).toBe(200);
+    const answer = await call("/oauth/revoke", buildForm({ token }));
     expect([answer.status, answer.text]).toEqual([200, ""]);
-    expect((await rpc(token, "ping")).status).toBe(401);
-    expect(outcome(await call("/oauth/revoke", form({})))).toBe("400 invalid_request");
+    expect((await callMethod(token, "ping")).status).toBe(401);
+    expect(outcome(await call("/oauth/revoke", buildForm({})))).toBe("400 invalid_request");
   });
 });

@@ -1,14 +1,14 @@
 // The agent server through its door: JSON-RPC over POST as the specification has it.
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { bearer, callTool, mint, post, resultIn, rpc, type Minted } from "../support/agents.ts";
-import { call, get, productionSettings, serviceWith, world } from "../support/world.ts";
+import { bearerHeader, callTool, createToken, postToAgentServer, parseResult, callMethod, type CreatedToken } from "../support/agents.ts";
+import { call, getWithKey, productionSettings, createServiceCall, world } from "../support/world.ts";
 
-let consumer: Minted;
-let business: Minted;
+let consumer: CreatedToken;
+let business: CreatedToken;
 beforeAll(async () => {
-  consumer = await mint("consumer");
-  business = await mint("business");
+  consumer = await createToken("consumer");
+  business = await createToken("business");
 });
 let clock = Date.now();
 // One token asks more often here than a token may in a minute.
@@ -25,7 +25,7 @@ const errorIn = ({ status, body }: { status: number; body: { error?: { code: num
 describe("initialize", () => {
   test("answers 2025-03-26, whatever version is asked for", async () => {
     for (const params of [{ protocolVersion: "2025-03-26" }, { protocolVersion: "2099-01-01", capabilities: {} }, {}, undefined]) {
-      const { status, headers, body } = await rpc(consumer.token, "initialize", params);
+      const { status, headers, body } = await callMethod(consumer.token, "initialize", params);
       expect([status, headers.get("content-type")]).toEqual([200, "application/json"]);
       expect(body).toEqual({
         jsonrpc: "2.0",
@@ -41,7 +41,7 @@ describe("initialize", () => {
   });
 
   test("sets no session and no cookie", async () => {
-    const { headers } = await rpc(consumer.token, "initialize", {});
+    const { headers } = await callMethod(consumer.token, "initialize", {});
     expect([headers.get("mcp-session-id"), headers.get("set-cookie"), headers.get("access-control-allow-origin")]).toEqual([
       null,
       null,
@@ -53,34 +53,39 @@ describe("initialize", () => {
 
 describe("a request", () => {
   test("ping is answered with nothing", async () => {
-    expect((await rpc(business.token, "ping")).body).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
+    expect((await callMethod(business.token, "ping")).body).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
   });
 
   test("of an unknown method is -32601 with 200", async () => {
     for (const method of ["resources/list", "TOOLS/LIST", "tools/list ", "__proto__", "constructor"])
-      expect(errorIn(await rpc(consumer.token, method))).toBe("200 -32601");
+      expect(errorIn(await callMethod(consumer.token, method))).toBe("200 -32601");
   });
 
   test("of a tool without a name is -32602 with 200", async () => {
     for (const params of [undefined, {}, { name: 7 }, { name: null }, ["svc_get_audit"]])
-      expect(errorIn(await rpc(consumer.token, "tools/call", params))).toBe("200 -32602");
+      expect(errorIn(await callMethod(consumer.token, "tools/call", params))).toBe("200 -32602");
   });
 
   test("without an id runs nothing and is 202 with no body", async () => {
     for (const method of ["notifications/initialized", "tools/call", "no/such/method"]) {
-      const { status, text } = await post({ jsonrpc: "2.0", method, params: { name: "svc_get_audit" } }, bearer(consumer.token));
+      const { status, text } = await postToAgentServer(
+        { jsonrpc: "2.0", method, params: { name: "svc_get_audit" } },
+        bearerHeader(consumer.token),
+      );
       expect([status, text]).toEqual([202, ""]);
     }
   });
 
   test("is answered under the id it has", async () => {
     for (const id of [0, -1, 1.5, "", "x".repeat(10_000)])
-      expect((await post({ jsonrpc: "2.0", id, method: "ping" }, bearer(consumer.token))).body.id).toBe(id);
+      expect((await postToAgentServer({ jsonrpc: "2.0", id, method: "ping" }, bearerHeader(consumer.token))).body.id).toBe(id);
   });
 
   test("is understood whatever it is called and whatever it accepts", async () => {
     for (const headers of [{ "content-type": "text/plain" }, { accept: "text/event-stream" }, { "mcp-protocol-version": "1999-01-01" }])
-      expect((await post({ jsonrpc: "2.0", id: 1, method: "ping" }, { ...bearer(consumer.token), ...headers })).status).toBe(200);
+      expect(
+        (await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping" }, { ...bearerHeader(consumer.token), ...headers })).status,
+      ).toBe(200);
   });
 });
 
@@ -89,14 +94,14 @@ describe("a token", () => {
     ["none", {}],
     ["an empty one", { authorization: "" }],
     ["the scheme alone", { authorization: "Bearer" }],
-    ["one that nobody has", bearer(`pat_00${"A".repeat(43)}`)],
-    ["one of a home that is not there", bearer(`pat_zz${"A".repeat(43)}`)],
-    ["an API key", bearer(world.acme.keys.live)],
-    ["a session", bearer(`ses_00${"A".repeat(43)}`)],
+    ["one that nobody has", bearerHeader(`pat_00${"A".repeat(43)}`)],
+    ["one of a home that is not there", bearerHeader(`pat_zz${"A".repeat(43)}`)],
+    ["an API key", bearerHeader(world.acme.keys.live)],
+    ["a session", bearerHeader(`ses_00${"A".repeat(43)}`)],
     ["Basic", { authorization: `Basic ${btoa("pat_00:")}` }],
   ];
   test.each(wrong)("%s is -32001 with 401", async (_, headers) => {
-    const answer = await post({ jsonrpc: "2.0", id: "mine", method: "no/such" }, headers);
+    const answer = await postToAgentServer({ jsonrpc: "2.0", id: "mine", method: "no/such" }, headers);
     expect(errorIn(answer)).toBe("401 -32001");
     expect(answer.body.id).toBe("mine");
     expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer/);
@@ -113,24 +118,24 @@ describe("a token", () => {
       consumer.token,
     ])
       outcomes[authorization.replaceAll(consumer.token, "T")] = (
-        await post({ jsonrpc: "2.0", id: 1, method: "ping" }, { authorization })
+        await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping" }, { authorization })
       ).status;
     expect(outcomes).toEqual({ "bearer T": 200, "BEARER T": 200, "Bearer  T": 401, "Bearer T, Bearer T": 401, "Bearer T x": 401, T: 401 });
   });
 
   test("is asked for before the body is looked at, and in the header alone", async () => {
-    expect(errorIn(await post("{"))).toBe("401 -32001");
-    expect(errorIn(await post({ jsonrpc: "2.0", id: 1, method: "ping", token: consumer.token, authorization: consumer.token }))).toBe(
-      "401 -32001",
-    );
+    expect(errorIn(await postToAgentServer("{"))).toBe("401 -32001");
+    expect(
+      errorIn(await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping", token: consumer.token, authorization: consumer.token })),
+    ).toBe("401 -32001");
     const { status } = await call(`/mcp?token=${consumer.token}&access_token=${consumer.token}`, { method: "POST", body: "{}" });
     expect(status).toBe(401);
   });
 
   test("opens nothing of the API, whose keys open nothing here", async () => {
     for (const { token } of [consumer, business]) {
-      expect((await get("/v1/certs", token)).status).toBe(401);
-      expect((await get("/v1/events", token)).status).toBe(401);
+      expect((await getWithKey("/v1/certs", token)).status).toBe(401);
+      expect((await getWithKey("/v1/events", token)).status).toBe(401);
       expect((await call("/v1/auth/session", { headers: { cookie: `svc_session=${token}` } })).status).toBe(401);
     }
   });
@@ -153,20 +158,20 @@ describe("what is no message", () => {
     ["an answer", '{"jsonrpc":"2.0","id":1,"result":{}}'],
   ];
   test.each(malformed)("%s is -32600 with 400", async (_, body) => {
-    const answer = await post(body, bearer(consumer.token));
+    const answer = await postToAgentServer(body, bearerHeader(consumer.token));
     expect(errorIn(answer)).toBe("400 -32600");
     expect(answer.body.jsonrpc).toBe("2.0");
   });
 
   test("larger than 256 KiB is -32600 with 413", async () => {
-    expect(errorIn(await post(" ".repeat(256 * 1_024 + 1), bearer(consumer.token)))).toBe("413 -32600");
+    expect(errorIn(await postToAgentServer(" ".repeat(256 * 1_024 + 1), bearerHeader(consumer.token)))).toBe("413 -32600");
   });
 
   test("nested as deep as clients' capabilities is read, and deeper is not", async () => {
     const nested = (levels: number) =>
       `{"jsonrpc":"2.0","id":1,"method":"ping","params":${'{"a":'.repeat(levels - 1)}1${"}".repeat(levels)}`;
-    expect((await post(nested(32), bearer(consumer.token))).status).toBe(200);
-    expect(errorIn(await post(nested(33), bearer(consumer.token)))).toBe("400 -32600");
+    expect((await postToAgentServer(nested(32), bearerHeader(consumer.token))).status).toBe(200);
+    expect(errorIn(await postToAgentServer(nested(33), bearerHeader(consumer.token)))).toBe("400 -32600");
   });
 });
 
@@ -174,7 +179,10 @@ describe("a batch", () => {
   const ping = (id?: number) => ({ jsonrpc: "2.0", ...(id !== undefined && { id }), method: "ping" });
 
   test("is answered in its order, without its notifications", async () => {
-    const { status, body } = await post([ping(2), ping(), { jsonrpc: "2.0", id: 1, method: "no/such" }, 7], bearer(consumer.token));
+    const { status, body } = await postToAgentServer(
+      [ping(2), ping(), { jsonrpc: "2.0", id: 1, method: "no/such" }, 7],
+      bearerHeader(consumer.token),
+    );
     expect(status).toBe(200);
     expect(body).toEqual([
       { jsonrpc: "2.0", id: 2, result: {} },
@@ -184,24 +192,24 @@ describe("a batch", () => {
   });
 
   test("of notifications alone is 202", async () => {
-    expect(await post([ping(), ping()], bearer(consumer.token))).toMatchObject({ status: 202, text: "" });
+    expect(await postToAgentServer([ping(), ping()], bearerHeader(consumer.token))).toMatchObject({ status: 202, text: "" });
   });
 
   test("may hold twenty and no more, and not none", async () => {
     const of = (count: number) => Array.from({ length: count }, (_, at) => ping(at));
-    expect((await post(of(20), bearer(consumer.token))).body).toHaveLength(20);
-    expect(errorIn(await post(of(21), bearer(consumer.token)))).toBe("400 -32600");
-    expect(errorIn(await post([], bearer(consumer.token)))).toBe("400 -32600");
+    expect((await postToAgentServer(of(20), bearerHeader(consumer.token))).body).toHaveLength(20);
+    expect(errorIn(await postToAgentServer(of(21), bearerHeader(consumer.token)))).toBe("400 -32600");
+    expect(errorIn(await postToAgentServer([], bearerHeader(consumer.token)))).toBe("400 -32600");
   });
 
   test("in which nothing is a message is 400", async () => {
-    const { status, body } = await post([1, [ping(1)]], bearer(consumer.token));
+    const { status, body } = await postToAgentServer([1, [ping(1)]], bearerHeader(consumer.token));
     expect(status).toBe(400);
     expect(body.map(({ error }: { error: { code: number } }) => error.code)).toEqual([-32600, -32600]);
   });
 
   test("is no place to begin a session", async () => {
-    const { status, body } = await post([{ ...ping(1), method: "initialize" }, ping(2)], bearer(consumer.token));
+    const { status, body } = await postToAgentServer([{ ...ping(1), method: "initialize" }, ping(2)], bearerHeader(consumer.token));
     expect([status, body[0].error.code, body[1].result]).toEqual([200, -32600, {}]);
   });
 });
@@ -209,7 +217,7 @@ describe("a batch", () => {
 describe("other ways to ask", () => {
   test("only POST is possible, and nothing is streamed", async () => {
     for (const method of ["GET", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
-      const answer = await call("/mcp", { method, headers: { ...bearer(consumer.token), accept: "text/event-stream" } });
+      const answer = await call("/mcp", { method, headers: { ...bearerHeader(consumer.token), accept: "text/event-stream" } });
       expect(errorIn(answer)).toBe("405 -32600");
       expect(answer.headers.get("allow")).toBe("POST");
     }
@@ -224,13 +232,15 @@ describe("other ways to ask", () => {
       "http://localhost.evil.example",
       "http://svc.test:81",
     ]) {
-      const answer = await post({ jsonrpc: "2.0", id: 1, method: "ping" }, { ...bearer(consumer.token), origin });
+      const answer = await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping" }, { ...bearerHeader(consumer.token), origin });
       expect([origin, errorIn(answer)]).toEqual([origin, "403 -32600"]);
       expect(answer.headers.get("access-control-allow-origin")).toBeNull();
       expect((await call("/mcp", { method: "OPTIONS", headers: { origin } })).status).toBe(403);
     }
     for (const origin of ["http://svc.test", "http://localhost:6274", "http://127.0.0.1", "http://[::1]:9"])
-      expect((await post({ jsonrpc: "2.0", id: 1, method: "ping" }, { ...bearer(consumer.token), origin })).status).toBe(200);
+      expect((await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping" }, { ...bearerHeader(consumer.token), origin })).status).toBe(
+        200,
+      );
   });
 
   test("on a developer's machine a name of somebody else's is not served", async () => {
@@ -239,12 +249,16 @@ describe("other ways to ask", () => {
       ["http://localhost:8787", 401],
       ["http://127.0.0.1:9", 401],
     ] as const)
-      expect((await post({ jsonrpc: "2.0", id: 1, method: "ping" }, {}, serviceWith({}, host))).status).toBe(status);
+      expect((await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping" }, {}, createServiceCall({}, host))).status).toBe(status);
   });
 
   test("in production the agent server has a host of its own, and loopback is foreign", async () => {
     const at = (host: string, headers: Record<string, string> = {}) =>
-      post({ jsonrpc: "2.0", id: 1, method: "ping" }, { ...bearer(consumer.token), ...headers }, serviceWith(productionSettings, host));
+      postToAgentServer(
+        { jsonrpc: "2.0", id: 1, method: "ping" },
+        { ...bearerHeader(consumer.token), ...headers },
+        createServiceCall(productionSettings, host),
+      );
     expect((await at("https://mcp.svc.test")).status).toBe(200);
     expect((await at("https://mcp.svc.test", { origin: "https://app.svc.test" })).status).toBe(200);
     expect((await at("https://mcp.svc.test", { origin: "http://localhost" })).status).toBe(403);
@@ -262,7 +276,7 @@ describe("an outage", () => {
 
   test("while the token is looked up is -32000 with 500", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const answer = await rpc(consumer.token, "ping", undefined, serviceWith({ DB: away }));
+    const answer = await callMethod(consumer.token, "ping", undefined, createServiceCall({ DB: away }));
     expect(errorIn(answer)).toBe("500 -32000");
     expect([answer.body.id, answer.headers.get("retry-after")]).toEqual([1, "1"]);
     vi.restoreAllMocks();
@@ -270,12 +284,12 @@ describe("an outage", () => {
 
   test("that keeps a call out of the audit chain keeps its result back", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const service = serviceWith({ DB: readOnly });
+    const service = createServiceCall({ DB: readOnly });
     const answer = await callTool(business.token, "svc_list_events", {}, service);
     expect(errorIn(answer)).toBe("500 -32000");
     expect(answer.body.result).toBeUndefined();
     const call = (id: number, method: string) => ({ jsonrpc: "2.0", id, method, params: { name: "svc_list_events" } });
-    const batch = await post([call(1, "ping"), call(2, "tools/call"), call(3, "ping")], bearer(business.token), service);
+    const batch = await postToAgentServer([call(1, "ping"), call(2, "tools/call"), call(3, "ping")], bearerHeader(business.token), service);
     expect(batch.status).toBe(500);
     expect(batch.body).toMatchObject([
       { id: 1, result: {} },
@@ -289,9 +303,9 @@ describe("an outage", () => {
   test("of the limit's object is -32000 too, and a mistake of ours is -32603 without a word of its cause", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const limiter = { getByName: () => ({ take: () => Promise.reject(new Error("Network connection lost.")) }) };
-    expect(errorIn(await rpc(consumer.token, "ping", undefined, serviceWith({ RATE_LIMITER: limiter })))).toBe("500 -32000");
+    expect(errorIn(await callMethod(consumer.token, "ping", undefined, createServiceCall({ RATE_LIMITER: limiter })))).toBe("500 -32000");
     const broken = { getByName: () => ({ take: () => Promise.reject(new TypeError("the secret cause")) }) };
-    const answer = await rpc(consumer.token, "ping", undefined, serviceWith({ RATE_LIMITER: broken }));
+    const answer = await callMethod(consumer.token, "ping", undefined, createServiceCall({ RATE_LIMITER: broken }));
     expect(errorIn(answer)).toBe("500 -32603");
     expect(answer.text).not.toContain("secret");
     vi.restoreAllMocks();
@@ -306,7 +320,7 @@ describe("tools", () => {
       [business, "svc_update_field", "consumer"],
     ] as const)
       for (const args of [undefined, {}, { cursor: "nonsense" }, [], null, 7, { share_id: "shr_00000000000000000000000000" }])
-        expect(resultIn(await callTool(token, name, args)), name).toEqual({
+        expect(parseResult(await callTool(token, name, args)), name).toEqual({
           isError: true,
           text: `tool ${name} requires a ${realm} token`,
         });

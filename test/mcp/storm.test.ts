@@ -1,17 +1,17 @@
 // A storm: many assistants at once, everything they can call, and in the middle of it tokens that end. From the moment an end is answered
 // nothing is opened by that token, whatever is under way; every call that was answered stands in its person's history once; nobody sees
 // anything of somebody else's; and afterwards shares are the same rows but for what was revoked.
-//   STORM_AGENTS=60 npm run torture -- agents
+//   STORM_AGENTS=60 npm run stress -- agents
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { callTool, mint, mintWith } from "../support/agents.ts";
-import { settled } from "../support/settled.ts";
-import { grant, person, type SignedPerson } from "../support/sharing.ts";
-import { call, issue, serviceWith, type Answer } from "../support/world.ts";
+import { callTool, createToken, createTokenWith } from "../support/agents.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { grantShare, signInPerson, type SignedPerson } from "../support/sharing.ts";
+import { call, issueCertificate, createServiceCall, type TestResponse } from "../support/world.ts";
 
 const persons = Number(env.STORM_AGENTS ?? 6);
 const callsEach = 24;
-const service = serviceWith({ LIMIT_AGENT_TOKEN: "100000/60", LIMIT_FIELD_CHANGES: "100000/60" });
+const service = createServiceCall({ LIMIT_AGENT_TOKEN: "100000/60", LIMIT_FIELD_CHANGES: "100000/60" });
 
 interface Someone {
   readonly signed: SignedPerson;
@@ -27,10 +27,10 @@ interface Someone {
 }
 
 const arrived = async (): Promise<Someone> => {
-  const signed = await person();
+  const signed = await signInPerson();
   const tokens = [];
-  for (let at = 0; at < 3; at += 1) tokens.push((await mintWith("consumer", signed.headers)).body.data);
-  const shares = [(await grant(signed)).share.id, (await grant(signed)).share.id];
+  for (let at = 0; at < 3; at += 1) tokens.push((await createTokenWith("consumer", signed.headers)).body.data);
+  const shares = [(await grantShare(signed)).share.id, (await grantShare(signed)).share.id];
   return { signed, tokens, shares, ended: new Set(), answered: new Map(), seen: new Set(), late: 0 };
 };
 
@@ -50,7 +50,7 @@ const called = async (someone: Someone, others: Someone, turn: number): Promise<
   const agent = someone.tokens[turn % someone.tokens.length] as Someone["tokens"][number];
   const [name, args] = (turns[turn % turns.length] as (typeof turns)[number])(someone, others, turn);
   const hadEnded = someone.ended.has(agent.id); // before the call is made
-  const answer: Answer = await callTool(agent.token, name, args, service);
+  const answer: TestResponse = await callTool(agent.token, name, args, service);
   if (hadEnded) someone.late += 1;
   if (hadEnded) expect(answer.status).toBe(401);
   else expect([200, 401]).toContain(answer.status);
@@ -85,11 +85,11 @@ const patienceMs = 30_000 + persons * 10_000; // a minute and a half for six on 
 test(
   "many assistants at once, with ends in the middle: nothing after an end, every answer entered, nothing of others, nothing granted",
   async () => {
-    await issue();
+    await issueCertificate();
     const people: Someone[] = [];
     for (let at = 0; at < persons; at += 1) people.push(await arrived());
-    const business = await mint("business");
-    await settled();
+    const business = await createToken("business");
+    await waitUntilSettled();
     const before = {
       shares: await shareRows(),
       certificates: (await env.DB.prepare("SELECT * FROM certificates ORDER BY id").all()).results,
@@ -104,7 +104,7 @@ test(
         await Promise.all(Array.from({ length: callsEach / 2 }, (_, turn) => called(someone, others, turn + callsEach / 2)));
       }),
     );
-    await settled();
+    await waitUntilSettled();
 
     for (const someone of people) {
       expect(someone.late).toBe(callsEach / 2 / 3);

@@ -3,30 +3,44 @@ import "@cantoo/pdf-lib"; // hundreds of modules: loaded here, so that no test's
 import { env } from "cloudflare:workers";
 import { DomUtils } from "htmlparser2";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { removalIdOf } from "../../core/ids.ts";
-import { recordRemovalProgress } from "../../workers/operations/consumers/removals.ts";
-import { rpc } from "../support/agents.ts";
-import { browsing, hiddenFields, parsed, to, wordsOf, type Browsing } from "../support/app-pages.ts";
-import { playProvider } from "../support/billing.ts";
-import { changedServices } from "../support/changed-services.ts";
-import { codeFor, forgetCodes, wrongFor } from "../support/people.ts";
+import { parseRemovalId } from "../../core/ids.ts";
+import { recordRemovalProgress } from "../../workers/operations/consumers/record-removal-progress.ts";
+import { callMethod } from "../support/agents.ts";
+import {
+  createBrowserSession,
+  parseFormFields,
+  parsePage,
+  describeRedirect,
+  getPageText,
+  type BrowserSession,
+} from "../support/browser-session.ts";
+import { mockProvider } from "../support/billing.ts";
+import { createServicesWith } from "../support/changed-services.ts";
+import { findEmailCode, clearCodes, differentCode } from "../support/people.ts";
 import { platform } from "../support/scenarios.ts";
-import { settled } from "../support/settled.ts";
-import { grant, outcome, person, type SignedPerson } from "../support/sharing.ts";
-import { call, serviceWith, world } from "../support/world.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { grantShare, describeOutcome, signInPerson, type SignedPerson } from "../support/sharing.ts";
+import { call, createServiceCall, world } from "../support/world.ts";
 import type { ReadPage } from "./page.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
-const browserOf = ({ headers }: SignedPerson, ...more: [Parameters<typeof browsing>[1]?, Parameters<typeof browsing>[2]?]): Browsing =>
-  browsing(headers.cookie, ...more);
+const browserOf = (
+  { headers }: SignedPerson,
+  ...more: [Parameters<typeof createBrowserSession>[1]?, Parameters<typeof createBrowserSession>[2]?]
+): BrowserSession => createBrowserSession(headers.cookie, ...more);
 const actionsOf = ({ document }: ReadPage): readonly string[] =>
   DomUtils.getElementsByTagName("form", document).map(({ attribs }) => attribs.action ?? "");
 
 /** Posts the form of a page that it has under the session of somebody else, or from another site. */
-const elsewhere = async (browser: Browsing, page: ReadPage, action: string, fields: Record<string, string> = {}): Promise<number[]> => {
-  const stranger = browserOf(await person({}));
-  const sent = { ...hiddenFields(page, action), ...fields };
+const elsewhere = async (
+  browser: BrowserSession,
+  page: ReadPage,
+  action: string,
+  fields: Record<string, string> = {},
+): Promise<number[]> => {
+  const stranger = browserOf(await signInPerson({}));
+  const sent = { ...parseFormFields(page, action), ...fields };
   const answers = [
     await stranger.post(action, sent),
     await browser.post(action, sent, { "sec-fetch-site": "cross-site" }),
@@ -37,31 +51,31 @@ const elsewhere = async (browser: Browsing, page: ReadPage, action: string, fiel
 
 describe("agents and apps", () => {
   test("a token is shown once, in the answer to the form, however often that is sent", async () => {
-    const browser = browserOf(await person({}));
+    const browser = browserOf(await signInPerson({}));
     const page = await browser.open("/app/agents");
-    expect(wordsOf(page)).toContain("No assistant has access.");
-    const made = parsed(await browser.send(page, "/app/agents", { name: "My helper" }));
+    expect(getPageText(page)).toContain("No assistant has access.");
+    const made = parsePage(await browser.send(page, "/app/agents", { name: "My helper" }));
     expect([made.status, made.headers.get("cache-control")]).toEqual([200, "no-store"]);
     const secret = /pat_[\w-]{20,}/.exec(made.text)?.[0] as string;
-    expect(wordsOf(made)).toContain("Copy it now. It is not shown again.");
-    const works = async (): Promise<number> => (await rpc(secret, "tools/list")).status;
+    expect(getPageText(made)).toContain("Copy it now. It is not shown again.");
+    const works = async (): Promise<number> => (await callMethod(secret, "tools/list")).status;
     expect(await works()).toBe(200);
-    const again = parsed(await browser.send(page, "/app/agents", { name: "My helper" }));
+    const again = parsePage(await browser.send(page, "/app/agents", { name: "My helper" }));
     expect(again.text).not.toMatch(/pat_[\w-]{20,}/);
-    expect(wordsOf(again)).toContain("It was shown already. Make a new one if you lost it.");
+    expect(getPageText(again)).toContain("It was shown already. Make a new one if you lost it.");
     const list = await browser.open("/app/agents");
     expect(list.text).not.toContain(secret);
-    expect(wordsOf(list).split("My helper").length).toBe(2);
-    expect(wordsOf(list)).toContain("Not used yet");
-    expect(to(await browser.send(list, "/app/agents/remove"))).toBe("303 /app/agents");
-    const after = wordsOf(await browser.open("/app/agents"));
+    expect(getPageText(list).split("My helper").length).toBe(2);
+    expect(getPageText(list)).toContain("Not used yet");
+    expect(describeRedirect(await browser.send(list, "/app/agents/remove"))).toBe("303 /app/agents");
+    const after = getPageText(await browser.open("/app/agents"));
     expect(after).toContain("The assistant is shut out.");
     expect(after).toContain("No assistant has access.");
     expect(await works()).toBe(401);
   });
 
   test("pressed many times at once, the form makes one token", async () => {
-    const browser = browserOf(await person({}));
+    const browser = browserOf(await signInPerson({}));
     const page = await browser.open("/app/agents");
     const answers = await Promise.all(Array.from({ length: 8 }, () => browser.send(page, "/app/agents", { name: "One" })));
     expect(answers.filter(({ text }) => /pat_[\w-]{20,}/.test(text))).toHaveLength(1);
@@ -69,7 +83,7 @@ describe("agents and apps", () => {
   });
 
   test("a name that is too long comes back; with ten tokens one must go first; somebody else's cannot be ended", async () => {
-    const browser = browserOf(await person({}));
+    const browser = browserOf(await signInPerson({}));
     const page = await browser.open("/app/agents");
     const refused = await browser.send(page, "/app/agents", { name: "x".repeat(81) });
     expect([refused.status, refused.text.includes("At most 80 characters in one line.")]).toEqual([400, true]);
@@ -77,63 +91,63 @@ describe("agents and apps", () => {
     expect(refused.text).toContain(`value="${"x".repeat(81)}"`);
     for (let count = 0; count < 10; count += 1)
       await browser.send(await browser.open("/app/agents"), "/app/agents", { name: `Nr ${count}` });
-    expect(wordsOf(await browser.open("/app/agents"))).toContain("Remove one first.");
+    expect(getPageText(await browser.open("/app/agents"))).toContain("Remove one first.");
     const over = await browser.send(page, "/app/agents", { name: "Eleventh" });
     expect([over.status, over.text.includes("Remove one first.")]).toEqual([409, true]);
-    const eve = browserOf(await person({}));
+    const eve = browserOf(await signInPerson({}));
     await eve.send(await eve.open("/app/agents"), "/app/agents", { name: "Hers" });
-    const theirs = hiddenFields(await eve.open("/app/agents"), "/app/agents/remove").id as string;
+    const theirs = parseFormFields(await eve.open("/app/agents"), "/app/agents/remove").id as string;
     await browser.send(await browser.open("/app/agents"), "/app/agents/remove", { id: theirs });
-    expect(wordsOf(await eve.open("/app/agents"))).toContain("Hers");
+    expect(getPageText(await eve.open("/app/agents"))).toContain("Hers");
   });
 
   test("U5: a form from elsewhere makes and ends nothing", async () => {
-    const browser = browserOf(await person({}));
+    const browser = browserOf(await signInPerson({}));
     const page = await browser.open("/app/agents");
     expect(await elsewhere(browser, page, "/app/agents", { name: "Eve" })).toEqual([403, 403, 403]);
     await browser.send(page, "/app/agents", { name: "Mine" });
     const list = await browser.open("/app/agents");
     expect(await elsewhere(browser, list, "/app/agents/remove")).toEqual([403, 403, 403]);
-    expect(wordsOf(await browser.open("/app/agents"))).toContain("Mine");
+    expect(getPageText(await browser.open("/app/agents"))).toContain("Mine");
   });
 });
 
 describe("removals", () => {
   const onPlan = async (): Promise<SignedPerson> => {
-    const by = await person({});
+    const by = await signInPerson({});
     const { id } = (await by.get("/v1/me")).body.data;
     await env.DB.prepare("UPDATE consumers SET plan = 'white_glove' WHERE id = ?").bind(id).run();
     return by;
   };
 
   test("are a part of a paid plan: without it the page says so and asks nobody", async () => {
-    const by = await person({});
+    const by = await signInPerson({});
     const page = await browserOf(by).open("/app/removals");
-    expect(wordsOf(page)).toContain("No removal asked for yet.");
-    expect(wordsOf(page)).toContain("This is part of a paid plan.");
+    expect(getPageText(page)).toContain("No removal asked for yet.");
+    expect(getPageText(page)).toContain("This is part of a paid plan.");
     expect(actionsOf(page)).not.toContain("/app/removals");
     const upgrade = "/app/removals/upgrade";
     expect(page.text).toContain(`href="${upgrade}"`);
-    playProvider();
-    expect(to(await browserOf(by).open(upgrade))).toBe("303 https://checkout.stripe.com/c/pay/cs_test");
+    mockProvider();
+    expect(describeRedirect(await browserOf(by).open(upgrade))).toBe("303 https://checkout.stripe.com/c/pay/cs_test");
     expect((await browserOf(by, undefined, { "sec-fetch-site": "cross-site" }).open(upgrade)).status).toBe(403);
     vi.restoreAllMocks();
-    playProvider(() => Response.error());
+    mockProvider(() => Response.error());
     expect((await browserOf(by).open(upgrade)).status).toBe(503);
     vi.restoreAllMocks();
     const none = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", "STRIPE_PRICE_BUSINESS", "STRIPE_PRICE_WHITE_GLOVE"];
-    const nothingSold = serviceWith(Object.fromEntries(none.map((name) => [name, ""])));
+    const nothingSold = createServiceCall(Object.fromEntries(none.map((name) => [name, ""])));
     const without = await browserOf(by, nothingSold).open("/app/removals");
-    expect(wordsOf(without)).toContain("It cannot be bought here at the moment.");
+    expect(getPageText(without)).toContain("It cannot be bought here at the moment.");
     expect(without.text).not.toContain(upgrade);
-    expect(to(await browserOf(by, nothingSold).open(upgrade))).toBe("303 /app/removals");
-    const { form } = hiddenFields(await browserOf(await onPlan()).open("/app/removals"), "/app/removals") as { form: string };
+    expect(describeRedirect(await browserOf(by, nothingSold).open(upgrade))).toBe("303 /app/removals");
+    const { form } = parseFormFields(await browserOf(await onPlan()).open("/app/removals"), "/app/removals") as { form: string };
     expect((await browserOf(by).post("/app/removals", { form, "target.spokeo": "on", authorize: "on" })).status).toBe(403);
     expect((await by.get("/v1/me/removals")).body.data.removals).toEqual([]);
   });
 
   test("more in a day than anybody needs are a page that says the wait in hours, in each language", async () => {
-    const browser = browserOf(await onPlan(), serviceWith({ LIMIT_REMOVALS: "1/86400" }));
+    const browser = browserOf(await onPlan(), createServiceCall({ LIMIT_REMOVALS: "1/86400" }));
     const ask = async (language: string) =>
       browser.send(await browser.open(`/app/removals?lang=${language}`), "/app/removals", { "target.spokeo": "on", authorize: "on" });
     expect((await ask("en")).status).toBe(303);
@@ -143,7 +157,11 @@ describe("removals", () => {
       ["fr-CA", "Attendez 24 heures, puis réessayez."],
     ] as const) {
       const refused = await ask(language);
-      expect([refused.status, refused.headers.get("retry-after"), wordsOf(parsed(refused)).includes(wait)]).toEqual([429, "86400", true]);
+      expect([refused.status, refused.headers.get("retry-after"), getPageText(parsePage(refused)).includes(wait)]).toEqual([
+        429,
+        "86400",
+        true,
+      ]);
     }
   });
 
@@ -166,11 +184,11 @@ describe("removals", () => {
     expect((await by.get("/v1/me/removals")).body.data.removals).toEqual([]);
     expect(await elsewhere(browser, page, "/app/removals", { "target.spokeo": "on", authorize: "on" })).toEqual([403, 403, 403]);
     const asked = await browser.send(page, "/app/removals", { "target.spokeo": "on", "target.radaris": "on", authorize: "on" });
-    expect(to(asked)).toMatch(/^303 \/app\/removals\/rmv_/);
-    const shown = wordsOf(await browser.open(asked.headers.get("location") as string));
+    expect(describeRedirect(asked)).toMatch(/^303 \/app\/removals\/rmv_/);
+    const shown = getPageText(await browser.open(asked.headers.get("location") as string));
     expect(shown).toContain("We ask them in your name.");
     expect(shown).toContain("The affidavit is made when each of them has answered.");
-    expect(wordsOf(await browser.open("/app/removals"))).toContain("Radaris, Spokeo");
+    expect(getPageText(await browser.open("/app/removals"))).toContain("Radaris, Spokeo");
     const [removal] = (await by.get("/v1/me/removals")).body.data.removals;
     expect(removal.targets.map(({ name }: { name: string }) => name)).toEqual(["radaris", "spokeo"]);
   });
@@ -181,34 +199,34 @@ describe("removals", () => {
     const asked = await browser.send(await browser.open("/app/removals"), "/app/removals", { "target.spokeo": "on", authorize: "on" });
     const path = asked.headers.get("location") as string;
     const early = await browser.open(`${path}/affidavit`);
-    expect(to(early)).toBe(`303 ${path}`);
-    const services = changedServices(platform, {});
+    expect(describeRedirect(early)).toBe(`303 ${path}`);
+    const services = createServicesWith(platform, {});
     const recorded = await recordRemovalProgress(
       services,
-      removalIdOf(path.split("/").at(-1) as string),
+      parseRemovalId(path.split("/").at(-1) as string),
       new Map([["spokeo", "completed"]]),
     );
     expect(recorded.ok).toBe(true);
     const page = await browser.open(path);
-    expect(wordsOf(page)).toContain("Download the affidavit (PDF)");
+    expect(getPageText(page)).toContain("Download the affidavit (PDF)");
     expect(page.text).toContain(`href="${path}/affidavit"`);
     const file = await call(`${path}/affidavit`, { headers: by.headers });
     expect([file.status, file.headers.get("content-type"), file.text.slice(0, 5)]).toEqual([200, "application/pdf", "%PDF-"]);
     expect(file.headers.get("content-disposition")).toMatch(/^attachment; filename="affidavit-rmv_\w+\.pdf"$/);
-    const eve = browserOf(await person({}));
+    const eve = browserOf(await signInPerson({}));
     expect([(await eve.open(path)).status, (await eve.open(`${path}/affidavit`)).status]).toEqual([404, 404]);
-    expect(wordsOf(await eve.open(path))).toContain("There is no removal here");
+    expect(getPageText(await eve.open(path))).toContain("There is no removal here");
   });
 });
 
 describe("the download", () => {
   test("is the file of the API, made by a form of our own page, five an hour", async () => {
-    const by = await person();
-    await grant(by);
-    await settled();
+    const by = await signInPerson();
+    await grantShare(by);
+    await waitUntilSettled();
     const browser = browserOf(by);
     const page = await browser.open("/app/export");
-    expect(wordsOf(page)).toContain("One file with everything that is kept about you.");
+    expect(getPageText(page)).toContain("One file with everything that is kept about you.");
     expect((await browser.open("/app/history")).text).not.toContain("You downloaded your data");
     expect(await elsewhere(browser, page, "/app/export")).toEqual([403, 403, 403]);
     const file = await browser.send(page, "/app/export");
@@ -218,7 +236,7 @@ describe("the download", () => {
     expect(Object.keys(file.body)).toEqual(Object.keys(api));
     expect(file.body.profile.email).toBe(by.email);
     expect(file.body.shares).toEqual(api.shares);
-    await settled();
+    await waitUntilSettled();
     expect((await browser.open("/app/history")).text).toContain("You downloaded your data");
     const more = [];
     for (let count = 0; count < 4; count += 1) more.push((await browser.send(page, "/app/export")).status);
@@ -228,12 +246,12 @@ describe("the download", () => {
 
 describe("the end of the account", () => {
   test("says what ends, what is erased and what stays; needs the word, and signs out", async () => {
-    const by = await person();
-    const { share } = await grant(by);
+    const by = await signInPerson();
+    const { share } = await grantShare(by);
     const browser = browserOf(by);
     const page = await browser.open("/app/delete");
-    expect(wordsOf(page)).toContain("1 share stops, and 1 business must stop contacting you by the end of");
-    expect(wordsOf(page)).toContain("Certificates belong to the form that you sent");
+    expect(getPageText(page)).toContain("1 share stops, and 1 business must stop contacting you by the end of");
+    expect(getPageText(page)).toContain("Certificates belong to the form that you sent");
     expect(page.text.indexOf("Keep my account")).toBeLessThan(page.text.indexOf('class="primary">Delete'));
     const refused = await browser.send(page, "/app/delete", { confirm: "yes" });
     expect([refused.status, refused.text.includes("Type the word “delete”.")]).toEqual([400, true]);
@@ -241,51 +259,53 @@ describe("the end of the account", () => {
     expect(refused.text).toContain('value="yes"');
     expect(await elsewhere(browser, page, "/app/delete", { confirm: "delete" })).toEqual([403, 403, 403]);
     expect((await by.get("/v1/me")).status).toBe(200);
-    expect(to(await browser.send(page, "/app/delete", { confirm: " Delete " }))).toBe("303 /app/deleted");
+    expect(describeRedirect(await browser.send(page, "/app/delete", { confirm: " Delete " }))).toBe("303 /app/deleted");
     expect(browser.jar.has("svc_session")).toBe(false);
-    expect(wordsOf(await browser.open("/app/deleted"))).toContain("Your account is deleted");
-    expect(outcome(await by.get("/v1/me"))).toBe("401 unauthorized");
+    expect(getPageText(await browser.open("/app/deleted"))).toContain("Your account is deleted");
+    expect(describeOutcome(await by.get("/v1/me"))).toBe("401 unauthorized");
     const key = { headers: { authorization: `Bearer ${world.acme.keys.live}` } };
     expect((await call(`/v1/shares/${share.id}`, key)).body.data.status).toBe("revoked");
   });
 
   test("needs a proof of the last five minutes, by a code that is mailed on the way", async () => {
-    const by = await person({});
-    await forgetCodes();
+    const by = await signInPerson({});
+    await clearCodes();
     const browser = browserOf(by);
-    const { form } = hiddenFields(await browser.open("/app/delete"), "/app/delete") as { form: string };
+    const { form } = parseFormFields(await browser.open("/app/delete"), "/app/delete") as { form: string };
     const { id } = (await by.get("/v1/me")).body.data;
-    await env.DB.prepare("UPDATE sessions SET proved_at = proved_at - 300000 WHERE user_id = ?").bind(id).run();
+    await env.DB.prepare("UPDATE sessions SET verified_at = verified_at - 300000 WHERE user_id = ?").bind(id).run();
     const page = await browser.open("/app/delete");
-    expect(wordsOf(page)).toContain("First confirm that it is you");
+    expect(getPageText(page)).toContain("First confirm that it is you");
     expect(actionsOf(page)).not.toContain("/app/delete");
-    expect(to(await browser.post("/app/delete", { form, confirm: "delete" }))).toBe("303 /app/prove/delete");
+    expect(describeRedirect(await browser.post("/app/delete", { form, confirm: "delete" }))).toBe("303 /app/prove/delete");
     expect((await by.get("/v1/me")).status).toBe(200);
     const step = await browser.open("/app/prove/delete");
-    expect(wordsOf(step)).toContain(`We mail a six-digit code to ${by.email}.`);
-    expect(to(await browser.send(step, "/app/sign-in"))).toBe("303 /app/prove/delete");
-    const code = await codeFor(by.email);
+    expect(getPageText(step)).toContain(`We mail a six-digit code to ${by.email}.`);
+    expect(describeRedirect(await browser.send(step, "/app/sign-in"))).toBe("303 /app/prove/delete");
+    const code = await findEmailCode(by.email);
     const typing = await browser.open("/app/prove/delete");
-    expect(to(await browser.send(typing, "/app/code", { code: wrongFor(code) }))).toBe("303 /app/prove/delete?answer=failed");
-    expect(wordsOf(await browser.open("/app/prove/delete?answer=failed"))).toContain("Error: The code is not right");
-    expect(to(await browser.send(typing, "/app/code", { code }))).toBe("303 /app/prove/delete");
-    expect(to(await browser.open("/app/prove/delete"))).toBe("303 /app/delete");
+    expect(describeRedirect(await browser.send(typing, "/app/code", { code: differentCode(code) }))).toBe(
+      "303 /app/prove/delete?answer=failed",
+    );
+    expect(getPageText(await browser.open("/app/prove/delete?answer=failed"))).toContain("Error: The code is not right");
+    expect(describeRedirect(await browser.send(typing, "/app/code", { code }))).toBe("303 /app/prove/delete");
+    expect(describeRedirect(await browser.open("/app/prove/delete"))).toBe("303 /app/delete");
     const proved = await browser.open("/app/delete");
-    expect(to(await browser.send(proved, "/app/delete", { confirm: "delete" }))).toBe("303 /app/deleted");
+    expect(describeRedirect(await browser.send(proved, "/app/delete", { confirm: "delete" }))).toBe("303 /app/deleted");
   });
 
   test("takes the word of the language that the page is read in", async () => {
-    const browser = browserOf(await person({}), undefined, { "accept-language": "es" });
+    const browser = browserOf(await signInPerson({}), undefined, { "accept-language": "es" });
     const page = await browser.open("/app/delete");
     expect(page.text).toContain("«borrar»");
-    expect(to(await browser.send(page, "/app/delete", { confirm: "borrar" }))).toBe("303 /app/deleted");
-    expect(wordsOf(await browser.open("/app/deleted"))).toContain("Su cuenta está borrada");
+    expect(describeRedirect(await browser.send(page, "/app/delete", { confirm: "borrar" }))).toBe("303 /app/deleted");
+    expect(getPageText(await browser.open("/app/deleted"))).toContain("Su cuenta está borrada");
   });
 });
 
 test("whoever is not signed in gets the way in, at each of these addresses", async () => {
   for (const path of ["/app/agents", "/app/removals", "/app/export", "/app/delete", "/app/prove/delete"]) {
-    const page = await browsing().open(path);
-    expect([page.status, hiddenFields(page, "/app/sign-in").next]).toEqual([200, path]);
+    const page = await createBrowserSession().open(path);
+    expect([page.status, parseFormFields(page, "/app/sign-in").next]).toEqual([200, path]);
   }
 });

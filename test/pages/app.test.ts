@@ -2,98 +2,118 @@
 import { env } from "cloudflare:workers";
 import { DomUtils } from "htmlparser2";
 import { describe, expect, test } from "vitest";
-import { maxLookedThrough } from "../../durable-objects/audit-log/tables.ts";
-import { browsing, hiddenFields, parsed, to, wordsOf, type Browsing } from "../support/app-pages.ts";
-import { codeFor, forgetCodes, signIn, wrongFor } from "../support/people.ts";
+import { maxEntriesScanned } from "../../durable-objects/audit-log/tables.ts";
+import {
+  createBrowserSession,
+  parseFormFields,
+  parsePage,
+  describeRedirect,
+  getPageText,
+  type BrowserSession,
+} from "../support/browser-session.ts";
+import { findEmailCode, clearCodes, signIn, differentCode } from "../support/people.ts";
 import { copyRow } from "../support/copied-rows.ts";
 import { Authenticator } from "../support/authenticator.ts";
-import { addPasskey } from "../support/passkeys.ts";
-import { settled } from "../support/settled.ts";
+import { registerPasskey } from "../support/passkeys.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
 import type { ReadPage } from "./page.ts";
-import { held } from "../support/withdrawing.ts";
-import { freshPerson, grant, outcome, person, read, redeem, values, write, type SignedPerson } from "../support/sharing.ts";
-import { serviceWith, world, type Answer } from "../support/world.ts";
+import { issueToNewPerson } from "../support/withdrawal.ts";
+import {
+  createPersonEmail,
+  grantShare,
+  describeOutcome,
+  signInPerson,
+  getWithApiKey,
+  redeemCode,
+  contactValues,
+  postWithApiKey,
+  type SignedPerson,
+} from "../support/sharing.ts";
+import { createServiceCall, world, type TestResponse } from "../support/world.ts";
 
 const day = 86_400_000;
-const at = (offset: number) => serviceWith({ DEV_CLOCK_OFFSET_MS: String(Math.round(offset)) });
-const browserOf = ({ headers }: SignedPerson, ...more: [Parameters<typeof browsing>[1]?, Parameters<typeof browsing>[2]?]): Browsing =>
-  browsing(headers.cookie, ...more);
+const at = (offset: number) => createServiceCall({ DEV_CLOCK_OFFSET_MS: String(Math.round(offset)) });
+const browserOf = (
+  { headers }: SignedPerson,
+  ...more: [Parameters<typeof createBrowserSession>[1]?, Parameters<typeof createBrowserSession>[2]?]
+): BrowserSession => createBrowserSession(headers.cookie, ...more);
 const shareStatus = async (id: string): Promise<string> => {
-  const answer = await read(`/v1/shares/${id}`);
-  expect(outcome(answer)).toBe("200 ok");
+  const answer = await getWithApiKey(`/v1/shares/${id}`);
+  expect(describeOutcome(answer)).toBe("200 ok");
   return answer.body.data.status;
 };
 
 describe("signing in", () => {
   test("takes an address and its code, and leads back to the page that was asked for", async () => {
-    await forgetCodes();
-    const email = freshPerson();
-    const pat = browsing();
+    await clearCodes();
+    const email = createPersonEmail();
+    const pat = createBrowserSession();
     const asked = await pat.open("/app/details");
     expect(asked.status).toBe(200);
-    expect(wordsOf(asked)).toContain("We mail you a six-digit code. No password.");
-    expect(to(await pat.send(asked, "/app/sign-in", { email }))).toBe("303 /app/details");
+    expect(getPageText(asked)).toContain("We mail you a six-digit code. No password.");
+    expect(describeRedirect(await pat.send(asked, "/app/sign-in", { email }))).toBe("303 /app/details");
     const step = await pat.open("/app/details");
-    expect(wordsOf(step)).toContain(`To ${email}, valid for 10 minutes.`);
-    const code = await codeFor(email);
-    expect(to(await pat.send(step, "/app/code", { code: wrongFor(code) }))).toBe("303 /app/details?answer=failed");
-    expect(wordsOf(await pat.open("/app/details?answer=failed"))).toContain("Error: The code is not right");
-    expect(to(await pat.send(step, "/app/code", { code: `${code.slice(0, 3)} ${code.slice(3)}` }))).toBe("303 /app/details");
+    expect(getPageText(step)).toContain(`To ${email}, valid for 10 minutes.`);
+    const code = await findEmailCode(email);
+    expect(describeRedirect(await pat.send(step, "/app/code", { code: differentCode(code) }))).toBe("303 /app/details?answer=failed");
+    expect(getPageText(await pat.open("/app/details?answer=failed"))).toContain("Error: The code is not right");
+    expect(describeRedirect(await pat.send(step, "/app/code", { code: `${code.slice(0, 3)} ${code.slice(3)}` }))).toBe("303 /app/details");
     const inside = await pat.open("/app/details");
-    expect(wordsOf(inside)).toContain("Nothing here yet.");
-    expect(wordsOf(await pat.open("/app"))).toContain("Nobody holds your details through svc.");
-    expect(to(await pat.send(inside, "/app/sign-out"))).toBe("303 /app");
-    expect(wordsOf(await pat.open("/app"))).toContain("Sign in");
+    expect(getPageText(inside)).toContain("Nothing here yet.");
+    expect(getPageText(await pat.open("/app"))).toContain("Nobody holds your details through svc.");
+    expect(describeRedirect(await pat.send(inside, "/app/sign-out"))).toBe("303 /app");
+    expect(getPageText(await pat.open("/app"))).toContain("Sign in");
   });
 
   test("keeps what was typed when it is no address or no code, and says what is wrong", async () => {
-    const pat = browsing();
+    const pat = createBrowserSession();
     const page = await pat.open("/app");
     const refused = await pat.send(page, "/app/sign-in", { email: "pat at example" });
     expect(refused.status).toBe(400);
     expect(refused.text).toContain('value="pat at example"');
     expect(refused.text).toMatch(/<title>Error: /);
-    await pat.send(page, "/app/sign-in", { email: freshPerson() });
+    await pat.send(page, "/app/sign-in", { email: createPersonEmail() });
     const step = await pat.open("/app");
     expect((await pat.send(step, "/app/code", { code: "12" })).status).toBe(400);
-    expect(to(await pat.send(step, "/app/other-address"))).toBe("303 /app");
+    expect(describeRedirect(await pat.send(step, "/app/other-address"))).toBe("303 /app");
     expect((await pat.open("/app")).text).toContain('name="email"');
   });
 
   test.each(["https://evil.example/", "//evil.example", "/app/../c", "/v1/me"])("leads nowhere but to the app (%s)", async (next) => {
-    await forgetCodes();
-    expect(to(await browsing().post("/app/sign-in", { email: freshPerson(), next }))).toBe("303 /app");
+    await clearCodes();
+    expect(describeRedirect(await createBrowserSession().post("/app/sign-in", { email: createPersonEmail(), next }))).toBe("303 /app");
   });
 
   test("is not done by a member of a business", async () => {
-    const member = browsing((await signIn(world.ownerEmail)).cookie);
-    expect(wordsOf(await member.open("/app"))).toContain("We mail you a six-digit code.");
+    const member = createBrowserSession((await signIn(world.ownerEmail)).cookie);
+    expect(getPageText(await member.open("/app"))).toContain("We mail you a six-digit code.");
   });
 });
 
 describe("my consents", () => {
   test("are listed by business with what can be done about each, and what has ended apart", async () => {
-    const pat = await person();
-    const first = await grant(pat);
-    const second = await grant(pat, { scope: ["name"], purpose: "Write to you about <b>panels</b>" });
+    const pat = await signInPerson();
+    const first = await grantShare(pat);
+    const second = await grantShare(pat, { scope: ["name"], purpose: "Write to you about <b>panels</b>" });
     const browser = browserOf(pat);
     const list = await browser.open("/app");
-    expect(wordsOf(list)).toContain("Current (2)");
-    expect(wordsOf(list)).toContain("Share of e-mail and phone");
-    expect(wordsOf(list)).toContain("Write to you about <b>panels</b>");
+    expect(getPageText(list)).toContain("Current (2)");
+    expect(getPageText(list)).toContain("Share of e-mail and phone");
+    expect(getPageText(list)).toContain("Write to you about <b>panels</b>");
     expect(list.text).toContain(`/app/shares/${first.share.id}/stop`);
     expect(list.text).toContain(`/app/with/${world.acme.id}/stop`);
     await pat.post(`/v1/me/sever/${second.share.id}`, {});
-    expect(wordsOf(await browser.open("/app"))).toContain("Current (1)");
-    const ended = wordsOf(await browser.open("/app?view=ended"));
+    expect(getPageText(await browser.open("/app"))).toContain("Current (1)");
+    const ended = getPageText(await browser.open("/app?view=ended"));
     expect(ended).toContain("Stopped: contact must end by");
     expect(ended).toContain("They have not confirmed yet.");
   });
 
   test("say how each share stands, whatever the sweep has done", async () => {
-    const pat = await person();
-    await grant(pat, { duration_days: 5 });
-    const standing = async (offset: number, view = ""): Promise<string> => wordsOf(await browserOf(pat, at(offset)).open(`/app${view}`));
+    const pat = await signInPerson();
+    await grantShare(pat, { duration_days: 5 });
+    const standing = async (offset: number, view = ""): Promise<string> =>
+      getPageText(await browserOf(pat, at(offset)).open(`/app${view}`));
     expect(await standing(0)).toMatch(/Ends in [45] days/);
     expect(await standing(3.5 * day)).toContain("Ends in 1 day");
     expect(await standing(4.5 * day)).toContain("Ends today");
@@ -101,19 +121,19 @@ describe("my consents", () => {
   });
 
   test("show one share whole: values, purpose, words, what happened, and the proof", async () => {
-    const pat = await person();
-    const granted = await grant(pat, { disclosure_text: "I agree that Acme may call me." });
-    await redeem(granted);
-    await read(`/v1/consumers/${granted.share.id}/current`);
+    const pat = await signInPerson();
+    const granted = await grantShare(pat, { disclosure_text: "I agree that Acme may call me." });
+    await redeemCode(granted);
+    await getWithApiKey(`/v1/consumers/${granted.share.id}/current`);
     await pat.put("/v1/me/fields", { phone: "+1 202 555 0199" });
-    await pat.put("/v1/me/fields", { phone: values.phone });
-    await settled();
-    const list = wordsOf(await browserOf(pat).open("/app"));
+    await pat.put("/v1/me/fields", { phone: contactValues.phone });
+    await waitUntilSettled();
+    const list = getPageText(await browserOf(pat).open("/app"));
     expect(list).toContain(
       `last delivered on ${new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }).format(Date.now())}`,
     );
     const page = await browserOf(pat).open(`/app/shares/${granted.share.id}`);
-    const words = wordsOf(page);
+    const words = getPageText(page);
     for (const told of [
       "Share with Acme Solar LLC",
       "pat@example.com",
@@ -132,10 +152,10 @@ describe("my consents", () => {
   });
 
   test("somebody else's share, a share that is none, and any other address look the same and change nothing", async () => {
-    const [pat, eve] = [await person(), await person()];
-    const { share } = await grant(pat);
+    const [pat, eve] = [await signInPerson(), await signInPerson()];
+    const { share } = await grantShare(pat);
     const browser = browserOf(eve);
-    const own = await browser.open(`/app/shares/${(await grant(eve)).share.id}/stop`);
+    const own = await browser.open(`/app/shares/${(await grantShare(eve)).share.id}/stop`);
     const pages = await Promise.all(
       [share.id, `${share.id.slice(0, -1)}0`, "shr_zz", "nothing"].flatMap((id) => [
         browser.open(`/app/shares/${id}`),
@@ -146,110 +166,110 @@ describe("my consents", () => {
     expect(new Set(pages.map(({ status }) => status))).toEqual(new Set([404]));
     const tokens = /name="form" value="[^"]*"/g;
     expect(new Set(pages.map(({ text }) => text.replaceAll(tokens, ""))).size).toBe(1);
-    const token = hiddenFields(own, own.text.match(/action="(\/app\/shares\/[^"]*)"/)?.[1] as string);
+    const token = parseFormFields(own, own.text.match(/action="(\/app\/shares\/[^"]*)"/)?.[1] as string);
     expect((await browser.post(`/app/shares/${share.id}/stop`, { ...token })).status).toBe(403);
     expect(await shareStatus(share.id)).toBe("active");
     const nobody = await browser.open(`/app/with/${world.other.id}`);
-    expect([nobody.status, wordsOf(nobody).includes("This business holds nothing of yours")]).toEqual([404, true]);
+    expect([nobody.status, getPageText(nobody).includes("This business holds nothing of yours")]).toEqual([404, true]);
   });
 
   test("stop in two steps, with the reason, and go on telling until the business has confirmed", async () => {
-    const pat = await person();
-    const { share } = await grant(pat);
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
     const browser = browserOf(pat);
     const path = `/app/shares/${share.id}`;
     const ask = await browser.open(`${path}/stop`);
-    expect(wordsOf(ask)).toContain("This cannot be undone.");
+    expect(getPageText(ask)).toContain("This cannot be undone.");
     expect(ask.text.indexOf("Keep sharing")).toBeLessThan(ask.text.indexOf('class="primary"'));
     const tooLong = await browser.send(ask, `${path}/stop`, { reason: "x".repeat(201) });
     expect([tooLong.status, tooLong.text.includes("At most 200 characters in one line.")]).toEqual([400, true]);
     expect(await shareStatus(share.id)).toBe("active");
-    expect(to(await browser.send(ask, `${path}/stop`, { reason: "Found another" }))).toBe(`303 ${path}`);
-    const stopped = wordsOf(await browser.open(path));
+    expect(describeRedirect(await browser.send(ask, `${path}/stop`, { reason: "Found another" }))).toBe(`303 ${path}`);
+    const stopped = getPageText(await browser.open(path));
     expect(stopped).toContain("You stopped sharing. Contact must end by");
     expect(stopped).toContain("You wrote: Found another");
-    expect(wordsOf(await browser.open(path))).not.toContain("You stopped sharing. Contact");
-    expect(to(await browser.send(ask, `${path}/stop`, {}))).toBe(`303 ${path}`);
-    expect(to(await browser.open(`${path}/stop`))).toBe(`303 ${path}`);
-    expect((await read(`/v1/shares/${share.id}`)).body.data.reason).toBe("Found another");
-    expect(wordsOf(await browserOf(pat, at(20 * day)).open(path))).toContain("The day has passed without a word.");
-    await write(`/v1/shares/${share.id}/cease-ack`, { note: "We removed you" });
-    const ceased = wordsOf(await browser.open(path));
+    expect(getPageText(await browser.open(path))).not.toContain("You stopped sharing. Contact");
+    expect(describeRedirect(await browser.send(ask, `${path}/stop`, {}))).toBe(`303 ${path}`);
+    expect(describeRedirect(await browser.open(`${path}/stop`))).toBe(`303 ${path}`);
+    expect((await getWithApiKey(`/v1/shares/${share.id}`)).body.data.reason).toBe("Found another");
+    expect(getPageText(await browserOf(pat, at(20 * day)).open(path))).toContain("The day has passed without a word.");
+    await postWithApiKey(`/v1/shares/${share.id}/cease-ack`, { note: "We removed you" });
+    const ceased = getPageText(await browser.open(path));
     expect(ceased).toContain("Confirmed: contact has ended");
     expect(ceased).toContain("They wrote: We removed you");
   });
 
   test("stop everything with one business at once, and nothing of another", async () => {
-    const pat = await person();
-    const mine = [await grant(pat), await grant(pat, { scope: ["name"] })];
-    const other = await grant(pat, { origin: "https://other.example" }, world.other);
+    const pat = await signInPerson();
+    const mine = [await grantShare(pat), await grantShare(pat, { scope: ["name"] })];
+    const other = await grantShare(pat, { origin: "https://other.example" }, world.other);
     const browser = browserOf(pat);
     const path = `/app/with/${world.acme.id}/stop`;
     const ask = await browser.open(path);
-    expect(wordsOf(ask)).toContain("Stop all 2");
-    expect(to(await browser.send(ask, path))).toBe(`303 /app/with/${world.acme.id}`);
-    expect(wordsOf(await browser.open(`/app/with/${world.acme.id}`))).toContain("2 shares have ended.");
+    expect(getPageText(ask)).toContain("Stop all 2");
+    expect(describeRedirect(await browser.send(ask, path))).toBe(`303 /app/with/${world.acme.id}`);
+    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("2 shares have ended.");
     expect(await Promise.all(mine.map(({ share }) => shareStatus(share.id)))).toEqual(["revoked", "revoked"]);
     expect((await pat.get("/v1/me/shares")).body.data.shares.find(({ id }: { id: string }) => id === other.share.id).status).toBe("active");
-    expect(to(await browser.open(path))).toBe(`303 /app/with/${world.acme.id}`);
+    expect(describeRedirect(await browser.open(path))).toBe(`303 /app/with/${world.acme.id}`);
   });
 
   test("renew with what is ticked: what was shared is ticked, what is new is not", async () => {
-    const pat = await person();
-    const { share } = await grant(pat, { duration_days: 200 });
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat, { duration_days: 200 });
     const browser = browserOf(pat);
     const path = `/app/shares/${share.id}/renew`;
     const ask = await browser.open(path);
-    expect(Object.keys(hiddenFields(ask, path)).sort()).toEqual(["days", "form", "group.email", "group.phone"]);
-    const { form } = hiddenFields(ask, path) as { form: string };
+    expect(Object.keys(parseFormFields(ask, path)).sort()).toEqual(["days", "form", "group.email", "group.phone"]);
+    const { form } = parseFormFields(ask, path) as { form: string };
     const nothing = await browser.post(path, { form });
     expect([nothing.status, nothing.text.includes("Tick at least one detail")]).toEqual([400, true]);
     const done = await browser.post(path, { form, "group.email": "on", "group.name": "on", days: "30" });
     const fresh = done.headers.get("location") as string;
     expect(fresh).toMatch(/^\/app\/shares\/shr_/);
-    const renewed = (await read(`/v1/shares/${fresh.split("/").at(-1)}`)).body.data;
+    const renewed = (await getWithApiKey(`/v1/shares/${fresh.split("/").at(-1)}`)).body.data;
     expect(renewed).toMatchObject({
       status: "active",
       scope: ["email", "first_name", "last_name"],
       duration_days: 30,
       supersedes: share.id,
     });
-    expect(wordsOf(await browser.open(fresh))).toContain("Renewed, until");
-    expect(to(await browser.post(path, { form, "group.email": "on" }))).toBe(`303 /app/shares/${share.id}`);
-    expect(wordsOf(await browser.open(`/app/shares/${share.id}`))).toContain("A new share took its place.");
+    expect(getPageText(await browser.open(fresh))).toContain("Renewed, until");
+    expect(describeRedirect(await browser.post(path, { form, "group.email": "on" }))).toBe(`303 /app/shares/${share.id}`);
+    expect(getPageText(await browser.open(`/app/shares/${share.id}`))).toContain("A new share took its place.");
   });
 });
 
 describe("my details", () => {
   test("are shown with everybody who hears of a change before it is saved, and can be put back for ten minutes", async () => {
-    const pat = await person();
-    const { share } = await grant(pat);
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
     const browser = browserOf(pat);
     const page = await browser.open("/app/details");
-    expect(wordsOf(page)).toContain("Goes to: Acme Solar LLC");
+    expect(getPageText(page)).toContain("Goes to: Acme Solar LLC");
     const review = await browser.send(page, "/app/details", { phone: "+1 202 555 0199" });
     expect(review.status).toBe(200);
-    const reviewed = parsed(review);
-    expect(wordsOf(reviewed)).toContain("Told at once: Acme Solar LLC.");
-    expect(wordsOf(reviewed)).toContain("before: +1 202 555 0123now: +1 202 555 0199");
+    const reviewed = parsePage(review);
+    expect(getPageText(reviewed)).toContain("Told at once: Acme Solar LLC.");
+    expect(getPageText(reviewed)).toContain("before: +1 202 555 0123now: +1 202 555 0199");
     const fields = async () => (await pat.get("/v1/me/fields")).body.data.fields;
-    expect((await fields()).phone).toBe(values.phone);
-    expect(to(await browser.send(reviewed, "/app/details/save"))).toBe("303 /app/details");
+    expect((await fields()).phone).toBe(contactValues.phone);
+    expect(describeRedirect(await browser.send(reviewed, "/app/details/save"))).toBe("303 /app/details");
     expect((await fields()).phone).toBe("+1 202 555 0199");
-    expect((await read(`/v1/consumers/${share.id}/current`)).body.data.fields.phone).toBe("+1 202 555 0199");
+    expect((await getWithApiKey(`/v1/consumers/${share.id}/current`)).body.data.fields.phone).toBe("+1 202 555 0199");
     const saved = await browser.open("/app/details");
-    expect(wordsOf(saved)).toContain("Saved. 1 business is being told.");
+    expect(getPageText(saved)).toContain("Saved. 1 business is being told.");
     expect(
-      wordsOf(await browsing([...browser.jar].map((pair) => pair.join("=")).join("; "), at(600_001)).open("/app/details")),
+      getPageText(await createBrowserSession([...browser.jar].map((pair) => pair.join("=")).join("; "), at(600_001)).open("/app/details")),
     ).not.toContain("Your last change");
-    expect(to(await browser.send(saved, "/app/details/undo"))).toBe("303 /app/details");
-    expect((await fields()).phone).toBe(values.phone);
-    expect((await fields()).email).toBe(values.email);
-    expect(wordsOf(await browser.open("/app/details"))).not.toContain("Your last change");
+    expect(describeRedirect(await browser.send(saved, "/app/details/undo"))).toBe("303 /app/details");
+    expect((await fields()).phone).toBe(contactValues.phone);
+    expect((await fields()).email).toBe(contactValues.email);
+    expect(getPageText(await browser.open("/app/details"))).not.toContain("Your last change");
   });
 
   test("come back with what was typed and the field that is wrong", async () => {
-    const pat = await person();
+    const pat = await signInPerson();
     const browser = browserOf(pat);
     const page = await browser.open("/app/details");
     const refused = await browser.send(page, "/app/details", { phone: "12", city: "Newtown" });
@@ -258,13 +278,13 @@ describe("my details", () => {
     expect(refused.text).toMatch(/<input id="phone"[^>]*aria-invalid="true"/);
     expect(refused.text).toMatch(/<title>Error: /);
     const direct = await browser.send(page, "/app/details", {});
-    expect(to(direct)).toBe("303 /app/details");
-    expect(wordsOf(await browser.open("/app/details"))).toContain("Nothing was changed.");
+    expect(describeRedirect(direct)).toBe("303 /app/details");
+    expect(getPageText(await browser.open("/app/details"))).toContain("Nothing was changed.");
   });
 
   test("say who is not told because their share has ended", async () => {
-    const pat = await person();
-    const { share } = await grant(pat);
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
     await pat.post(`/v1/me/sever/${share.id}`, {});
     const browser = browserOf(pat);
     const review = await browser.send(await browser.open("/app/details"), "/app/details", { phone: "" });
@@ -273,63 +293,63 @@ describe("my details", () => {
   });
 
   test("somebody else's undo puts nothing back", async () => {
-    const [pat, eve] = [await person(), await person({ phone: "+1 202 555 0177" })];
+    const [pat, eve] = [await signInPerson(), await signInPerson({ phone: "+1 202 555 0177" })];
     const browser = browserOf(pat);
     const page = await browser.open("/app/details");
-    await browser.send(parsed(await browser.send(page, "/app/details", { phone: "" })), "/app/details/save");
+    await browser.send(parsePage(await browser.send(page, "/app/details", { phone: "" })), "/app/details/save");
     const other = browserOf(eve);
     other.jar.set("svc_undo", browser.jar.get("svc_undo") as string);
     const theirs = await other.open("/app/details");
-    expect(wordsOf(theirs)).not.toContain("Your last change");
+    expect(getPageText(theirs)).not.toContain("Your last change");
     expect((await eve.get("/v1/me/fields")).body.data.fields.phone).toBe("+1 202 555 0177");
   });
 });
 
 describe("history and account", () => {
   test("tell every entry with the business it is about, fifty a page", async () => {
-    const pat = await person();
-    const { share } = await grant(pat);
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
     await pat.post(`/v1/me/sever/${share.id}`, {});
-    await settled();
+    await waitUntilSettled();
     const history = await browserOf(pat).open("/app/history");
-    expect(wordsOf(history)).toMatch(/You stopped a share ?Acme Solar LLC/);
-    expect(wordsOf(history)).toMatch(/You shared details ?Acme Solar LLC/);
-    expect(wordsOf(history)).toContain("You changed your details");
-    expect(wordsOf(await browserOf(pat).open("/app/history?before=2"))).toContain("Newest entries");
-    expect(wordsOf(await browserOf(pat).open("/app/account"))).toContain(pat.email);
+    expect(getPageText(history)).toMatch(/You stopped a share ?Acme Solar LLC/);
+    expect(getPageText(history)).toMatch(/You shared details ?Acme Solar LLC/);
+    expect(getPageText(history)).toContain("You changed your details");
+    expect(getPageText(await browserOf(pat).open("/app/history?before=2"))).toContain("Newest entries");
+    expect(getPageText(await browserOf(pat).open("/app/account"))).toContain(pat.email);
   });
 });
 
 describe("the history with one business", () => {
   const shared = (page: ReadPage): string[] =>
-    [...wordsOf(page).matchAll(/You shared details ?(Acme Solar LLC|Bright Homes Inc)/g)].map(([, name = ""]) => name).sort();
+    [...getPageText(page).matchAll(/You shared details ?(Acme Solar LLC|Bright Homes Inc)/g)].map(([, name = ""]) => name).sort();
 
   test("is chosen by name, told alone, and left again", async () => {
-    const pat = await person();
-    await grant(pat);
+    const pat = await signInPerson();
+    await grantShare(pat);
     const browser = browserOf(pat);
     expect(DomUtils.getElementsByTagName("select", (await browser.open("/app/history")).document)).toHaveLength(0); // one business: nothing to choose
-    await grant(pat, { origin: "https://other.example" }, world.other);
-    await settled();
+    await grantShare(pat, { origin: "https://other.example" }, world.other);
+    await waitUntilSettled();
     const all = await browser.open("/app/history");
     expect(shared(all)).toEqual(["Acme Solar LLC", "Bright Homes Inc"]);
     const options = DomUtils.getElementsByTagName("option", all.document).map(({ attribs }) => attribs.value);
     expect(options).toEqual(["", world.acme.id, world.other.id]);
     const chosen = await browser.open(`/app/history?with=${world.other.id}`);
     expect(shared(chosen)).toEqual(["Bright Homes Inc"]);
-    expect(wordsOf(chosen)).not.toContain("You changed your details");
+    expect(getPageText(chosen)).not.toContain("You changed your details");
     expect(chosen.text).toMatch(new RegExp(`<option value="${world.other.id}" selected`));
     expect(chosen.text).toContain('<a class="button" href="/app/history">Clear the filter</a>');
-    expect(to(await browser.open("/app/history?with="))).toBe("303 /app/history");
+    expect(describeRedirect(await browser.open("/app/history?with="))).toBe("303 /app/history");
   });
 
   test("is empty with a business that holds nothing of theirs, and says how to see all", async () => {
-    const [pat, eve] = [await person(), await person()];
-    await grant(eve, { origin: "https://other.example" }, world.other);
-    await grant(pat);
-    await settled();
+    const [pat, eve] = [await signInPerson(), await signInPerson()];
+    await grantShare(eve, { origin: "https://other.example" }, world.other);
+    await grantShare(pat);
+    await waitUntilSettled();
     for (const of of [world.other.id, "biz_nobody"]) {
-      const words = wordsOf(await browserOf(pat).open(`/app/history?with=${of}`));
+      const words = getPageText(await browserOf(pat).open(`/app/history?with=${of}`));
       expect([words.includes("Nothing matches."), words.includes("Clear the filter"), words.includes("You shared")]).toEqual([
         true,
         true,
@@ -340,28 +360,28 @@ describe("the history with one business", () => {
 });
 
 test("the history with a business that holds nothing says so at once, however long the chain is", async () => {
-  const pat = await person();
-  const { share } = await grant(pat);
-  await settled();
+  const pat = await signInPerson();
+  const { share } = await grantShare(pat);
+  await waitUntilSettled();
   const newest = "SELECT id FROM audit_outbox WHERE chain = (SELECT consumer_chain FROM shares WHERE id = ?) ORDER BY ord DESC";
-  await copyRow("audit_outbox", (await env.DB.prepare(newest).bind(share.id).first<string>("id")) as string, maxLookedThrough, {
+  await copyRow("audit_outbox", (await env.DB.prepare(newest).bind(share.id).first<string>("id")) as string, maxEntriesScanned, {
     drained_at: "null",
     payload_sealed: "null",
   });
-  await settled();
+  await waitUntilSettled();
   const newestEntry = /data-label="Entry">(\d+)</.exec((await browserOf(pat).open("/app/history")).text);
-  expect(Number(newestEntry?.[1])).toBeGreaterThan(maxLookedThrough);
+  expect(Number(newestEntry?.[1])).toBeGreaterThan(maxEntriesScanned);
   const page = await browserOf(pat).open(`/app/history?with=${world.other.id}`);
-  expect(wordsOf(page)).toContain("Nothing matches.");
+  expect(getPageText(page)).toContain("Nothing matches.");
   expect(page.text).not.toContain("before=");
 }, 60_000);
 
 describe("a language that is chosen on a page which a form was answered with", () => {
   /** What the page's link to Spanish leads to, in the end. */
-  const inSpanish = async (browser: Browsing, at: string, page: Answer): Promise<readonly [string, string, string | null]> => {
+  const inSpanish = async (browser: BrowserSession, at: string, page: TestResponse): Promise<readonly [string, string, string | null]> => {
     const link = (/href="(\?[^"]*lang=es)"/.exec(page.text)?.[1] ?? "").replaceAll("&amp;", "&");
     const answer = await browser.open(`${at}${link}`);
-    const way = to(answer);
+    const way = describeRedirect(answer);
     const end = answer.status === 303 ? await browser.open(answer.headers.get("location") as string) : answer;
     return [way, `${end.status}`, end.headers.get("content-language")];
   };
@@ -371,22 +391,22 @@ describe("a language that is chosen on a page which a form was answered with", (
     ["/app/details", "/app/details", { phone: "12" }, "200"],
     ["/app/delete", "/app/delete", { confirm: "no" }, "200"],
   ])("leads from %s by %s to a page there is", async (from, action, fields, way) => {
-    const browser = browserOf(await person());
+    const browser = browserOf(await signInPerson());
     const page = await browser.send(await browser.open(from), action, fields);
     expect(await inSpanish(browser, action, page)).toEqual([way, "200", "es"]);
   });
 
   test("leads back to the details where a change of them was refused", async () => {
-    const browser = browserOf(await person());
-    const review = parsed(await browser.send(await browser.open("/app/details"), "/app/details", { phone: "+1 202 555 0177" }));
+    const browser = browserOf(await signInPerson());
+    const review = parsePage(await browser.send(await browser.open("/app/details"), "/app/details", { phone: "+1 202 555 0177" }));
     const refused = await browser.send(review, "/app/details/save", { phone: "12" });
     expect(refused.status).toBe(400);
     expect(await inSpanish(browser, "/app/details/save", refused)).toEqual(["303 /app/details", "200", "es"]);
   });
 
   test("leads back to the question where no recipient was ticked", async () => {
-    const pat = await person();
-    const { certId } = await held({ fields: { email: pat.email }, entities: ["Acme Solar LLC", "Roof Right"] });
+    const pat = await signInPerson();
+    const { certId } = await issueToNewPerson({ fields: { email: pat.email }, entities: ["Acme Solar LLC", "Roof Right"] });
     const [ask, some] = [`/app/certificates/${certId}/withdraw`, `/app/certificates/${certId}/withdraw-some`];
     const browser = browserOf(pat);
     const refused = await browser.send(await browser.open(ask), some);
@@ -395,56 +415,56 @@ describe("a language that is chosen on a page which a form was answered with", (
   });
 
   test("leads to the step of signing in that was come to", async () => {
-    await forgetCodes();
-    const stranger = browsing();
+    await clearCodes();
+    const stranger = createBrowserSession();
     const step = await stranger.send(await stranger.open("/app/details"), "/app/passkey");
     expect(await inSpanish(stranger, "/app/passkey", step)).toEqual(["303 /app", "200", "es"]);
-    const email = freshPerson();
+    const email = createPersonEmail();
     await stranger.send(await stranger.open("/app/details"), "/app/sign-in", { email });
     const wrong = await stranger.send(await stranger.open("/app/details"), "/app/code", { code: "1" });
     expect(wrong.status).toBe(400);
     const code = await stranger.open("/app/code?lang=es");
-    expect([code.status, hiddenFields(code, "/app/code").next]).toEqual([200, "/app/sign-in"]);
+    expect([code.status, parseFormFields(code, "/app/code").next]).toEqual([200, "/app/sign-in"]);
   });
 });
 
 describe("the account", () => {
   test("lists devices, and ends one, or all others, but never somebody else's", async () => {
-    const pat = await person();
-    const eve = await person();
-    const other = browsing((await signIn(pat.email, "consumer")).cookie);
+    const pat = await signInPerson();
+    const eve = await signInPerson();
+    const other = createBrowserSession((await signIn(pat.email, "consumer")).cookie);
     const browser = browserOf(pat);
     const page = await browser.open("/app/account");
-    expect(wordsOf(page)).toContain("(this one)");
+    expect(getPageText(page)).toContain("(this one)");
     const there = (await other.open("/app/account")).status;
     const eves = (await eve.get("/v1/me/sessions")).body.data.sessions[0].id;
     const end = "/app/account/devices/end";
-    expect(to(await browser.send(page, end, { id: eves }))).toBe("303 /app/account");
-    expect(wordsOf(await browserOf(eve).open("/app"))).toContain("My consents");
-    expect(to(await browser.send(page, end))).toBe("303 /app/account");
+    expect(describeRedirect(await browser.send(page, end, { id: eves }))).toBe("303 /app/account");
+    expect(getPageText(await browserOf(eve).open("/app"))).toContain("My consents");
+    expect(describeRedirect(await browser.send(page, end))).toBe("303 /app/account");
     const after = await browser.open("/app/account");
-    expect([there, wordsOf(after).includes("Signed out there.")]).toEqual([200, true]);
-    expect(wordsOf(await other.open("/app"))).toContain("We mail you a six-digit code.");
-    const third = browsing((await signIn(pat.email, "consumer")).cookie);
+    expect([there, getPageText(after).includes("Signed out there.")]).toEqual([200, true]);
+    expect(getPageText(await other.open("/app"))).toContain("We mail you a six-digit code.");
+    const third = createBrowserSession((await signIn(pat.email, "consumer")).cookie);
     await browser.send(await browser.open("/app/account"), "/app/account/devices/end-others");
-    expect(wordsOf(await third.open("/app"))).toContain("We mail you a six-digit code.");
+    expect(getPageText(await third.open("/app"))).toContain("We mail you a six-digit code.");
     expect((await pat.get("/v1/me/sessions")).body.data.sessions).toHaveLength(1);
   });
 
   test("lists passkeys and takes one away", async () => {
-    const pat = await person();
-    await addPasskey(pat.headers);
+    const pat = await signInPerson();
+    await registerPasskey(pat.headers);
     const browser = browserOf(pat);
     const page = await browser.open("/app/account");
-    expect(wordsOf(page)).toContain("not used yet");
+    expect(getPageText(page)).toContain("not used yet");
     const remove = "/app/account/passkeys/remove";
-    const eve = await person();
-    await addPasskey(eve.headers);
-    const theirs = hiddenFields(await browserOf(eve).open("/app/account"), remove).id as string;
+    const eve = await signInPerson();
+    await registerPasskey(eve.headers);
+    const theirs = parseFormFields(await browserOf(eve).open("/app/account"), remove).id as string;
     await browser.send(page, remove, { id: theirs });
     expect((await eve.get("/v1/me/passkeys")).body.data.passkeys).toHaveLength(1);
-    expect(to(await browser.send(page, remove))).toBe("303 /app/account");
-    const after = wordsOf(await browser.open("/app/account"));
+    expect(describeRedirect(await browser.send(page, remove))).toBe("303 /app/account");
+    const after = getPageText(await browser.open("/app/account"));
     expect(after).toContain("The passkey is removed.");
     expect(after).toContain("No passkey.");
   });
@@ -453,44 +473,45 @@ describe("the account", () => {
 describe("passkeys", () => {
   const add = "/app/account/passkeys/add";
   // biome-ignore lint/suspicious/noExplicitAny: options of two shapes
-  const offered = (answer: Answer): any =>
+  const offered = (answer: TestResponse): any =>
     JSON.parse(
-      DomUtils.findOne(({ attribs }) => attribs["data-options"] !== undefined, parsed(answer).document.children)?.attribs["data-options"] ??
-        "",
+      DomUtils.findOne(({ attribs }) => attribs["data-options"] !== undefined, parsePage(answer).document.children)?.attribs[
+        "data-options"
+      ] ?? "",
     );
 
   test("are added and sign in by forms alone, and what was signed signs in once", async () => {
-    const pat = await person();
+    const pat = await signInPerson();
     const browser = browserOf(pat);
     const authenticator = new Authenticator();
     const asked = await browser.send(await browser.open("/app/account"), add);
     const made = JSON.stringify(await authenticator.make(offered(asked)));
-    expect(to(await browser.send(parsed(asked), "/app/account/passkeys", { credential: made }))).toBe("303 /app/account");
-    expect(wordsOf(await browser.open("/app/account"))).toContain("The passkey is added.");
-    const again = await browser.send(parsed(asked), "/app/account/passkeys", { credential: made });
-    expect(to(again)).toBe("303 /app/account");
+    expect(describeRedirect(await browser.send(parsePage(asked), "/app/account/passkeys", { credential: made }))).toBe("303 /app/account");
+    expect(getPageText(await browser.open("/app/account"))).toContain("The passkey is added.");
+    const again = await browser.send(parsePage(asked), "/app/account/passkeys", { credential: made });
+    expect(describeRedirect(again)).toBe("303 /app/account");
     expect((await pat.get("/v1/me/passkeys")).body.data.passkeys).toHaveLength(1);
-    const stranger = browsing();
-    const step = parsed(await stranger.send(await stranger.open("/app/details"), "/app/passkey"));
+    const stranger = createBrowserSession();
+    const step = parsePage(await stranger.send(await stranger.open("/app/details"), "/app/passkey"));
     const signed = JSON.stringify(await authenticator.sign(offered(step)));
-    expect(to(await stranger.send(step, "/app/passkey/answer", { credential: signed }))).toBe("303 /app/details");
+    expect(describeRedirect(await stranger.send(step, "/app/passkey/answer", { credential: signed }))).toBe("303 /app/details");
     expect((await stranger.open("/app/account")).text).toContain(pat.email);
-    const thief = browsing();
-    expect(to(await thief.send(step, "/app/passkey/answer", { credential: signed }))).toBe("303 /app/details?answer=passkey");
-    expect(to(await thief.send(step, "/app/passkey/answer", { credential: "{}" }))).toBe("303 /app/details?answer=passkey");
-    expect(wordsOf(await thief.open("/app/details?answer=passkey"))).toContain("The passkey was not accepted.");
+    const thief = createBrowserSession();
+    expect(describeRedirect(await thief.send(step, "/app/passkey/answer", { credential: signed }))).toBe("303 /app/details?answer=passkey");
+    expect(describeRedirect(await thief.send(step, "/app/passkey/answer", { credential: "{}" }))).toBe("303 /app/details?answer=passkey");
+    expect(getPageText(await thief.open("/app/details?answer=passkey"))).toContain("The passkey was not accepted.");
     expect((await stranger.post("/app/passkey", {}, { "sec-fetch-site": "cross-site" })).status).toBe(403);
   });
 
   test("are added only within ten minutes of a proof that it is you", async () => {
-    const pat = await person();
+    const pat = await signInPerson();
     const page = await browserOf(pat).open("/app/account");
     const later = await browserOf(pat, at(10 * 60_000)).send(page, add);
-    expect(to(later)).toBe("303 /app/prove/passkey");
-    const asked = parsed(await browserOf(pat).send(page, add));
+    expect(describeRedirect(later)).toBe("303 /app/prove/passkey");
+    const asked = parsePage(await browserOf(pat).send(page, add));
     const credential = JSON.stringify(await new Authenticator().make(offered(asked)));
     const kept = await browserOf(pat, at(10 * 60_000)).send(asked, "/app/account/passkeys", { credential });
-    expect(to(kept)).toBe("303 /app/prove/passkey");
+    expect(describeRedirect(kept)).toBe("303 /app/prove/passkey");
     expect((await pat.get("/v1/me/passkeys")).body.data.passkeys).toEqual([]);
   });
 });
@@ -502,7 +523,7 @@ describe("every page of the app", () => {
   ];
 
   test("is kept by nobody, found by no robot and framed by no page", async () => {
-    const pat = browserOf(await person());
+    const pat = browserOf(await signInPerson());
     for (const path of paths) {
       const { headers } = await pat.open(path);
       expect(headers.get("cache-control"), path).toBe("no-store");
@@ -510,24 +531,24 @@ describe("every page of the app", () => {
       expect(headers.get("content-security-policy"), path).toContain("frame-ancestors 'none'");
     }
     expect((await pat.open("/app/nothing")).status).toBe(404);
-    expect((await browserOf(await person()).post("/app/details/nothing", {})).status).toBe(405);
+    expect((await browserOf(await signInPerson()).post("/app/details/nothing", {})).status).toBe(405);
   });
 
   test("is not opened more than a hundred and twenty times a minute, and says how long to wait", async () => {
-    const pat = browserOf(await person({}), serviceWith({ LIMIT_SESSION: "2/60" }));
+    const pat = browserOf(await signInPerson({}), createServiceCall({ LIMIT_SESSION: "2/60" }));
     await pat.open("/app");
     await pat.open("/app/details");
     const page = await pat.open("/app/account");
-    expect([page.status, wordsOf(page).includes("This was done more often than anybody needs.")]).toEqual([429, true]);
-    expect(wordsOf(page)).toMatch(new RegExp(`Wait ${page.headers.get("retry-after")} seconds?,`));
+    expect([page.status, getPageText(page).includes("This was done more often than anybody needs.")]).toEqual([429, true]);
+    expect(getPageText(page)).toMatch(new RegExp(`Wait ${page.headers.get("retry-after")} seconds?,`));
   });
 
   test("is read in a language that was chosen once", async () => {
-    const pat = browserOf(await person());
-    expect(wordsOf(await pat.open("/app?lang=es"))).toContain("Mis consentimientos");
-    expect(wordsOf(await pat.open("/app/details"))).toContain("Mis datos");
-    expect(wordsOf(await pat.open("/app/account?lang=fr"))).toContain("Votre adresse");
-    expect(wordsOf(await pat.open("/app"))).toContain("Mes consentements");
+    const pat = browserOf(await signInPerson());
+    expect(getPageText(await pat.open("/app?lang=es"))).toContain("Mis consentimientos");
+    expect(getPageText(await pat.open("/app/details"))).toContain("Mis datos");
+    expect(getPageText(await pat.open("/app/account?lang=fr"))).toContain("Votre adresse");
+    expect(getPageText(await pat.open("/app"))).toContain("Mes consentements");
   });
 
   test.each([
@@ -538,14 +559,14 @@ describe("every page of the app", () => {
     ["with the token of another form", {}, "other"],
     ["with the token of another person's session", {}, "theirs"],
   ])("takes no form %s", async (_name, headers, token) => {
-    const [pat, eve] = [await person(), await person()];
-    const { share } = await grant(pat);
+    const [pat, eve] = [await signInPerson(), await signInPerson()];
+    const { share } = await grantShare(pat);
     const path = `/app/shares/${share.id}/stop`;
     const browser = browserOf(pat);
-    const right = hiddenFields(await browser.open(path), path).form as string;
-    const other = hiddenFields(await browser.open("/app/details"), "/app/details").form as string;
+    const right = parseFormFields(await browser.open(path), path).form as string;
+    const other = parseFormFields(await browser.open("/app/details"), "/app/details").form as string;
     const ofEve = await browserOf(eve).open("/app/details");
-    const theirs = hiddenFields(ofEve, "/app/details").form as string;
+    const theirs = parseFormFields(ofEve, "/app/details").form as string;
     const form = { right, other, theirs, "": "" }[token] as string;
     expect((await browser.post(path, { form }, headers)).status).toBe(403);
     expect(await shareStatus(share.id)).toBe("active");
@@ -553,13 +574,13 @@ describe("every page of the app", () => {
   });
 
   test("sends who has been signed out to the way in, and changes nothing", async () => {
-    const pat = await person();
-    const { share } = await grant(pat);
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
     const path = `/app/shares/${share.id}/stop`;
     const page = await browserOf(pat).open(path);
     await pat.post("/v1/auth/logout", {});
     const browser = browserOf(pat);
-    expect(to(await browser.send(page, path))).toBe("303 /app");
+    expect(describeRedirect(await browser.send(page, path))).toBe("303 /app");
     expect(await shareStatus(share.id)).toBe("active");
   });
 });

@@ -1,12 +1,12 @@
 // The consent sheet as a browser without scripts meets it: plain forms, each answered by a redirect to the same address.
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { challengeOf } from "../../core/shares/pkce.ts";
-import { codeFor, forgetCodes } from "../support/people.ts";
-import { addPasskey } from "../support/passkeys.ts";
-import { freshVerifier, outcome, person, read, redeem } from "../support/sharing.ts";
-import { call, origin, serviceWith, world, type Answer } from "../support/world.ts";
+import { computeCodeChallenge } from "../../core/shares/pkce.ts";
+import { findEmailCode, clearCodes } from "../support/people.ts";
+import { registerPasskey } from "../support/passkeys.ts";
+import { createVerifier, describeOutcome, signInPerson, getWithApiKey, redeemCode } from "../support/sharing.ts";
+import { call, origin, createServiceCall, world, type TestResponse } from "../support/world.ts";
 
-beforeEach(forgetCodes);
+beforeEach(clearCodes);
 
 const returnUrl = `${origin}/quote?step=2`;
 
@@ -16,7 +16,7 @@ const searchFor = (verifier: string, change: Readonly<Record<string, string>> = 
     origin,
     scope: "email phone?",
     purpose: "Send you a solar estimate",
-    code_challenge: challengeOf(verifier),
+    code_challenge: computeCodeChallenge(verifier),
     code_challenge_method: "S256",
     state: "xyz",
     return_url: returnUrl,
@@ -26,9 +26,9 @@ const searchFor = (verifier: string, change: Readonly<Record<string, string>> = 
 /** A browser: its cookies, and where it stands. */
 class Visitor {
   readonly cookies = new Map<string, string>();
-  readonly answers: Answer[] = [];
+  readonly answers: TestResponse[] = [];
 
-  async #send(path: string, init: RequestInit): Promise<Answer> {
+  async #send(path: string, init: RequestInit): Promise<TestResponse> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     const headers = { accept: "text/html", "sec-fetch-site": "same-origin", ...(init.headers as object), ...(cookie !== "" && { cookie }) };
     const answer = await call(path, { redirect: "manual", ...init, headers });
@@ -41,11 +41,11 @@ class Visitor {
     return answer;
   }
 
-  async get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  async get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> {
     return this.#send(path, { headers });
   }
 
-  async post(path: string, form: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  async post(path: string, form: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> {
     const body = new URLSearchParams(form).toString();
     const answer = await this.#send(path, {
       method: "POST",
@@ -56,8 +56,8 @@ class Visitor {
   }
 }
 
-const headingOf = ({ text }: Answer): string => (/<h1>(.*?)<\/h1>/s.exec(text)?.[1] ?? "").replaceAll(/<[^>]+>/g, "");
-const tokenOf = ({ text }: Answer): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "";
+const headingOf = ({ text }: TestResponse): string => (/<h1>(.*?)<\/h1>/s.exec(text)?.[1] ?? "").replaceAll(/<[^>]+>/g, "");
+const tokenOf = ({ text }: TestResponse): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "";
 
 /** Up to the decision, with what is needed filled in. */
 const upToDecision = async (search: string, headers: Readonly<Record<string, string>> = { referer: `${origin}/` }) => {
@@ -65,7 +65,7 @@ const upToDecision = async (search: string, headers: Readonly<Record<string, str
   const email = `sheet-${crypto.randomUUID()}@example.com`;
   await visitor.get(`/authorize${search}`, headers);
   await visitor.post(`/authorize/email${search}`, { email });
-  const details = await visitor.post(`/authorize/code${search}`, { code: await codeFor(email) });
+  const details = await visitor.post(`/authorize/code${search}`, { code: await findEmailCode(email) });
   expect(headingOf(details)).toBe("Your details");
   expect(details.text).toContain(`value="${email}"`);
   const decision = await visitor.post(`/authorize/details${search}`, { email, phone: "+1 202 555 0123" });
@@ -78,14 +78,14 @@ const upToOptional = async (search: string) => {
   const email = `sheet-${crypto.randomUUID()}@example.com`;
   await visitor.get(`/authorize${search}`, { referer: `${origin}/` });
   await visitor.post(`/authorize/email${search}`, { email });
-  await visitor.post(`/authorize/code${search}`, { code: await codeFor(email) });
+  await visitor.post(`/authorize/code${search}`, { code: await findEmailCode(email) });
   const decision = await visitor.post(`/authorize/details${search}`, { email, phone: "+1 202 555 0123" });
   return { visitor, decision };
 };
 
 describe("the consent sheet", () => {
   test("signs in, asks for what is missing, lets the person choose, and leads back with a code that redeems", async () => {
-    const verifier = freshVerifier();
+    const verifier = createVerifier();
     const search = searchFor(verifier);
     const { visitor, email, decision } = await upToDecision(search);
     expect(headingOf(decision)).toBe("Share details with Acme Solar LLC?");
@@ -96,21 +96,21 @@ describe("the consent sheet", () => {
     const back = new URL((/href="([^"]+)"[^>]*>Go back to/.exec(done.text)?.[1] ?? "").replaceAll("&amp;", "&"));
     expect(`${back.origin}${back.pathname}`).toBe(`${origin}/quote`);
     expect([back.searchParams.get("step"), back.searchParams.get("svc_state")]).toEqual(["2", "xyz"]);
-    const redeemed = await redeem({ code: back.searchParams.get("svc_code") ?? "", verifier });
+    const redeemed = await redeemCode({ code: back.searchParams.get("svc_code") ?? "", verifier });
     expect(redeemed.body.data).toMatchObject({ scope: ["email"], fields: { email } });
-    const share = (await read(`/v1/shares/${redeemed.body.data.share_id}`)).body.data;
+    const share = (await getWithApiKey(`/v1/shares/${redeemed.body.data.share_id}`)).body.data;
     expect(share.duration_days).toBe(30);
     const later = await visitor.get(`/authorize${search}`);
     expect([later.status, headingOf(later)]).toEqual([409, "You have already decided this"]);
   });
 
   test("shows a name as it is written, and an address with commas", async () => {
-    const search = searchFor(freshVerifier(), { scope: "name address" });
+    const search = searchFor(createVerifier(), { scope: "name address" });
     const visitor = new Visitor();
     const email = `sheet-${crypto.randomUUID()}@example.com`;
     await visitor.get(`/authorize${search}`, { referer: `${origin}/` });
     await visitor.post(`/authorize/email${search}`, { email });
-    await visitor.post(`/authorize/code${search}`, { code: await codeFor(email) });
+    await visitor.post(`/authorize/code${search}`, { code: await findEmailCode(email) });
     const typed = {
       first_name: "Pat",
       last_name: "Example",
@@ -125,12 +125,12 @@ describe("the consent sheet", () => {
   });
 
   test("P22: never cuts the window that opened it, whatever it answers", async () => {
-    const { visitor, decision } = await upToDecision(searchFor(freshVerifier()));
-    await visitor.post(`/authorize/decide${searchFor(freshVerifier())}`, { token: tokenOf(decision) });
-    await visitor.get(`/authorize${searchFor(freshVerifier(), { client_id: "pc_live_00000000000000000000000000" })}`);
+    const { visitor, decision } = await upToDecision(searchFor(createVerifier()));
+    await visitor.post(`/authorize/decide${searchFor(createVerifier())}`, { token: tokenOf(decision) });
+    await visitor.get(`/authorize${searchFor(createVerifier(), { client_id: "pc_live_00000000000000000000000000" })}`);
     await visitor.get("/authorize");
-    await visitor.get(`/authorize/not-now${searchFor(freshVerifier())}`);
-    const moved = await call(`/v1/authorize${searchFor(freshVerifier())}`, {
+    await visitor.get(`/authorize/not-now${searchFor(createVerifier())}`);
+    const moved = await call(`/v1/authorize${searchFor(createVerifier())}`, {
       redirect: "manual",
       headers: { "sec-fetch-mode": "navigate" },
     });
@@ -148,7 +148,7 @@ describe("the consent sheet", () => {
     ["to another port", { referer: `${origin}/` }, { return_url: `${origin}:8443/` }],
     ["to an address with a user", { referer: `${origin}/` }, { return_url: origin.replace("https://", "https://user@") }],
   ])("P21: hands a code by redirect to nobody, asked %s", async (_name, headers, change) => {
-    const search = searchFor(freshVerifier(), change);
+    const search = searchFor(createVerifier(), change);
     const { visitor, decision } = await upToDecision(search, headers);
     const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision) });
     expect(headingOf(done)).toBe("Shared with Acme Solar LLC");
@@ -157,7 +157,7 @@ describe("the consent sheet", () => {
   });
 
   test("P25: takes one decision, however often it is pressed", async () => {
-    const search = searchFor(freshVerifier());
+    const search = searchFor(createVerifier());
     const { visitor, decision } = await upToDecision(search);
     const token = tokenOf(decision);
     const codes = [];
@@ -168,10 +168,10 @@ describe("the consent sheet", () => {
   });
 
   test("P11: a decision is held to the request, the browser and the person it was shown to", async () => {
-    const search = searchFor(freshVerifier());
+    const search = searchFor(createVerifier());
     const { visitor, decision } = await upToDecision(search);
     const token = tokenOf(decision);
-    const other = searchFor(freshVerifier());
+    const other = searchFor(createVerifier());
     expect(headingOf(await visitor.post(`/authorize/decide${other}`, { token }))).toBe("Share details with Acme Solar LLC?");
     const elsewhere = await upToDecision(search);
     expect(headingOf(await elsewhere.visitor.post(`/authorize/decide${search}`, { token }))).toBe("Share details with Acme Solar LLC?");
@@ -180,7 +180,7 @@ describe("the consent sheet", () => {
   });
 
   test("ends a request that is older than ten minutes, and offers to start again", async () => {
-    const search = searchFor(freshVerifier());
+    const search = searchFor(createVerifier());
     const { visitor, decision } = await upToDecision(search);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11 * 60_000 });
     try {
@@ -193,7 +193,7 @@ describe("the consent sheet", () => {
   });
 
   test("begins again with what the person had chosen, and with nothing that an address or another site says", async () => {
-    const search = searchFor(freshVerifier());
+    const search = searchFor(createVerifier());
     const { visitor, decision } = await upToDecision(search);
     const ticked = /id="group-phone" checked=""/;
     const shorter = /id="days-30" checked=""/;
@@ -223,15 +223,15 @@ describe("the consent sheet", () => {
     ["decides", "decide", 0],
     ["starts again what ran out", "again", 11],
   ])("keeps what the person had chosen where they are signed out before it %s", async (_name, step, minutes) => {
-    const search = searchFor(freshVerifier(), { scope: "email phone? name? address?" });
+    const search = searchFor(createVerifier(), { scope: "email phone? name? address?" });
     const { visitor, email, decision } = await upToDecision(search);
-    const chosen = ({ text }: Answer) => [/id="group-phone" checked=""/.test(text), /id="days-30" checked=""/.test(text)];
+    const chosen = ({ text }: TestResponse) => [/id="group-phone" checked=""/.test(text), /id="days-30" checked=""/.test(text)];
     const choice = { token: tokenOf(decision), "group.phone": "on", "group.name": "on", "group.address": "on", days: "30" };
-    const signIn = async (address: string): Promise<Answer> => {
+    const signIn = async (address: string): Promise<TestResponse> => {
       await visitor.post(`/authorize/email${search}`, { email: address });
-      return visitor.post(`/authorize/code${search}`, { code: await codeFor(address) });
+      return visitor.post(`/authorize/code${search}`, { code: await findEmailCode(address) });
     };
-    const signedOut = async (): Promise<Answer> => {
+    const signedOut = async (): Promise<TestResponse> => {
       await visitor.post("/v1/auth/logout", {});
       return visitor.post(`/authorize/${step}${search}`, choice);
     };
@@ -253,7 +253,7 @@ describe("the consent sheet", () => {
   });
 
   test("keeps how long was chosen when nothing was ticked", async () => {
-    const search = searchFor(freshVerifier(), { scope: "email? phone?" });
+    const search = searchFor(createVerifier(), { scope: "email? phone?" });
     const { visitor, decision } = await upToOptional(search);
     const nothing = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), days: "90" });
     expect([nothing.status, /id="days-90" checked=""/.test(nothing.text)]).toEqual([400, true]);
@@ -261,7 +261,7 @@ describe("the consent sheet", () => {
   });
 
   test("gives a late code again for what was decided, where every detail was optional", async () => {
-    const verifier = freshVerifier();
+    const verifier = createVerifier();
     const search = searchFor(verifier, { scope: "email? phone?" });
     const { visitor, decision } = await upToOptional(search);
     await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), "group.phone": "on" });
@@ -271,7 +271,7 @@ describe("the consent sheet", () => {
       expect(headingOf(late)).toBe("You have decided this");
       const again = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(late), again: "on" });
       expect(headingOf(again)).toBe("Shared with Acme Solar LLC");
-      const redeemed = await redeem({ code: /data-code="([^"]+)"/.exec(again.text)?.[1] ?? "", verifier });
+      const redeemed = await redeemCode({ code: /data-code="([^"]+)"/.exec(again.text)?.[1] ?? "", verifier });
       expect(redeemed.body.data).toMatchObject({ scope: ["phone"], fields: { phone: "+1 202 555 0123" } });
     } finally {
       vi.useRealTimers();
@@ -289,15 +289,15 @@ describe("the consent sheet", () => {
       { client_id: world.examples.suspended.clients.live, origin: "https://example.com" },
     ],
   ])("says why it cannot be decided on: %i %s", async (status, heading, change) => {
-    const answer = await new Visitor().get(`/authorize${searchFor(freshVerifier(), change)}`);
+    const answer = await new Visitor().get(`/authorize${searchFor(createVerifier(), change)}`);
     expect([answer.status, headingOf(answer)]).toEqual([status, heading]);
     expect(answer.text).not.toContain("<form");
   });
 
   test("signs in by a passkey too, inside the sheet; one that is refused leads back to the code", async () => {
-    const by = await person();
-    const { authenticator } = await addPasskey(by.headers);
-    const search = searchFor(freshVerifier());
+    const by = await signInPerson();
+    const { authenticator } = await registerPasskey(by.headers);
+    const search = searchFor(createVerifier());
     const visitor = new Visitor();
     const first = await visitor.get(`/authorize${search}`, { referer: `${origin}/` });
     expect(first.text).toMatch(/<form[^>]*action="\/authorize\/passkey\?[^>]*hidden/);
@@ -321,25 +321,25 @@ describe("the consent sheet", () => {
   });
 
   test("needs nobody to sign in for a test client, and shares a test person's details", async () => {
-    const verifier = freshVerifier();
+    const verifier = createVerifier();
     const search = searchFor(verifier, { client_id: world.acme.clients.sandbox, scope: "email name" });
     const visitor = new Visitor();
     const decision = await visitor.get(`/authorize${search}`, { referer: `${origin}/` });
     expect(decision.text).toContain("Test. Nobody’s real details. Nobody is told.");
     const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), persona: "minimal" });
     const code = /data-code="([^"]+)"/.exec(done.text)?.[1] ?? "";
-    const redeemed = await redeem({ code, verifier }, { client_id: world.acme.clients.sandbox });
+    const redeemed = await redeemCode({ code, verifier }, { client_id: world.acme.clients.sandbox });
     expect(redeemed.body.data.fields).toEqual({ email: "sandbox@example.com", first_name: "Sandy", last_name: null });
-    expect(outcome(await read(`/v1/shares/${redeemed.body.data.share_id}`))).toBe("404 not_found");
+    expect(describeOutcome(await getWithApiKey(`/v1/shares/${redeemed.body.data.share_id}`))).toBe("404 not_found");
   });
 
   test("speaks the language of the page that asked, until the person chooses another", async () => {
     const visitor = new Visitor();
-    expect((await visitor.get(`/authorize${searchFor(freshVerifier(), { locale: "es" })}`)).text).toContain("¿Compartir datos con");
-    const chosen = await visitor.get(`/authorize${searchFor(freshVerifier(), { locale: "es", lang: "fr-CA" })}`);
+    expect((await visitor.get(`/authorize${searchFor(createVerifier(), { locale: "es" })}`)).text).toContain("¿Compartir datos con");
+    const chosen = await visitor.get(`/authorize${searchFor(createVerifier(), { locale: "es", lang: "fr-CA" })}`);
     expect(chosen.text).toContain("Partager vos renseignements avec");
     expect(chosen.text).toMatch(/href="\?client_id=[^"]*&amp;lang=en"/);
-    const search = searchFor(freshVerifier(), { locale: "es", lang: "fr-CA" });
+    const search = searchFor(createVerifier(), { locale: "es", lang: "fr-CA" });
     const wrong = await visitor.post(`/authorize/email${search}`, { email: "pat" });
     expect(wrong.status).toBe(400);
     const switched = await visitor.get(`/authorize/email${search}`); // as the links of that page lead
@@ -347,10 +347,10 @@ describe("the consent sheet", () => {
   });
 
   test("speaks that language too where there is nothing to decide, and keeps the request in every other", async () => {
-    const search = searchFor(freshVerifier(), { locale: "es" });
+    const search = searchFor(createVerifier(), { locale: "es" });
     const forged = await new Visitor().post(`/authorize/email${search}`, { email: "pat" }, { "sec-fetch-site": "cross-site" });
     expect([forged.status, forged.headers.get("content-language")]).toEqual([403, "es"]);
-    const strict = serviceWith({ DEV_RATE_SCALE: "1", LIMIT_AUTHORIZE_PER_IP: "1/60" });
+    const strict = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_AUTHORIZE_PER_IP: "1/60" });
     await strict(`/authorize${search}`);
     const crowded = await strict(`/authorize${search}`);
     expect([crowded.status, crowded.headers.get("content-language")]).toEqual([429, "es"]);

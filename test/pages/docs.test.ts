@@ -1,16 +1,23 @@
 // The reference of the API says what the description says, and is a page of our own files only.
 import { beforeAll, describe, expect, test } from "vitest";
-import { exampleOf, jsonText, limitsInWords, typeInWords, type ApiDocument, type Schema } from "../../workers/pages/docs/docs-reading.ts";
-import { call, get, productionSettings, serviceWith, type Answer } from "../support/world.ts";
+import {
+  buildExample,
+  formatJson,
+  describeLimits,
+  describeType,
+  type ApiDocument,
+  type Schema,
+} from "../../workers/pages/docs/openapi-document.ts";
+import { call, getWithKey, productionSettings, createServiceCall, type TestResponse } from "../support/world.ts";
 
-let page: Answer;
+let page: TestResponse;
 let document: ApiDocument;
 /** By the name of its group. */
-let groups: ReadonlyMap<string, Answer>;
+let groups: ReadonlyMap<string, TestResponse>;
 
 beforeAll(async () => {
   page = await call("/docs", { headers: { "accept-language": "es" } });
-  document = (await get("/v1/openapi.json")).body;
+  document = (await getWithKey("/v1/openapi.json")).body;
   groups = new Map(await Promise.all(document.tags.map(async ({ name }) => [name, await call(`/docs/api/${name}`)] as const)));
 });
 
@@ -71,7 +78,7 @@ describe("GET /docs/api/{group}", () => {
         ...Object.values(responses).flatMap(({ content }) => Object.keys(content?.["application/json"]?.examples ?? {})),
         ...Object.values(responses).flatMap(({ content }) => {
           const example = content?.["application/json"]?.example;
-          return example === undefined ? [] : [jsonText(example)];
+          return example === undefined ? [] : [formatJson(example)];
         }),
       ];
       const text = textOfGroup(tags[0]);
@@ -80,7 +87,7 @@ describe("GET /docs/api/{group}", () => {
     expect(operations.length).toBeGreaterThan(60);
     expect(missing).toEqual([]);
     for (const { operationId, tags } of operations) {
-      const { text } = groups.get(tags[0] ?? "") as Answer;
+      const { text } = groups.get(tags[0] ?? "") as TestResponse;
       expect(text).toContain(`id="${operationId}"`);
       expect(text).toContain(`href="#${operationId}"`);
     }
@@ -99,7 +106,7 @@ describe("GET /docs/api/{group}", () => {
     expect(text).toContain("curl 'http://svc.test/v1/consent'");
     expect(text).toContain('-H "Authorization: Bearer $SVC_API_KEY"');
     for (const name of groups.keys()) expect(textOfGroup(name)).not.toMatch(/sk_(?:live|test)_[A-Za-z0-9]/);
-    const production = serviceWith(productionSettings, "https://api.svc.test");
+    const production = createServiceCall(productionSettings, "https://api.svc.test");
     expect(textOf((await production("/docs/api/certificates")).text)).toContain("curl 'https://api.svc.test/v1/consent'");
   });
 
@@ -156,7 +163,7 @@ describe("GET /docs/{guide}", () => {
   });
 
   test("speaks of the addresses of this deployment", async () => {
-    const production = serviceWith(productionSettings, "https://api.svc.test");
+    const production = createServiceCall(productionSettings, "https://api.svc.test");
     expect((await production("/docs/widget")).text).toContain("https://cdn.svc.test/v1/svc.js");
     expect((await production("/docs")).text).toContain("export SVC=https://api.svc.test ");
     const others = await Promise.all(names.map(async (name) => [name, (await production(`/docs/${name}`)).text] as const));
@@ -169,7 +176,7 @@ describe("GET /docs/{guide}", () => {
 });
 
 describe("reading a description", () => {
-  const said = (schema: Schema): string => typeInWords(document, schema);
+  const said = (schema: Schema): string => describeType(document, schema);
 
   test("types are said in words", () => {
     expect(said({ type: "string", format: "date-time" })).toBe("string, date-time");
@@ -181,22 +188,22 @@ describe("reading a description", () => {
   });
 
   test("limits are said in words", () => {
-    expect(limitsInWords({ maxLength: 2_048 })).toEqual(["at most 2,048 characters"]);
-    expect(limitsInWords({ minimum: 1, default: 25 })).toEqual(["at least 1", "default `25`"]);
+    expect(describeLimits({ maxLength: 2_048 })).toEqual(["at most 2,048 characters"]);
+    expect(describeLimits({ minimum: 1, default: 25 })).toEqual(["at least 1", "default `25`"]);
   });
 
   test("an example is the given one, else made from the members", () => {
-    expect(exampleOf(document, { type: "object", properties: { a: { type: "integer", example: 7 }, b: { type: "boolean" } } })).toEqual({
+    expect(buildExample(document, { type: "object", properties: { a: { type: "integer", example: 7 }, b: { type: "boolean" } } })).toEqual({
       a: 7,
       b: true,
     });
-    expect(exampleOf(document, { type: "array", items: { enum: ["x", "y"] } })).toEqual(["x"]);
+    expect(buildExample(document, { type: "array", items: { enum: ["x", "y"] } })).toEqual(["x"]);
   });
 
   test("JSON stays on one line where it fits, and is the same JSON", () => {
-    expect(jsonText({ a: [1, "x, y: z"], b: null })).toBe('{"a": [1, "x, y: z"], "b": null}');
+    expect(formatJson({ a: [1, "x, y: z"], b: null })).toBe('{"a": [1, "x, y: z"], "b": null}');
     const long = { text: "x".repeat(80), list: ["a", "b"] };
-    expect(jsonText(long)).toBe(`{\n  "text": "${"x".repeat(80)}",\n  "list": ["a", "b"]\n}`);
-    expect(JSON.parse(jsonText(document.paths))).toEqual(document.paths);
+    expect(formatJson(long)).toBe(`{\n  "text": "${"x".repeat(80)}",\n  "list": ["a", "b"]\n}`);
+    expect(JSON.parse(formatJson(document.paths))).toEqual(document.paths);
   });
 });

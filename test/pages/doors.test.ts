@@ -1,14 +1,14 @@
 // The doors: the first page, the number of a certificate as people type it off paper, the ways to withdraw, unknown addresses.
 import { beforeAll, describe, expect, test } from "vitest";
-import { browsing, to, wordsOf } from "../support/app-pages.ts";
-import { askForCode, codeFor, forgetCodes, mailsTo } from "../support/people.ts";
-import { settled } from "../support/settled.ts";
-import { call, issue, productionSettings, serviceWith, type Answer, type Call } from "../support/world.ts";
+import { createBrowserSession, describeRedirect, getPageText } from "../support/browser-session.ts";
+import { requestEmailCode, findEmailCode, clearCodes, listMailTo } from "../support/people.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { call, issueCertificate, productionSettings, createServiceCall, type TestResponse, type Call } from "../support/world.ts";
 import { named, read, textOf } from "./page.ts";
 
 let certId = "";
 beforeAll(async () => {
-  certId = (await issue()).cert_id;
+  certId = (await issueCertificate()).cert_id;
 });
 
 /** As it stands in print: in groups, in capitals. */
@@ -61,7 +61,7 @@ describe("the number of a certificate, typed off paper", () => {
   });
 
   test("is taken by the host of the page too", async () => {
-    const answer = await serviceWith(productionSettings, "https://verify.svc.test")(`/c?number=${certId}`, { redirect: "manual" });
+    const answer = await createServiceCall(productionSettings, "https://verify.svc.test")(`/c?number=${certId}`, { redirect: "manual" });
     expect([answer.status, answer.headers.get("location")]).toEqual([303, `/c/${certId}`]);
   });
 });
@@ -71,54 +71,54 @@ describe("withdrawing without the number", () => {
 
   test("goes by a code to the address, which leads to the person's own consents, without script", async () => {
     const email = newcomer();
-    const browser = browsing();
+    const browser = createBrowserSession();
     const page = await browser.open("/withdraw");
-    expect(wordsOf(page)).toMatch(/With the number.*With your e-mail/);
+    expect(getPageText(page)).toMatch(/With the number.*With your e-mail/);
     expect(page.headers.get("set-cookie")).toBeNull();
-    expect(to(await browser.send(page, "/withdraw", { email }))).toBe("303 /app/sign-in");
-    await settled();
+    expect(describeRedirect(await browser.send(page, "/withdraw", { email }))).toBe("303 /app/sign-in");
+    await waitUntilSettled();
     const step = await browser.open("/app/sign-in");
-    expect(wordsOf(step)).toContain(`To ${email}`);
-    expect(to(await browser.send(step, "/app/code", { code: "000000" }))).toBe("303 /app/sign-in?answer=failed");
-    expect(to(await browser.send(step, "/app/code", { code: await codeFor(email) }))).toBe("303 /app/sign-in");
-    expect(to(await browser.open("/app/sign-in"))).toBe("303 /app");
-    expect(wordsOf(await browser.open("/app"))).toContain(email);
+    expect(getPageText(step)).toContain(`To ${email}`);
+    expect(describeRedirect(await browser.send(step, "/app/code", { code: "000000" }))).toBe("303 /app/sign-in?answer=failed");
+    expect(describeRedirect(await browser.send(step, "/app/code", { code: await findEmailCode(email) }))).toBe("303 /app/sign-in");
+    expect(describeRedirect(await browser.open("/app/sign-in"))).toBe("303 /app");
+    expect(getPageText(await browser.open("/app"))).toContain(email);
   });
 
   test("leads to the address that was typed where somebody else is signed in", async () => {
     const [first, second] = [newcomer(), newcomer()];
-    const browser = browsing();
+    const browser = createBrowserSession();
     for (const email of [first, second]) {
-      expect(to(await browser.post("/withdraw", { email }))).toBe("303 /app/sign-in");
-      await settled();
+      expect(describeRedirect(await browser.post("/withdraw", { email }))).toBe("303 /app/sign-in");
+      await waitUntilSettled();
       const step = await browser.open("/app/sign-in");
-      expect(wordsOf(step)).toContain(`To ${email}`);
-      await browser.send(step, "/app/code", { code: await codeFor(email) });
+      expect(getPageText(step)).toContain(`To ${email}`);
+      await browser.send(step, "/app/code", { code: await findEmailCode(email) });
     }
-    const own = wordsOf(await browser.open("/app"));
+    const own = getPageText(await browser.open("/app"));
     expect([own.includes(second), own.includes(first)]).toEqual([true, false]);
   });
 
   test("answers an address that stands on a certificate as one that nobody knows", async () => {
     const known = newcomer();
-    await issue({ fields: { email: known } });
-    await forgetCodes();
+    await issueCertificate({ fields: { email: known } });
+    await clearCodes();
     const kindsOf = async (email: string, network: string): Promise<unknown> => {
-      const { status, text, headers } = await browsing("", call, { "cf-connecting-ip": network }).post("/withdraw", { email });
+      const { status, text, headers } = await createBrowserSession("", call, { "cf-connecting-ip": network }).post("/withdraw", { email });
       const { "x-request-id": _, "set-cookie": cookie, ...rest } = Object.fromEntries(headers);
       return [status, text, rest, cookie?.replace(/=[^;]+/, "=")];
     };
     expect(await kindsOf(known, "203.0.113.5")).toEqual(await kindsOf(newcomer(), "203.0.113.6"));
-    expect((await mailsTo(known)).length).toBe(1);
+    expect((await listMailTo(known)).length).toBe(1);
   });
 
   test("mails no more than signing in does: one code a minute, thirty requests an hour from one network", async () => {
     const email = newcomer();
-    await askForCode(email, "consumer");
-    for (let count = 0; count < 3; count += 1) expect((await browsing().post("/withdraw", { email })).status).toBe(303);
-    await settled();
-    expect((await mailsTo(email)).length).toBe(1);
-    const strict = browsing("", serviceWith({ DEV_RATE_SCALE: "1", LIMIT_AUTH_REQUEST_PER_IP: "2/3600" }));
+    await requestEmailCode(email, "consumer");
+    for (let count = 0; count < 3; count += 1) expect((await createBrowserSession().post("/withdraw", { email })).status).toBe(303);
+    await waitUntilSettled();
+    expect((await listMailTo(email)).length).toBe(1);
+    const strict = createBrowserSession("", createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_AUTH_REQUEST_PER_IP: "2/3600" }));
     const answers: number[] = [];
     for (let count = 0; count < 3; count += 1) answers.push((await strict.post("/withdraw", { email: newcomer() })).status);
     expect(answers).toEqual([303, 303, 429]);
@@ -127,35 +127,37 @@ describe("withdrawing without the number", () => {
   test("takes no form of another page, and says what is wrong with an address", async () => {
     const email = newcomer();
     for (const headers of [{ "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "", origin: "https://evil.example" }]) {
-      const refused = await browsing().post("/withdraw", { email }, headers);
+      const refused = await createBrowserSession().post("/withdraw", { email }, headers);
       expect([refused.status, refused.text]).toEqual([403, expect.not.stringContaining("certificate")]); // it is no certificate's form
     }
-    await settled();
-    expect(await mailsTo(email)).toEqual([]);
-    const bad = await browsing().post("/withdraw?lang=es", { email: "pat" });
+    await waitUntilSettled();
+    expect(await listMailTo(email)).toEqual([]);
+    const bad = await createBrowserSession().post("/withdraw?lang=es", { email: "pat" });
     expect([bad.status, bad.headers.get("set-cookie")]).toEqual([400, null]);
     expect(bad.text).toMatch(/<title>Error: Retirar un consentimiento[\s\S]*aria-invalid="true"/);
     expect(bad.text).toContain('value="pat"');
   });
 
   test("is done where people sign in, in the language that was chosen; the number leads to the certificate's own host", async () => {
-    expect(to(await host("verify")("/withdraw?lang=fr-CA", { redirect: "manual" }))).toBe("303 https://app.svc.test/withdraw?lang=fr-CA");
+    expect(describeRedirect(await host("verify")("/withdraw?lang=fr-CA", { redirect: "manual" }))).toBe(
+      "303 https://app.svc.test/withdraw?lang=fr-CA",
+    );
     const page = await read("/withdraw?lang=fr-CA", asPerson, host("app"));
     expect(textOf(page.document)).toContain("Avec votre courriel");
     expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https://verify.svc.test;");
-    const asked = await browsing("", host("app")).post("/withdraw?lang=fr-CA", { email: newcomer() });
-    expect(to(asked)).toBe("303 /app/sign-in?lang=fr-CA");
+    const asked = await createBrowserSession("", host("app")).post("/withdraw?lang=fr-CA", { email: newcomer() });
+    expect(describeRedirect(asked)).toBe("303 /app/sign-in?lang=fr-CA");
     expect(asked.headers.get("set-cookie")).toMatch(/^__Host-svc_sign_in=[^;]+;.*HttpOnly; Secure; SameSite=Lax/);
     const numbered = await host("app")(`/withdraw?number=${certId}`, { redirect: "manual" });
-    expect(to(numbered)).toBe(`303 https://verify.svc.test/c/${certId}#withdrawal-heading`);
-    expect((await browsing("", host("verify")).post("/withdraw", { email: newcomer() })).status).toBe(403);
+    expect(describeRedirect(numbered)).toBe(`303 https://verify.svc.test/c/${certId}#withdrawal-heading`);
+    expect((await createBrowserSession("", host("verify")).post("/withdraw", { email: newcomer() })).status).toBe(403);
   });
 });
 
 const html = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 const asPerson: RequestInit = { headers: { accept: html, "sec-fetch-dest": "document" } };
-const kindOf = ({ status, headers }: Answer): string => `${status} ${headers.get("content-type")?.split(";")[0]}`;
-const host = (name: string): Call => serviceWith(productionSettings, `https://${name}.svc.test`);
+const kindOf = ({ status, headers }: TestResponse): string => `${status} ${headers.get("content-type")?.split(";")[0]}`;
+const host = (name: string): Call => createServiceCall(productionSettings, `https://${name}.svc.test`);
 
 describe("GET /", () => {
   test("is a page for people on every host that people reach, and only there", async () => {
@@ -191,7 +193,7 @@ describe("GET /", () => {
       ]);
       for (const address of addresses) {
         const { origin: there, pathname } = new URL(address as string);
-        const answer = await serviceWith(productionSettings, there)(pathname, asPerson);
+        const answer = await createServiceCall(productionSettings, there)(pathname, asPerson);
         if (pathname === "/portal")
           expect(answer.headers.get("location")).toBe("/portal/sign-in"); // nobody is signed in
         else expect(answer.status, address).toBe(200);
@@ -203,7 +205,7 @@ describe("GET /", () => {
   test("names the contact for weaknesses where there is one", async () => {
     const contact = "https://api.svc.test/.well-known/security.txt";
     expect((await host("verify")("/", asPerson)).text).not.toContain(contact);
-    const named = serviceWith({ ...productionSettings, SECURITY_CONTACT: "mailto:security@svc.test" }, "https://verify.svc.test");
+    const named = createServiceCall({ ...productionSettings, SECURITY_CONTACT: "mailto:security@svc.test" }, "https://verify.svc.test");
     expect((await named("/", asPerson)).text).toContain(contact);
   });
 
@@ -221,7 +223,7 @@ describe("GET /", () => {
 
   test("shows the demo's keys in development and nothing of a demonstration in production", async () => {
     const demo = JSON.stringify({ site_base: "http://localhost:8788", sandbox_client_id: "pc_test_x", test_api_key: "sk_test_x" });
-    const page = await read("/", asPerson, serviceWith({ DEV_DEMO: demo }));
+    const page = await read("/", asPerson, createServiceCall({ DEV_DEMO: demo }));
     for (const shown of ["This is a demonstration", "sandbox_client_id", "pc_test_x", "test_api_key", "sk_test_x"])
       expect(textOf(page.document)).toContain(shown);
     expect(page.text).toContain('href="http://localhost:8788/"');
@@ -230,7 +232,7 @@ describe("GET /", () => {
   });
 
   test("is counted as every public read, and says so to people on a page", async () => {
-    const service = serviceWith({ DEV_RATE_SCALE: "1", LIMIT_PUBLIC_READ_PER_IP: "2/60" });
+    const service = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_PUBLIC_READ_PER_IP: "2/60" });
     const answers: string[] = [];
     for (const path of ["/", "/withdraw", "/c?number=x"]) answers.push(kindOf(await service(path, asPerson)));
     expect(answers).toEqual(["200 text/html", "200 text/html", "429 text/html"]);

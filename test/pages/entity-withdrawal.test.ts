@@ -1,33 +1,33 @@
 // Withdrawing from single recipients by plain forms, as a browser without scripts sends them, and what the pages say afterwards.
 import { expect, test } from "vitest";
-import { call, type Answer } from "../support/world.ts";
-import { codesTo, held, type Held } from "../support/withdrawing.ts";
+import { call, type TestResponse } from "../support/world.ts";
+import { listCodes, issueToNewPerson, type IssuedCertificate } from "../support/withdrawal.ts";
 
 const three = ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"];
-const post = (path: string, form: Readonly<Record<string, string>>, cookie = ""): Promise<Answer> =>
+const post = (path: string, form: Readonly<Record<string, string>>, cookie = ""): Promise<TestResponse> =>
   call(path, {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded", cookie },
     body: new URLSearchParams(form).toString(),
     redirect: "manual",
   });
-const cookiesOf = ({ headers }: Answer): string =>
+const cookiesOf = ({ headers }: TestResponse): string =>
   headers
     .getSetCookie()
     .map((cookie) => cookie.split(";")[0])
     .join("; ");
-const wordsOf = ({ text }: Answer): string => text.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
+const wordsOf = ({ text }: TestResponse): string => text.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
 const verified = async (certId: string) => (await call(`/v1/certs/${certId}/verify`)).body.data;
 const withdrawnNames = async (certId: string): Promise<string[]> =>
   ((await verified(certId)).entities_withdrawn ?? []).map(({ entity }: { entity: string }) => entity);
-const asked = async (mine: Held) => {
+const asked = async (mine: IssuedCertificate) => {
   const cookie = cookiesOf(await post(`/c/${mine.certId}/withdraw`, { email: mine.email }));
-  const [code] = await codesTo(mine.email);
+  const [code] = await listCodes(mine.email);
   return { cookie, code: code as string };
 };
 
 test("the form for the code lists who may make contact, and the ticked ones are withdrawn from", async () => {
-  const mine = await held({ entities: three });
+  const mine = await issueToNewPerson({ entities: three });
   const { cookie, code } = await asked(mine);
   const form = await call(`/c/${mine.certId}/withdraw`, { headers: { cookie } });
   for (const [at, name] of three.entries()) {
@@ -52,7 +52,7 @@ test("the form for the code lists who may make contact, and the ticked ones are 
 });
 
 test("ticks are kept when the code is none, and nothing is withdrawn yet", async () => {
-  const mine = await held({ entities: three });
+  const mine = await issueToNewPerson({ entities: three });
   const { cookie, code } = await asked(mine);
   const refused = await post(`/c/${mine.certId}/withdraw/confirm`, { code: "12", "entity.2": "on" }, cookie);
   expect(refused.status).toBe(400);
@@ -64,8 +64,8 @@ test("ticks are kept when the code is none, and nothing is withdrawn yet", async
 });
 
 test("ticked recipients are withdrawn from at once, also where other certificates name the address", async () => {
-  const mine = await held({ entities: three });
-  const second = await held({ fields: { email: mine.email } });
+  const mine = await issueToNewPerson({ entities: three });
+  const second = await issueToNewPerson({ fields: { email: mine.email } });
   const { cookie, code } = await asked(mine);
   const done = await post(`/c/${mine.certId}/withdraw/confirm`, { code, "entity.1": "on" }, cookie);
   expect(done.headers.get("location")).toBe(`/c/${mine.certId}/withdrawn`);
@@ -76,17 +76,17 @@ test("ticked recipients are withdrawn from at once, also where other certificate
 });
 
 test("with the link nothing ticked withdraws from everybody, ticks from those", async () => {
-  const some = await held({ entities: three });
+  const some = await issueToNewPerson({ entities: three });
   await post(`/c/${some.certId}/withdraw/link`, { token: some.manageToken, "entity.2": "on" });
   expect(await withdrawnNames(some.certId)).toEqual(["Zenith Roofing"]);
   expect((await verified(some.certId)).status).toBe("active");
-  const whole = await held({ entities: three });
+  const whole = await issueToNewPerson({ entities: three });
   await post(`/c/${whole.certId}/withdraw/link`, { token: whole.manageToken });
   expect((await verified(whole.certId)).status).toBe("revoked");
 });
 
 test("the certificate's page says who is withdrawn from; a withdrawn certificate lists nobody under who may contact", async () => {
-  const mine = await held({ entities: three, entities_accepted: three.slice(0, 2), entities_rejected: three.slice(2) });
+  const mine = await issueToNewPerson({ entities: three, entities_accepted: three.slice(0, 2), entities_rejected: three.slice(2) });
   await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken, "entity.0": "on" });
   const some = wordsOf(await call(`/c/${mine.certId}`));
   expect(some).toMatch(/Who may contact .* Accepted Bright Homes Inc .*Withdrawn from .*Acme Solar LLC .*Declined Zenith Roofing/);

@@ -2,15 +2,15 @@
 // the text reads back exactly. What the eye would miss is said beside it.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
-import { appearanceOf } from "../../workers/pages/shared/appearance.ts";
-import { issue } from "../support/world.ts";
+import { analyzeAppearance } from "../../workers/pages/shared/text-appearance.ts";
+import { issueCertificate } from "../support/world.ts";
 import { bound, elementsIn, named, open, section, words, type Element, type ReadPage } from "./page.ts";
 
 /** One certificate whose every stored text is then replaced by the text under test, past what the API would take. */
 let certId: string;
 
 beforeAll(async () => {
-  const receipt = await issue({
+  const receipt = await issueCertificate({
     entities: ["One", "Two", "Three"],
     entities_accepted: ["One"],
     entities_rejected: ["Two"],
@@ -224,7 +224,7 @@ describe("remarks", () => {
     ["Arabic beside Latin", "Acme \u0634\u0631\u0643\u0629", [], []],
     ["all Cyrillic", "\u041e\u041e\u041e \u0420\u043e\u043c\u0430\u0448\u043a\u0430", [], []],
   ])("%s", (_what, text, invisible, alphabets) => {
-    expect(appearanceOf(text)).toEqual({ invisible, alphabets });
+    expect(analyzeAppearance(text)).toEqual({ invisibleCharacters: invisible, alphabets });
   });
 
   test("stand beside the text they are about, with a word and a shape", async () => {

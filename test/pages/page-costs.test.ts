@@ -3,11 +3,11 @@ import { env } from "cloudflare:workers";
 import { beforeAll, expect, test } from "vitest";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
-import { platformOf } from "../../workers/services.ts";
-import { gather, playOutside, recordsOfAcme, type Cast, type Records } from "../support/portal-cast.ts";
-import { settled } from "../support/settled.ts";
-import { grant, person } from "../support/sharing.ts";
-import { issue, serviceWith, worldInSecondHome, type Call } from "../support/world.ts";
+import { getPlatform } from "../../workers/services.ts";
+import { signInCast, mockOutsideWorld, createAcmeRecords, type PortalCast, type Records } from "../support/portal-cast.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { grantShare, signInPerson } from "../support/sharing.ts";
+import { issueCertificate, createServiceCall, worldInSecondShard, type Call } from "../support/world.ts";
 
 /** Who is signed in, then what the page shows of one home, once more where that says what else to ask; or once of each of two homes. */
 const maxCalls = 3;
@@ -44,17 +44,17 @@ const watched = (of: D1Database | D1DatabaseSession): D1Database =>
   }) as unknown as D1Database;
 
 let service: Call;
-let cast: Cast;
+let cast: PortalCast;
 let records: Records;
 let own: { readonly headers: Record<string, string>; readonly shareId: string };
 beforeAll(async () => {
-  playOutside();
-  cast = await gather();
-  records = await recordsOfAcme(cast);
-  const pat = await person();
-  own = { headers: pat.headers, shareId: (await grant(pat)).share.id };
+  mockOutsideWorld();
+  cast = await signInCast();
+  records = await createAcmeRecords(cast);
+  const pat = await signInPerson();
+  own = { headers: pat.headers, shareId: (await grantShare(pat)).share.id };
   const { DB, DB_01 } = env as unknown as { readonly DB: D1Database; readonly DB_01: D1Database };
-  service = serviceWith({ DB: watched(DB), DB_01: watched(DB_01) });
+  service = createServiceCall({ DB: watched(DB), DB_01: watched(DB_01) });
 });
 
 /** Pages of one record, and what stands for it in their address. */
@@ -80,17 +80,17 @@ const gzipped = async (text: string): Promise<number> => {
 /** A page that was opened before: what is remembered is remembered, and the use of the day is noted. */
 const opened = async (address: string, headers: Record<string, string>) => {
   await service(address, { headers });
-  await settled();
+  await waitUntilSettled();
   calls = 0;
   const answer = await service(address, { headers });
   const asked = calls;
-  await settled();
+  await waitUntilSettled();
   return { answer, asked };
 };
 
 test("a page asks a database three times at most, and none is heavier than a phone likes", async () => {
-  await issue();
-  const { routes } = buildApp(await platformOf(env as unknown as Env));
+  await issueCertificate();
+  const { routes } = buildApp(await getPlatform(env as unknown as Env));
   const paths = new Set(
     routes.flatMap(({ method, path }) => (method === "GET" && /^\/(?:$|portal|app|c\/|withdraw$|docs)/.test(path) ? [path] : [])),
   );
@@ -114,9 +114,9 @@ test("a page asks a database three times at most, and none is heavier than a pho
 }, 60_000);
 
 test("a second home where somebody has shares is asked once, and twice by the history", async () => {
-  const pat = await person();
-  await grant(pat);
-  await grant(pat, {}, worldInSecondHome.acme);
+  const pat = await signInPerson();
+  await grantShare(pat);
+  await grantShare(pat, {}, worldInSecondShard.acme);
   const asked: Record<string, number> = {};
   for (const path of ["/app", "/app/details", "/app/account", "/app/delete", "/app/history"])
     asked[path] = (await opened(path, { ...pat.headers, accept: "text/html" })).asked;

@@ -1,11 +1,11 @@
 // Reading pages in tests: a page asked for through the front door, taken apart with an HTML parser.
 import { DomUtils, parseDocument } from "htmlparser2";
-import { call, type Answer, type Call } from "../support/world.ts";
+import { call, type TestResponse, type Call } from "../support/world.ts";
 
 type Node = Parameters<typeof DomUtils.textContent>[0];
 export type Element = ReturnType<typeof DomUtils.getElementsByTagName>[number];
 
-export interface ReadPage extends Answer {
+export interface ReadPage extends TestResponse {
   readonly document: ReturnType<typeof parseDocument>;
 }
 

@@ -1,19 +1,27 @@
 // Every page that a person reads, in each of our languages: nothing that we wrote stays in English, in the page, its title or its labels.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
-import { challengeOf } from "../../core/shares/pkce.ts";
-import { accountWords } from "../../workers/pages/shared/i18n/account.ts";
-import { appWords } from "../../workers/pages/shared/i18n/app.ts";
-import { connectWords } from "../../workers/pages/shared/i18n/connect.ts";
-import { ownCertificateWords } from "../../workers/pages/shared/i18n/own-certificates.ts";
-import { sheetWords } from "../../workers/pages/shared/i18n/sheet.ts";
-import { catalogues, languages, type Language } from "../../workers/pages/shared/language.ts";
-import { browsing, hiddenFields, parsed, type Browsing } from "../support/app-pages.ts";
-import { codeFor, forgetCodes, mailsTo } from "../support/people.ts";
-import { settled } from "../support/settled.ts";
-import { freshPerson, freshVerifier, grant, person, read, redeem, type SignedPerson } from "../support/sharing.ts";
-import { held } from "../support/withdrawing.ts";
-import { origin, serviceWith, world, type Answer } from "../support/world.ts";
+import { computeCodeChallenge } from "../../core/shares/pkce.ts";
+import { accountMessages } from "../../workers/pages/shared/i18n/account.ts";
+import { appMessages } from "../../workers/pages/shared/i18n/app.ts";
+import { connectMessages } from "../../workers/pages/shared/i18n/connect.ts";
+import { ownCertificateMessages } from "../../workers/pages/shared/i18n/own-certificates.ts";
+import { sheetMessages } from "../../workers/pages/shared/i18n/sheet.ts";
+import { catalogs, languages, type Language } from "../../workers/pages/shared/language.ts";
+import { createBrowserSession, parseFormFields, parsePage, type BrowserSession } from "../support/browser-session.ts";
+import { findEmailCode, clearCodes, listMailTo } from "../support/people.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import {
+  createPersonEmail,
+  createVerifier,
+  grantShare,
+  signInPerson,
+  getWithApiKey,
+  redeemCode,
+  type SignedPerson,
+} from "../support/sharing.ts";
+import { issueToNewPerson } from "../support/withdrawal.ts";
+import { origin, createServiceCall, world, type TestResponse } from "../support/world.ts";
 import { elementsIn, type Element, type ReadPage } from "./page.ts";
 
 /** By the name of the page. */
@@ -54,29 +62,30 @@ const untranslated = (english: Pages, other: Pages): readonly string[] =>
   });
 
 /** More pages than one person reads in a minute. */
-const patient = serviceWith({ LIMIT_SESSION: "1000/60" });
-const speaking = (language: Language, cookie = ""): Browsing => browsing(cookie, patient, { "accept-language": language });
+const patient = createServiceCall({ LIMIT_SESSION: "1000/60" });
+const speaking = (language: Language, cookie = ""): BrowserSession =>
+  createBrowserSession(cookie, patient, { "accept-language": language });
 
 /** A person to whom as much as possible has happened, with the addresses of what there is to see. */
 const eventful = async (): Promise<{ readonly by: SignedPerson; readonly paths: readonly string[] }> => {
-  const by = await person();
+  const by = await signInPerson();
   const { id } = (await by.get("/v1/me")).body.data;
   await env.DB.prepare("UPDATE consumers SET plan = 'white_glove' WHERE id = ?").bind(id).run();
-  const current = await grant(by, { disclosure_text: "We call you once." });
-  await redeem(current);
-  await read(`/v1/consumers/${current.share.id}/current`);
-  const soon = await grant(by, { duration_days: 5, scope: ["name", "email"] });
-  const stopped = await grant(by, { scope: ["name"] });
+  const current = await grantShare(by, { disclosure_text: "We call you once." });
+  await redeemCode(current);
+  await getWithApiKey(`/v1/consumers/${current.share.id}/current`);
+  const soon = await grantShare(by, { duration_days: 5, scope: ["name", "email"] });
+  const stopped = await grantShare(by, { scope: ["name"] });
   await by.post(`/v1/me/sever/${stopped.share.id}`, { reason: "Enough" });
   await by.put("/v1/me/fields", { phone: "+1 202 555 0199" });
   const renewed = (await by.post(`/v1/me/shares/${soon.share.id}/renew`, { consent: true })).body.data.share.id;
   const fields = { email: by.email, first_name: "Pat" };
-  const active = await held({ fields, entities: ["Acme Solar LLC", "Roof Right"] });
-  const gone = await held({ fields });
+  const active = await issueToNewPerson({ fields, entities: ["Acme Solar LLC", "Roof Right"] });
+  const gone = await issueToNewPerson({ fields });
   await by.post("/v1/me/certificates/withdraw", { scope: "certificate", cert_id: gone.certId });
   await by.post("/v1/me/agent-token", { name: "Helper" });
   const removal = (await by.post("/v1/me/removals", { authorize: true, targets: ["spokeo"] })).body.data.id;
-  await settled();
+  await waitUntilSettled();
   const paths = [
     ...[
       "",
@@ -118,7 +127,7 @@ const appPages = async (language: Language, { by, paths }: Awaited<ReturnType<ty
   for (const path of paths) pages.set(path, await browser.open(`/app${path}`));
   for (const [path, action, fields] of forms) {
     const page = await browser.open(`/app${path}`);
-    pages.set(`${action} with ${JSON.stringify(fields)}`, parsed(await browser.send(page, action, fields)));
+    pages.set(`${action} with ${JSON.stringify(fields)}`, parsePage(await browser.send(page, action, fields)));
   }
   await browser.send(await browser.open("/app/agents"), "/app/agents/remove", { id: "tok_none" });
   return pages;
@@ -130,7 +139,7 @@ const searchFor = (change: Readonly<Record<string, string>> = {}): string =>
     origin,
     scope: "email phone? address?",
     purpose: "Send you a solar estimate",
-    code_challenge: challengeOf(freshVerifier()),
+    code_challenge: computeCodeChallenge(createVerifier()),
     code_challenge_method: "S256",
     state: "xyz",
     return_url: `${origin}/quote`,
@@ -139,35 +148,35 @@ const searchFor = (change: Readonly<Record<string, string>> = {}): string =>
 
 /** From signing in to the end, with every error on the way. */
 const sheetPages = async (language: Language): Promise<Pages> => {
-  await forgetCodes();
+  await clearCodes();
   const browser = speaking(language);
   const pages = new Map<string, ReadPage>();
   const search = searchFor();
-  const keep = async (name: string, answer: Answer): Promise<ReadPage> => {
-    const page = answer.status === 303 ? await browser.open(answer.headers.get("location") as string) : parsed(answer);
+  const keep = async (name: string, answer: TestResponse): Promise<ReadPage> => {
+    const page = answer.status === 303 ? await browser.open(answer.headers.get("location") as string) : parsePage(answer);
     pages.set(name, page);
     return page;
   };
-  const email = freshPerson();
+  const email = createPersonEmail();
   // Evidence that the request came from the page: a Referer, with the first answer.
-  await browsing("", undefined, {}).open(`/authorize${search}`);
+  await createBrowserSession("", undefined, {}).open(`/authorize${search}`);
   await keep("signed out", await browser.open(`/authorize${search}`));
   const step = (name: string, path: string, fields: Readonly<Record<string, string>>) =>
     browser.post(`/authorize/${path}${search}`, fields).then((answer) => keep(name, answer));
   await step("no address", "email", { email: "pat" });
   await step("code", "email", { email });
   await step("no code", "code", { code: "1" });
-  const code = await codeFor(email);
+  const code = await findEmailCode(email);
   await step("wrong code", "code", { code: String((Number(code) + 1) % 1_000_000).padStart(6, "0") });
   await step("details", "code", { code });
   await step("missing", "details", { email: "" });
   const decision = await step("decision", "details", { email, phone: "+1 202 555 0123" });
   const action = `/authorize/decide${search}`;
-  await step("shared", "decide", { ...hiddenFields(decision, action), "group.phone": "on" });
+  await step("shared", "decide", { ...parseFormFields(decision, action), "group.phone": "on" });
   await keep("decided", await browser.open(`/authorize${search}`));
   const again = searchFor({ scope: "email? name?" });
   const more = await keep("something is shared", await browser.open(`/authorize${again}`));
-  await keep("nothing ticked", await browser.post(`/authorize/decide${again}`, hiddenFields(more, `/authorize/decide${again}`)));
+  await keep("nothing ticked", await browser.post(`/authorize/decide${again}`, parseFormFields(more, `/authorize/decide${again}`)));
   await keep("not now", await browser.open(`/authorize/not-now${again}`));
   for (const [name, change] of [
     ["unknown client", { client_id: "pc_live_00000000000000000000000000" }],
@@ -197,18 +206,18 @@ describe("nothing stays in English", () => {
 
   test("on the way in, and in the mail with the code", async () => {
     const pagesIn = async (language: Language): Promise<Pages> => {
-      await forgetCodes();
-      const email = freshPerson();
+      await clearCodes();
+      const email = createPersonEmail();
       const browser = speaking(language);
       const pages = new Map([["sign in", await browser.open("/app")]]);
-      pages.set("no address", parsed(await browser.post("/app/sign-in", { email: "pat" })));
+      pages.set("no address", parsePage(await browser.post("/app/sign-in", { email: "pat" })));
       await browser.post("/app/sign-in", { email });
       pages.set("code", await browser.open("/app"));
-      pages.set("no code", parsed(await browser.post("/app/code", { code: "1" })));
+      pages.set("no code", parsePage(await browser.post("/app/code", { code: "1" })));
       pages.set("failed", await browser.open("/app?answer=failed"));
-      pages.set("passkey", parsed(await browser.post("/app/passkey", {})));
-      const [mail] = await mailsTo(email);
-      pages.set("mail", parsed({ ...(pages.get("code") as ReadPage), text: `<html><p>${mail?.subject}</p></html>` }));
+      pages.set("passkey", parsePage(await browser.post("/app/passkey", {})));
+      const [mail] = await listMailTo(email);
+      pages.set("mail", parsePage({ ...(pages.get("code") as ReadPage), text: `<html><p>${mail?.subject}</p></html>` }));
       return pages;
     };
     const english = await pagesIn("en");
@@ -226,12 +235,12 @@ describe("a sentence", () => {
   const said = (language: Language) =>
     new Map(
       sentences({
-        pages: catalogues[language].words,
-        app: appWords[language],
-        account: accountWords[language],
-        certificates: ownCertificateWords[language],
-        sheet: sheetWords[language],
-        connect: connectWords[language],
+        pages: catalogs[language].messages,
+        app: appMessages[language],
+        account: accountMessages[language],
+        certificates: ownCertificateMessages[language],
+        sheet: sheetMessages[language],
+        connect: connectMessages[language],
       }),
     );
   const placesIn = (text: string): string => [...new Set(text.match(/\{\w+\}/g))].sort().join(" ");

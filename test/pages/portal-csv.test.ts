@@ -1,13 +1,13 @@
 // An export of many pages: every row once, in order, read only as fast as it is taken, and never whole when a page could not be read.
 import { describe, expect, test } from "vitest";
-import { csvStream } from "../../workers/pages/portal/csv.ts";
+import { streamCsv } from "../../workers/pages/portal/csv.ts";
 
 const size = 500;
 const rowsOf = (page: number, total: number): readonly (readonly string[])[] =>
   Array.from({ length: Math.min(size, total - (page - 1) * size) }, (_, at) => [`row ${(page - 1) * size + at + 1}`, '=1+1, "quoted"']);
 
 const fileOf = (total: number, pageOf = async (page: number) => rowsOf(page, total)): ReadableStream =>
-  csvStream(["name", "value"], rowsOf(1, total), Math.ceil(total / size), pageOf);
+  streamCsv(["name", "value"], rowsOf(1, total), Math.ceil(total / size), pageOf);
 
 describe("a file of rows", () => {
   test.each([0, 1, 500, 501, 2_345, 10_000])("of %i has its head and each row once, in order", async (total) => {

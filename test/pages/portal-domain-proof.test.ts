@@ -1,27 +1,27 @@
 // What a failed proof by DNS shows: the texts that stand at the name instead, as text, a few and not whole, to the business's own people
 // alone. The wire says it in constant words.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { as, newBusiness } from "../support/portal.ts";
-import { parsed, said, send, to } from "../support/portal-pages.ts";
-import { stubWeb, type StubWeb } from "../support/stub-web.ts";
-import { databaseContents, type Answer } from "../support/world.ts";
+import { callPortal, signUpBusiness } from "../support/portal.ts";
+import { parsePage, getPageText, submitForm, describeRedirect } from "../support/portal-pages.ts";
+import { createStubWeb, type StubWeb } from "../support/stub-web.ts";
+import { readDatabaseContents, type TestResponse } from "../support/world.ts";
 import { named, textOf } from "./page.ts";
 
 const heading = "DNS answers at that name, but without our text. Seen:";
 
 let round = 0;
 let web: StubWeb;
-let owner: Awaited<ReturnType<typeof newBusiness>>;
+let owner: Awaited<ReturnType<typeof signUpBusiness>>;
 let domain: string;
 let path: string;
 beforeEach(async () => {
   round += 1;
   domain = `proofs-${round}.com`;
-  owner = await newBusiness(`owner@proof-pages-${round}.example`);
-  path = to(await send(owner, "/portal/domains", "/portal/domains", { domain }))
+  owner = await signUpBusiness(`owner@proof-pages-${round}.example`);
+  path = describeRedirect(await submitForm(owner, "/portal/domains", "/portal/domains", { domain }))
     .slice(4)
     .split("?")[0] as string;
-  web = stubWeb();
+  web = createStubWeb();
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -32,19 +32,19 @@ const publish = (texts: readonly string[]): void =>
     const name = `_svc-challenge.${domain}`;
     return Response.json({ Status: 0, Answer: texts.map((text) => ({ name, type: 16, TTL: 60, data: JSON.stringify(text) })) });
   });
-const check = (): Promise<Answer> => send(owner, path, `${path}/verify`);
-const shown = (answer: Answer): readonly string[] => {
-  const [list] = named(parsed(answer).document, "ul").filter(({ attribs }) => attribs.class === "plain");
+const check = (): Promise<TestResponse> => submitForm(owner, path, `${path}/verify`);
+const shown = (answer: TestResponse): readonly string[] => {
+  const [list] = named(parsePage(answer).document, "ul").filter(({ attribs }) => attribs.class === "plain");
   return list === undefined ? [] : named(list.children as never, "bdi").map(textOf);
 };
 
 test("the texts that were seen stand on the page, once each, and no row changes", async () => {
   publish(["v=spf1 -all", "v=spf1 -all", "svc-verify=of-another"]);
-  const before = await databaseContents();
+  const before = await readDatabaseContents();
   const answer = await check();
-  expect([answer.status, said(answer)]).toEqual([409, expect.stringContaining(heading)]);
+  expect([answer.status, getPageText(answer)]).toEqual([409, expect.stringContaining(heading)]);
   expect(shown(answer)).toEqual(["v=spf1 -all", "svc-verify=of-another"]);
-  expect(await databaseContents()).toEqual(before);
+  expect(await readDatabaseContents()).toEqual(before);
 });
 
 test("they are text, of three at most, and of each a hundred characters", async () => {
@@ -53,19 +53,19 @@ test("they are text, of three at most, and of each a hundred characters", async 
   const answer = await check();
   expect(shown(answer)).toEqual(["<b id=planted>bold</b>", `${"😀".repeat(100)}…`, "third"]);
   expect(answer.text).not.toContain("<b id=planted>");
-  expect(said(answer)).not.toContain("fourth");
+  expect(getPageText(answer)).not.toContain("fourth");
 });
 
 test("where nothing is there, nothing is said of it", async () => {
   publish([]);
   const answer = await check();
-  expect(said(answer)).not.toContain(heading);
-  expect(said(answer)).toContain("TXT record: nothing is there.");
+  expect(getPageText(answer)).not.toContain(heading);
+  expect(getPageText(answer)).toContain("TXT record: nothing is there.");
 });
 
 test("the wire never repeats them", async () => {
   publish(["v=spf1 of-a-stranger"]);
-  const answer = await as(owner, "POST", `/domains/${path.split("/").at(-1)}/verify`, {});
+  const answer = await callPortal(owner, "POST", `/domains/${path.split("/").at(-1)}/verify`, {});
   expect([answer.status, answer.body.error.code]).toEqual([409, "domain_unverified"]);
   expect(answer.text).not.toContain("of-a-stranger");
 });

@@ -3,14 +3,14 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { signIn } from "../support/people.ts";
-import { entriesOf, newBusiness } from "../support/portal.ts";
-import { fileOf, lastOf, pictureOf, sumOf, tableOf } from "../support/portal-charts.ts";
-import { formTokenOf } from "../support/portal-cast.ts";
-import { open, post, said, send, standingIn, to, type Member } from "../support/portal-pages.ts";
-import { settled } from "../support/settled.ts";
-import { grant, person, redeem } from "../support/sharing.ts";
-import { held, jsonPost } from "../support/withdrawing.ts";
-import { call, databaseContents, issue, world } from "../support/world.ts";
+import { listAuditEntryTypes, signUpBusiness } from "../support/portal.ts";
+import { parseCsvFile, getLastCounts, parseChart, sumColumn, parseTable } from "../support/portal-charts.ts";
+import { getFormToken } from "../support/portal-cast.ts";
+import { openPage, postForm, getPageText, submitForm, parseFormFields, describeRedirect, type Member } from "../support/portal-pages.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { grantShare, signInPerson, redeemCode } from "../support/sharing.ts";
+import { issueToNewPerson, buildJsonPost } from "../support/withdrawal.ts";
+import { call, readDatabaseContents, issueCertificate, world } from "../support/world.ts";
 
 let owner: Member;
 let member: Member;
@@ -18,7 +18,7 @@ let start: Figures;
 beforeAll(async () => {
   owner = await signIn(world.ownerEmail);
   member = await signIn(world.memberEmail);
-  await issue(); // until there is one, the first steps stand in its place
+  await issueCertificate(); // until there is one, the first steps stand in its place
 });
 
 interface Figures {
@@ -28,9 +28,9 @@ interface Figures {
 }
 
 const figures = async (who: Member = owner, path = "/portal"): Promise<Figures> => {
-  const page = await open(who, path);
+  const page = await openPage(who, path);
   expect(page.status).toBe(200);
-  return { today: lastOf(page, "Certificates, 30 days"), month: lastOf(page, "Deadlines, 12 months") };
+  return { today: getLastCounts(page, "Certificates, 30 days"), month: getLastCounts(page, "Deadlines, 12 months") };
 };
 
 const plus = ({ today, month }: Figures, more: Partial<Figures>): Figures => ({
@@ -39,14 +39,14 @@ const plus = ({ today, month }: Figures, more: Partial<Figures>): Figures => ({
 });
 
 const withdraw = async (entities?: readonly string[]): Promise<string> => {
-  const { certId, manageToken: token } = await held();
+  const { certId, manageToken: token } = await issueToNewPerson();
   const sent = { token, ...(entities !== undefined && { entities }) };
-  expect((await call(`/v1/certs/${certId}/opt-out/manage`, jsonPost(sent))).status).toBe(200);
+  expect((await call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost(sent))).status).toBe(200);
   return certId;
 };
 const acknowledge = async (id: string): Promise<void> => {
   const path = `/portal/deadlines/${id}`;
-  expect(to(await send(owner, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
+  expect(describeRedirect(await submitForm(owner, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
 };
 
 describe("what is counted", () => {
@@ -64,9 +64,9 @@ describe("what is counted", () => {
   test("an acknowledgement after its deadline is late", async () => {
     const certId = await withdraw();
     // As if it had been recorded of a letter that came long ago.
-    const { certId: recorded } = await held();
+    const { certId: recorded } = await issueToNewPerson();
     const answer = await call(`/v1/certs/${recorded}/withdrawals`, {
-      ...jsonPost({ method: "mail", received_at: "2020-01-01T00:00:00.000Z", scope: "certificate" }),
+      ...buildJsonPost({ method: "mail", received_at: "2020-01-01T00:00:00.000Z", scope: "certificate" }),
       headers: { "content-type": "application/json", authorization: `Bearer ${world.acme.keys.live}` },
     });
     expect([answer.status, answer.text]).toEqual([201, expect.any(String)]);
@@ -83,9 +83,9 @@ describe("what is counted", () => {
   });
 
   test("of shares that were stopped", async () => {
-    const giver = await person();
-    const granted = await grant(giver);
-    await redeem(granted);
+    const giver = await signInPerson();
+    const granted = await grantShare(giver);
+    await redeemCode(granted);
     const id = granted.share.share_id ?? granted.share.id;
     expect((await giver.post(`/v1/shares/${id}/revoke`, {})).status).toBe(200);
     await acknowledge(id);
@@ -93,19 +93,19 @@ describe("what is counted", () => {
   });
 
   test("not what is refused, nor twice what is sent twice", async () => {
-    const { certId, manageToken: token } = await held();
-    const take = () => call(`/v1/certs/${certId}/opt-out/manage`, jsonPost({ token }));
+    const { certId, manageToken: token } = await issueToNewPerson();
+    const take = () => call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token }));
     expect([(await take()).status, (await take()).status]).toEqual([200, 409]);
     const path = `/portal/deadlines/${certId}`;
-    const form = standingIn(await open(owner, path), path);
-    await post(owner, path, form);
-    await post(owner, path, form);
+    const form = parseFormFields(await openPage(owner, path), path);
+    await postForm(owner, path, form);
+    await postForm(owner, path, form);
     expect(await figures()).toEqual(plus(start, { today: [1, 1], month: [1, 0] }));
   });
 
   test("each mode's own", async () => {
     const test = await figures(owner, "/portal/test");
-    await issue({}, { ...world.acme, clients: { ...world.acme.clients, live: world.acme.clients.sandbox } });
+    await issueCertificate({}, { ...world.acme, clients: { ...world.acme.clients, live: world.acme.clients.sandbox } });
     expect(await figures(owner, "/portal/test")).toEqual(plus(test, { today: [1, 0] }));
     expect(await figures()).toEqual(start);
   });
@@ -114,7 +114,7 @@ describe("what is counted", () => {
 describe("the last thirty days", () => {
   const counts = async (who: Member = owner): Promise<Readonly<Record<string, readonly number[]>>> =>
     Object.fromEntries(
-      tableOf(await open(who, "/portal"), "The last 30 days").map(([what = "", ...of]) => [
+      parseTable(await openPage(who, "/portal"), "The last 30 days").map(([what = "", ...of]) => [
         what,
         of.map((text) => Number.parseInt(text.replaceAll(",", ""), 10)),
       ]),
@@ -138,7 +138,7 @@ describe("the last thirty days", () => {
     const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
     for (const agent of [firefox, firefox, `${firefox} Elsewhere/1.0`, "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)"])
       expect((await look(agent)).status).toBe(200);
-    await settled();
+    await waitUntilSettled();
     expect(await risen(before)).toEqual({
       ...none,
       "Certificates issued": 1,
@@ -149,16 +149,16 @@ describe("the last thirty days", () => {
 
   test("say what part of the issued the withdrawn are", async () => {
     await withdraw();
-    const page = await open(owner, "/portal");
+    const page = await openPage(owner, "/portal");
     const [issued = 0, withdrawn = 0] = Object.values(await counts()).map(([now]) => now);
-    expect(said(page)).toContain(`${withdrawn} (${Math.round((100 * withdrawn) / issued)}% of issued)`);
+    expect(getPageText(page)).toContain(`${withdrawn} (${Math.round((100 * withdrawn) / issued)}% of issued)`);
   });
 
   test("count shares that are granted and stopped, each once", async () => {
     const before = await counts();
-    const giver = await person();
-    const granted = await grant(giver);
-    await redeem(granted);
+    const giver = await signInPerson();
+    const granted = await grantShare(giver);
+    await redeemCode(granted);
     expect(await risen(before)).toEqual({ ...none, "Shares granted": 1 });
     const id = granted.share.share_id ?? granted.share.id;
     for (const _ of ["once", "again"]) expect((await giver.post(`/v1/shares/${id}/revoke`, {})).status).toBe(200);
@@ -169,17 +169,17 @@ describe("the last thirty days", () => {
 
 test("the picture says in words what it shows, and has a bar for each day of which something is counted", async () => {
   await withdraw();
-  const page = await open(member, "/portal");
-  const rows = tableOf(page, "Certificates, 30 days");
+  const page = await openPage(member, "/portal");
+  const rows = parseTable(page, "Certificates, 30 days");
   expect(rows).toHaveLength(30);
-  const picture = pictureOf(page, "certificate_days");
-  expect(picture.title).toContain(`Issued: ${sumOf(rows, 1)} in 30 days, `);
-  expect(picture.title).toContain(`Withdrawn: ${sumOf(rows, 2)}, `);
+  const picture = parseChart(page, "certificate_days");
+  expect(picture.title).toContain(`Issued: ${sumColumn(rows, 1)} in 30 days, `);
+  expect(picture.title).toContain(`Withdrawn: ${sumColumn(rows, 2)}, `);
   expect(picture.up).toBe(rows.filter((row) => row[1] !== "0").length);
   expect(picture.down).toBe(rows.filter((row) => row[2] !== "0").length);
   expect(page.text).not.toContain("style=");
-  expect(said(page)).not.toMatch(/\{\w+\}/);
-  expect(said(page)).toMatch(/Up: Issued, at most [\d,]+\. Down: Withdrawn, at most [\d,]+\. The line is zero\./);
+  expect(getPageText(page)).not.toMatch(/\{\w+\}/);
+  expect(getPageText(page)).toMatch(/Up: Issued, at most [\d,]+\. Down: Withdrawn, at most [\d,]+\. The line is zero\./);
 });
 
 describe("as a file", () => {
@@ -187,35 +187,35 @@ describe("as a file", () => {
     ["certificate_days", "Certificates, 30 days", "day,issued,withdrawn"],
     ["duty_months", "Deadlines, 12 months", "month,on_time,late"],
   ])("%s has exactly the figures that are shown, and is entered in the audit chain", async (chart, heading, head) => {
-    const page = await open(member, "/portal");
-    const before = (await entriesOf(world.acme.id)).length;
-    const file = await send(member, "/portal", "/portal/export", { chart });
+    const page = await openPage(member, "/portal");
+    const before = (await listAuditEntryTypes(world.acme.id)).length;
+    const file = await submitForm(member, "/portal", "/portal/export", { chart });
     expect([file.status, file.headers.get("content-type")]).toEqual([200, "text/csv; charset=utf-8"]);
-    expect(fileOf(file).head).toBe(head);
-    expect(fileOf(file).rows.map((row) => row.slice(1))).toEqual(tableOf(page, heading).map((row) => row.slice(1)));
-    expect((await entriesOf(world.acme.id)).slice(before)).toEqual(["list.exported"]);
+    expect(parseCsvFile(file).head).toBe(head);
+    expect(parseCsvFile(file).rows.map((row) => row.slice(1))).toEqual(parseTable(page, heading).map((row) => row.slice(1)));
+    expect((await listAuditEntryTypes(world.acme.id)).slice(before)).toEqual(["list.exported"]);
   });
 
   test("is not given to a form from elsewhere, nor of a chart that is none, and nothing is entered", async () => {
-    await settled(); // the first use of a session in a day is noted after its answer
-    const form = standingIn(await open(owner, "/portal"), "/portal/export");
-    const before = await databaseContents();
-    expect((await post(owner, "/portal/export", { chart: "certificate_days" })).status).toBe(403);
-    expect((await post(owner, "/portal/export", form, { "sec-fetch-site": "cross-site" })).status).toBe(403);
-    expect((await post(owner, "/portal/export", { ...form, chart: "people" })).status).toBe(404);
-    expect(await databaseContents()).toEqual(before);
+    await waitUntilSettled(); // the first use of a session in a day is noted after its answer
+    const form = parseFormFields(await openPage(owner, "/portal"), "/portal/export");
+    const before = await readDatabaseContents();
+    expect((await postForm(owner, "/portal/export", { chart: "certificate_days" })).status).toBe(403);
+    expect((await postForm(owner, "/portal/export", form, { "sec-fetch-site": "cross-site" })).status).toBe(403);
+    expect((await postForm(owner, "/portal/export", { ...form, chart: "people" })).status).toBe(404);
+    expect(await readDatabaseContents()).toEqual(before);
   });
 });
 
 test("a business without a live certificate has its first steps there, and others' figures nowhere", async () => {
-  const fresh = await newBusiness("owner@overview-pages.example");
-  const page = await open(fresh, "/portal");
-  expect(said(page)).toContain("From here to live certificates");
-  const steps = await open(owner, "/portal/steps");
-  expect([steps.status, said(steps)]).toEqual([200, expect.stringContaining("From here to live certificates")]);
-  const file = await post(fresh, "/portal/export", {
+  const fresh = await signUpBusiness("owner@overview-pages.example");
+  const page = await openPage(fresh, "/portal");
+  expect(getPageText(page)).toContain("From here to live certificates");
+  const steps = await openPage(owner, "/portal/steps");
+  expect([steps.status, getPageText(steps)]).toEqual([200, expect.stringContaining("From here to live certificates")]);
+  const file = await postForm(fresh, "/portal/export", {
     chart: "certificate_days",
-    form: await formTokenOf(fresh, "/portal/export"),
+    form: await getFormToken(fresh, "/portal/export"),
   });
   expect(
     file.text
@@ -227,17 +227,19 @@ test("a business without a live certificate has its first steps there, and other
 
 test("counters are what a walk over all records finds", async () => {
   const sums =
-    "SUM(issued) AS issued, SUM(withdrawn) AS withdrawn, SUM(opened) AS opened, SUM(granted) AS granted, SUM(stopped) AS stopped";
-  const { results } = await env.DB.prepare(`SELECT business_id, environment, ${sums} FROM activity_days GROUP BY 1, 2 ORDER BY 1, 2`).all();
+    "SUM(issued) AS issued, SUM(withdrawn) AS withdrawn, SUM(opened) AS opened, SUM(granted) AS granted, SUM(revoked) AS revoked";
+  const { results } = await env.DB.prepare(
+    `SELECT business_id, environment, ${sums} FROM daily_activity GROUP BY 1, 2 ORDER BY 1, 2`,
+  ).all();
   const walked = await env.DB.prepare(
     `SELECT business_id, environment, ${sums} FROM (
-       SELECT business_id, environment, 1 AS issued, status = 'revoked' AS withdrawn, 0 AS opened, 0 AS granted, 0 AS stopped FROM certificates
+       SELECT business_id, environment, 1 AS issued, status = 'revoked' AS withdrawn, 0 AS opened, 0 AS granted, 0 AS revoked FROM certificates
        UNION ALL SELECT business_id, environment, 0, 0, 1, 0, 0 FROM certificate_views v JOIN certificates c ON c.id = v.cert_id WHERE NOT bot
        UNION ALL SELECT business_id, environment, 0, 0, 0, 1, revoked_at IS NOT NULL FROM shares
      ) GROUP BY 1, 2 ORDER BY 1, 2`,
   ).all();
   expect(results).toEqual(walked.results);
   expect(
-    results.some(({ issued, withdrawn, opened, granted, stopped }) => [issued, withdrawn, opened, granted, stopped].every(Number)),
+    results.some(({ issued, withdrawn, opened, granted, revoked }) => [issued, withdrawn, opened, granted, revoked].every(Number)),
   ).toBe(true);
 });

@@ -1,8 +1,8 @@
 // What the snippet builder says of the page as it is: whether the tag is on it already, once, and with the business's own client id.
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { signIn } from "../support/people.ts";
-import { parsed, said, send, type Member } from "../support/portal-pages.ts";
-import { stubWeb, type StubWeb } from "../support/stub-web.ts";
+import { parsePage, getPageText, submitForm, type Member } from "../support/portal-pages.ts";
+import { createStubWeb, type StubWeb } from "../support/stub-web.ts";
 import { world } from "../support/world.ts";
 import { named, textOf } from "./page.ts";
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   member = await signIn(world.memberEmail);
 });
 beforeEach(() => {
-  web = stubWeb();
+  web = createStubWeb();
   web.resolve("www.example.com", ["93.184.215.14"]);
 });
 afterEach(() => {
@@ -32,9 +32,9 @@ afterEach(() => {
 
 const shownFor = async (page: string, at = "/portal/snippet"): Promise<string> => {
   web.serve(url, `<!doctype html><html><body>${page}</body></html>`);
-  const answer = await send(member, at, at, { url, mode: "consent", purpose: "solar quote", entities: "Acme Solar LLC" });
+  const answer = await submitForm(member, at, at, { url, mode: "consent", purpose: "solar quote", entities: "Acme Solar LLC" });
   expect(answer.status).toBe(200);
-  return said(answer);
+  return getPageText(answer);
 };
 
 test.each([
@@ -60,13 +60,13 @@ test("in test mode the test client's tag is the right one", async () => {
 
 test("what the page wrote into its tag is not repeated", async () => {
   web.serve(url, `<html><body>${form}${script("&lt;b id=planted&gt;hello")}</body></html>`);
-  const answer = await send(member, "/portal/snippet", "/portal/snippet", {
+  const answer = await submitForm(member, "/portal/snippet", "/portal/snippet", {
     url,
     mode: "consent",
     purpose: "solar quote",
     entities: "Acme",
   });
-  expect(said(answer)).toContain(other);
+  expect(getPageText(answer)).toContain(other);
   expect(answer.text).not.toContain("planted");
-  expect(named(parsed(answer).document, "code").map(textOf).join()).toContain(world.acme.clients.live);
+  expect(named(parsePage(answer).document, "code").map(textOf).join()).toContain(world.acme.clients.live);
 });

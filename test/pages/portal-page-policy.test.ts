@@ -1,8 +1,8 @@
 // What the snippet builder says of a page's Content-Security-Policy: whether it lets the script run, or what has to change.
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { newBusiness, proveDomain } from "../support/portal.ts";
-import { said, send, type Member } from "../support/portal-pages.ts";
-import { html, stubWeb, type StubWeb } from "../support/stub-web.ts";
+import { signUpBusiness, verifyDomain } from "../support/portal.ts";
+import { getPageText, submitForm, type Member } from "../support/portal-pages.ts";
+import { htmlResponse, createStubWeb, type StubWeb } from "../support/stub-web.ts";
 
 const domain = "page-policy.com";
 const url = `https://${domain}/quote`;
@@ -12,12 +12,12 @@ let member: Member;
 let web: StubWeb;
 beforeAll(async () => {
   // A business of its own: how often one may have a page fetched is counted by the hour.
-  const owner = await newBusiness("owner@page-policy.example");
-  await proveDomain(owner, domain, stubWeb());
+  const owner = await signUpBusiness("owner@page-policy.example");
+  await verifyDomain(owner, domain, createStubWeb());
   member = owner;
 });
 beforeEach(() => {
-  web = stubWeb();
+  web = createStubWeb();
   web.resolve(domain, ["93.184.215.14"]);
 });
 afterEach(() => {
@@ -29,9 +29,9 @@ describe("the page's Content-Security-Policy", () => {
   const blocks = "The page’s Content-Security-Policy does not let the script run.";
   const shownWith = async (policy: string | null, head = "", mode = "consent"): Promise<string> => {
     const page = `<!doctype html><html><head>${head}</head><body>${form}</body></html>`;
-    web.serve(url, () => html(page, policy === null ? {} : { headers: { "content-security-policy": policy } }));
+    web.serve(url, () => htmlResponse(page, policy === null ? {} : { headers: { "content-security-policy": policy } }));
     const sent = { url, mode, purpose: "solar quote", entities: "Acme Solar LLC" };
-    return said(await send(member, "/portal/snippet", "/portal/snippet", sent));
+    return getPageText(await submitForm(member, "/portal/snippet", "/portal/snippet", sent));
   };
   const meta = (policy: string): string => `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
 

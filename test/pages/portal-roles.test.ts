@@ -4,22 +4,22 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
-import { platformOf } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/services.ts";
 import {
-  formTokenOf,
-  gather,
-  patient,
-  playOutside,
-  recordsOfAcme,
+  getFormToken,
+  signInCast,
+  callWithoutLimits,
+  mockOutsideWorld,
+  createAcmeRecords,
   roles,
-  rowsOf,
-  type Cast,
+  listRecordRows,
+  type PortalCast,
   type Records,
   type Role,
 } from "../support/portal-cast.ts";
-import { said } from "../support/portal-pages.ts";
-import { settled } from "../support/settled.ts";
-import { databaseContents, world, type Answer } from "../support/world.ts";
+import { getPageText } from "../support/portal-pages.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { readDatabaseContents, world, type TestResponse } from "../support/world.ts";
 
 /** Statuses, and where a redirect leads. */
 interface Line extends Readonly<Record<Role, string>> {
@@ -119,25 +119,25 @@ const testLines: Readonly<Record<string, Line>> = {
   "POST /sandbox/reset": open("303 /portal/test/sandbox?done=reset"),
 };
 
-let cast: Cast;
+let cast: PortalCast;
 let records: Records;
 beforeEach(() => {
-  playOutside();
+  mockOutsideWorld();
 });
 beforeAll(async () => {
-  playOutside();
-  cast = await gather();
-  records = await recordsOfAcme(cast);
+  mockOutsideWorld();
+  cast = await signInCast();
+  records = await createAcmeRecords(cast);
 });
 afterEach(() => {
   vi.restoreAllMocks();
 });
 
 const ownersWords = "Only an owner can change this.";
-const outcome = (answer: Answer): string => {
+const outcome = (answer: TestResponse): string => {
   const location = answer.headers.get("location")?.replace(/\?next=.*$/, "");
   if (location !== undefined) return `${answer.status} ${location}`;
-  return answer.status === 403 && said(answer).includes(ownersWords) ? ownersOnly : String(answer.status);
+  return answer.status === 403 && getPageText(answer).includes(ownersWords) ? ownersOnly : String(answer.status);
 };
 
 interface Asked {
@@ -152,11 +152,11 @@ const asked = (root: string, name: string, { id, sent = {} }: Line): Asked => {
   return { method, path, fields: { delivery: records.delivery_id as string, ...sent } };
 };
 
-const send = async (role: Role, { method, path, fields }: Asked, withToken = true): Promise<Answer> => {
+const send = async (role: Role, { method, path, fields }: Asked, withToken = true): Promise<TestResponse> => {
   const { cookie } = cast[role];
-  if (method === "GET") return patient(path, { headers: { cookie, "sec-fetch-site": "same-origin" } });
-  const form = withToken ? { form: await formTokenOf({ cookie }, path) } : {};
-  return patient(path, {
+  if (method === "GET") return callWithoutLimits(path, { headers: { cookie, "sec-fetch-site": "same-origin" } });
+  const form = withToken ? { form: await getFormToken({ cookie }, path) } : {};
+  return callWithoutLimits(path, {
     method,
     headers: { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin", cookie },
     body: new URLSearchParams({ ...fields, ...form }).toString(),
@@ -171,15 +171,15 @@ const marks = (): readonly string[] => [
 ];
 
 const check = async (role: Role, request: Asked, expected: string): Promise<void> => {
-  const [all, ours] = [await databaseContents(), await rowsOf(records)];
+  const [all, ours] = [await readDatabaseContents(), await listRecordRows(records)];
   const answer = await send(role, request);
-  await settled();
+  await waitUntilSettled();
   expect([role, outcome(answer)]).toEqual([role, expected]);
   // Sent to sign in, as whoever has no place here; signing out and leaving lead there too, once done.
   const isSentAway = (role === "nobody" || role === "consumer") && expected === signIn.nobody && !request.path.endsWith("/sign-out");
-  if (answer.status >= 400 || isSentAway) expect(await databaseContents(), role).toEqual(all);
+  if (answer.status >= 400 || isSentAway) expect(await readDatabaseContents(), role).toEqual(all);
   if (role !== "stranger") return;
-  expect(await rowsOf(records)).toEqual(ours);
+  expect(await listRecordRows(records)).toEqual(ours);
   // What was asked for stands in the address of the page, and so in its links.
   for (const mark of marks().filter((one) => !request.path.includes(one))) expect(answer.text).not.toContain(mark);
 };
@@ -191,7 +191,7 @@ const inOrder = (of: Readonly<Record<string, Line>>): [string, Line][] => Object
 const filled = (answer: string, { id = "" }: Line): string => answer.replace(":id", records[id] ?? "");
 
 test("every page and every form of the portal has its line, in both modes, and every line its page", async () => {
-  const { routes } = buildApp(await platformOf(env as unknown as Env));
+  const { routes } = buildApp(await getPlatform(env as unknown as Env));
   const served = routes.flatMap(({ method, path }) => (path.startsWith("/portal") && !path.endsWith("*") ? [`${method} ${path}`] : []));
   const at = (root: string, of: Readonly<Record<string, Line>>): string[] => Object.keys(of).map((name) => name.replace(" ", ` ${root}`));
   const lined = [...at("/portal", lines), ...at("/portal/test", lines), ...at("/portal/test", testLines)];
@@ -216,9 +216,9 @@ describe("each page and each form", () => {
   test.each(inOrder(lines))("%s", async (name, line) => {
     const request = asked("/portal", name, line);
     if (request.method === "POST" && line.nobody === signIn.nobody && !name.includes("/sign-")) {
-      const before = await databaseContents();
+      const before = await readDatabaseContents();
       expect(outcome(await send("owner", request, false)), "without the form's own token").toBe("403");
-      expect(await databaseContents()).toEqual(before);
+      expect(await readDatabaseContents()).toEqual(before);
     }
     for (const role of roles) await check(role, request, filled(line[role], line));
   });

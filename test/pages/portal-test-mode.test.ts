@@ -1,12 +1,21 @@
 // Test mode as a place of its own: its records and nobody else's, its clock, events made to happen, and each of them followed to its end.
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { commitEvents, playReceivers } from "../support/events.ts";
-import { forgetCodes, signIn } from "../support/people.ts";
-import { open, parsed, post, said, send, standingIn, to, type Member } from "../support/portal-pages.ts";
-import { newBusiness } from "../support/portal.ts";
-import { settled } from "../support/settled.ts";
-import { held, jsonPost } from "../support/withdrawing.ts";
-import { call, databaseContents, issue, submission, consent, world } from "../support/world.ts";
+import { commitEvents, mockReceivers } from "../support/events.ts";
+import { clearCodes, signIn } from "../support/people.ts";
+import {
+  openPage,
+  parsePage,
+  postForm,
+  getPageText,
+  submitForm,
+  parseFormFields,
+  describeRedirect,
+  type Member,
+} from "../support/portal-pages.ts";
+import { signUpBusiness } from "../support/portal.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { issueToNewPerson, buildJsonPost } from "../support/withdrawal.ts";
+import { call, readDatabaseContents, issueCertificate, buildSubmission, submitConsent, world } from "../support/world.ts";
 import { named, words } from "./page.ts";
 
 let acme: Member;
@@ -14,29 +23,29 @@ let clerk: Member;
 let fresh: Member & { id: string };
 
 beforeAll(async () => {
-  await forgetCodes();
+  await clearCodes();
   acme = await signIn(world.ownerEmail);
   clerk = await signIn(world.memberEmail);
-  fresh = await newBusiness("owner@test-mode-pages.example");
+  fresh = await signUpBusiness("owner@test-mode-pages.example");
 });
 afterEach(() => vi.restoreAllMocks());
 
 const testCert = async (): Promise<string> => {
-  const answer = await consent({ ...submission(), client_id: world.acme.clients.sandbox, purpose: "a trial of test mode" });
+  const answer = await submitConsent({ ...buildSubmission(), client_id: world.acme.clients.sandbox, purpose: "a trial of test mode" });
   expect(answer.status).toBe(201);
   return answer.body.data.cert_id;
 };
 
 const trigger = (who: Member, fields: Readonly<Record<string, string>>) =>
-  send(who, "/portal/test/sandbox", "/portal/test/sandbox/trigger", fields);
+  submitForm(who, "/portal/test/sandbox", "/portal/test/sandbox/trigger", fields);
 
 /** What stands in the tables of a page. */
-const listed = ({ document }: Awaited<ReturnType<typeof open>>): string => named(document, "table").map(words).join();
+const listed = ({ document }: Awaited<ReturnType<typeof openPage>>): string => named(document, "table").map(words).join();
 
 describe("test mode", () => {
   test("says so on each page, above everything, and every link on it stays there but the one that leaves", async () => {
     for (const path of ["", "/certificates", "/deadlines", "/shares", "/webhooks", "/events", "/keys", "/team", "/settings", "/sandbox"]) {
-      const page = await open(acme, `/portal/test${path}`);
+      const page = await openPage(acme, `/portal/test${path}`);
       expect([path, page.status]).toEqual([path, 200]);
       expect(words(page.document)).toContain("Test mode. Nothing here is evidence.");
       const main = named(page.document, "main");
@@ -48,92 +57,94 @@ describe("test mode", () => {
         }
       for (const { attribs } of named(page.document, "form"))
         if (attribs.action !== "/portal/sign-out") expect(attribs.action).toMatch(/^\/portal\/test/);
-      expect(words((await open(acme, `/portal${path === "/sandbox" ? "" : path}`)).document)).not.toContain("Test mode.");
+      expect(words((await openPage(acme, `/portal${path === "/sandbox" ? "" : path}`)).document)).not.toContain("Test mode.");
     }
-    expect((await open(acme, "/portal/sandbox")).status).toBe(404);
+    expect((await openPage(acme, "/portal/sandbox")).status).toBe(404);
   });
 
   test("has what is due of its own, and leads from there to the record in its mode", async () => {
     const sandbox = { ...world.acme, clients: { ...world.acme.clients, live: world.acme.clients.sandbox } };
-    const { certId, manageToken: token } = await held({}, sandbox);
-    expect((await call(`/v1/certs/${certId}/opt-out/manage`, jsonPost({ token }))).status).toBe(200);
+    const { certId, manageToken: token } = await issueToNewPerson({}, sandbox);
+    expect((await call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token }))).status).toBe(200);
     const links = async (path: string): Promise<readonly (string | undefined)[]> =>
-      named(named((await open(acme, path)).document, "main") as never, "a").map(({ attribs }) => attribs.href);
+      named(named((await openPage(acme, path)).document, "main") as never, "a").map(({ attribs }) => attribs.href);
     expect(await links("/portal/test/deadlines")).toContain(`/portal/test/deadlines/${certId}`);
     for (const link of await links("/portal/test/deadlines")) expect(link).toMatch(/^\/portal\/test\//);
     expect(await links(`/portal/test/deadlines/${certId}`)).toEqual([`/portal/test/certificates/${certId}`]);
   });
 
   test("is where the first steps lead to for the id of a test client", async () => {
-    const [step] = named((await open(fresh, "/portal/steps")).document, "a").filter((link) => words(link) === "See a test certificate");
-    const there = await open(fresh, step?.attribs.href ?? "");
+    const [step] = named((await openPage(fresh, "/portal/steps")).document, "a").filter((link) => words(link) === "See a test certificate");
+    const there = await openPage(fresh, step?.attribs.href ?? "");
     expect([there.status, /pc_test_[a-z0-9]+/.test(there.text)]).toEqual([200, true]);
   });
 
   test("shows test records and no live one, and the other way round", async () => {
-    const [ofTest, live] = [await testCert(), (await issue()).cert_id];
-    const [inTest, inLive] = [await open(acme, "/portal/test/certificates"), await open(acme, "/portal/certificates")];
+    const [ofTest, live] = [await testCert(), (await issueCertificate()).cert_id];
+    const [inTest, inLive] = [await openPage(acme, "/portal/test/certificates"), await openPage(acme, "/portal/certificates")];
     expect([inTest.text.includes(ofTest), inTest.text.includes(live)]).toEqual([true, false]);
     expect([inLive.text.includes(ofTest), inLive.text.includes(live)]).toEqual([false, true]);
-    expect(to(await open(acme, `/portal/certificates/${ofTest}`))).toBe(`303 /portal/test/certificates/${ofTest}`);
-    expect(to(await open(acme, `/portal/test/certificates/${live}`))).toBe(`303 /portal/certificates/${live}`);
-    const csv = await send(acme, "/portal/test/certificates", "/portal/test/certificates/export");
+    expect(describeRedirect(await openPage(acme, `/portal/certificates/${ofTest}`))).toBe(`303 /portal/test/certificates/${ofTest}`);
+    expect(describeRedirect(await openPage(acme, `/portal/test/certificates/${live}`))).toBe(`303 /portal/certificates/${live}`);
+    const csv = await submitForm(acme, "/portal/test/certificates", "/portal/test/certificates/export");
     expect([csv.text.includes(ofTest), csv.text.includes(live)]).toEqual([true, false]);
-    expect(words((await open(fresh, "/portal/test/certificates")).document)).toContain("No certificate yet.");
+    expect(words((await openPage(fresh, "/portal/test/certificates")).document)).toContain("No certificate yet.");
   });
 
   test("makes keys, client ids and endpoints of test mode", async () => {
-    const made = await send(fresh, "/portal/test/keys", "/portal/test/keys", { key_name: "Continuous integration" });
+    const made = await submitForm(fresh, "/portal/test/keys", "/portal/test/keys", { key_name: "Continuous integration" });
     expect(made.text).toContain("sk_test_");
-    expect(words((await open(fresh, "/portal/test/keys")).document)).toContain("Continuous integration");
-    expect(words((await open(fresh, "/portal/keys")).document)).not.toContain("Continuous integration");
-    playReceivers(() => new Response(null, { status: 204 }));
-    const registered = await send(fresh, "/portal/test/webhooks", "/portal/test/webhooks", {
+    expect(words((await openPage(fresh, "/portal/test/keys")).document)).toContain("Continuous integration");
+    expect(words((await openPage(fresh, "/portal/keys")).document)).not.toContain("Continuous integration");
+    mockReceivers(() => new Response(null, { status: 204 }));
+    const registered = await submitForm(fresh, "/portal/test/webhooks", "/portal/test/webhooks", {
       url: "https://hook1.merchant-tests.com/trial",
     });
-    expect(said(registered)).toContain("Copy it now.");
-    expect(words((await open(fresh, "/portal/test/webhooks")).document)).toContain("/trial");
-    expect(words((await open(fresh, "/portal/webhooks")).document)).not.toContain("/trial");
+    expect(getPageText(registered)).toContain("Copy it now.");
+    expect(words((await openPage(fresh, "/portal/test/webhooks")).document)).toContain("/trial");
+    expect(words((await openPage(fresh, "/portal/webhooks")).document)).not.toContain("/trial");
   });
 
   test("moves its clock forward, for a member too, and a move that is none changes nothing", async () => {
-    const before = words((await open(clerk, "/portal/test/sandbox")).document);
+    const before = words((await openPage(clerk, "/portal/test/sandbox")).document);
     expect(before).toContain("It goes with the time.");
-    expect(to(await send(clerk, "/portal/test/sandbox", "/portal/test/sandbox/clock", { days: "6" }))).toBe(
+    expect(describeRedirect(await submitForm(clerk, "/portal/test/sandbox", "/portal/test/sandbox/clock", { days: "6" }))).toBe(
       "303 /portal/test/sandbox?done=moved",
     );
-    expect(words((await open(acme, "/portal/test/sandbox")).document)).toContain("6 days");
-    expect(words((await open(fresh, "/portal/test/sandbox")).document)).toContain("It goes with the time.");
-    expect(to(await send(acme, "/portal/test/sandbox", "/portal/test/sandbox/reset"))).toBe("303 /portal/test/sandbox?done=reset");
-    expect(words((await open(acme, "/portal/test/sandbox")).document)).toContain("It goes with the time.");
-    const rows = await databaseContents();
-    const form = standingIn(await open(acme, "/portal/test/sandbox"), "/portal/test/sandbox/clock");
-    expect((await post(acme, "/portal/test/sandbox/reset", form)).status).toBe(403);
-    expect((await post(acme, "/portal/sandbox/clock", form)).status).toBe(405); // it is there in test mode alone
-    expect(await databaseContents()).toEqual(rows);
+    expect(words((await openPage(acme, "/portal/test/sandbox")).document)).toContain("6 days");
+    expect(words((await openPage(fresh, "/portal/test/sandbox")).document)).toContain("It goes with the time.");
+    expect(describeRedirect(await submitForm(acme, "/portal/test/sandbox", "/portal/test/sandbox/reset"))).toBe(
+      "303 /portal/test/sandbox?done=reset",
+    );
+    expect(words((await openPage(acme, "/portal/test/sandbox")).document)).toContain("It goes with the time.");
+    const rows = await readDatabaseContents();
+    const form = parseFormFields(await openPage(acme, "/portal/test/sandbox"), "/portal/test/sandbox/clock");
+    expect((await postForm(acme, "/portal/test/sandbox/reset", form)).status).toBe(403);
+    expect((await postForm(acme, "/portal/sandbox/clock", form)).status).toBe(405); // it is there in test mode alone
+    expect(await readDatabaseContents()).toEqual(rows);
   });
 });
 
 describe("an event", () => {
   test("is made to happen, is in the list of its mode, and names what it is about", async () => {
     const happened = await trigger(acme, { type: "share.created", share_id: "" });
-    expect(said(happened)).toContain("It happened: share.created");
-    const list = await open(acme, "/portal/test/events");
+    expect(getPageText(happened)).toContain("It happened: share.created");
+    const list = await openPage(acme, "/portal/test/events");
     expect(words(list.document)).toContain("share.created");
     expect(words(list.document)).toContain("No endpoint");
-    expect(listed(await open(acme, "/portal/test/events?type=share.revoked"))).not.toContain("share.created");
+    expect(listed(await openPage(acme, "/portal/test/events?type=share.revoked"))).not.toContain("share.created");
     const [first] = named(list.document, "a").filter(({ attribs }) => /^\/portal\/test\/events\/\d+$/.test(attribs.href ?? ""));
-    const page = await open(acme, first?.attribs.href ?? "");
+    const page = await openPage(acme, first?.attribs.href ?? "");
     expect(words(page.document)).toContain('"type": "share.created"');
     const place = first?.attribs.href?.split("/").at(-1);
-    expect((await open(fresh, `/portal/test/events/${place}`)).status).toBe(404);
-    for (const none of ["0", "-1", "x", "999999"]) expect((await open(acme, `/portal/test/events/${none}`)).status).toBe(404);
+    expect((await openPage(fresh, `/portal/test/events/${place}`)).status).toBe(404);
+    for (const none of ["0", "-1", "x", "999999"]) expect((await openPage(acme, `/portal/test/events/${none}`)).status).toBe(404);
   });
 
   test("of an update shows none of the new values", async () => {
-    const made = parsed(await trigger(acme, { type: "consumer.updated.email", share_id: "" }));
+    const made = parsePage(await trigger(acme, { type: "consumer.updated.email", share_id: "" }));
     const link = named(made.document, "a").find(({ attribs }) => /\/events\/\d+$/.test(attribs.href ?? ""))?.attribs.href ?? "";
-    const page = await open(acme, link);
+    const page = await openPage(acme, link);
     expect(words(page.document)).toContain("consumer.updated.email");
     expect(words(page.document)).toContain("They are not shown here.");
     expect(named(page.document, "main").map(words).join()).not.toMatch(/sandy|@example/i);
@@ -141,31 +152,31 @@ describe("an event", () => {
 
   test("shows each endpoint's delivery, and is sent again from there", async () => {
     let status = 500;
-    const posts = playReceivers(() => new Response(null, { status }));
-    await send(acme, "/portal/test/webhooks", "/portal/test/webhooks", { url: "https://hook1.merchant-tests.com/follow" });
-    const made = parsed(await trigger(acme, { type: "share.created", share_id: "" }));
+    const posts = mockReceivers(() => new Response(null, { status }));
+    await submitForm(acme, "/portal/test/webhooks", "/portal/test/webhooks", { url: "https://hook1.merchant-tests.com/follow" });
+    const made = parsePage(await trigger(acme, { type: "share.created", share_id: "" }));
     const link = named(made.document, "a").find(({ attribs }) => /\/events\/\d+$/.test(attribs.href ?? ""))?.attribs.href ?? "";
     await vi.waitFor(() => expect(posts.length).toBeGreaterThan(0), { timeout: 10_000 });
-    await vi.waitFor(async () => expect(words((await open(acme, link)).document)).toContain("1 of 5"), { timeout: 10_000 });
-    const failed = await open(acme, link);
+    await vi.waitFor(async () => expect(words((await openPage(acme, link)).document)).toContain("1 of 5"), { timeout: 10_000 });
+    const failed = await openPage(acme, link);
     expect(words(failed.document)).toContain("Tried, comes again");
-    expect(words((await open(acme, "/portal/test/events")).document)).toContain("0 of 1, 1 failing");
+    expect(words((await openPage(acme, "/portal/test/events")).document)).toContain("0 of 1, 1 failing");
     status = 200;
-    const sent = await send(acme, link, `${link}/replay`);
-    expect(to(sent)).toBe(`303 ${link}?done=resent`);
-    expect(words((await open(acme, link)).document)).toContain("Delivered");
-    expect(words((await open(acme, "/portal/test/events")).document)).toContain("1 of 1");
-    expect(listed(await open(acme, "/portal/events"))).not.toContain("share.created");
-    await settled();
+    const sent = await submitForm(acme, link, `${link}/replay`);
+    expect(describeRedirect(sent)).toBe(`303 ${link}?done=resent`);
+    expect(words((await openPage(acme, link)).document)).toContain("Delivered");
+    expect(words((await openPage(acme, "/portal/test/events")).document)).toContain("1 of 1");
+    expect(listed(await openPage(acme, "/portal/events"))).not.toContain("share.created");
+    await waitUntilSettled();
   });
 
   test("beyond a page is reached by its place, and nobody is shown twice", async () => {
     await commitEvents(fresh.id, 60);
-    const placesOf = ({ document }: Awaited<ReturnType<typeof open>>): readonly string[] =>
+    const placesOf = ({ document }: Awaited<ReturnType<typeof openPage>>): readonly string[] =>
       named(document, "a").flatMap(({ attribs }) => /\/events\/(\d+)$/.exec(attribs.href ?? "")?.[1] ?? []);
     const places: string[] = [];
     for (let path: string | undefined = "/portal/events"; path !== undefined; ) {
-      const page = await open(fresh, path);
+      const page = await openPage(fresh, path);
       places.push(...placesOf(page));
       path = named(page.document, "a").find(({ attribs }) => attribs.rel === "next")?.attribs.href;
     }

@@ -1,14 +1,23 @@
 // Webhook endpoints in the portal, as forms: what is typed wrong, who may not, what is stale or sent twice; and what an endpoint that
 // waits in vain is told.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { commitEvents, farAhead, lanes, logs, playReceivers, runAlarmsUntil } from "../support/events.ts";
-import { forgetCodes, signIn } from "../support/people.ts";
-import { entriesOf, newBusiness } from "../support/portal.ts";
-import { formTokenOf } from "../support/portal-cast.ts";
-import { fileOf, lastOf, pictureOf, tableOf } from "../support/portal-charts.ts";
-import { open, parsed, post, said, send, standingIn, to, type Member } from "../support/portal-pages.ts";
-import { settled } from "../support/settled.ts";
-import { databaseContents, type Answer } from "../support/world.ts";
+import { commitEvents, farAhead, deliveryQueues, eventSequences, mockReceivers, runAlarmsUntil } from "../support/events.ts";
+import { clearCodes, signIn } from "../support/people.ts";
+import { listAuditEntryTypes, signUpBusiness } from "../support/portal.ts";
+import { getFormToken } from "../support/portal-cast.ts";
+import { parseCsvFile, getLastCounts, parseChart, parseTable } from "../support/portal-charts.ts";
+import {
+  openPage,
+  parsePage,
+  postForm,
+  getPageText,
+  submitForm,
+  parseFormFields,
+  describeRedirect,
+  type Member,
+} from "../support/portal-pages.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { readDatabaseContents, type TestResponse } from "../support/world.ts";
 import { named } from "./page.ts";
 
 const list = "/portal/webhooks";
@@ -16,17 +25,17 @@ const url = "https://hooks.merchant-tests.com/in";
 const onRequest = "certificate.issued and certificate.entities_withdrawn are not made for your business.";
 
 let round = 0;
-let owner: Awaited<ReturnType<typeof newBusiness>>;
+let owner: Awaited<ReturnType<typeof signUpBusiness>>;
 let clerk: Member;
 const gather = async (): Promise<void> => {
   round += 1;
-  owner = await newBusiness(`owner@webhook-pages-${round}.example`);
-  await send(owner, "/portal/team", "/portal/team", { email: `clerk@webhook-pages-${round}.example`, role: "member" });
-  await forgetCodes();
+  owner = await signUpBusiness(`owner@webhook-pages-${round}.example`);
+  await submitForm(owner, "/portal/team", "/portal/team", { email: `clerk@webhook-pages-${round}.example`, role: "member" });
+  await clearCodes();
   clerk = await signIn(`clerk@webhook-pages-${round}.example`);
-  for (const who of [owner, clerk]) await open(who, list); // the first use of a session in a day is noted
-  await settled();
-  playReceivers(() => new Response(null, { status: 200 }));
+  for (const who of [owner, clerk]) await openPage(who, list); // the first use of a session in a day is noted
+  await waitUntilSettled();
+  mockReceivers(() => new Response(null, { status: 200 }));
 };
 beforeEach(gather);
 afterEach(() => {
@@ -34,15 +43,15 @@ afterEach(() => {
 });
 
 const endpoints = async (who: Member = owner): Promise<readonly string[]> =>
-  named((await open(who, list)).document, "a").flatMap(({ attribs }) =>
+  named((await openPage(who, list)).document, "a").flatMap(({ attribs }) =>
     /^\/portal\/webhooks\/whk_[a-z0-9]+$/.test(attribs.href ?? "") ? [attribs.href as string] : [],
   );
 const make = async (more: Readonly<Record<string, string>> = {}): Promise<string> => {
-  const made = await send(owner, list, list, { url, ...more });
+  const made = await submitForm(owner, list, list, { url, ...more });
   return /\/portal\/webhooks\/whk_[a-z0-9]+/.exec(made.text)?.[0] as string;
 };
-const wrongField = (answer: Answer): readonly string[] =>
-  named(parsed(answer).document, "input")
+const wrongField = (answer: TestResponse): readonly string[] =>
+  named(parsePage(answer).document, "input")
     .filter(({ attribs }) => attribs["aria-invalid"] === "true")
     .map(({ attribs }) => attribs.name as string);
 
@@ -50,16 +59,19 @@ describe("an endpoint for what is made on request only", () => {
   test("is told so where it is made, on its own page and among the events, until an owner switches it on", async () => {
     const path = await make({ "event.certificate.issued": "1" });
     const pages = [list, path, "/portal/events?type=certificate.issued"];
-    for (const page of pages) expect([page, said(await open(owner, page))]).toEqual([page, expect.stringContaining(onRequest)]);
+    for (const page of pages) expect([page, getPageText(await openPage(owner, page))]).toEqual([page, expect.stringContaining(onRequest)]);
     for (const page of ["/portal/events", "/portal/events?type=certificate.revoked"])
-      expect(said(await open(owner, page))).not.toContain(onRequest);
-    expect(to(await send(owner, "/portal/settings", "/portal/settings", { emits: "1" }))).toBe("303 /portal/settings?done=saved");
-    for (const page of pages) expect([page, said(await open(owner, page))]).toEqual([page, expect.not.stringContaining(onRequest)]);
+      expect(getPageText(await openPage(owner, page))).not.toContain(onRequest);
+    expect(describeRedirect(await submitForm(owner, "/portal/settings", "/portal/settings", { emits: "1" }))).toBe(
+      "303 /portal/settings?done=saved",
+    );
+    for (const page of pages)
+      expect([page, getPageText(await openPage(owner, page))]).toEqual([page, expect.not.stringContaining(onRequest)]);
   });
 
   test("is told nothing where it does not wait for it", async () => {
     for (const more of [{}, { "event.certificate.revoked": "1" }])
-      expect(said(await open(owner, await make(more)))).not.toContain(onRequest);
+      expect(getPageText(await openPage(owner, await make(more)))).not.toContain(onRequest);
   });
 });
 
@@ -70,89 +82,95 @@ test.each([
   ["a word", { url: "hooks" }, "url"],
   ["a description of 201 characters", { url, description: "d".repeat(201) }, "description"],
 ])("with %s none is made, and what was typed stands there", async (_what, fields, field) => {
-  const before = await databaseContents();
+  const before = await readDatabaseContents();
   const sent: Readonly<Record<string, string>> = fields;
-  const answer = await send(owner, list, list, { ...sent, "event.share.revoked": "1" });
+  const answer = await submitForm(owner, list, list, { ...sent, "event.share.revoked": "1" });
   expect(answer.status).toBe(400);
-  const input = named(parsed(answer).document, "input").find(({ attribs }) => attribs.name === field);
+  const input = named(parsePage(answer).document, "input").find(({ attribs }) => attribs.name === field);
   expect(input?.attribs.value ?? "").toBe(sent[field]);
   expect([[field], []]).toContainEqual(wrongField(answer));
-  expect(said(answer)).toMatch(/Error: .+/);
-  const box = named(parsed(answer).document, "input").find(({ attribs }) => attribs.name === "event.share.revoked");
+  expect(getPageText(answer)).toMatch(/Error: .+/);
+  const box = named(parsePage(answer).document, "input").find(({ attribs }) => attribs.name === "event.share.revoked");
   expect("checked" in (box?.attribs ?? {})).toBe(true);
   expect(await endpoints()).toEqual([]);
-  expect(await databaseContents()).toEqual(before);
+  expect(await readDatabaseContents()).toEqual(before);
 });
 
 test("a moment or a place in the list that is none is nothing, and calls nobody", async () => {
   const path = await make();
-  const calls = playReceivers(() => new Response(null, { status: 200 }));
+  const calls = mockReceivers(() => new Response(null, { status: 200 }));
   for (const since of ["", "yesterday", "2999-01-01T00:00", "2026-13-01T00:00"])
-    expect([since, (await post(owner, `${path}/recover`, { since, form: await formTokenOf(owner, `${path}/recover`) })).status]).toEqual([
+    expect([
       since,
-      404,
-    ]);
-  expect((await open(owner, `${path}?before=nonsense`)).status).toBe(404);
-  expect((await open(owner, `${list}/nonsense`)).status).toBe(404);
-  expect((await post(owner, `${path}/replay`, { delivery: "nonsense", form: await formTokenOf(owner, `${path}/replay`) })).status).toBe(
-    404,
-  );
+      (await postForm(owner, `${path}/recover`, { since, form: await getFormToken(owner, `${path}/recover`) })).status,
+    ]).toEqual([since, 404]);
+  expect((await openPage(owner, `${path}?before=nonsense`)).status).toBe(404);
+  expect((await openPage(owner, `${list}/nonsense`)).status).toBe(404);
+  expect(
+    (await postForm(owner, `${path}/replay`, { delivery: "nonsense", form: await getFormToken(owner, `${path}/replay`) })).status,
+  ).toBe(404);
   expect(calls).toEqual([]);
 });
 
 test("a form from elsewhere, of another session or of another action makes, changes and ends nothing", async () => {
   const path = await make();
-  const form = standingIn(await open(owner, list), list);
-  const secret = (await open(owner, path)).text;
-  const before = await databaseContents();
+  const form = parseFormFields(await openPage(owner, list), list);
+  const secret = (await openPage(owner, path)).text;
+  const before = await readDatabaseContents();
   const statuses = [
-    await post(owner, list, { url }),
-    await post(owner, list, { ...form, url }, { "sec-fetch-site": "cross-site" }),
-    await post(clerk, list, { ...form, url }),
-    await post(owner, `${path}/remove`, form),
-    await post(owner, `${path}/rotate`, form),
-    await post(owner, `${path}/status`, form),
+    await postForm(owner, list, { url }),
+    await postForm(owner, list, { ...form, url }, { "sec-fetch-site": "cross-site" }),
+    await postForm(clerk, list, { ...form, url }),
+    await postForm(owner, `${path}/remove`, form),
+    await postForm(owner, `${path}/rotate`, form),
+    await postForm(owner, `${path}/status`, form),
   ].map(({ status }) => status);
   expect(statuses).toEqual([403, 403, 403, 403, 403, 403]);
   expect(await endpoints()).toEqual([path]);
   const hintOf = (text: string): string | undefined => /<code>(whsec_[^<]*)<\/code>/.exec(text)?.[1];
-  expect(hintOf((await open(owner, path)).text)).toBe(hintOf(secret));
-  expect(await databaseContents()).toEqual(before);
+  expect(hintOf((await openPage(owner, path)).text)).toBe(hintOf(secret));
+  expect(await readDatabaseContents()).toEqual(before);
 });
 
 test("a member sends a test, and is refused the rest even with a form of their own", async () => {
   const path = await make();
-  const page = await open(clerk, path);
+  const page = await openPage(clerk, path);
   for (const action of ["status", "rotate", "remove"]) {
-    expect(() => standingIn(page, `${path}/${action}`)).toThrow("no form");
-    const refused = await post(clerk, `${path}/${action}`, { form: await formTokenOf(clerk, `${path}/${action}`) });
-    expect([action, refused.status, said(refused)]).toEqual([action, 403, expect.stringContaining("Only an owner can change this.")]);
+    expect(() => parseFormFields(page, `${path}/${action}`)).toThrow("no form");
+    const refused = await postForm(clerk, `${path}/${action}`, { form: await getFormToken(clerk, `${path}/${action}`) });
+    expect([action, refused.status, getPageText(refused)]).toEqual([
+      action,
+      403,
+      expect.stringContaining("Only an owner can change this."),
+    ]);
   }
-  expect((await post(clerk, list, { url, form: await formTokenOf(clerk, list) })).status).toBe(403);
-  expect(said(await send(clerk, path, `${path}/test`))).toContain("It answered 200");
+  expect((await postForm(clerk, list, { url, form: await getFormToken(clerk, list) })).status).toBe(403);
+  expect(getPageText(await submitForm(clerk, path, `${path}/test`))).toContain("It answered 200");
   expect(await endpoints()).toEqual([path]);
 });
 
 test("sent twice, also at once, one is made and its secret is shown once", async () => {
-  const form = { ...standingIn(await open(owner, list), list), url };
-  const answers = await Promise.all([post(owner, list, form), post(owner, list, form), post(owner, list, form)]);
+  const form = { ...parseFormFields(await openPage(owner, list), list), url };
+  const answers = await Promise.all([postForm(owner, list, form), postForm(owner, list, form), postForm(owner, list, form)]);
   const shown = answers.filter(({ text }) => /whsec_[A-Za-z0-9+/=]{20,}/.test(text));
   expect(shown).toHaveLength(1);
   expect(await endpoints()).toHaveLength(1);
-  expect((await entriesOf(owner.id)).filter((type) => type === "webhook.created")).toHaveLength(1);
+  expect((await listAuditEntryTypes(owner.id)).filter((type) => type === "webhook.created")).toHaveLength(1);
 });
 
 test("a page that was opened before an endpoint was removed or its secret changed does nothing more", async () => {
   const path = await make();
-  const page = await open(owner, path);
-  const forms = Object.fromEntries(["test", "status", "rotate", "remove"].map((action) => [action, standingIn(page, `${path}/${action}`)]));
-  expect((await post(owner, `${path}/rotate`, forms.rotate)).text).toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
-  const hint = /<code>(whsec_[^<]*)<\/code>/.exec((await open(owner, path)).text)?.[1];
-  expect(said(await post(owner, `${path}/rotate`, forms.rotate))).toContain("It was shown already");
-  expect(/<code>(whsec_[^<]*)<\/code>/.exec((await open(owner, path)).text)?.[1]).toBe(hint);
-  expect(to(await post(owner, `${path}/remove`, forms.remove))).toBe(`303 ${list}?done=removed`);
+  const page = await openPage(owner, path);
+  const forms = Object.fromEntries(
+    ["test", "status", "rotate", "remove"].map((action) => [action, parseFormFields(page, `${path}/${action}`)]),
+  );
+  expect((await postForm(owner, `${path}/rotate`, forms.rotate)).text).toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
+  const hint = /<code>(whsec_[^<]*)<\/code>/.exec((await openPage(owner, path)).text)?.[1];
+  expect(getPageText(await postForm(owner, `${path}/rotate`, forms.rotate))).toContain("It was shown already");
+  expect(/<code>(whsec_[^<]*)<\/code>/.exec((await openPage(owner, path)).text)?.[1]).toBe(hint);
+  expect(describeRedirect(await postForm(owner, `${path}/remove`, forms.remove))).toBe(`303 ${list}?done=removed`);
   for (const [action, form] of Object.entries(forms))
-    expect([action, (await post(owner, `${path}/${action}`, form)).status]).toEqual([action, 404]);
+    expect([action, (await postForm(owner, `${path}/${action}`, form)).status]).toEqual([action, 404]);
 });
 
 describe("the attempts of the last two days", () => {
@@ -167,23 +185,23 @@ describe("the attempts of the last two days", () => {
   });
 
   const emptied = async (path: string): Promise<void> => {
-    await logs.getByName(owner.id).drain();
-    await runAlarmsUntil(lanes.getByName(path.split("/").at(-1) as string), farAhead + 1_000);
+    await eventSequences.getByName(owner.id).drain();
+    await runAlarmsUntil(deliveryQueues.getByName(path.split("/").at(-1) as string), farAhead + 1_000);
   };
 
   test("are drawn by the hour, delivered up and failed down, of this endpoint alone", async () => {
     const [path, other] = [await make(), await make({ url: "https://hooks.merchant-tests.com/other" })];
-    playReceivers((post) => new Response(null, { status: post.url.endsWith("/in") ? 200 : 500 }));
+    mockReceivers((post) => new Response(null, { status: post.url.endsWith("/in") ? 200 : 500 }));
     await commitEvents(owner.id, 3);
     await emptied(path);
     await emptied(other);
-    const page = await open(clerk, path);
-    expect(tableOf(page, heading)).toHaveLength(48);
-    expect(lastOf(page, heading)).toEqual([3, 0]);
-    expect(pictureOf(page, "attempt_hours")).toEqual({ title: "Delivered in 48 hours: 3. Attempts that failed: 0.", up: 1, down: 0 });
-    const failing = await open(clerk, other);
-    expect(lastOf(failing, heading)).toEqual([0, 3]);
-    expect(pictureOf(failing, "attempt_hours")).toEqual({ title: "Delivered in 48 hours: 0. Attempts that failed: 3.", up: 0, down: 1 });
+    const page = await openPage(clerk, path);
+    expect(parseTable(page, heading)).toHaveLength(48);
+    expect(getLastCounts(page, heading)).toEqual([3, 0]);
+    expect(parseChart(page, "attempt_hours")).toEqual({ title: "Delivered in 48 hours: 3. Attempts that failed: 0.", up: 1, down: 0 });
+    const failing = await openPage(clerk, other);
+    expect(getLastCounts(failing, heading)).toEqual([0, 3]);
+    expect(parseChart(failing, "attempt_hours")).toEqual({ title: "Delivered in 48 hours: 0. Attempts that failed: 3.", up: 0, down: 1 });
     expect(page.text).not.toContain("style=");
   });
 
@@ -191,13 +209,13 @@ describe("the attempts of the last two days", () => {
     const path = await make();
     await commitEvents(owner.id, 1);
     await emptied(path);
-    const rows = tableOf(await open(clerk, path), heading);
-    const before = (await entriesOf(owner.id)).length;
-    const file = await send(clerk, path, `${path}/export`);
+    const rows = parseTable(await openPage(clerk, path), heading);
+    const before = (await listAuditEntryTypes(owner.id)).length;
+    const file = await submitForm(clerk, path, `${path}/export`);
     expect([file.status, file.headers.get("content-disposition")]).toEqual([200, 'attachment; filename="attempt_hours.csv"']);
-    expect(fileOf(file).head).toBe("hour,delivered,failed");
-    expect(fileOf(file).rows.map((row) => row.slice(1))).toEqual(rows.map((row) => row.slice(1)));
-    expect(fileOf(file).rows.at(-1)?.[0]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:00:00\.000Z$/);
-    expect((await entriesOf(owner.id)).slice(before)).toEqual(["list.exported"]);
+    expect(parseCsvFile(file).head).toBe("hour,delivered,failed");
+    expect(parseCsvFile(file).rows.map((row) => row.slice(1))).toEqual(rows.map((row) => row.slice(1)));
+    expect(parseCsvFile(file).rows.at(-1)?.[0]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:00:00\.000Z$/);
+    expect((await listAuditEntryTypes(owner.id)).slice(before)).toEqual(["list.exported"]);
   });
 });

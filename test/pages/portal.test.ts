@@ -3,16 +3,25 @@ import { env } from "cloudflare:workers";
 import { DomUtils } from "htmlparser2";
 import { Hono } from "hono";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Api } from "../../workers/http/context.ts";
+import type { AppEnv } from "../../workers/http/context.ts";
 import { livePaths, testPaths } from "../../workers/pages/portal/paths.ts";
-import { mountPortal } from "../../workers/pages/portal/routes.ts";
-import { codeFor, cookieOf, forgetCodes, mailsTo, signIn } from "../support/people.ts";
-import { entriesOf, newBusiness } from "../support/portal.ts";
-import { open, post, said, send, standingIn, parsed, to, type Member } from "../support/portal-pages.ts";
-import { grant, person, redeem } from "../support/sharing.ts";
-import { settled } from "../support/settled.ts";
-import { held, jsonPost } from "../support/withdrawing.ts";
-import { call, consent, databaseContents, get, issue, submission, world } from "../support/world.ts";
+import { registerPortalRoutes } from "../../workers/pages/portal/routes.ts";
+import { findEmailCode, getCookie, clearCodes, listMailTo, signIn } from "../support/people.ts";
+import { listAuditEntryTypes, signUpBusiness } from "../support/portal.ts";
+import {
+  openPage,
+  postForm,
+  getPageText,
+  submitForm,
+  parseFormFields,
+  parsePage,
+  describeRedirect,
+  type Member,
+} from "../support/portal-pages.ts";
+import { grantShare, signInPerson, redeemCode } from "../support/sharing.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { issueToNewPerson, buildJsonPost } from "../support/withdrawal.ts";
+import { call, submitConsent, readDatabaseContents, getWithKey, issueCertificate, buildSubmission, world } from "../support/world.ts";
 import { named, words } from "./page.ts";
 
 let acme: Member;
@@ -20,11 +29,11 @@ let other: Member & { id: string };
 let clerk: Member;
 
 beforeAll(async () => {
-  await forgetCodes();
+  await clearCodes();
   acme = await signIn(world.ownerEmail);
-  other = await newBusiness("owner@portal-pages.example", { website: "https://portal-pages.example" });
-  await send(other, "/portal/team", "/portal/team", { email: "clerk@portal-pages.example", role: "member" });
-  await forgetCodes();
+  other = await signUpBusiness("owner@portal-pages.example", { website: "https://portal-pages.example" });
+  await submitForm(other, "/portal/team", "/portal/team", { email: "clerk@portal-pages.example", role: "member" });
+  await clearCodes();
   clerk = await signIn("clerk@portal-pages.example");
 });
 
@@ -34,59 +43,59 @@ describe("the way in", () => {
   test("is asked of whoever is not signed in, on every page, and leads back there", async () => {
     for (const path of pages) {
       const next = path === "/portal" ? "" : `?next=${encodeURIComponent(path)}`;
-      expect(to(await call(path, { redirect: "manual" }))).toBe(`303 /portal/sign-in${next}`);
+      expect(describeRedirect(await call(path, { redirect: "manual" }))).toBe(`303 /portal/sign-in${next}`);
     }
   });
 
   test("opens an account by four fields and the code of a mail", async () => {
     const email = "first@new-portal.example";
-    const form = await open({ cookie: "" }, "/portal/sign-up");
+    const form = await openPage({ cookie: "" }, "/portal/sign-up");
     expect(form.status).toBe(200);
-    const bad = await post({ cookie: "" }, "/portal/sign-up", { business_name: "", email, country: "US", website: "" });
-    expect([bad.status, said(bad)]).toEqual([400, expect.stringContaining("Must hold something visible")]);
+    const bad = await postForm({ cookie: "" }, "/portal/sign-up", { business_name: "", email, country: "US", website: "" });
+    expect([bad.status, getPageText(bad)]).toEqual([400, expect.stringContaining("Must hold something visible")]);
     expect(bad.text).toContain(`value="${email}"`);
-    const asked = await post({ cookie: "" }, "/portal/sign-up", {
+    const asked = await postForm({ cookie: "" }, "/portal/sign-up", {
       business_name: "New Portal LLC",
       email,
       country: "us",
       website: "https://new-portal.example",
     });
-    expect(to(asked)).toBe("303 /portal/sign-in");
-    const step = { cookie: cookieOf(asked) };
-    expect(said(await open(step, "/portal/sign-in"))).toContain(`To ${email}`);
-    const wrong = await post(step, "/portal/sign-in/code", { code: "12 34" });
-    expect([wrong.status, said(wrong)]).toEqual([400, expect.stringContaining("Must be six digits.")]);
-    const code = await codeFor(email);
-    const signed = await post(step, "/portal/sign-in/code", { code: `${code.slice(0, 3)} ${code.slice(3)}` });
-    expect(to(signed)).toBe("303 /portal");
-    const home = said(await open({ cookie: cookieOf(signed) }, "/portal"));
+    expect(describeRedirect(asked)).toBe("303 /portal/sign-in");
+    const step = { cookie: getCookie(asked) };
+    expect(getPageText(await openPage(step, "/portal/sign-in"))).toContain(`To ${email}`);
+    const wrong = await postForm(step, "/portal/sign-in/code", { code: "12 34" });
+    expect([wrong.status, getPageText(wrong)]).toEqual([400, expect.stringContaining("Must be six digits.")]);
+    const code = await findEmailCode(email);
+    const signed = await postForm(step, "/portal/sign-in/code", { code: `${code.slice(0, 3)} ${code.slice(3)}` });
+    expect(describeRedirect(signed)).toBe("303 /portal");
+    const home = getPageText(await openPage({ cookie: getCookie(signed) }, "/portal"));
     expect(home).toContain("New Portal LLC");
     expect(home).toContain("Claimed. Publish the proof and press Check now.");
   });
 
   test("is the same whether or not an address is known", async () => {
     const of = async (email: string): Promise<readonly unknown[]> => {
-      const asked = await post({ cookie: "" }, "/portal/sign-in", { email });
-      const step = said(await open({ cookie: cookieOf(asked) }, "/portal/sign-in"));
-      return [to(asked), step.replaceAll(email, "")];
+      const asked = await postForm({ cookie: "" }, "/portal/sign-in", { email });
+      const step = getPageText(await openPage({ cookie: getCookie(asked) }, "/portal/sign-in"));
+      return [describeRedirect(asked), step.replaceAll(email, "")];
     };
     expect(await of("nobody@portal-pages.example")).toEqual(await of("owner@portal-pages.example"));
-    expect(await mailsTo("nobody@portal-pages.example")).toEqual([]);
+    expect(await listMailTo("nobody@portal-pages.example")).toEqual([]);
   });
 
   test("leads nowhere else", async () => {
     for (const next of ["https://evil.example", "//evil.example", "/portal/../c", "/app", "/portal/sign-in", "/portal\\evil"]) {
-      const asked = await post({ cookie: "" }, "/portal/sign-in", { email: "nobody@portal-pages.example", next });
-      expect(to(asked)).toBe("303 /portal/sign-in");
-      expect(to(await open(acme, `/portal/sign-in?next=${encodeURIComponent(next)}`))).toBe("303 /portal");
+      const asked = await postForm({ cookie: "" }, "/portal/sign-in", { email: "nobody@portal-pages.example", next });
+      expect(describeRedirect(asked)).toBe("303 /portal/sign-in");
+      expect(describeRedirect(await openPage(acme, `/portal/sign-in?next=${encodeURIComponent(next)}`))).toBe("303 /portal");
     }
   });
 });
 
 describe("every page", () => {
   test("is in the list of them that tests and measurements go through", () => {
-    const app = new Hono<Api>();
-    mountPortal(app);
+    const app = new Hono<AppEnv>();
+    registerPortalRoutes(app);
     const shown = app.routes.filter(({ method, path }) => method === "GET" && !/[:*]/.test(path)).map(({ path }) => path);
     const others = ["/sign-in", "/sign-up", "/billing/checkout"].flatMap((path) => [`/portal${path}`, `/portal/test${path}`]);
     expect(shown.filter((path) => !others.includes(path)).sort()).toEqual([...pages].sort());
@@ -95,7 +104,7 @@ describe("every page", () => {
   test.each(pages)("%s is there for owner and member, by nobody kept, with nothing but its own files", async (path) => {
     // One person opens 120 pages a minute, and the owner of the other business has more to do below.
     for (const who of testPaths.includes(path) ? [acme, clerk] : [acme, other, clerk]) {
-      const page = await open(who, path);
+      const page = await openPage(who, path);
       expect([path, page.status]).toEqual([path, 200]);
       expect(words(page.document)).not.toMatch(/\{\w+\}/); // a sentence whose part is missing
       expect(page.headers.get("cache-control")).toBe("no-store");
@@ -106,8 +115,8 @@ describe("every page", () => {
 
   test("is of whoever asks for it, also where several ask at the same time", async () => {
     const shown = async (who: Member): Promise<readonly unknown[]> => {
-      const page = await open(who, "/portal/team");
-      return [said(page), standingIn(page, "/portal/team").form];
+      const page = await openPage(who, "/portal/team");
+      return [getPageText(page), parseFormFields(page, "/portal/team").form];
     };
     const alone = [await shown(acme), await shown(other)];
     expect(alone[0]).not.toEqual(alone[1]);
@@ -115,7 +124,7 @@ describe("every page", () => {
   });
 
   test("has no form for a member where only an owner may, and refuses the form", async () => {
-    const before = await databaseContents();
+    const before = await readDatabaseContents();
     for (const [path, action] of [
       ["/portal/keys", "/portal/keys"],
       ["/portal/team", "/portal/team"],
@@ -123,48 +132,48 @@ describe("every page", () => {
       ["/portal/domains", "/portal/domains"],
       ["/portal/settings", "/portal/settings"],
     ] as const) {
-      const page = await open(clerk, path);
-      expect(() => standingIn(page, action)).toThrow("no form");
+      const page = await openPage(clerk, path);
+      expect(() => parseFormFields(page, action)).toThrow("no form");
       expect(words(page.document)).toContain("Only an owner can change this.");
     }
-    expect(await databaseContents()).toEqual(before);
+    expect(await readDatabaseContents()).toEqual(before);
   });
 });
 
 describe("a form", () => {
   test("from elsewhere, of another session or of another action changes nothing", async () => {
-    const own = standingIn(await open(other, "/portal/domains"), "/portal/domains");
-    const ofClerk = standingIn(await open(clerk, "/portal"), "/portal/sign-out");
-    const before = await databaseContents();
+    const own = parseFormFields(await openPage(other, "/portal/domains"), "/portal/domains");
+    const ofClerk = parseFormFields(await openPage(clerk, "/portal"), "/portal/sign-out");
+    const before = await readDatabaseContents();
     const domain = "stolen.example";
     const tries = [
-      post(other, "/portal/domains", { domain }),
-      post(other, "/portal/domains", { domain, form: ofClerk.form as string }),
-      post(other, "/portal/keys", { ...own, key_name: "x" }),
-      post(other, "/portal/domains", { ...own, domain }, { "sec-fetch-site": "cross-site" }),
-      post(other, "/portal/domains", { ...own, domain }, { "sec-fetch-site": "same-site" }),
+      postForm(other, "/portal/domains", { domain }),
+      postForm(other, "/portal/domains", { domain, form: ofClerk.form as string }),
+      postForm(other, "/portal/keys", { ...own, key_name: "x" }),
+      postForm(other, "/portal/domains", { ...own, domain }, { "sec-fetch-site": "cross-site" }),
+      postForm(other, "/portal/domains", { ...own, domain }, { "sec-fetch-site": "same-site" }),
     ];
     expect((await Promise.all(tries)).map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
-    expect(to(await post({ cookie: "" }, "/portal/domains", { ...own, domain }))).toBe("303 /portal/sign-in");
-    expect(await databaseContents()).toEqual(before);
+    expect(describeRedirect(await postForm({ cookie: "" }, "/portal/domains", { ...own, domain }))).toBe("303 /portal/sign-in");
+    expect(await readDatabaseContents()).toEqual(before);
   });
 });
 
 describe("finding a request", () => {
   test("says why it was refused and where that is settled; what is not kept is a page of its own", async () => {
-    const refused = await consent({ ...submission(), page_url: "https://shop.elsewhere.example/" });
-    await settled();
+    const refused = await submitConsent({ ...buildSubmission(), page_url: "https://shop.elsewhere.example/" });
+    await waitUntilSettled();
     const id = refused.body.request_id;
-    expect(to(await open(acme, `/portal/requests?id=${id.toUpperCase()}`))).toBe(`303 /portal/requests/${id}`);
-    const page = await open(acme, `/portal/requests/${id}`);
+    expect(describeRedirect(await openPage(acme, `/portal/requests?id=${id.toUpperCase()}`))).toBe(`303 /portal/requests/${id}`);
+    const page = await openPage(acme, `/portal/requests/${id}`);
     expect(page.status).toBe(200);
     expect(words(page.document)).toContain("403 page_url_not_verified");
     expect(words(page.document)).toContain("shop.elsewhere.example");
     expect(page.text).toContain('href="/portal/domains"');
-    const theirs = await open(other, `/portal/requests/${id}`);
+    const theirs = await openPage(other, `/portal/requests/${id}`);
     expect([theirs.status, words(theirs.document)]).toEqual([404, expect.stringContaining("We keep refused requests 7 days.")]);
     expect(theirs.text).not.toContain("shop.elsewhere.example");
-    const wrong = await open(acme, "/portal/requests?id=nonsense");
+    const wrong = await openPage(acme, "/portal/requests?id=nonsense");
     expect([wrong.status, words(wrong.document)]).toEqual([400, expect.stringContaining("Must be a request id")]);
     expect(wrong.text).toContain('value="nonsense"');
   });
@@ -172,19 +181,19 @@ describe("finding a request", () => {
 
 describe("what is another business's", () => {
   test("gets the same page as what is nobody's, on every path with an id", async () => {
-    const { certId } = await held();
-    const giver = await person();
-    const { share } = await grant(giver);
+    const { certId } = await issueToNewPerson();
+    const giver = await signInPerson();
+    const { share } = await grantShare(giver);
     const ids = {
       certificates: [certId, "cc_00000000000000000000000000"],
       shares: [share.id ?? share.share_id, "shr_00000000000000000000000000"],
     };
     const pageOf = async (path: string): Promise<readonly unknown[]> => {
-      const page = await open(other, path);
+      const page = await openPage(other, path);
       return [page.status, page.text.replaceAll(/name="form" value="[^"]*"/g, "")];
     };
     for (const [kind, [theirs = "", nobodys = ""]] of Object.entries(ids)) {
-      expect((await open(acme, `/portal/${kind}/${theirs}`)).status).toBe(200);
+      expect((await openPage(acme, `/portal/${kind}/${theirs}`)).status).toBe(200);
       const unknown = await pageOf(`/portal/${kind}/${nobodys}`);
       expect(unknown[0]).toBe(404);
       expect(await pageOf(`/portal/${kind}/${theirs}`)).toEqual(unknown);
@@ -196,9 +205,9 @@ describe("what is another business's", () => {
 describe("certificates", () => {
   test("have views that are addresses: a colleague who opens one sees the same list", async () => {
     const purpose = `view ${crypto.randomUUID()}`;
-    await issue({ purpose });
+    await issueCertificate({ purpose });
     const marked = async (who: Member, path: string): Promise<readonly string[]> => {
-      const views = named((await open(who, path)).document, "nav").find(({ attribs }) => attribs["aria-label"] === "Views");
+      const views = named((await openPage(who, path)).document, "nav").find(({ attribs }) => attribs["aria-label"] === "Views");
       const current = named(views as never, "a").filter(({ attribs }) => attribs["aria-current"] === "true");
       return current.map(({ attribs }) => attribs.href as string);
     };
@@ -208,25 +217,25 @@ describe("certificates", () => {
     expect(await marked(colleague, "/portal/test/certificates?status=active")).toEqual(["/portal/test/certificates?status=active"]);
     const own = `/portal/certificates?purpose=${encodeURIComponent(purpose)}`;
     for (const who of [acme, colleague]) {
-      const page = words((await open(who, own)).document);
+      const page = words((await openPage(who, own)).document);
       expect(page).toContain("1 to 1 of 1, newest first.");
       expect(page).toContain("Bookmark it to keep this view.");
       expect(await marked(who, own)).toEqual([]);
     }
-    expect(words((await open(acme, "/portal/certificates")).document)).not.toContain("Bookmark it");
+    expect(words((await openPage(acme, "/portal/certificates")).document)).not.toContain("Bookmark it");
   });
 
   test("stand in a list whose state is its address, and as CSV of the same rows", async () => {
     const purpose = `=portal ${crypto.randomUUID()}`;
-    await issue({ purpose, fields: { email: "csv@example.com" } });
-    await issue({ purpose, fields: { email: "csv@example.com" } });
+    await issueCertificate({ purpose, fields: { email: "csv@example.com" } });
+    await issueCertificate({ purpose, fields: { email: "csv@example.com" } });
     const path = `/portal/certificates?purpose=${encodeURIComponent(purpose)}`;
-    expect(words((await open(acme, path)).document)).toContain("1 to 2 of 2, newest first.");
-    expect(to(await open(acme, `${path}&status=&website=`))).toMatch(/^303 \/portal\/certificates\?purpose=[^&]+$/);
-    expect(words((await open(acme, `${path}&status=revoked`)).document)).toContain("Nothing matches.");
-    const before = (await entriesOf(world.acme.id)).length;
-    const file = await send(acme, path, "/portal/certificates/export");
-    expect((await entriesOf(world.acme.id)).slice(before)).toEqual(["list.exported"]);
+    expect(words((await openPage(acme, path)).document)).toContain("1 to 2 of 2, newest first.");
+    expect(describeRedirect(await openPage(acme, `${path}&status=&website=`))).toMatch(/^303 \/portal\/certificates\?purpose=[^&]+$/);
+    expect(words((await openPage(acme, `${path}&status=revoked`)).document)).toContain("Nothing matches.");
+    const before = (await listAuditEntryTypes(world.acme.id)).length;
+    const file = await submitForm(acme, path, "/portal/certificates/export");
+    expect((await listAuditEntryTypes(world.acme.id)).slice(before)).toEqual(["list.exported"]);
     expect(file.headers.get("content-type")).toBe("text/csv; charset=utf-8");
     const lines = file.text.trim().split("\r\n");
     expect(lines).toHaveLength(3);
@@ -236,33 +245,37 @@ describe("certificates", () => {
 
   test("are found by a person who stands in no address", async () => {
     const email = `found-${crypto.randomUUID().slice(0, 8)}@example.com`;
-    await issue({ fields: { email } });
-    const found = await send(acme, "/portal/certificates", "/portal/certificates/find", { person: email });
-    const address = to(found).slice(4);
+    await issueCertificate({ fields: { email } });
+    const found = await submitForm(acme, "/portal/certificates", "/portal/certificates/find", { person: email });
+    const address = describeRedirect(found).slice(4);
     expect(address).not.toContain("found-");
-    expect(words((await open(acme, address)).document)).toContain("1 to 1 of 1");
-    expect(words((await open(other, address)).document)).toContain("Nothing matches.");
+    expect(words((await openPage(acme, address)).document)).toContain("1 to 1 of 1");
+    expect(words((await openPage(other, address)).document)).toContain("Nothing matches.");
   });
 
   test("show the person by a form only, which is entered in the audit chain", async () => {
-    const { certId, email } = await held();
+    const { certId, email } = await issueToNewPerson();
     const path = `/portal/certificates/${certId}`;
-    expect((await open(acme, path)).text).not.toContain(email);
-    expect((await open(acme, `${path}/reveal`)).status).toBe(404);
-    const before = (await entriesOf(world.acme.id)).length;
-    const shown = await send(acme, path, `${path}/reveal`);
+    expect((await openPage(acme, path)).text).not.toContain(email);
+    expect((await openPage(acme, `${path}/reveal`)).status).toBe(404);
+    const before = (await listAuditEntryTypes(world.acme.id)).length;
+    const shown = await submitForm(acme, path, `${path}/reveal`);
     expect([shown.status, shown.text.includes(email)]).toEqual([200, true]);
-    expect((await entriesOf(world.acme.id)).slice(before)).toContain("certificate.subject_read");
-    const pack = await send(acme, path, `${path}/evidence`, { format: "html", redact: "1" });
+    expect((await listAuditEntryTypes(world.acme.id)).slice(before)).toContain("certificate.subject_read");
+    const pack = await submitForm(acme, path, `${path}/evidence`, { format: "html", redact: "1" });
     expect(pack.headers.get("content-disposition")).toBe(`attachment; filename="evidence-${certId}.html"`);
     expect(pack.text).not.toContain(email);
-    expect((await entriesOf(world.acme.id)).slice(before)).toContain("evidence_pack.exported");
+    expect((await listAuditEntryTypes(world.acme.id)).slice(before)).toContain("evidence_pack.exported");
   });
 
   test("say of each recipient what the person answered, and of one they were not asked about no more than that", async () => {
     const entities = ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"];
-    const { certId } = await held({ entities, entities_accepted: entities.slice(0, 1), entities_rejected: entities.slice(1, 2) });
-    const rows = named((await open(acme, `/portal/certificates/${certId}`)).document, "tr").map(words);
+    const { certId } = await issueToNewPerson({
+      entities,
+      entities_accepted: entities.slice(0, 1),
+      entities_rejected: entities.slice(1, 2),
+    });
+    const rows = named((await openPage(acme, `/portal/certificates/${certId}`)).document, "tr").map(words);
     expect(rows).toEqual(
       expect.arrayContaining(["Acme Solar LLC Agreed to", "Bright Homes Inc Declined", "Zenith Roofing Not asked about"]),
     );
@@ -271,116 +284,118 @@ describe("certificates", () => {
 
 describe("deadlines", () => {
   test("name what was withdrawn until a member says that contact has ended", async () => {
-    const { certId, manageToken } = await held();
-    expect((await call(`/v1/certs/${certId}/opt-out/manage`, jsonPost({ token: manageToken }))).status).toBe(200);
-    expect((await open(acme, "/portal/deadlines")).text).toContain(`/portal/deadlines/${certId}`);
+    const { certId, manageToken } = await issueToNewPerson();
+    expect((await call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token: manageToken }))).status).toBe(200);
+    expect((await openPage(acme, "/portal/deadlines")).text).toContain(`/portal/deadlines/${certId}`);
     const path = `/portal/deadlines/${certId}`;
-    const long = await send(acme, path, path, { note: "n".repeat(501), "action.told": "1" });
-    expect([long.status, said(long)]).toEqual([400, expect.stringContaining("Must be at most 500 characters.")]);
+    const long = await submitForm(acme, path, path, { note: "n".repeat(501), "action.told": "1" });
+    expect([long.status, getPageText(long)]).toEqual([400, expect.stringContaining("Must be at most 500 characters.")]);
     expect(long.text).toContain("n".repeat(501));
-    expect(to(await send(acme, path, path, { note: "done", "action.told": "1" }))).toBe("303 /portal/deadlines?done=acknowledged");
-    expect((await open(acme, "/portal/deadlines")).text).not.toContain(certId);
-    const { body } = await get(`/v1/certs/${certId}`, world.acme.keys.live);
+    expect(describeRedirect(await submitForm(acme, path, path, { note: "done", "action.told": "1" }))).toBe(
+      "303 /portal/deadlines?done=acknowledged",
+    );
+    expect((await openPage(acme, "/portal/deadlines")).text).not.toContain(certId);
+    const { body } = await getWithKey(`/v1/certs/${certId}`, world.acme.keys.live);
     expect(body.data.withdrawal.acknowledgement).toEqual({ note: "done", acknowledged_by: null, actions: ["Told the recipients"] });
-    expect(words((await open(acme, path)).document)).toContain("Acknowledged");
+    expect(words((await openPage(acme, path)).document)).toContain("Acknowledged");
   });
 
   test("name the recipients of a certificate that still stands, until contact by them has ended", async () => {
-    const { certId, manageToken: token } = await held();
-    const withdrawnFrom = (entity: string) => call(`/v1/certs/${certId}/opt-out/manage`, jsonPost({ token, entities: [entity] }));
+    const { certId, manageToken: token } = await issueToNewPerson();
+    const withdrawnFrom = (entity: string) => call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token, entities: [entity] }));
     expect((await withdrawnFrom("Bright Homes Inc")).status).toBe(200);
     const rowsOf = async (who: Member, mode = ""): Promise<readonly string[]> =>
-      named((await open(who, `/portal${mode}/deadlines`)).document, "tr").flatMap((row) =>
+      named((await openPage(who, `/portal${mode}/deadlines`)).document, "tr").flatMap((row) =>
         DomUtils.getOuterHTML(row).includes(certId) ? [words(row)] : [],
       );
     expect(await rowsOf(acme)).toEqual([expect.stringContaining("Recipients of a certificate")]);
     expect(await rowsOf(other)).toEqual([]);
     expect(await rowsOf(acme, "/test")).toEqual([]);
     const path = `/portal/deadlines/${certId}`;
-    const asked = words((await open(acme, path)).document);
+    const asked = words((await openPage(acme, path)).document);
     expect(asked).toContain("Only these recipients: Bright Homes Inc");
-    expect(to(await send(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
+    expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
     expect(await rowsOf(acme)).toEqual([]);
     expect((await withdrawnFrom("Acme Solar LLC")).status).toBe(200); // the last one: the whole certificate is due
     expect(await rowsOf(acme)).not.toEqual([]);
-    expect(to(await send(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
+    expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
     expect(await rowsOf(acme)).toEqual([]);
   });
 
   test("name a share that was stopped, too", async () => {
-    const giver = await person();
-    const granted = await grant(giver);
-    await redeem(granted);
+    const giver = await signInPerson();
+    const granted = await grantShare(giver);
+    await redeemCode(granted);
     const id = granted.share.share_id ?? granted.share.id;
     expect((await giver.post(`/v1/shares/${id}/revoke`, {})).status).toBe(200);
     const path = `/portal/deadlines/${id}`;
-    expect(to(await send(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
-    expect(words((await open(acme, `/portal/shares/${id}`)).document)).toContain("Acknowledged");
+    expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
+    expect(words((await openPage(acme, `/portal/shares/${id}`)).document)).toContain("Acknowledged");
   });
 });
 
 describe("what is shown once", () => {
   test("a key, in the answer to its form, and never by sending it again", async () => {
-    const form = standingIn(await open(other, "/portal/keys"), "/portal/keys");
+    const form = parseFormFields(await openPage(other, "/portal/keys"), "/portal/keys");
     const fields = { ...form, key_name: "CRM" };
-    const made = await post(other, "/portal/keys", fields);
+    const made = await postForm(other, "/portal/keys", fields);
     const key = /sk_live_[A-Za-z0-9_-]{40,}/.exec(made.text)?.[0] as string;
-    expect((await get("/v1/certs", key)).status).toBe(200);
-    const again = await post(other, "/portal/keys", fields);
-    expect(said(again)).toContain("It was shown already");
+    expect((await getWithKey("/v1/certs", key)).status).toBe(200);
+    const again = await postForm(other, "/portal/keys", fields);
+    expect(getPageText(again)).toContain("It was shown already");
     expect(again.text).not.toContain(key);
-    const list = await open(other, "/portal/keys");
+    const list = await openPage(other, "/portal/keys");
     expect(list.text).not.toContain(key);
     const action = /\/portal\/keys\/key_[a-z0-9]+\/remove/.exec(list.text)?.[0] as string;
-    expect(to(await send(other, "/portal/keys", action))).toBe("303 /portal/keys?done=removed");
-    expect((await get("/v1/certs", key)).status).toBe(401);
+    expect(describeRedirect(await submitForm(other, "/portal/keys", action))).toBe("303 /portal/keys?done=removed");
+    expect((await getWithKey("/v1/certs", key)).status).toBe(401);
   });
 
   test("the secret of a webhook endpoint, and of its change, once however often it is pressed", async () => {
-    const bad = await send(other, "/portal/webhooks", "/portal/webhooks", { url: "http://10.0.0.1/x" });
+    const bad = await submitForm(other, "/portal/webhooks", "/portal/webhooks", { url: "http://10.0.0.1/x" });
     expect([bad.status, bad.text.includes("http://10.0.0.1/x")]).toEqual([400, true]);
-    const made = await send(other, "/portal/webhooks", "/portal/webhooks", { url: "https://hooks.example.com/in" });
+    const made = await submitForm(other, "/portal/webhooks", "/portal/webhooks", { url: "https://hooks.example.com/in" });
     expect(made.text).toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
     const path = /\/portal\/webhooks\/whk_[a-z0-9]+/.exec(made.text)?.[0] as string;
-    const page = await open(other, path);
+    const page = await openPage(other, path);
     expect(page.text).not.toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
-    const rotation = standingIn(page, `${path}/rotate`);
-    expect((await post(other, `${path}/rotate`, rotation)).text).toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
-    expect(said(await post(other, `${path}/rotate`, rotation))).toContain("It was shown already");
-    expect((await open(acme, path)).status).toBe(404);
-    expect(to(await send(other, path, `${path}/status`))).toBe(`303 ${path}?done=saved`);
-    expect(to(await send(other, path, `${path}/remove`))).toBe("303 /portal/webhooks?done=removed");
+    const rotation = parseFormFields(page, `${path}/rotate`);
+    expect((await postForm(other, `${path}/rotate`, rotation)).text).toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
+    expect(getPageText(await postForm(other, `${path}/rotate`, rotation))).toContain("It was shown already");
+    expect((await openPage(acme, path)).status).toBe(404);
+    expect(describeRedirect(await submitForm(other, path, `${path}/status`))).toBe(`303 ${path}?done=saved`);
+    expect(describeRedirect(await submitForm(other, path, `${path}/remove`))).toBe("303 /portal/webhooks?done=removed");
   });
 });
 
 test("domains are claimed, show three proofs, and are removed", async () => {
-  const bad = await send(other, "/portal/domains", "/portal/domains", { domain: "not a domain" });
+  const bad = await submitForm(other, "/portal/domains", "/portal/domains", { domain: "not a domain" });
   expect([bad.status, bad.text.includes('value="not a domain"')]).toEqual([400, true]);
-  const claimed = await send(other, "/portal/domains", "/portal/domains", { domain: "second-portal.example" });
-  const path = to(claimed).slice(4).split("?")[0] as string;
-  const page = words((await open(other, path)).document);
+  const claimed = await submitForm(other, "/portal/domains", "/portal/domains", { domain: "second-portal.example" });
+  const path = describeRedirect(claimed).slice(4).split("?")[0] as string;
+  const page = words((await openPage(other, path)).document);
   for (const part of ["_svc-challenge.second-portal.example", "/.well-known/svc-verification.txt", "svc-site-verification"])
     expect(page).toContain(part);
-  const unproved = await send(other, path, `${path}/verify`);
+  const unproved = await submitForm(other, path, `${path}/verify`);
   expect(unproved.status).toBe(409);
-  expect((await open(acme, path)).status).toBe(404);
-  expect(to(await send(other, path, `${path}/remove`))).toBe("303 /portal/domains?done=removed");
+  expect((await openPage(acme, path)).status).toBe(404);
+  expect(describeRedirect(await submitForm(other, path, `${path}/remove`))).toBe("303 /portal/domains?done=removed");
 });
 
 test("a team keeps an owner, and says so in the place of the button", async () => {
-  const page = words((await open(other, "/portal/team")).document);
+  const page = words((await openPage(other, "/portal/team")).document);
   expect(page).toContain("A business keeps an owner.");
-  const clerkRole = /\/portal\/team\/mem_[a-z0-9]+\/role/.exec((await open(other, "/portal/team")).text)?.[0] as string;
-  expect(to(await send(other, "/portal/team", clerkRole))).toBe("303 /portal/team?done=saved");
+  const clerkRole = /\/portal\/team\/mem_[a-z0-9]+\/role/.exec((await openPage(other, "/portal/team")).text)?.[0] as string;
+  expect(describeRedirect(await submitForm(other, "/portal/team", clerkRole))).toBe("303 /portal/team?done=saved");
 });
 
 test("settings keep what was typed where one of them is wrong", async () => {
-  const bad = await send(other, "/portal/settings", "/portal/settings", { contact_email: "none", legal_name: "Portal Pages Inc" });
+  const bad = await submitForm(other, "/portal/settings", "/portal/settings", { contact_email: "none", legal_name: "Portal Pages Inc" });
   expect([bad.status, bad.text.includes("Portal Pages Inc")]).toEqual([400, true]);
-  expect(parsed(bad).text).toContain('aria-invalid="true"');
-  const saved = await send(other, "/portal/settings", "/portal/settings", { legal_name: "Portal Pages Inc", retention_years: "3" });
-  expect(to(saved)).toBe("303 /portal/settings?done=saved");
-  expect((await open(other, "/portal/settings")).text).toContain("Portal Pages Inc");
+  expect(parsePage(bad).text).toContain('aria-invalid="true"');
+  const saved = await submitForm(other, "/portal/settings", "/portal/settings", { legal_name: "Portal Pages Inc", retention_years: "3" });
+  expect(describeRedirect(saved)).toBe("303 /portal/settings?done=saved");
+  expect((await openPage(other, "/portal/settings")).text).toContain("Portal Pages Inc");
 });
 
 describe("an account", () => {
@@ -388,32 +403,32 @@ describe("an account", () => {
     env.DB.prepare("UPDATE businesses SET status = ?, revision = revision + 1 WHERE id = ?").bind(status, other.id).run();
 
   test("that is past due is read and not changed", async () => {
-    const form = standingIn(await open(other, "/portal/domains"), "/portal/domains");
+    const form = parseFormFields(await openPage(other, "/portal/domains"), "/portal/domains");
     await setStatus("past_due");
-    const before = await databaseContents();
-    for (const path of livePaths) expect([path, (await open(other, path)).status]).toEqual([path, 200]);
-    expect((await open(other, "/portal/domains")).text).not.toContain('action="/portal/domains"');
-    const refused = await post(other, "/portal/domains", { ...form, domain: "later.example" });
-    expect([refused.status, said(refused)]).toEqual([402, expect.stringContaining("Not while a payment is past due.")]);
-    expect(await databaseContents()).toEqual(before);
+    const before = await readDatabaseContents();
+    for (const path of livePaths) expect([path, (await openPage(other, path)).status]).toEqual([path, 200]);
+    expect((await openPage(other, "/portal/domains")).text).not.toContain('action="/portal/domains"');
+    const refused = await postForm(other, "/portal/domains", { ...form, domain: "later.example" });
+    expect([refused.status, getPageText(refused)]).toEqual([402, expect.stringContaining("Not while a payment is past due.")]);
+    expect(await readDatabaseContents()).toEqual(before);
     await setStatus("active");
   });
 
   test("that is suspended shows nothing but the way to pay", async () => {
-    const form = standingIn(await open(other, "/portal/domains"), "/portal/domains");
+    const form = parseFormFields(await openPage(other, "/portal/domains"), "/portal/domains");
     await setStatus("suspended");
     for (const path of livePaths.filter((one) => one !== "/portal/billing" && one !== "/portal/businesses")) {
-      const page = await open(other, path);
+      const page = await openPage(other, path);
       expect([path, page.status, words(page.document)]).toEqual([path, 402, expect.stringContaining("This account is suspended")]);
     }
-    expect((await open(other, "/portal/billing")).status).toBe(200);
-    expect((await post(other, "/portal/domains", { ...form, domain: "later.example" })).status).toBe(402);
+    expect((await openPage(other, "/portal/billing")).status).toBe(200);
+    expect((await postForm(other, "/portal/domains", { ...form, domain: "later.example" })).status).toBe(402);
     await setStatus("active");
   });
 });
 
 test("a tag is written for a proved page only, and what was typed stays", async () => {
   const fields = { url: "https://elsewhere.example/form", purpose: "solar quote", entities: "Acme Solar LLC", mode: "consent" };
-  const refused = await send(acme, "/portal/snippet", "/portal/snippet", fields);
+  const refused = await submitForm(acme, "/portal/snippet", "/portal/snippet", fields);
   expect([refused.status, refused.text.includes(fields.url)]).toEqual([403, true]);
 });

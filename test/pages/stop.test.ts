@@ -1,26 +1,26 @@
 // The link of a mail that stops a share without signing in, as a browser and as a stranger's program use it.
 import { describe, expect, test } from "vitest";
-import { browsing, to, wordsOf } from "../support/app-pages.ts";
-import { mailsTo } from "../support/people.ts";
-import { settled } from "../support/settled.ts";
-import { grant, person, read, type SignedPerson } from "../support/sharing.ts";
-import { serviceWith } from "../support/world.ts";
+import { createBrowserSession, describeRedirect, getPageText } from "../support/browser-session.ts";
+import { listMailTo } from "../support/people.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { grantShare, signInPerson, getWithApiKey, type SignedPerson } from "../support/sharing.ts";
+import { createServiceCall } from "../support/world.ts";
 
-const statusOf = async (id: string): Promise<string> => (await read(`/v1/shares/${id}`)).body.data.status;
+const statusOf = async (id: string): Promise<string> => (await getWithApiKey(`/v1/shares/${id}`)).body.data.status;
 
 /** The token of the newest link that was mailed to the person for a share. */
 const mailedToken = async ({ email }: SignedPerson, id: string): Promise<string> => {
-  await settled();
-  const text = (await mailsTo(email)).map((mail) => mail.text).join("\n");
+  await waitUntilSettled();
+  const text = (await listMailTo(email)).map((mail) => mail.text).join("\n");
   return new RegExp(`/stop/${id}#t=([\\w-]{43})`).exec(text)?.[1] as string;
 };
 
 describe("the link that stops a share", () => {
   test("stops it with the press of a button and not before, without signing in, and says what follows", async () => {
-    const pat = await person();
-    const { share } = await grant(pat);
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
     const token = await mailedToken(pat, share.id);
-    const browser = browsing();
+    const browser = createBrowserSession();
     const path = `/stop/${share.id}`;
     const page = await browser.open(path);
     expect([page.status, await statusOf(share.id)]).toEqual([200, "active"]);
@@ -31,17 +31,17 @@ describe("the link that stops a share", () => {
     const tooLong = await browser.send(page, path, { token, reason: "x".repeat(201) });
     expect([tooLong.status, await statusOf(share.id)]).toEqual([400, "active"]);
     expect(tooLong.text).toContain(`value="${token}"`);
-    expect(to(await browser.send(page, path, { token, reason: "Enough" }))).toBe(`303 ${path}/stopped`);
-    expect(wordsOf(await browser.open(`${path}/stopped`))).toContain("Contact must end by");
-    expect((await read(`/v1/shares/${share.id}`)).body.data).toMatchObject({ status: "revoked", reason: "Enough" });
-    expect(to(await browser.send(page, path, { token }))).toBe(`303 ${path}/stopped`);
+    expect(describeRedirect(await browser.send(page, path, { token, reason: "Enough" }))).toBe(`303 ${path}/stopped`);
+    expect(getPageText(await browser.open(`${path}/stopped`))).toContain("Contact must end by");
+    expect((await getWithApiKey(`/v1/shares/${share.id}`)).body.data).toMatchObject({ status: "revoked", reason: "Enough" });
+    expect(describeRedirect(await browser.send(page, path, { token }))).toBe(`303 ${path}/stopped`);
   });
 
   test("of another share, a wrong one and one for a share that is none get one page, and stop nothing", async () => {
-    const pat = await person();
-    const [first, second] = [await grant(pat), await grant(pat)];
+    const pat = await signInPerson();
+    const [first, second] = [await grantShare(pat), await grantShare(pat)];
     const token = await mailedToken(pat, first.share.id);
-    const browser = browsing();
+    const browser = createBrowserSession();
     const answers = await Promise.all([
       browser.post(`/stop/${second.share.id}`, { token }),
       browser.post(`/stop/${first.share.id}`, { token: "A".repeat(43) }),
@@ -52,17 +52,17 @@ describe("the link that stops a share", () => {
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect([await statusOf(first.share.id), await statusOf(second.share.id)]).toEqual(["active", "active"]);
-    expect(to(await browser.open(`/stop/${first.share.id}/stopped`))).toBe(`303 /stop/${first.share.id}`);
+    expect(describeRedirect(await browser.open(`/stop/${first.share.id}/stopped`))).toBe(`303 /stop/${first.share.id}`);
   });
 
   test("takes no form from another page, and at most sixty a minute from one address", async () => {
-    const pat = await person();
-    const { share } = await grant(pat);
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
     const token = await mailedToken(pat, share.id);
     const path = `/stop/${share.id}`;
-    expect((await browsing().post(path, { token }, { "sec-fetch-site": "cross-site" })).status).toBe(403);
+    expect((await createBrowserSession().post(path, { token }, { "sec-fetch-site": "cross-site" })).status).toBe(403);
     expect(await statusOf(share.id)).toBe("active");
-    const strict = browsing("", serviceWith({ DEV_RATE_SCALE: "1" }), { "cf-connecting-ip": "203.0.113.77" });
+    const strict = createBrowserSession("", createServiceCall({ DEV_RATE_SCALE: "1" }), { "cf-connecting-ip": "203.0.113.77" });
     const statuses: number[] = [];
     for (let count = 0; count < 61; count += 1) statuses.push((await strict.post(path, { token: "A".repeat(43) })).status);
     expect([statuses[59], statuses[60]]).toEqual([404, 429]);
@@ -72,6 +72,6 @@ describe("the link that stops a share", () => {
     ["es", "¿Dejar de compartir?"],
     ["fr-CA", "Arrêter le partage?"],
   ])("speaks %s", async (language, heading) => {
-    expect(wordsOf(await browsing().open(`/stop/shr_00x?lang=${language}`))).toContain(heading);
+    expect(getPageText(await createBrowserSession().open(`/stop/shr_00x?lang=${language}`))).toContain(heading);
   });
 });

@@ -4,11 +4,20 @@ import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { buildApp } from "../../workers/app.ts";
-import { catalogues, languages } from "../../workers/pages/shared/language.ts";
-import { openPlatform } from "../../workers/services.ts";
-import { erased } from "../support/erasing.ts";
-import { call, consent, get, issue, productionSettings, submission, world, serviceWith } from "../support/world.ts";
-import { withdrawalRow } from "../support/withdrawing.ts";
+import { catalogs, languages } from "../../workers/pages/shared/language.ts";
+import { createPlatform } from "../../workers/services.ts";
+import { eraseCertificate } from "../support/erasure.ts";
+import {
+  call,
+  submitConsent,
+  getWithKey,
+  issueCertificate,
+  productionSettings,
+  buildSubmission,
+  world,
+  createServiceCall,
+} from "../support/world.ts";
+import { insertWithdrawal } from "../support/withdrawal.ts";
 import { bound, browser, elementsIn, named, open, read, section, textOf, withAttribute, words, type ReadPage } from "./page.ts";
 
 const sectionNames = (page: ReadPage): (string | undefined)[] => named(page.document, "section").map((element) => element.attribs.class);
@@ -17,7 +26,7 @@ describe("the page of a certificate", () => {
   let certId: string;
   let page: ReadPage;
   beforeAll(async () => {
-    const receipt = await issue();
+    const receipt = await issueCertificate();
     certId = receipt.cert_id;
     page = await open(certId);
   });
@@ -40,7 +49,7 @@ describe("the page of a certificate", () => {
   });
 
   test("shows every member of the record, each the same wherever it stands", async () => {
-    const { body } = await get(`/v1/certs/${certId}/verify`);
+    const { body } = await getWithKey(`/v1/certs/${certId}/verify`);
     const { data } = body;
     const times = withAttribute(page.document, "data-bound", "timestamp").map((element) => element.attribs.datetime);
     const shown = {
@@ -61,7 +70,7 @@ describe("the page of a certificate", () => {
   });
 
   test("says of every check what the API says of it", async () => {
-    const { body } = await get(`/v1/certs/${certId}/verify`);
+    const { body } = await getWithKey(`/v1/certs/${certId}/verify`);
     const said = words(section(page, "details"));
     expect(body.data.checks.length).toBeGreaterThan(0);
     for (const { note } of body.data.checks) expect(said).toContain(note);
@@ -106,7 +115,7 @@ describe("the page of a certificate", () => {
 
 describe("recipients", () => {
   test("accepted, declined and never asked about stand apart where the form asked", async () => {
-    const receipt = await issue({
+    const receipt = await issueCertificate({
       entities: ["Acme Solar LLC", "Bright Homes Inc", "Third Party Ltd"],
       entities_accepted: ["Bright Homes Inc"],
       entities_rejected: ["Acme Solar LLC"],
@@ -119,19 +128,19 @@ describe("recipients", () => {
   });
 
   test("a form that asked and got nobody declined says so", async () => {
-    const receipt = await issue({ entities: ["Acme Solar LLC"], entities_accepted: ["Acme Solar LLC"], entities_rejected: [] });
+    const receipt = await issueCertificate({ entities: ["Acme Solar LLC"], entities_accepted: ["Acme Solar LLC"], entities_rejected: [] });
     const page = await open(receipt.cert_id);
     expect(words(withAttribute(page.document, "data-list", "entities_rejected")[0]!)).toBe("Declined None.");
   });
 
   test("a single recipient is spoken of in the singular", async () => {
-    const page = await open((await issue({ entities: ["Acme Solar LLC"] })).cert_id);
+    const page = await open((await issueCertificate({ entities: ["Acme Solar LLC"] })).cert_id);
     expect(words(section(page, "recipients"))).toBe("Who may contact The form named this recipient. Acme Solar LLC");
   });
 
   test("of a thousand recipients all are on the page", async () => {
     const entities = Array.from({ length: 1_000 }, (_, at) => `Partner ${String(at).padStart(4, "0")}`);
-    const page = await open((await issue({ entities })).cert_id);
+    const page = await open((await issueCertificate({ entities })).cert_id);
     expect(bound(page, "entity")).toEqual(entities);
     expect(words(named(section(page, "recipients"), "summary")[0]!)).toBe("988 more recipients");
   });
@@ -139,16 +148,16 @@ describe("recipients", () => {
 
 describe("standing", () => {
   test("a sandbox certificate says that it is evidence of nothing", async () => {
-    const body = { ...submission(), client_id: world.acme.clients.sandbox, page_url: "http://localhost:3000/" };
-    const { data } = (await consent(body, { origin: "http://localhost:3000" })).body;
+    const body = { ...buildSubmission(), client_id: world.acme.clients.sandbox, page_url: "http://localhost:3000/" };
+    const { data } = (await submitConsent(body, { origin: "http://localhost:3000" })).body;
     const page = await open(data.cert_id);
     expect(words(withAttribute(page.document, "class", "statuses")[0]!)).toBe("Active Sandbox");
     expect(textOf(page.document)).toContain("It is not evidence that anyone agreed to anything.");
   });
 
   test("a withdrawn certificate says so at once, and no longer how to withdraw", async () => {
-    const { cert_id } = await issue();
-    await withdrawalRow(env.DB, cert_id).run();
+    const { cert_id } = await issueCertificate();
+    await insertWithdrawal(env.DB, cert_id).run();
     const page = await open(cert_id);
     expect(words(withAttribute(page.document, "class", "statuses")[0]!)).toBe("Withdrawn");
     expect(textOf(page.document)).toContain("The person has withdrawn this consent.");
@@ -162,8 +171,8 @@ describe("standing", () => {
   });
 
   test("erased details are said to be erased, and nothing masked is left", async () => {
-    const { cert_id } = await issue();
-    await erased(cert_id);
+    const { cert_id } = await issueCertificate();
+    await eraseCertificate(cert_id);
     const page = await open(cert_id);
     expect(words(section(page, "details"))).toContain("The person’s details have been erased.");
     expect(words(section(page, "timeline"))).toContain("The person’s details were erased");
@@ -171,7 +180,7 @@ describe("standing", () => {
   });
 
   test("a browser that asked not to be sold is quoted", async () => {
-    const { body } = await consent(submission(), { "sec-gpc": "1" });
+    const { body } = await submitConsent(buildSubmission(), { "sec-gpc": "1" });
     const page = await open(body.data.cert_id);
     expect(words(section(page, "details"))).toContain("Global Privacy Control");
   });
@@ -206,7 +215,7 @@ describe("what has happened", () => {
   };
 
   test("what has not happened yet is said to be waiting", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     const said = words(section(await openIn(cert_id, { drained_at: null, status: "pending", anchored_at: null }), "timeline"));
     expect(said).toContain("Waiting to be entered in the audit log");
     expect(said).toContain("Waiting to be anchored in the ledger tlog:ledger.svc.test/ledger/test");
@@ -214,7 +223,7 @@ describe("what has happened", () => {
   });
 
   test("an entry in the audit log and an anchor are told once they are there, with their times", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     const at = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
     const said = words(section(await openIn(cert_id, { drained_at: at, status: "anchored", anchored_at: at }), "timeline"));
     expect(said).toContain("Entered in the audit log 4 March 2026, 05:06 UTC");
@@ -223,8 +232,8 @@ describe("what has happened", () => {
   });
 
   test("what happened is told in its order: an anchor that came after the withdrawal stands behind it", async () => {
-    const { cert_id } = await issue();
-    await withdrawalRow(env.DB, cert_id).run();
+    const { cert_id } = await issueCertificate();
+    await insertWithdrawal(env.DB, cert_id).run();
     const at = Date.now() + 3_600_000;
     const said = words(section(await openIn(cert_id, { drained_at: at - 1_800_000, status: "anchored", anchored_at: at }), "timeline"));
     const places = ["Issued", "Withdrawn by the person", "Contact must end by", "Entered in the audit log", "Anchored in the ledger"].map(
@@ -258,7 +267,7 @@ describe("policies", () => {
   };
 
   test("are told with address, day and hash", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     await captured(cert_id, [
       ["privacy", "https://www.example.com/privacy"],
       ["terms", "https://www.example.com/terms"],
@@ -273,7 +282,7 @@ describe("policies", () => {
   });
 
   test("not yet looked for are said to be pending", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     // Nobody is to look while this looks.
     await env.DB.exec(
       "CREATE TRIGGER looks_stay_unlinked BEFORE UPDATE OF policy_capture_id ON certificates WHEN NEW.policy_capture_id IS NOT NULL BEGIN SELECT RAISE(ABORT, 'not now'); END",
@@ -285,7 +294,7 @@ describe("policies", () => {
   });
 
   test("looked for in vain are said to be missing", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     await captured(cert_id, []);
     expect(words(section(await open(cert_id), "policies"))).toContain("No privacy policy or terms could be saved from the website.");
   });
@@ -301,7 +310,10 @@ describe("personal data", () => {
       address_line1: "77 Markerstreet",
       marker_key: "markervalue",
     };
-    const { body } = await consent({ ...submission(), fields }, { "user-agent": "Markeragent/9", "cf-connecting-ip": "203.0.113.77" });
+    const { body } = await submitConsent(
+      { ...buildSubmission(), fields },
+      { "user-agent": "Markeragent/9", "cf-connecting-ip": "203.0.113.77" },
+    );
     for (const certId of [body.data.cert_id]) {
       await open(certId, { "user-agent": `${browser} Markeropener`, "cf-connecting-ip": "203.0.113.78" });
       const page = await open(certId);
@@ -327,7 +339,7 @@ describe("personal data", () => {
   });
 
   test("the secret of the manage link is nowhere", async () => {
-    const { cert_id, manage_url } = await issue();
+    const { cert_id, manage_url } = await issueCertificate();
     const secret = String(manage_url).split("#m=")[1]!;
     expect((await open(cert_id)).text).not.toContain(secret);
   });
@@ -346,7 +358,7 @@ describe("headers", () => {
   };
 
   test.each(["certificate", "format", "unknown", "wrong method"])("of the %s page allow nothing but our own files", async (kind) => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     const path = { certificate: cert_id, format: "format", unknown: "nothing", "wrong method": cert_id }[kind];
     const page = await read(`/c/${path}`, { method: kind === "wrong method" ? "POST" : "GET" });
     expect(Object.fromEntries(Object.keys(expected).map((name) => [name, page.headers.get(name)]))).toEqual(expected);
@@ -356,7 +368,7 @@ describe("headers", () => {
   });
 
   test("that claim another host change nothing on the page", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     const machine = { "user-agent": "Slackbot 1.0" }; // not counted, so two answers can be equal
     const honest = async (): Promise<string> => (await open(cert_id, machine)).text;
     const spoofed: Record<string, string>[] = [
@@ -423,14 +435,14 @@ describe("nothing to show", () => {
   });
 
   test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("%s is answered 405 with the methods that work", async (method) => {
-    const page = await read(`/c/${(await issue()).cert_id}`, { method });
+    const page = await read(`/c/${(await issueCertificate()).cert_id}`, { method });
     expect(page.status).toBe(405);
     expect(page.headers.get("allow")).toBe("GET, HEAD");
     expect(named(page.document, "h1").map(textOf)).toEqual(["This page can only be read"]);
   });
 
   test("HEAD has the headers of GET and no body", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     const [head, full] = [await open(cert_id, {}, { method: "HEAD" }), await open(cert_id)];
     expect(head.status).toBe(200);
     expect(head.text).toBe("");
@@ -439,10 +451,10 @@ describe("nothing to show", () => {
   });
 
   test("storage that cannot be reached is a page with 503 and Retry-After, and the next open works", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     const fails = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
     const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
-    const away = serviceWith({ DB: { prepare: () => statement, batch: fails } });
+    const away = createServiceCall({ DB: { prepare: () => statement, batch: fails } });
     const page = await read(`/c/${cert_id}`, { headers: { "user-agent": browser } }, away);
     expect(page.status).toBe(503);
     expect(page.headers.get("retry-after")).toBe("1");
@@ -453,9 +465,9 @@ describe("nothing to show", () => {
   });
 
   test("more opens than one address may make are a page with 429 that says how long to wait", async () => {
-    const platform = await openPlatform({ ...env, DEV_RATE_SCALE: "1", LIMIT_VERIFY_PER_IP: "2/60" } as never);
+    const platform = await createPlatform({ ...env, DEV_RATE_SCALE: "1", LIMIT_VERIFY_PER_IP: "2/60" } as never);
     const app = buildApp(platform);
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     const ask = (ip: string) =>
       app.fetch(new Request(`http://svc.test/c/${cert_id}`, { headers: { "cf-connecting-ip": ip } }), env, createExecutionContext());
     expect([(await ask("203.0.113.1")).status, (await ask("203.0.113.1")).status]).toEqual([200, 200]);
@@ -475,17 +487,17 @@ describe("in production", () => {
     const {
       DEV_RATE_SCALE: _scale,
       DEV_CLOCK_OFFSET_MS: _offset,
-      DEV_GATHER_MS: _gather,
+      DEV_BATCH_WINDOW_MS: _gather,
       DEV_FETCH_ALLOW: _allow,
       ...fit
     } = settings as Record<string, unknown>;
-    const app = buildApp(await openPlatform(fit as never));
+    const app = buildApp(await createPlatform(fit as never));
     return (url: string): Response | Promise<Response> => app.fetch(new Request(url), env, createExecutionContext());
   };
 
   test("the page is served by its own host only", async () => {
     const ask = await production();
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     expect((await ask(`https://verify.svc.test/c/${cert_id}`)).status).toBe(200);
     for (const host of ["api", "cdn", "mcp", "app", "evil"]) {
       expect((await ask(`https://${host}.svc.test/c/${cert_id}`)).status, host).toBe(404);
@@ -547,7 +559,7 @@ describe("languages", () => {
   });
 
   test("the chosen language is in every link to a page, and the current one is marked", async () => {
-    const page = await read(`/c/${(await issue()).cert_id}?lang=fr-CA`, { headers: { "user-agent": browser } });
+    const page = await read(`/c/${(await issueCertificate()).cert_id}?lang=fr-CA`, { headers: { "user-agent": browser } });
     const links = named(page.document, "a").filter((link) => /^(?:format|\?)/.test(link.attribs.href ?? ""));
     expect(links.map((link) => [link.attribs.href, link.attribs["aria-current"]])).toEqual([
       ["?lang=en", undefined],
@@ -559,7 +571,7 @@ describe("languages", () => {
 
   test.each(languages.map((language) => [language]))("in %s no sentence is left unfilled", async (language) => {
     const asked = { entities_accepted: ["Acme Solar LLC"], entities_rejected: [] };
-    for (const certId of [(await issue()).cert_id, (await issue(asked)).cert_id, "format", "nothing"]) {
+    for (const certId of [(await issueCertificate()).cert_id, (await issueCertificate(asked)).cert_id, "format", "nothing"]) {
       const page = await read(`/c/${certId}?lang=${language}`, { headers: { "user-agent": browser } });
       expect(textOf(page.document).replaceAll(/\{"business".*\}/g, "")).not.toMatch(/\{\w*\}|undefined|\[object/);
     }
@@ -571,11 +583,11 @@ describe("languages", () => {
         ? [`${path}: ${(value.match(/\{\w+\}/g) ?? []).sort().join(" ")}`]
         : Object.entries(value as object).flatMap(([key, inner]) => places(inner, `${path}.${key}`));
     for (const language of languages)
-      expect(places(catalogues[language].words).sort(), language).toEqual(places(catalogues.en.words).sort());
+      expect(places(catalogs[language].messages).sort(), language).toEqual(places(catalogs.en.messages).sort());
   });
 
   test("text of strangers stays in no language, in its own direction and untranslated", async () => {
-    const page = await open((await issue()).cert_id, { "accept-language": "es" });
+    const page = await open((await issueCertificate()).cert_id, { "accept-language": "es" });
     const foreign = named(page.document, "bdi");
     expect(foreign.length).toBeGreaterThan(8);
     for (const { attribs } of foreign) expect(attribs).toMatchObject({ dir: "auto", lang: "", translate: "no" });

@@ -1,7 +1,7 @@
 // Each open of a certificate's page is noted before it is answered; noting never keeps the page from being shown.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
-import { get, issue, world } from "../support/world.ts";
+import { getWithKey, issueCertificate, world } from "../support/world.ts";
 import { browser, open, section, words } from "./page.ts";
 
 interface TrailRow {
@@ -13,7 +13,7 @@ interface TrailRow {
 }
 
 const trail = async (certId: string): Promise<{ count: number; rows: TrailRow[] }> => {
-  const { body } = await get(`/v1/certs/${certId}`, world.acme.keys.live);
+  const { body } = await getWithKey(`/v1/certs/${certId}`, world.acme.keys.live);
   return { count: body.data.view_count, rows: body.data.view_trail };
 };
 
@@ -26,7 +26,7 @@ const storedRows = async (certId: string): Promise<number> => {
 
 describe("an open", () => {
   test("is counted on the page that it gets, and kept with time, address, browser and system", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     const page = await open(cert_id, { "cf-connecting-ip": "203.0.113.5" });
     expect(words(section(page, "timeline"))).toContain("This page has been opened once");
     const { count, rows } = await trail(cert_id);
@@ -36,14 +36,14 @@ describe("an open", () => {
   });
 
   test("is sealed at rest: neither address nor browser stands in the row", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     await open(cert_id, { "cf-connecting-ip": "203.0.113.6" });
     const row = await env.DB.prepare("SELECT * FROM certificate_views WHERE cert_id = ?").bind(cert_id).first();
     expect(JSON.stringify(row)).not.toMatch(/203\.0\.113|Mozilla|Windows/);
   });
 
   test("again by the same browser is another row, a reload too", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     for (let n = 0; n < 3; n += 1) await open(cert_id, { "cf-connecting-ip": "203.0.113.7" });
     await open(cert_id, { "cf-connecting-ip": "203.0.113.8" });
     const { count, rows } = await trail(cert_id);
@@ -51,7 +51,7 @@ describe("an open", () => {
   });
 
   test("is one of two hundred at once, and each is counted", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     const pages = await Promise.all(Array.from({ length: 200 }, (_, n) => open(cert_id, { "cf-connecting-ip": `203.0.113.${n}` })));
     expect(pages.every(({ status }) => status === 200)).toBe(true);
     const { count } = await trail(cert_id);
@@ -63,7 +63,7 @@ describe("an open", () => {
   }, 60_000);
 
   test("past ten thousand kept rows is counted only", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     await env.DB.prepare("UPDATE certificates SET view_rows = 9999 WHERE id = ?").bind(cert_id).run();
     await open(cert_id, { "cf-connecting-ip": "203.0.113.10" });
     await open(cert_id, { "cf-connecting-ip": "203.0.113.11" });
@@ -78,7 +78,7 @@ describe("an open", () => {
   });
 
   test("with a browser name of any length and content is kept as plain text of at most 512 characters", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     await open(cert_id, { "user-agent": `=HYPERLINK("x")\t<b>Windows NT</b> ${"y".repeat(2_000)}` });
     const [row] = (await trail(cert_id)).rows;
     expect(row?.user_agent).toHaveLength(512);
@@ -88,7 +88,7 @@ describe("an open", () => {
 
 describe("an open that nothing says is a machine's", () => {
   test.each(["curl/8.5.0", "python-requests/2.32", ""])("is counted, whatever it was made with: %j", async (userAgent) => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     await open(cert_id, { "user-agent": userAgent });
     const { count, rows } = await trail(cert_id);
     expect([count, rows.map(({ user_agent, bot }) => [user_agent, bot])]).toEqual([1, [[userAgent, false]]]);
@@ -112,14 +112,14 @@ describe("not a person's open", () => {
   ];
 
   test.each(notCounted)("%s is kept as a machine's and not counted", async (_what, headers, init) => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     expect((await open(cert_id, headers, init)).status).toBe(200);
     const { count, rows } = await trail(cert_id);
     expect([count, rows.map(({ bot }) => bot)]).toEqual([0, [true]]);
   });
 
   test("a page fetched ahead and then opened is in the trail as both", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     await open(cert_id, { "sec-purpose": "prefetch" });
     await open(cert_id);
     const { count, rows } = await trail(cert_id);
@@ -127,15 +127,15 @@ describe("not a person's open", () => {
   });
 
   test("reading the JSON is no open", async () => {
-    const { cert_id } = await issue();
-    await get(`/v1/certs/${cert_id}/verify`);
+    const { cert_id } = await issueCertificate();
+    await getWithKey(`/v1/certs/${cert_id}/verify`);
     expect(await trail(cert_id)).toEqual({ count: 0, rows: [] });
   });
 });
 
 describe("a trail that cannot be written", () => {
   test("does not keep the page from being shown, and is written again once it can be", async () => {
-    const { cert_id } = await issue();
+    const { cert_id } = await issueCertificate();
     await env.DB.exec("CREATE TRIGGER trail_is_down BEFORE INSERT ON certificate_views BEGIN SELECT RAISE(ABORT, 'injected fault'); END");
     const page = await open(cert_id);
     await env.DB.exec("DROP TRIGGER trail_is_down");

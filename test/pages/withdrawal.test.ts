@@ -2,42 +2,52 @@
 // without showing it. How people get through them is in test/browser/withdrawal.test.ts.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
-import { call, get, productionSettings, serviceWith, world, type Answer, type Call } from "../support/world.ts";
-import { relayed, settled } from "../support/settled.ts";
-import { answerCode, askCode, codesTo, freshAddress, held, linksTo, otherThan, type Held } from "../support/withdrawing.ts";
+import { call, getWithKey, productionSettings, createServiceCall, world, type TestResponse, type Call } from "../support/world.ts";
+import { runOutboxRelay, waitUntilSettled } from "../support/background-work.ts";
+import {
+  submitWithdrawalCode,
+  requestWithdrawalCode,
+  listCodes,
+  createEmailAddress,
+  issueToNewPerson,
+  listLinkTokens,
+  differentCode,
+  type IssuedCertificate,
+} from "../support/withdrawal.ts";
 
 type Form = Readonly<Record<string, string>>;
-const post = (path: string, form: Form, headers: Form = {}, send: Call = call): Promise<Answer> =>
+const post = (path: string, form: Form, headers: Form = {}, send: Call = call): Promise<TestResponse> =>
   send(path, {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
     body: new URLSearchParams(form).toString(),
     redirect: "manual",
   });
-const ask = (mine: Held, headers: Form = {}, send: Call = call): Promise<Answer> =>
+const ask = (mine: IssuedCertificate, headers: Form = {}, send: Call = call): Promise<TestResponse> =>
   post(`/c/${mine.certId}/withdraw`, { email: mine.email }, headers, send);
-const answer = (certId: string, code: string, cookie: string, more: Form = {}, send: Call = call): Promise<Answer> =>
+const answer = (certId: string, code: string, cookie: string, more: Form = {}, send: Call = call): Promise<TestResponse> =>
   post(`/c/${certId}/withdraw/confirm`, { code }, { cookie, ...more }, send);
 /** All cookies of an answer, as the browser sends them back. */
-const cookiesOf = ({ headers }: Answer): string =>
+const cookiesOf = ({ headers }: TestResponse): string =>
   headers
     .getSetCookie()
     .map((cookie) => cookie.split(";")[0])
     .join("; ");
-const to = ({ status, headers }: Answer): string => `${status} ${headers.get("location") ?? ""}`.trim();
-const statusOf = async (certId: string): Promise<string> => (await get(`/v1/certs/${certId}/verify`)).body.data.status;
+const to = ({ status, headers }: TestResponse): string => `${status} ${headers.get("location") ?? ""}`.trim();
+const statusOf = async (certId: string): Promise<string> => (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.status;
 
 describe("the forms", () => {
   test("are counted with the API: ten requests and thirty answers an hour from one network address, whichever way", async () => {
-    const strict = serviceWith({ DEV_RATE_SCALE: "1" });
-    const mine = await held();
+    const strict = createServiceCall({ DEV_RATE_SCALE: "1" });
+    const mine = await issueToNewPerson();
     const from = { "cf-connecting-ip": "203.0.113.31" };
-    for (let count = 0; count < 5; count += 1) await askCode(mine.certId, freshAddress(), from, strict);
+    for (let count = 0; count < 5; count += 1) await requestWithdrawalCode(mine.certId, createEmailAddress(), from, strict);
     const asked: number[] = [];
-    for (let count = 0; count < 6; count += 1) asked.push((await ask({ ...mine, email: freshAddress() }, from, strict)).status);
+    for (let count = 0; count < 6; count += 1) asked.push((await ask({ ...mine, email: createEmailAddress() }, from, strict)).status);
     expect(asked).toEqual([303, 303, 303, 303, 303, 429]);
     const cookie = cookiesOf(await ask(mine));
-    for (let count = 0; count < 15; count += 1) await answerCode(mine.certId, { email: mine.email, code: "000000" }, from, strict);
+    for (let count = 0; count < 15; count += 1)
+      await submitWithdrawalCode(mine.certId, { email: mine.email, code: "000000" }, from, strict);
     const answered: number[] = [];
     for (let count = 0; count < 15; count += 1) answered.push((await answer(mine.certId, "000000", cookie, from, strict)).status);
     expect(new Set(answered)).toEqual(new Set([303]));
@@ -51,38 +61,38 @@ describe("the forms", () => {
   });
 
   test("speak and mail in the language that was chosen earlier, whatever the browser asks for", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     const chosen = { cookie: "svc_lang=es", "accept-language": "fr" };
     expect(to(await ask(mine, chosen))).toBe(`303 /c/${mine.certId}/withdraw`);
     expect((await call(`/c/${mine.certId}/withdraw`, { headers: chosen })).text).toContain('lang="es"');
-    await settled();
+    await waitUntilSettled();
     const [mail] = (await call(`/dev/mail?to=${encodeURIComponent(mine.email)}`)).body.messages;
     expect(mail.text).toContain("código");
   });
 
   test("keep the address in a cookie that shows it to nobody, for this certificate and ten minutes", async () => {
-    const email = freshAddress();
-    const [mine, second] = [await held({ fields: { email } }), await held({ fields: { email } })];
+    const email = createEmailAddress();
+    const [mine, second] = [await issueToNewPerson({ fields: { email } }), await issueToNewPerson({ fields: { email } })];
     const asked = await ask(mine);
     expect(to(asked)).toBe(`303 /c/${mine.certId}/withdraw`);
     const kept = asked.headers.getSetCookie().find((cookie) => cookie.startsWith("svc_asked=")) ?? "";
     expect(kept).toMatch(/^svc_asked=\d+\.[A-Za-z0-9_-]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
     expect(decodeURIComponent(JSON.stringify([...asked.headers]))).not.toContain(email.split("@")[0]);
     const cookie = cookiesOf(asked);
-    const shown = (certId: string, send: Call = call): Promise<Answer> => send(`/c/${certId}/withdraw`, { headers: { cookie } });
+    const shown = (certId: string, send: Call = call): Promise<TestResponse> => send(`/c/${certId}/withdraw`, { headers: { cookie } });
     expect((await shown(mine.certId)).text).toContain(email);
     expect((await shown(second.certId)).text).not.toContain(email);
-    const later = serviceWith({ DEV_CLOCK_OFFSET_MS: "600001" });
+    const later = createServiceCall({ DEV_CLOCK_OFFSET_MS: "600001" });
     expect((await shown(mine.certId, later)).text).not.toContain(email);
-    const [code] = await codesTo(email);
+    const [code] = await listCodes(email);
     expect(to(await answer(second.certId, code as string, cookie))).toBe(`303 /c/${second.certId}/withdraw?answer=failed`);
     expect(to(await answer(mine.certId, code as string, cookie))).toBe(`303 /c/${mine.certId}/withdraw`); // the other one is asked about
   });
 
   test("set cookies in production that no sibling host can plant and no script can read", async () => {
-    const live = serviceWith(productionSettings, productionSettings.VERIFY_URL);
-    const asked = await ask(await held(), { origin: productionSettings.VERIFY_URL }, live);
-    await settled(); // its relay would take the mails of the next test
+    const live = createServiceCall(productionSettings, productionSettings.VERIFY_URL);
+    const asked = await ask(await issueToNewPerson(), { origin: productionSettings.VERIFY_URL }, live);
+    await waitUntilSettled(); // its relay would take the mails of the next test
     expect(
       asked.headers
         .getSetCookie()
@@ -95,10 +105,10 @@ describe("the forms", () => {
   });
 
   test("tell nobody whether an address is on the certificate", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     const right = await ask(mine);
-    const wrong = await ask({ ...mine, email: freshAddress() });
-    const told = ({ status, text, headers }: Answer) => [
+    const wrong = await ask({ ...mine, email: createEmailAddress() });
+    const told = ({ status, text, headers }: TestResponse) => [
       status,
       text,
       [...headers].filter(([name]) => !["x-request-id", "set-cookie", "ratelimit-remaining", "ratelimit-reset"].includes(name)),
@@ -113,9 +123,9 @@ describe("the forms", () => {
     ["from a sibling host", { "sec-fetch-site": "same-site" }],
     ["of another origin, from a browser that says no more", { origin: "https://evil.example" }],
   ])("refuse one %s, and spend no try", async (_name, headers) => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     const asked = await ask(mine);
-    const [code] = await codesTo(mine.email);
+    const [code] = await listCodes(mine.email);
     const refused = [
       await ask(mine, headers),
       await answer(mine.certId, code as string, cookiesOf(asked), headers),
@@ -123,7 +133,7 @@ describe("the forms", () => {
     ];
     expect(refused.map(({ status }) => status)).toEqual([403, 403, 403]);
     const spent = await env.DB.prepare(
-      "SELECT COUNT(*) AS codes, SUM(own_tries + other_tries) AS tries FROM mailed_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+      "SELECT COUNT(*) AS codes, SUM(same_context_attempts + other_context_attempts) AS tries FROM email_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
     )
       .bind(mine.certId)
       .first();
@@ -137,10 +147,10 @@ describe("the forms", () => {
   ])(
     "say by the link of a mail what else there is, and withdraw everything unless told otherwise (%s)",
     async (language, everything, other) => {
-      const mine = await held();
-      const second = await held({ fields: { email: mine.email } });
+      const mine = await issueToNewPerson();
+      const second = await issueToNewPerson({ fields: { email: mine.email } });
       expect(to(await ask(mine))).toBe(`303 /c/${mine.certId}/withdraw`);
-      const [token] = await linksTo(mine.email);
+      const [token] = await listLinkTokens(mine.email);
       const link = `/c/${mine.certId}/withdraw/link?lang=${language}`;
       const shown = await post(link, { token: token as string });
       expect([shown.status, await statusOf(mine.certId)]).toEqual([200, "active"]);
@@ -153,17 +163,17 @@ describe("the forms", () => {
   );
 
   test("tell whoever holds the link of a submission nothing about others, and withdraw that certificate only", async () => {
-    const mine = await held();
-    const forged = await held({ fields: { email: mine.email } });
+    const mine = await issueToNewPerson();
+    const forged = await issueToNewPerson({ fields: { email: mine.email } });
     const followed = await post(`/c/${forged.certId}/withdraw/link`, { token: forged.manageToken });
     expect(to(followed)).toBe(`303 /c/${forged.certId}/withdrawn`);
     expect([await statusOf(forged.certId), await statusOf(mine.certId)]).toEqual(["revoked", "active"]);
   });
 
   test("take the link of a mail, and say when it is none", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     await ask(mine);
-    const [token] = await linksTo(mine.email);
+    const [token] = await listLinkTokens(mine.email);
     const wrong = await post(`/c/${mine.certId}/withdraw/link`, { token: "A".repeat(43) });
     expect(to(wrong)).toBe(`303 /c/${mine.certId}/withdraw?answer=link`);
     const right = await post(`/c/${mine.certId}/withdraw/link`, { token: token as string });
@@ -172,7 +182,7 @@ describe("the forms", () => {
   });
 
   test("say that the business is being told: the notice is durable then, and may not have arrived", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken });
     for (const [lang, told] of [
       ["en", "We are telling Acme Solar LLC."],
@@ -186,21 +196,22 @@ describe("the forms", () => {
 });
 
 describe("after the right code", () => {
-  const wordsOf = ({ text }: Answer): string =>
+  const wordsOf = ({ text }: TestResponse): string =>
     text
       .replaceAll(/<[^>]*>/g, "")
       .replaceAll(/\s+/g, " ")
       .replaceAll("\u00a0", " ");
-  const two = async (): Promise<readonly [Held, Held]> => {
-    const mine = await held();
-    return [mine, await held({ fields: { email: mine.email } })];
+  const two = async (): Promise<readonly [IssuedCertificate, IssuedCertificate]> => {
+    const mine = await issueToNewPerson();
+    return [mine, await issueToNewPerson({ fields: { email: mine.email } })];
   };
-  const asked = async (mine: Held): Promise<readonly [code: string, cookie: string]> => {
+  const asked = async (mine: IssuedCertificate): Promise<readonly [code: string, cookie: string]> => {
     const cookie = cookiesOf(await ask(mine));
-    return [(await codesTo(mine.email))[0] as string, cookie];
+    return [(await listCodes(mine.email))[0] as string, cookie];
   };
-  const page = (certId: string, cookie: string, at = "withdraw"): Promise<Answer> => call(`/c/${certId}/${at}`, { headers: { cookie } });
-  const tokenIn = ({ text }: Answer): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "no token";
+  const page = (certId: string, cookie: string, at = "withdraw"): Promise<TestResponse> =>
+    call(`/c/${certId}/${at}`, { headers: { cookie } });
+  const tokenIn = ({ text }: TestResponse): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "no token";
 
   test.each([
     [
@@ -245,7 +256,7 @@ describe("after the right code", () => {
 
   test("everything that names the address is withdrawn, and the page says that nothing is left", async () => {
     const [mine, second] = await two();
-    const more = await Promise.all(Array.from({ length: 22 }, () => held({ fields: { email: mine.email } }))); // more than a batch takes
+    const more = await Promise.all(Array.from({ length: 22 }, () => issueToNewPerson({ fields: { email: mine.email } }))); // more than a batch takes
     const [code, cookie] = await asked(mine);
     const shown = await page(mine.certId, cookiesOf(await answer(mine.certId, code, cookie)));
     expect(wordsOf(shown)).toContain("23 other active certificates");
@@ -254,17 +265,17 @@ describe("after the right code", () => {
       "No other active certificate of Acme Solar LLC names your address.",
     );
     const left = async () => {
-      await relayed();
+      await runOutboxRelay();
       return new Set(await Promise.all([second, ...more].map(({ certId }) => statusOf(certId))));
     };
     await expect.poll(left, { timeout: 60_000 }).toEqual(new Set(["revoked"]));
-    const since = await held({ fields: { email: mine.email } }); // a new consent
+    const since = await issueToNewPerson({ fields: { email: mine.email } }); // a new consent
     expect(wordsOf(await page(mine.certId, cookiesOf(all), "withdrawn"))).toContain("One other certificate");
     expect(await statusOf(since.certId)).toBe("active");
   }, 90_000);
 
   test("where there is nothing else, the code withdraws at once", async () => {
-    const mine = await held();
+    const mine = await issueToNewPerson();
     const [code, cookie] = await asked(mine);
     const done = await answer(mine.certId, code, cookie);
     expect(to(done)).toBe(`303 /c/${mine.certId}/withdrawn`);
@@ -282,7 +293,7 @@ describe("after the right code", () => {
     ]);
     expect(to(await answer(mine.certId, code, cookie))).toBe(`303 /c/${mine.certId}/withdraw?answer=failed`);
     for (const { certId } of [mine, second]) {
-      const again = await answerCode(certId, { email: mine.email, code });
+      const again = await submitWithdrawalCode(certId, { email: mine.email, code });
       expect([again.status, again.body.error.code]).toEqual([400, "opt_out_failed"]);
     }
     expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["active", "active"]);
@@ -291,9 +302,9 @@ describe("after the right code", () => {
   test("O22: what else there is, is told to nobody who has not proved the address", async () => {
     const [mine, second] = await two();
     const [code, cookie] = await asked(mine);
-    const wrongAddress = cookiesOf(await ask({ ...mine, email: freshAddress() }));
+    const wrongAddress = cookiesOf(await ask({ ...mine, email: createEmailAddress() }));
     const wrong = [
-      await answer(mine.certId, otherThan(code), cookie),
+      await answer(mine.certId, differentCode(code), cookie),
       await answer(mine.certId, code, wrongAddress),
       await answer(mine.certId, code, ""),
     ];
@@ -309,7 +320,7 @@ describe("after the right code", () => {
     for (const other of [cookie, wrongAddress, "", changed, `svc_asked=${proof.split("svc_asked=")[1]}x`])
       expect(await told(mine.certId, other)).toBe(false);
     expect(await told(second.certId, proof)).toBe(false); // sealed for the certificate it was asked on
-    const late = serviceWith({ DEV_CLOCK_OFFSET_MS: "600001" });
+    const late = createServiceCall({ DEV_CLOCK_OFFSET_MS: "600001" });
     expect((await late(`/c/${mine.certId}/withdraw`, { headers: { cookie: proof } })).text).not.toContain("other active certificate");
   });
 
@@ -323,7 +334,7 @@ describe("after the right code", () => {
   });
 
   test("the pages say where the business can be reached, where it says so", async () => {
-    const [mailed, nameless] = [await held(), await held({ fields: { phone: "+1 202 555 0177" } })];
+    const [mailed, nameless] = [await issueToNewPerson(), await issueToNewPerson({ fields: { phone: "+1 202 555 0177" } })];
     await post(`/c/${mailed.certId}/withdraw/link`, { token: mailed.manageToken });
     const reach = ["privacy@acme-solar.example", "1 Sun Street, Testville"];
     const pages = async () => [wordsOf(await call(`/c/${mailed.certId}/withdrawn`)), wordsOf(await call(`/c/${nameless.certId}`))];

@@ -2,15 +2,15 @@
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { beforeAll, describe, expect, test } from "vitest";
-import { canonicalJson } from "../../core/canonical-json.ts";
-import type { Fact } from "../../core/facts.ts";
+import { toCanonicalJson } from "../../core/canonical-json.ts";
+import type { DomainEvent } from "../../core/domain-events.ts";
 import type { BusinessId } from "../../core/ids.ts";
 import { sha256, sha256Hex } from "../../core/hash.ts";
-import { commitQuietly } from "../../storage/commit.ts";
-import { databaseOf, type Statement } from "../../storage/database.ts";
+import { commitWithoutFollowUp } from "../../storage/commit.ts";
+import { openDatabase, type Statement } from "../../storage/database.ts";
 import { businesses } from "../../storage/schema.ts";
 import { openVault, type Vault } from "../../storage/vault.ts";
-import { databaseContents, world } from "../support/world.ts";
+import { readDatabaseContents, world } from "../support/world.ts";
 
 let vault: Vault;
 beforeAll(async () => {
@@ -18,26 +18,26 @@ beforeAll(async () => {
   vault = await openVault({ masterKeys: new Map([["1", key]]), indexKey: key });
 });
 
-const fact = (change: Partial<Fact> = {}): Fact => ({
+const fact = (change: Partial<DomainEvent> = {}): DomainEvent => ({
   type: "certificate.issued",
   entityType: "certificate",
   entityId: "cc_1",
   at: 1_000,
-  chains: [{ tag: world.acme.chain, shard: 0 }],
+  chains: [{ tag: world.acme.chain, auditLog: 0 }],
   actor: { kind: "api_key", id: "key_test" },
   payload: { secret: "payload" },
   anchor: { fingerprint: "00", originDomain: "example.com" },
   ...change,
 });
-const db = databaseOf(env.DB);
+const db = openDatabase(env.DB);
 const rename = (name: string): Statement =>
   db
     .update(businesses)
     .set({ name })
     .where(eq(businesses.id, world.acme.id as BusinessId));
 const broken = (): Statement => db.run(sql`insert into ${businesses} (id) values ('x')`);
-const committing = (rows: readonly Statement[], facts: readonly Fact[]): Promise<unknown> =>
-  commitQuietly(db, { vault, ledgerId: "tlog:test" }, rows, facts);
+const committing = (rows: readonly Statement[], facts: readonly DomainEvent[]): Promise<unknown> =>
+  commitWithoutFollowUp(db, { vault, ledgerId: "tlog:test" }, rows, facts);
 
 describe("a commit", () => {
   test("writes the change, an audit entry for each fact, and a statement for each that is anchored", async () => {
@@ -50,7 +50,7 @@ describe("a commit", () => {
       const place = { table: "audit_outbox", record: entry.id as string, field: "payload", owner: world.acme.chain };
       const opened = await vault.open(place, entry.payload_sealed as string);
       expect(JSON.parse(opened)[1]).toEqual({ actor: "api_key:key_test", secret: "payload" });
-      expect(opened).toBe(canonicalJson(JSON.parse(opened)));
+      expect(opened).toBe(toCanonicalJson(JSON.parse(opened)));
       expect(sha256Hex(opened)).toBe(entry.payload_hash);
     }
     expect(new Set(entries.results.map(({ payload_hash }) => payload_hash)).size).toBe(2);
@@ -60,14 +60,14 @@ describe("a commit", () => {
   });
 
   test("writes a fact of two people into both their chains, each entry committed to and sealed on its own", async () => {
-    const theirs = { tag: "c".repeat(32), shard: 3 };
-    await committing([], [fact({ entityId: "cc_two", chains: [{ tag: world.acme.chain, shard: 0 }, theirs] })]);
+    const theirs = { tag: "c".repeat(32), auditLog: 3 };
+    await committing([], [fact({ entityId: "cc_two", chains: [{ tag: world.acme.chain, auditLog: 0 }, theirs] })]);
     const { results } = await env.DB.prepare(
-      "SELECT id, shard, chain, payload_hash, payload_sealed FROM audit_outbox WHERE entity_id = 'cc_two' ORDER BY ord",
+      "SELECT id, audit_log, chain, payload_hash, payload_sealed FROM audit_outbox WHERE entity_id = 'cc_two' ORDER BY ord",
     ).all<Record<string, string>>();
-    expect(results.map(({ chain, shard }) => [chain, shard])).toEqual([
+    expect(results.map(({ chain, audit_log }) => [chain, audit_log])).toEqual([
       [world.acme.chain, 0],
-      [theirs.tag, theirs.shard],
+      [theirs.tag, theirs.auditLog],
     ]);
     expect(new Set(results.map(({ id }) => id)).size).toBe(1);
     expect(new Set(results.map(({ payload_hash }) => payload_hash)).size).toBe(2);
@@ -105,18 +105,18 @@ describe("a commit", () => {
     await expect(committing([], [{ ...unowned, entityId: "cc_unowned" }])).rejects.toThrow("does not say whose");
   });
 
-  test.each<readonly [string, () => readonly [readonly Statement[], readonly Fact[]]]>([
+  test.each<readonly [string, () => readonly [readonly Statement[], readonly DomainEvent[]]]>([
     ["a row", () => [[rename("Never"), broken()], [fact({ entityId: "cc_2" })]]],
     ["a statement that is there already", () => [[rename("Never")], [fact({ entityId: "cc_3" }), fact({ entityId: "cc_3" })]]],
     [
       "an anchored fact with nothing to anchor",
-      () => [[rename("Never")], [{ ...fact({ entityId: "cc_4" }), anchor: undefined } as unknown as Fact]],
+      () => [[rename("Never")], [{ ...fact({ entityId: "cc_4" }), anchor: undefined } as unknown as DomainEvent]],
     ],
     ["a payload that JSON cannot carry", () => [[rename("Never")], [fact({ entityId: "cc_5", payload: { lost: undefined } as never })]]],
   ])("fails as a whole over %s", async (_name, change) => {
-    const before = await databaseContents();
+    const before = await readDatabaseContents();
     await expect(committing(...change())).rejects.toThrow();
-    expect(await databaseContents()).toEqual(before);
+    expect(await readDatabaseContents()).toEqual(before);
   });
 
   test("many at once leave as many entries, each its own", async () => {

@@ -2,16 +2,16 @@
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
-import { batch, databaseOf } from "../../storage/database.ts";
-import { prepared } from "../../storage/prepared.ts";
+import { batch, openDatabase } from "../../storage/database.ts";
+import { prepareOnce } from "../../storage/prepared.ts";
 import { businesses, clients, disclosures, mailOutbox } from "../../storage/schema.ts";
 import { insertIf } from "../../storage/inserts.ts";
 import { jsonRow } from "../../storage/json-rows.ts";
-import { listed, named, query } from "../../storage/query.ts";
-import { kindOfError } from "../../workers/log.ts";
+import { jsonList, withTablePrefix, query } from "../../storage/query.ts";
+import { getErrorKind } from "../../workers/log.ts";
 import { world } from "../support/world.ts";
 
-const db = databaseOf(env.DB);
+const db = openDatabase(env.DB);
 const secret = "pat@example.com";
 
 describe("an error of the database", () => {
@@ -26,7 +26,7 @@ describe("an error of the database", () => {
       expect(error).toBeInstanceOf(Error);
       const said = JSON.stringify(error, ["message", "stack", "cause", "params", "query"]) + String(error) + (error as Error).stack;
       expect(said).not.toContain(secret);
-      expect(kindOfError(error)).toBe("StorageFault constraint SQLITE_CONSTRAINT");
+      expect(getErrorKind(error)).toBe("StorageFault constraint SQLITE_CONSTRAINT");
     }
   });
 });
@@ -37,7 +37,7 @@ describe("a batch", () => {
     const join = () =>
       db.select({ client: clients.name, business: name }).from(clients).innerJoin(businesses, eq(businesses.id, clients.businessId));
     const own = db
-      .select({ client: clients.name, ...named({ name }) })
+      .select({ client: clients.name, ...withTablePrefix({ name }) })
       .from(clients)
       .innerJoin(businesses, eq(businesses.id, clients.businessId))
       .limit(1);
@@ -47,7 +47,7 @@ describe("a batch", () => {
   });
 
   test("takes prepared queries with their values beside others", async () => {
-    const byHash = prepared<{ hash: string }>()((db, { hash }) =>
+    const byHash = prepareOnce<{ hash: string }>()((db, { hash }) =>
       db.select().from(disclosures).where(eq(disclosures.hash, hash)).prepare(),
     );
     await db.insert(disclosures).values({ hash: "a", text: "A" });
@@ -64,7 +64,7 @@ describe("the pieces of SQL", () => {
     const found = await db
       .select({ hash: disclosures.hash })
       .from(disclosures)
-      .where(sql`${disclosures.hash} in ${listed(hashes)}`);
+      .where(sql`${disclosures.hash} in ${jsonList(hashes)}`);
     expect(found).toEqual([{ hash: "listed-4999" }]);
   });
 

@@ -3,14 +3,14 @@ import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { utf8 } from "../../core/bytes.ts";
-import { batch, databaseOf, onPrimary } from "../../storage/database.ts";
-import { isRaised, storageFaultOf, StorageFault, violates } from "../../storage/faults.ts";
+import { encodeUtf8 } from "../../core/bytes.ts";
+import { batch, openDatabase, onPrimary } from "../../storage/database.ts";
+import { isTriggerError, findStorageFault, StorageFault, isConstraintViolation } from "../../storage/faults.ts";
 import { disclosures, withdrawals } from "../../storage/schema.ts";
-import { kindOfError } from "../../workers/log.ts";
-import { consentRequest, databaseContents, serviceWith, submission, world } from "../support/world.ts";
+import { getErrorKind } from "../../workers/log.ts";
+import { buildConsentRequest, readDatabaseContents, createServiceCall, buildSubmission, world } from "../support/world.ts";
 
-const db = databaseOf(env.DB);
+const db = openDatabase(env.DB);
 const thrownBy = async (call: () => unknown): Promise<unknown> => {
   try {
     await call();
@@ -20,7 +20,7 @@ const thrownBy = async (call: () => unknown): Promise<unknown> => {
   throw new Error("it did not fail");
 };
 const faultOf = async (call: () => unknown): Promise<StorageFault> => {
-  const fault = storageFaultOf(await thrownBy(call));
+  const fault = findStorageFault(await thrownBy(call));
   if (fault === null) throw new Error("it was no fault of a store");
   return fault;
 };
@@ -43,7 +43,7 @@ describe("a fault of the database is", () => {
       () => db.run(sql`selct 1`),
       () => db.run(sql`select ${{ an: "object" }}`),
       () =>
-        databaseOf(undefined as unknown as D1Database)
+        openDatabase(undefined as unknown as D1Database)
           .select()
           .from(disclosures),
     ]) {
@@ -56,17 +56,17 @@ describe("a fault of the database is", () => {
     await db.insert(disclosures).values(row);
     for (const call of [() => db.insert(disclosures).values(row), () => batch(db, [db.insert(disclosures).values(row)])]) {
       const error = await thrownBy(call);
-      expect(storageFaultOf(error)?.kind).toBe("constraint");
-      expect(violates(error, "UNIQUE", disclosures.hash)).toBe(true);
-      expect(violates(error, "NOT NULL", disclosures.hash)).toBe(false);
-      expect(violates(error, "UNIQUE", disclosures.text)).toBe(false);
-      expect(violates(error, "UNIQUE", withdrawals.certId)).toBe(false);
+      expect(findStorageFault(error)?.kind).toBe("constraint");
+      expect(isConstraintViolation(error, "UNIQUE", disclosures.hash)).toBe(true);
+      expect(isConstraintViolation(error, "NOT NULL", disclosures.hash)).toBe(false);
+      expect(isConstraintViolation(error, "UNIQUE", disclosures.text)).toBe(false);
+      expect(isConstraintViolation(error, "UNIQUE", withdrawals.certId)).toBe(false);
     }
     const refused = await thrownBy(() => db.insert(disclosures).values({ hash: "faults-null", text: sql`null` }));
-    expect(violates(refused, "NOT NULL", disclosures.text)).toBe(true);
+    expect(isConstraintViolation(refused, "NOT NULL", disclosures.text)).toBe(true);
     const sealed = await thrownBy(() => db.update(disclosures).set({ text: "other" }).where(eq(disclosures.hash, "faults-twice")));
-    expect(storageFaultOf(sealed)?.kind).toBe("constraint");
-    expect(isRaised(sealed, "policies are linked once")).toBe(false);
+    expect(findStorageFault(sealed)?.kind).toBe("constraint");
+    expect(isTriggerError(sealed, "policies are linked once")).toBe(false);
   });
 
   test.each([
@@ -77,7 +77,7 @@ describe("a fault of the database is", () => {
     "D1_ERROR: away",
     "",
   ])("an outage where it cannot be asked: %s", async (message) => {
-    const away = databaseOf(databaseThatSays(new Error(message)));
+    const away = openDatabase(databaseThatSays(new Error(message)));
     expect((await faultOf(() => away.select().from(disclosures))).kind).toBe("outage");
     expect((await faultOf(() => batch(away, [away.select().from(disclosures)]))).kind).toBe("outage");
   });
@@ -92,9 +92,9 @@ describe("a fault of an object", () => {
       new Error("wrapped", { cause: new StorageFault("outage") }),
       new Error(`StorageFault: ${new StorageFault("outage", "SQLITE_BUSY").message}`),
     ])
-      expect(storageFaultOf(error)?.kind).toBe("outage");
+      expect(findStorageFault(error)?.kind).toBe("outage");
     for (const error of [new TypeError("a mistake"), new Error("UNIQUE constraint failed: a.b"), "text", null])
-      expect(storageFaultOf(error)).toBeNull();
+      expect(findStorageFault(error)).toBeNull();
   });
 });
 
@@ -112,7 +112,7 @@ describe("at the front door", () => {
   const bug = new Error("D1_ERROR: no such column: evidence_sealed at offset 12: SQLITE_ERROR");
 
   test("a bug answers 500 and is logged as one", async () => {
-    const service = serviceWith({ DB: databaseThatSays(bug) });
+    const service = createServiceCall({ DB: databaseThatSays(bug) });
     const answer = await service("/v1/certs/cc_00000000000000000000000000/verify");
     expect([answer.status, answer.body.error.code, answer.headers.get("retry-after")]).toEqual([500, "internal_error", null]);
     expect(lines.some((line) => line.includes('"error":"StorageFault bug SQLITE_ERROR"'))).toBe(true);
@@ -130,8 +130,8 @@ describe("at the front door", () => {
 
   test.each(telling)("an error of the driver that quotes what was bound, %s, tells it to no log and no answer", async (_name, error) => {
     const secret = "pat.quoted@example.com";
-    const fields = { ...submission().fields, email: secret };
-    const before = await databaseContents();
+    const fields = { ...buildSubmission().fields, email: secret };
+    const before = await readDatabaseContents();
     let quoted = 0;
     /** The database; what is written fails with everything that was bound. */
     const bound = new WeakMap<object, readonly unknown[]>();
@@ -152,10 +152,10 @@ describe("at the front door", () => {
         return Promise.reject(error(values));
       },
     };
-    const service = serviceWith({ DB: failing });
+    const service = createServiceCall({ DB: failing });
     const answers = [
-      await service("/v1/consent", consentRequest({ ...submission(), fields })),
-      await service("/v1/consent", consentRequest({ ...submission(), fields }, { "idempotency-key": "quoted" })),
+      await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), fields })),
+      await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), fields }, { "idempotency-key": "quoted" })),
     ];
     expect(quoted).toBeGreaterThan(1);
     for (const { status, text: said } of answers) {
@@ -166,7 +166,7 @@ describe("at the front door", () => {
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.join("\n")).not.toContain(secret);
     expect(lines.join("\n")).not.toContain("constraint failed");
-    expect(await databaseContents()).toEqual(before);
+    expect(await readDatabaseContents()).toEqual(before);
   });
 
   test("the error itself holds nothing that was bound", async () => {
@@ -177,9 +177,9 @@ describe("at the front door", () => {
       const error = await thrownBy(call);
       const causes = [error, (error as Error).cause, ((error as Error).cause as Error | undefined)?.cause];
       const said = causes.map((one) => `${String(one)} ${(one as Error | undefined)?.stack} ${JSON.stringify(one)}`).join("\n");
-      expect(utf8(said).length).toBeGreaterThan(20);
+      expect(encodeUtf8(said).length).toBeGreaterThan(20);
       expect(said).not.toContain(secret);
-      expect(kindOfError(error)).toMatch(/^StorageFault (?:constraint|bug)/);
+      expect(getErrorKind(error)).toMatch(/^StorageFault (?:constraint|bug)/);
     }
   });
 });

@@ -2,8 +2,8 @@
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { expect, test } from "vitest";
-import { databaseOf } from "../../storage/database.ts";
-import { lookup, together } from "../../storage/lookups.ts";
+import { openDatabase } from "../../storage/database.ts";
+import { createLookup, combineLookups } from "../../storage/lookups.ts";
 
 let calls: string[] = [];
 const noting = <T extends object>(of: T): T =>
@@ -17,12 +17,13 @@ const noting = <T extends object>(of: T): T =>
       };
     },
   });
-const db = databaseOf(noting(env.DB));
+const db = openDatabase(noting(env.DB));
 const nowhere = sql`(select 1)`;
 const number = (of: number) => db.select({ of: sql<number>`${of}`.as("of") }).from(nowhere);
-const one = (of: number) => lookup(db, [number(of)], ([[row]]) => row?.of);
-const sum = (a: number, b: number) => lookup(db, [number(a), number(b)], ([[first], [second]]) => (first?.of ?? 0) + (second?.of ?? 0));
-const refused = lookup(db, [db.select({ of: sql<number>`of` }).from(sql`nothing_of_this_name`)], () => 0);
+const one = (of: number) => createLookup(db, [number(of)], ([[row]]) => row?.of);
+const sum = (a: number, b: number) =>
+  createLookup(db, [number(a), number(b)], ([[first], [second]]) => (first?.of ?? 0) + (second?.of ?? 0));
+const refused = createLookup(db, [db.select({ of: sql<number>`of` }).from(sql`nothing_of_this_name`)], () => 0);
 
 test("alone each asks for itself, and nothing is asked before the answer is awaited", async () => {
   calls = [];
@@ -34,11 +35,17 @@ test("alone each asks for itself, and nothing is asked before the answer is awai
 
 test("together they are one call, and each is answered with the rows of its own queries", async () => {
   calls = [];
-  const asked = together(db, [one(1), sum(2, 3), together(db, [one(4), sum(5, 6)]), one(7).map((of) => `${of}!`), together(db, [])]);
+  const asked = combineLookups(db, [
+    one(1),
+    sum(2, 3),
+    combineLookups(db, [one(4), sum(5, 6)]),
+    one(7).map((of) => `${of}!`),
+    combineLookups(db, []),
+  ]);
   expect(await asked).toEqual([1, 5, [4, 11], "7!", []]);
   expect(calls).toEqual(["batch"]);
 });
 
 test("where one fails there is no answer to any", async () => {
-  await expect(together(db, [one(1), refused])).rejects.toThrow();
+  await expect(combineLookups(db, [one(1), refused])).rejects.toThrow();
 });

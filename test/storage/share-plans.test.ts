@@ -5,16 +5,23 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { BusinessId, ConsumerId, ShareId } from "../../core/ids.ts";
 import { contactKeys } from "../../core/shares/fields.ts";
 import { shareStatuses } from "../../core/shares/share.ts";
-import { contactBasis } from "../../storage/contact.ts";
-import { databaseOf, type Database } from "../../storage/database.ts";
-import { openDeadlines } from "../../storage/deadlines.ts";
+import { listContactBasis } from "../../storage/contact.ts";
+import { openDatabase, type Database } from "../../storage/database.ts";
+import { listOpenDeadlines } from "../../storage/deadlines.ts";
 import { countActiveShares } from "../../storage/people.ts";
-import { claimFanOut, outdatedShares } from "../../storage/share-copies.ts";
-import { claimIntent } from "../../storage/share-changes.ts";
-import { claimNotices } from "../../storage/share-notices.ts";
-import { dueInSandbox, dueShares, overdueShares } from "../../storage/share-sweep.ts";
-import { activeSharesWith, exportedShares, ownShares, sharesByIds, sharesOfPerson, unendedShares } from "../../storage/shares.ts";
-import { grant, person, read } from "../support/sharing.ts";
+import { claimFieldFanout, listOutdatedShares } from "../../storage/share-copies.ts";
+import { claimShareIntent } from "../../storage/share-changes.ts";
+import { claimShareNotices } from "../../storage/share-notices.ts";
+import { listDueSandboxShares, listDueShares, listOverdueShares } from "../../storage/share-sweep.ts";
+import {
+  listActiveSharesByBusiness,
+  listSharesForExport,
+  listSharesByOwner,
+  listSharesByIds,
+  listSharesByPerson,
+  listUnendedShares,
+} from "../../storage/shares.ts";
+import { grantShare, signInPerson, getWithApiKey } from "../support/sharing.ts";
 import { world } from "../support/world.ts";
 
 interface Asked {
@@ -37,7 +44,7 @@ const noting = (asked: Asked[]): Database => {
         };
       },
     });
-  return databaseOf(
+  return openDatabase(
     new Proxy(env.DB, {
       get: (of, name) => {
         if (name === "prepare") return (sql: string) => statement(sql, [], of.prepare(sql));
@@ -78,10 +85,10 @@ let consumer: ConsumerId;
 const now = Date.now();
 
 beforeAll(async () => {
-  const pat = await person();
-  share = (await grant(pat)).share.id;
+  const pat = await signInPerson();
+  share = (await grantShare(pat)).share.id;
   consumer = (await pat.get("/v1/me")).body.data.id;
-  expect((await read(`/v1/shares/${share}`)).status).toBe(200);
+  expect((await getWithApiKey(`/v1/shares/${share}`)).status).toBe(200);
 });
 
 describe("a page of a business's shares", () => {
@@ -92,7 +99,7 @@ describe("a page of a business's shares", () => {
   test.each(pages)(
     "with status $status, behind another: $isBehind, $environment, is read by index and in order",
     async ({ status, isBehind, of }) => {
-      const plan = await plansOf((db) => ownShares(db, of, { status, limit: 100, startingAfter: isBehind ? share : null }, now));
+      const plan = await plansOf((db) => listSharesByOwner(db, of, { status, limit: 100, startingAfter: isBehind ? share : null }, now));
       expect(scans(plan)).toEqual([]);
       // Shares that have expired and that no sweep has come to are few: found by what is due, and sorted.
       expect(sorts(plan)).toEqual(status === "expired" ? ["USE TEMP B-TREE FOR ORDER BY"] : []);
@@ -108,27 +115,30 @@ describe("what else lists shares", () => {
   const lists: Readonly<Record<string, { readonly ask: (db: Database) => Promise<unknown>; readonly by: string; readonly sorted?: true }>> =
     {
       // Bounded by what one person shares: active ones first.
-      "a person's": { ask: (db) => sharesOfPerson(db, consumer, now), by: "shares_consumer", sorted: true },
+      "a person's": { ask: (db) => listSharesByPerson(db, consumer, now), by: "shares_consumer", sorted: true },
       "a person's, counted": { ask: (db) => countActiveShares(db, consumer, now), by: "shares_consumer" },
-      "a person's with one business": { ask: (db) => activeSharesWith(db, consumer, owner.businessId, now), by: "shares_consumer" },
-      "a person's that nobody has ended": { ask: (db) => unendedShares(db, consumer, now, 500), by: "shares_consumer" },
-      "a person's, for their export": { ask: (db) => exportedShares(db, consumer, now), by: "shares_consumer", sorted: true },
-      "those a change of fields concerns": {
-        ask: async (db) => outdatedShares(db, consumer, { keys: contactKeys, revision: 9, now }),
+      "a person's with one business": {
+        ask: (db) => listActiveSharesByBusiness(db, consumer, owner.businessId, now),
         by: "shares_consumer",
       },
-      "a person's that are over": { ask: (db) => overdueShares(db, consumer, now), by: "shares_consumer", sorted: true },
-      "what is due": { ask: (db) => dueShares(db, "live", now), by: "shares_due" },
-      "what is due in all sandboxes": { ask: (db) => dueShares(db, "sandbox", now), by: "shares_due" },
-      "what is due where a clock was moved": { ask: (db) => dueShares(db, "sandbox", now), by: "shares_sandbox_due" },
-      "what is due in one sandbox": { ask: (db) => dueInSandbox(db, owner.businessId, now), by: "shares_sandbox_due" },
+      "a person's that nobody has ended": { ask: (db) => listUnendedShares(db, consumer, now, 500), by: "shares_consumer" },
+      "a person's, for their export": { ask: (db) => listSharesForExport(db, consumer, now), by: "shares_consumer", sorted: true },
+      "those a change of fields concerns": {
+        ask: async (db) => listOutdatedShares(db, consumer, { keys: contactKeys, revision: 9, now }),
+        by: "shares_consumer",
+      },
+      "a person's that are over": { ask: (db) => listOverdueShares(db, consumer, now), by: "shares_consumer", sorted: true },
+      "what is due": { ask: (db) => listDueShares(db, "live", now), by: "shares_due" },
+      "what is due in all sandboxes": { ask: (db) => listDueShares(db, "sandbox", now), by: "shares_due" },
+      "what is due where a clock was moved": { ask: (db) => listDueShares(db, "sandbox", now), by: "shares_sandbox_due" },
+      "what is due in one sandbox": { ask: (db) => listDueSandboxShares(db, owner.businessId, now), by: "shares_sandbox_due" },
       "a business's, by an address": {
-        ask: (db) => contactBasis(db, { ...owner, subjects: [{ email: "an index", phone: null }], entity: null, purpose: null }, now),
+        ask: (db) => listContactBasis(db, { ...owner, subjects: [{ email: "an index", phone: null }], entity: null, purpose: null }, now),
         by: "shares_email",
         sorted: true, // what is about one person
       },
-      deadlines: { ask: (db) => openDeadlines(db, owner, 50), by: "shares_deadline" },
-      "some by their ids": { ask: (db) => sharesByIds(db, [share], now), by: "sqlite_autoindex_shares_1" },
+      deadlines: { ask: (db) => listOpenDeadlines(db, owner, 50), by: "shares_deadline" },
+      "some by their ids": { ask: (db) => listSharesByIds(db, [share], now), by: "sqlite_autoindex_shares_1" },
     };
 
   test.each(Object.entries(lists))("%s: by its index", async (_, { ask, by, sorted }) => {
@@ -142,9 +152,9 @@ describe("what else lists shares", () => {
   });
 
   test.each([
-    ["intents", (db: Database) => claimIntent(db, now), "share_intents_due"],
-    ["fan-outs", (db: Database) => claimFanOut(db, now), "field_fanouts_due"],
-    ["notices", (db: Database) => claimNotices(db, now, 100), "share_notices_due"],
+    ["intents", (db: Database) => claimShareIntent(db, now), "share_intents_due"],
+    ["fan-outs", (db: Database) => claimFieldFanout(db, now), "field_fanouts_due"],
+    ["notices", (db: Database) => claimShareNotices(db, now, 100), "share_notices_due"],
   ] as const)("work that waits, %s: by when it is due", async (_, ask, by) => {
     const plan = await plansOf(ask);
     expect(scans(plan)).toEqual([]);

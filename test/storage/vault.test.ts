@@ -1,6 +1,6 @@
 // Sealed values: they open where they belong and nowhere else, with the keys that sealed them and no others.
 import { describe, expect, test } from "vitest";
-import { base64UrlOf, bytesOfBase64Url } from "../../core/bytes.ts";
+import { toBase64Url, fromBase64Url } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { openVault, type EncryptionContext, type Vault } from "../../storage/vault.ts";
 
@@ -24,12 +24,12 @@ describe("a sealed value", () => {
     expect(new Set(sealed).size).toBe(50);
     for (const value of sealed) {
       expect(value).toMatch(/^1\.[A-Za-z0-9_-]+$/);
-      expect(new TextDecoder().decode(bytesOfBase64Url(value.slice(2)) as Uint8Array)).not.toContain("secret");
+      expect(new TextDecoder().decode(fromBase64Url(value.slice(2)) as Uint8Array)).not.toContain("secret");
     }
     // Nonces and wrapped data keys are generated anew each time.
-    const parts = sealed.map((value) => bytesOfBase64Url(value.slice(2)) as Uint8Array);
-    expect(new Set(parts.map((bytes) => base64UrlOf(bytes.subarray(0, 40)))).size).toBe(50);
-    expect(new Set(parts.map((bytes) => base64UrlOf(bytes.subarray(40, 52)))).size).toBe(50);
+    const parts = sealed.map((value) => fromBase64Url(value.slice(2)) as Uint8Array);
+    expect(new Set(parts.map((bytes) => toBase64Url(bytes.subarray(0, 40)))).size).toBe(50);
+    expect(new Set(parts.map((bytes) => toBase64Url(bytes.subarray(40, 52)))).size).toBe(50);
   });
 
   test.each<readonly [string, Partial<EncryptionContext>]>([
@@ -49,9 +49,9 @@ describe("a sealed value", () => {
 
   test("does not open with any one of its bytes changed, cut or added", async () => {
     const vault = await vaultOf("1");
-    const bytes = bytesOfBase64Url((await vault.seal(place, "a secret")).slice(2)) as Uint8Array;
+    const bytes = fromBase64Url((await vault.seal(place, "a secret")).slice(2)) as Uint8Array;
     const opens = (changed: Uint8Array): Promise<boolean> =>
-      vault.open(place, `1.${base64UrlOf(changed)}`).then(
+      vault.open(place, `1.${toBase64Url(changed)}`).then(
         () => true,
         () => false,
       );

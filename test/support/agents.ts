@@ -1,30 +1,33 @@
 // Agents as tests connect them: a token through the doors, and calls of the agent server with it.
 import type { Realm } from "../../core/access/session.ts";
-import { json, signIn } from "./people.ts";
-import { call, world, type Answer, type Call } from "./world.ts";
+import { buildJsonRequest, signIn } from "./people.ts";
+import { call, world, type TestResponse, type Call } from "./world.ts";
 
-export interface Minted {
+export interface CreatedToken {
   readonly id: string;
   readonly token: string;
 }
 
-const mintPaths: Readonly<Record<Realm, string>> = { consumer: "/v1/me/agent-token", business: "/v1/business/portal/agent-token" };
+const tokenPaths: Readonly<Record<Realm, string>> = { consumer: "/v1/me/agent-token", business: "/v1/business/portal/agent-token" };
 
 /** A token of whoever's session the cookie is. */
-export const mintWith = (realm: Realm, session: { readonly cookie: string }, body: object = {}): Promise<Answer> =>
-  call(mintPaths[realm], json(body, session));
+export const createTokenWith = (realm: Realm, session: { readonly cookie: string }, body: object = {}): Promise<TestResponse> =>
+  call(tokenPaths[realm], buildJsonRequest(body, session));
 
 /** A token of the demo's consumer, or of an owner; or of somebody else. */
-export const mint = async (realm: Realm, email = realm === "consumer" ? world.consumerEmail : world.ownerEmail): Promise<Minted> => {
-  const answer = await mintWith(realm, await signIn(email, realm));
+export const createToken = async (
+  realm: Realm,
+  email = realm === "consumer" ? world.consumerEmail : world.ownerEmail,
+): Promise<CreatedToken> => {
+  const answer = await createTokenWith(realm, await signIn(email, realm));
   if (answer.status !== 201) throw new Error(`not minted: ${answer.text}`);
   return answer.body.data;
 };
 
-export const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+export const bearerHeader = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
 /** One POST to the agent server; a text goes as it is. */
-export const post = (body: unknown, headers: Record<string, string> = {}, service: Call = call): Promise<Answer> =>
+export const postToAgentServer = (body: unknown, headers: Record<string, string> = {}, service: Call = call): Promise<TestResponse> =>
   service("/mcp", {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers },
@@ -32,38 +35,38 @@ export const post = (body: unknown, headers: Record<string, string> = {}, servic
   });
 
 /** A request by a method. */
-export const rpc = (token: string, method: string, params?: unknown, service: Call = call): Promise<Answer> =>
-  post({ jsonrpc: "2.0", id: 1, method, ...(params !== undefined && { params }) }, bearer(token), service);
+export const callMethod = (token: string, method: string, params?: unknown, service: Call = call): Promise<TestResponse> =>
+  postToAgentServer({ jsonrpc: "2.0", id: 1, method, ...(params !== undefined && { params }) }, bearerHeader(token), service);
 
-const claim = (name: string): string => `io.modelcontextprotocol/${name}`;
+const metaKey = (name: string): string => `io.modelcontextprotocol/${name}`;
 
 /** A request of revision 2026-07-28 by a method, from a client that can do so much. */
-export const laterRpc = (
+export const callModernMethod = (
   token: string,
   method: string,
   params: Readonly<Record<string, unknown>> = {},
   capabilities: object = {},
-): Promise<Answer> =>
-  post(
+): Promise<TestResponse> =>
+  postToAgentServer(
     {
       jsonrpc: "2.0",
       id: 1,
       method,
-      params: { ...params, _meta: { [claim("protocolVersion")]: "2026-07-28", [claim("clientCapabilities")]: capabilities } },
+      params: { ...params, _meta: { [metaKey("protocolVersion")]: "2026-07-28", [metaKey("clientCapabilities")]: capabilities } },
     },
     {
-      ...bearer(token),
+      ...bearerHeader(token),
       "mcp-protocol-version": "2026-07-28",
       "mcp-method": method,
       ...(typeof params.name === "string" && { "mcp-name": params.name }),
     },
   );
 
-export const callTool = (token: string, name: string, args?: unknown, service: Call = call): Promise<Answer> =>
-  rpc(token, "tools/call", { name, ...(args !== undefined && { arguments: args }) }, service);
+export const callTool = (token: string, name: string, args?: unknown, service: Call = call): Promise<TestResponse> =>
+  callMethod(token, "tools/call", { name, ...(args !== undefined && { arguments: args }) }, service);
 
 /** The text of a result, and whether it is one of a failure. */
-export const resultIn = ({ body }: Answer): { readonly isError: boolean; readonly text: string } => ({
+export const parseResult = ({ body }: TestResponse): { readonly isError: boolean; readonly text: string } => ({
   isError: body.result.isError,
   text: body.result.content[0].text,
 });

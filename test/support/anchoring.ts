@@ -1,36 +1,36 @@
 // The service's platform with its ledger reached through whatever a test puts in between, on a clock of its own.
 import { env } from "cloudflare:workers";
-import { vkeyOf } from "../../core/ledger/note.ts";
+import { formatVkey } from "../../core/ledger/note.ts";
 import type { Instant } from "../../core/time.ts";
 import { noteCrypto, openNoteSigner } from "../../storage/note-keys.ts";
 import type { SendRequest } from "../../workers/adapters/exchange.ts";
-import { tlogAdapter } from "../../workers/adapters/ledger-tlog.ts";
+import { createTlogAdapter } from "../../workers/adapters/ledger-tlog.ts";
 import type { Env } from "../../workers/env.ts";
-import { platformOf, type Platform } from "../../workers/services.ts";
+import { getPlatform, type Platform } from "../../workers/services.ts";
 
-export const base = await platformOf(env as unknown as Env);
-const { ledger } = base.config;
+export const basePlatform = await getPlatform(env as unknown as Env);
+const { ledger } = basePlatform.config;
 const trust = await Promise.all(
   ledger.keys.map(async (secret) => ({
     origin: ledger.origin,
-    vkey: vkeyOf((await openNoteSigner(secret)).key),
+    vkey: formatVkey((await openNoteSigner(secret)).key),
     validFrom: "1970-01-01T00:00:00.000Z",
   })),
 );
 
 /** A ledger object under a name of the test's own: the same origin and key, other storage. */
-export const ledgerNamed =
+export const openNamedLedger =
   (name: string): SendRequest =>
   (request) =>
-    base.ledgerLog === undefined
+    basePlatform.fetchLedger === undefined
       ? Promise.reject(new Error("none"))
       : (env.LEDGER_LOG as DurableObjectNamespace).getByName(name).fetch(request);
 
-export const platformWith = (through: SendRequest, clock: () => Instant = () => Date.now()): Platform => ({
-  ...base,
+export const createPlatformWith = (through: SendRequest, clock: () => Instant = () => Date.now()): Platform => ({
+  ...basePlatform,
   clock,
   ledgers: [
-    tlogAdapter(
+    createTlogAdapter(
       { origin: ledger.origin, role: "primary", baseUrl: `https://${ledger.origin}`, writeToken: ledger.writeToken, trust },
       through,
       noteCrypto,

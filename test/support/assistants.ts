@@ -1,10 +1,10 @@
 // Assistants against the whole service: signing in with the code from the mail, making a token, and letting a program be connected.
-import { challengeOf } from "../../core/shares/pkce.ts";
+import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import type { Realm } from "../../core/access/session.ts";
 import type { LocalService } from "./local-service.ts";
-import { newestCode } from "./mailed-code.ts";
+import { findNewestCode } from "./email-code.ts";
 
-const sent = (service: LocalService, path: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
+const postJson = (service: LocalService, path: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(`${service.origin}${path}`, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
@@ -12,32 +12,32 @@ const sent = (service: LocalService, path: string, body: object, headers: Record
   });
 
 /** The newest code that was mailed to the address. */
-export const mailedCode = async (service: LocalService, email: string): Promise<string> => {
+export const findEmailCode = async (service: LocalService, email: string): Promise<string> => {
   for (;;) {
     const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
     const { messages } = (await answer.json()) as { messages: { text: string }[] };
-    const code = newestCode(messages);
+    const code = findNewestCode(messages);
     if (code !== undefined) return code;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 };
 
 /** The cookie of a session. */
-export const signedIn = async (service: LocalService, realm: Realm, email: string): Promise<string> => {
-  await sent(service, "/v1/auth/request-code", { email, realm });
-  const answer = await sent(service, "/v1/auth/verify-code", { email, realm, code: await mailedCode(service, email) });
+export const signInToService = async (service: LocalService, realm: Realm, email: string): Promise<string> => {
+  await postJson(service, "/v1/auth/request-code", { email, realm });
+  const answer = await postJson(service, "/v1/auth/verify-code", { email, realm, code: await findEmailCode(service, email) });
   return (answer.headers.get("set-cookie") ?? "").split(";")[0] as string;
 };
 
-const mintPaths: Readonly<Record<Realm, string>> = { consumer: "/v1/me/agent-token", business: "/v1/business/portal/agent-token" };
+const tokenPaths: Readonly<Record<Realm, string>> = { consumer: "/v1/me/agent-token", business: "/v1/business/portal/agent-token" };
 
-export const mintedBy = async (service: LocalService, realm: Realm, cookie: string): Promise<string> => {
-  const answer = await sent(service, mintPaths[realm], {}, { cookie });
+export const createToken = async (service: LocalService, realm: Realm, cookie: string): Promise<string> => {
+  const answer = await postJson(service, tokenPaths[realm], {}, { cookie });
   return ((await answer.json()) as { data: { token: string } }).data.token;
 };
 
 /** A share of the person with the demo business; its id. */
-export const sharedBy = async (service: LocalService, cookie: string): Promise<string> => {
+export const createShare = async (service: LocalService, cookie: string): Promise<string> => {
   await fetch(`${service.origin}/v1/me/fields`, {
     method: "PUT",
     headers: { "content-type": "application/json", cookie },
@@ -48,16 +48,16 @@ export const sharedBy = async (service: LocalService, cookie: string): Promise<s
     origin: "https://www.example.com",
     scope: ["email", "phone"],
     purpose: "Send you a solar estimate",
-    code_challenge: challengeOf("x".repeat(43)),
+    code_challenge: computeCodeChallenge("x".repeat(43)),
     code_challenge_method: "S256",
     consent: true,
   };
-  const answer = (await (await sent(service, "/v1/share/consent", request, { cookie })).json()) as { data: { share: { id: string } } };
+  const answer = (await (await postJson(service, "/v1/share/consent", request, { cookie })).json()) as { data: { share: { id: string } } };
   return answer.data.share.id;
 };
 
 /** What a browser does on the consent page: reads the form, allows, and is sent where the answer goes. */
-export const allowedBy = async (cookie: string, address: URL): Promise<URL> => {
+export const allowConnection = async (cookie: string, address: URL): Promise<URL> => {
   const page = await (await fetch(address, { headers: { cookie } })).text();
   const request = /name="request" value="([^"]+)"/.exec(page)?.[1] ?? "";
   const answer = await fetch(new URL("/oauth/authorize/decide", address), {

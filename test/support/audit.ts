@@ -1,29 +1,29 @@
 // The audit log as tests reach it, and a reader who believes nothing: everything it is shown is checked by core alone.
 import { env } from "cloudflare:workers";
-import { genesisOf, verifyStretch, type ChainHead } from "../../core/audit/chain.ts";
+import { createGenesisHead, verifyEntries, type ChainHead } from "../../core/audit/chain.ts";
 import { verifyAuditProof } from "../../core/audit/proof.ts";
 import { sha256 } from "../../core/hash.ts";
 import { parseVkey, type VerifierKey } from "../../core/ledger/note.ts";
-import type { AuditLog, ProvenHead } from "../../durable-objects/audit-log/object.ts";
+import type { AuditLog, ChainHeadProof } from "../../durable-objects/audit-log/object.ts";
 import type { AuditRow, ChainPage } from "../../durable-objects/audit-log/tables.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 
 const objects = env.AUDIT_LOG as DurableObjectNamespace<AuditLog>;
 
-export const auditShard = (shard: number) => objects.getByName(String(shard));
-export type AuditStub = ReturnType<typeof auditShard>;
+export const getAuditLogStub = (shard: number) => objects.getByName(String(shard));
+export type AuditStub = ReturnType<typeof getAuditLogStub>;
 
 const keys = (env.AUDIT_VKEY as string).split(" ").map((vkey) => parseVkey(sha256, vkey) as VerifierKey);
-export const auditTrust = (shard: number) => {
+export const getAuditTrust = (shard: number) => {
   const origin = `svc.test/audit/${shard}`;
   return { origin, keys: keys.filter(({ name }) => name === origin) };
 };
 
-export const chainTag = (index: number): string => index.toString(16).padStart(32, "0");
+export const toChainTag = (index: number): string => index.toString(16).padStart(32, "0");
 
-export const auditRow = (id: string, chain: string, change: Partial<AuditRow> = {}): AuditRow => ({
+export const buildAuditRow = (id: string, chain: string, change: Partial<AuditRow> = {}): AuditRow => ({
   id,
-  home: "00",
+  shard: "00",
   chain,
   type: "share.created",
   entityType: "share",
@@ -34,24 +34,28 @@ export const auditRow = (id: string, chain: string, change: Partial<AuditRow> = 
 });
 
 /** What the service would show: a page of the chain and the proof that goes with it. */
-export const shown = async (stub: AuditStub, chain: string, limit = 10_000): Promise<{ page: ChainPage; proven: ProvenHead }> => {
-  const proven = (await stub.proofFor(chain)) as ProvenHead | null;
+export const fetchChainWithProof = async (
+  stub: AuditStub,
+  chain: string,
+  limit = 10_000,
+): Promise<{ page: ChainPage; proven: ChainHeadProof }> => {
+  const proven = (await stub.proveChainHead(chain)) as ChainHeadProof | null;
   if (proven === null) throw new Error("nothing to show");
-  const page = (await stub.readChain(chain, limit, null, proven.size)) as ChainPage | null;
+  const page = (await stub.getChainPage(chain, limit, null, proven.size)) as ChainPage | null;
   if (page === null) throw new Error("no such chain");
   return { page, proven };
 };
 
 /** The verdict of a reader who was shown this much: "ok" with how far completeness goes, or the first fault. */
-export const judge = async (shard: number, page: ChainPage, proven: ProvenHead): Promise<string> => {
+export const verifyChain = async (shard: number, page: ChainPage, proven: ChainHeadProof): Promise<string> => {
   const place = { chain: page.chain, chainIndex: BigInt(page.chainIndex) };
   const oldestFirst = page.entries.toReversed();
-  const stretch = verifyStretch(sha256, page.chain, genesisOf(sha256, place), oldestFirst);
+  const stretch = verifyEntries(sha256, page.chain, createGenesisHead(sha256, place), oldestFirst);
   if (!stretch.ok) return `${stretch.fault} at ${stretch.seq}`;
   const head: ChainHead = { seq: BigInt(page.head.seq), hash: page.head.hash };
   if (stretch.head.seq !== head.seq || stretch.head.hash !== head.hash) return "head is not the newest entry";
   const hashOf = (seq: bigint): string | undefined => (seq === 0n ? undefined : oldestFirst[Number(seq) - 1]?.hash);
-  const verdict = await verifyAuditProof(noteCrypto, auditTrust(shard), place, head, hashOf, proven.proof);
+  const verdict = await verifyAuditProof(noteCrypto, getAuditTrust(shard), place, head, hashOf, proven.proof);
   if (!verdict.ok) return verdict.fault;
   return verdict.complete === null ? "ok" : `ok, complete up to ${verdict.complete.seq}`;
 };

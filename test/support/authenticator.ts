@@ -1,11 +1,11 @@
 // An authenticator in software: makes keys and signs with them as a telephone would, and lies where a test tells it to.
-import { base64UrlOf, bytesOfBase64Url, concatBytes, utf8 } from "../../core/bytes.ts";
+import { toBase64Url, fromBase64Url, concatBytes, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 type Cbor = number | string | Uint8Array | readonly Cbor[] | ReadonlyMap<number | string, Cbor>;
 
-const head = (major: number, value: number): Bytes => {
+const encodeCborHead = (major: number, value: number): Bytes => {
   const kind = major << 5;
   if (value < 24) return Uint8Array.of(kind | value);
   if (value < 256) return Uint8Array.of(kind | 24, value);
@@ -13,17 +13,18 @@ const head = (major: number, value: number): Bytes => {
 };
 
 /** As much of CBOR as an attestation is made of. */
-const cbor = (value: Cbor): Bytes => {
-  if (typeof value === "number") return value < 0 ? head(1, -1 - value) : head(0, value);
-  if (typeof value === "string") return concatBytes(head(3, utf8(value).length), utf8(value));
-  if (value instanceof Uint8Array) return concatBytes(head(2, value.length), value);
-  if (!(value instanceof Map)) return concatBytes(head(4, (value as readonly Cbor[]).length), ...(value as readonly Cbor[]).map(cbor));
-  const pairs = [...(value as ReadonlyMap<number | string, Cbor>)].map(([key, of]) => concatBytes(cbor(key), cbor(of)));
-  return concatBytes(head(5, value.size), ...pairs);
+const encodeCbor = (value: Cbor): Bytes => {
+  if (typeof value === "number") return value < 0 ? encodeCborHead(1, -1 - value) : encodeCborHead(0, value);
+  if (typeof value === "string") return concatBytes(encodeCborHead(3, encodeUtf8(value).length), encodeUtf8(value));
+  if (value instanceof Uint8Array) return concatBytes(encodeCborHead(2, value.length), value);
+  if (!(value instanceof Map))
+    return concatBytes(encodeCborHead(4, (value as readonly Cbor[]).length), ...(value as readonly Cbor[]).map(encodeCbor));
+  const pairs = [...(value as ReadonlyMap<number | string, Cbor>)].map(([key, of]) => concatBytes(encodeCbor(key), encodeCbor(of)));
+  return concatBytes(encodeCborHead(5, value.size), ...pairs);
 };
 
 /** As much of DER as a certificate is made of. */
-const der = (tag: number, ...parts: readonly Uint8Array[]): Bytes => {
+const encodeDer = (tag: number, ...parts: readonly Uint8Array[]): Bytes => {
   const content = concatBytes(...parts);
   const { length } = content;
   const size = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255];
@@ -31,41 +32,46 @@ const der = (tag: number, ...parts: readonly Uint8Array[]): Bytes => {
 };
 
 /** A number of a signature as DER writes it. */
-const derInteger = (bytes: Uint8Array): Bytes => {
+const encodeDerInteger = (bytes: Uint8Array): Bytes => {
   const start = bytes.findIndex((byte) => byte !== 0);
   const digits = bytes.subarray(start);
   const padded = (digits[0] as number) > 127 ? concatBytes(Uint8Array.of(0), digits) : digits;
   return concatBytes(Uint8Array.of(2, padded.length), padded);
 };
-const derSignature = (raw: Uint8Array): Bytes => {
-  const numbers = concatBytes(derInteger(raw.subarray(0, 32)), derInteger(raw.subarray(32)));
+const encodeDerSignature = (raw: Uint8Array): Bytes => {
+  const numbers = concatBytes(encodeDerInteger(raw.subarray(0, 32)), encodeDerInteger(raw.subarray(32)));
   return concatBytes(Uint8Array.of(0x30, numbers.length), numbers);
 };
 
 /** A maker's key and its certificate, signed by nobody: who has no roots to hold it against takes it as it is. */
-const maker = async (): Promise<{ readonly privateKey: CryptoKey; readonly certificate: Bytes }> => {
+const createAttestationKey = async (): Promise<{ readonly privateKey: CryptoKey; readonly certificate: Bytes }> => {
   const keys = (await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"])) as CryptoKeyPair;
   const publicKey = new Uint8Array((await crypto.subtle.exportKey("spki", keys.publicKey)) as ArrayBuffer);
-  const ecdsaWithSha256 = der(0x30, der(0x06, Uint8Array.of(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02)));
-  const time = (text: string): Bytes => der(0x17, utf8(text));
-  const certified = der(
+  const ecdsaWithSha256 = encodeDer(0x30, encodeDer(0x06, Uint8Array.of(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02)));
+  const time = (text: string): Bytes => encodeDer(0x17, encodeUtf8(text));
+  const certified = encodeDer(
     0x30,
-    der(0xa0, der(0x02, Uint8Array.of(2))),
-    der(0x02, Uint8Array.of(1)),
+    encodeDer(0xa0, encodeDer(0x02, Uint8Array.of(2))),
+    encodeDer(0x02, Uint8Array.of(1)),
     ecdsaWithSha256,
-    der(0x30),
-    der(0x30, time("200101000000Z"), time("491231235959Z")),
-    der(0x30),
+    encodeDer(0x30),
+    encodeDer(0x30, time("200101000000Z"), time("491231235959Z")),
+    encodeDer(0x30),
     publicKey,
   );
-  const certificate = der(0x30, certified, ecdsaWithSha256, der(0x03, Uint8Array.of(0), derSignature(new Uint8Array(64).fill(1))));
+  const certificate = encodeDer(
+    0x30,
+    certified,
+    ecdsaWithSha256,
+    encodeDer(0x03, Uint8Array.of(0), encodeDerSignature(new Uint8Array(64).fill(1))),
+  );
   return { privateKey: keys.privateKey, certificate };
 };
 
 const flags = { present: 1, verified: 4, mayBeBackedUp: 8, backedUp: 16, hasKey: 64 };
 
 /** What a test has it say instead of the truth. */
-export interface Lies {
+export interface AuthenticatorOverrides {
   readonly origin?: string;
   readonly rpId?: string;
   readonly type?: string;
@@ -93,7 +99,7 @@ interface RequestOptions {
   readonly challenge: string;
 }
 
-const credentialJson = (id: string, response: object) => ({
+const toCredentialJson = (id: string, response: object) => ({
   id,
   rawId: id,
   type: "public-key",
@@ -102,10 +108,15 @@ const credentialJson = (id: string, response: object) => ({
   response,
 });
 
-const clientData = (type: string, challenge: string, origin: string): Bytes =>
-  utf8(JSON.stringify({ type, challenge, origin, crossOrigin: false }));
+const encodeClientData = (type: string, challenge: string, origin: string): Bytes =>
+  encodeUtf8(JSON.stringify({ type, challenge, origin, crossOrigin: false }));
 
-const authenticatorData = async (rpId: string, lies: Lies, counter: number, key: Uint8Array | null): Promise<Bytes> => {
+const encodeAuthenticatorData = async (
+  rpId: string,
+  lies: AuthenticatorOverrides,
+  counter: number,
+  key: Uint8Array | null,
+): Promise<Bytes> => {
   const bits =
     flags.present |
     flags.mayBeBackedUp |
@@ -114,17 +125,17 @@ const authenticatorData = async (rpId: string, lies: Lies, counter: number, key:
     (key === null ? 0 : flags.hasKey);
   const count = new Uint8Array(4);
   new DataView(count.buffer).setUint32(0, counter);
-  return concatBytes(sha256(utf8(rpId)), Uint8Array.of(bits), count, key ?? new Uint8Array());
+  return concatBytes(sha256(encodeUtf8(rpId)), Uint8Array.of(bits), count, key ?? new Uint8Array());
 };
 
-const signature = async (privateKey: CryptoKey, signed: Bytes): Promise<Bytes> =>
-  derSignature(new Uint8Array(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, privateKey, signed)));
+const signBytes = async (privateKey: CryptoKey, signed: Bytes): Promise<Bytes> =>
+  encodeDerSignature(new Uint8Array(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, privateKey, signed)));
 
 /** As FIDO U2F has it. */
-const makersStatement = async (signed: Bytes): Promise<ReadonlyMap<string, Cbor>> => {
-  const { privateKey, certificate } = await maker();
+const buildU2fStatement = async (signed: Bytes): Promise<ReadonlyMap<string, Cbor>> => {
+  const { privateKey, certificate } = await createAttestationKey();
   return new Map<string, Cbor>([
-    ["sig", await signature(privateKey, signed)],
+    ["sig", await signBytes(privateKey, signed)],
     ["x5c", [certificate]],
   ]);
 };
@@ -143,65 +154,65 @@ export class Authenticator {
     this.counts = counts;
   }
 
-  async make(options: CreationOptions, lies: Lies = {}) {
+  async make(options: CreationOptions, lies: AuthenticatorOverrides = {}) {
     this.#keys = (await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"])) as CryptoKeyPair;
     const { x, y } = (await crypto.subtle.exportKey("jwk", this.#keys.publicKey)) as JsonWebKey;
-    const rawId = bytesOfBase64Url(lies.id ?? base64UrlOf(crypto.getRandomValues(new Uint8Array(16)))) as Bytes;
-    this.id = base64UrlOf(rawId);
+    const rawId = fromBase64Url(lies.id ?? toBase64Url(crypto.getRandomValues(new Uint8Array(16)))) as Bytes;
+    this.id = toBase64Url(rawId);
     this.userHandle = options.user.id;
-    const cose = cbor(
+    const cose = encodeCbor(
       new Map<number, Cbor>([
         [1, 2],
         [3, -7],
         [-1, 1],
-        [-2, bytesOfBase64Url(x as string) as Bytes],
-        [-3, bytesOfBase64Url(y as string) as Bytes],
+        [-2, fromBase64Url(x as string) as Bytes],
+        [-3, fromBase64Url(y as string) as Bytes],
       ]),
     );
     const key = concatBytes(new Uint8Array(16), Uint8Array.of(0, rawId.length), rawId, cose);
-    const authData = await authenticatorData(lies.rpId ?? options.rp.id, lies, this.#next(lies), key);
-    const client = clientData(lies.type ?? "webauthn.create", lies.challenge ?? options.challenge, lies.origin ?? this.origin);
-    const point = concatBytes(Uint8Array.of(4), bytesOfBase64Url(x as string) as Bytes, bytesOfBase64Url(y as string) as Bytes);
+    const authData = await encodeAuthenticatorData(lies.rpId ?? options.rp.id, lies, this.#next(lies), key);
+    const client = encodeClientData(lies.type ?? "webauthn.create", lies.challenge ?? options.challenge, lies.origin ?? this.origin);
+    const point = concatBytes(Uint8Array.of(4), fromBase64Url(x as string) as Bytes, fromBase64Url(y as string) as Bytes);
     const { privateKey } = this.#keys;
-    const made = concatBytes(Uint8Array.of(0), sha256(utf8(options.rp.id)), sha256(client), rawId, point);
+    const made = concatBytes(Uint8Array.of(0), sha256(encodeUtf8(options.rp.id)), sha256(client), rawId, point);
     const statement = async (): Promise<ReadonlyMap<string, Cbor>> => {
-      if (lies.attested) return makersStatement(made);
+      if (lies.attested) return buildU2fStatement(made);
       if (!lies.selfAttested) return new Map();
       return new Map<string, Cbor>([
         ["alg", -7],
-        ["sig", await signature(privateKey, concatBytes(authData, sha256(client)))],
+        ["sig", await signBytes(privateKey, concatBytes(authData, sha256(client)))],
       ]);
     };
     const format = lies.attested ? "fido-u2f" : lies.selfAttested ? "packed" : (lies.format ?? "none");
-    const attestation = cbor(
+    const attestation = encodeCbor(
       new Map<string, Cbor>([
         ["fmt", format],
         ["attStmt", await statement()],
         ["authData", authData],
       ]),
     );
-    return credentialJson(this.id, {
-      clientDataJSON: base64UrlOf(client),
-      attestationObject: base64UrlOf(attestation),
+    return toCredentialJson(this.id, {
+      clientDataJSON: toBase64Url(client),
+      attestationObject: toBase64Url(attestation),
       transports: ["internal", "hybrid"],
     });
   }
 
-  async sign(options: RequestOptions, lies: Lies = {}) {
-    const client = clientData(lies.type ?? "webauthn.get", lies.challenge ?? options.challenge, lies.origin ?? this.origin);
-    const authData = await authenticatorData(lies.rpId ?? options.rpId, lies, this.#next(lies), null);
+  async sign(options: RequestOptions, lies: AuthenticatorOverrides = {}) {
+    const client = encodeClientData(lies.type ?? "webauthn.get", lies.challenge ?? options.challenge, lies.origin ?? this.origin);
+    const authData = await encodeAuthenticatorData(lies.rpId ?? options.rpId, lies, this.#next(lies), null);
     const signed = concatBytes(authData, sha256(client));
     const { privateKey } = this.#keys as CryptoKeyPair;
     const handle = lies.userHandle === undefined ? this.userHandle : lies.userHandle;
-    return credentialJson(lies.id ?? this.id, {
-      clientDataJSON: base64UrlOf(client),
-      authenticatorData: base64UrlOf(authData),
-      signature: base64UrlOf(await signature(privateKey, signed)),
+    return toCredentialJson(lies.id ?? this.id, {
+      clientDataJSON: toBase64Url(client),
+      authenticatorData: toBase64Url(authData),
+      signature: toBase64Url(await signBytes(privateKey, signed)),
       userHandle: handle,
     });
   }
 
-  #next({ counter }: Lies): number {
+  #next({ counter }: AuthenticatorOverrides): number {
     if (counter !== undefined) return counter;
     if (this.counts) this.#counter += 1;
     return this.#counter;

@@ -1,6 +1,6 @@
 // Spellings of bytes in base64: the one that counts, and others that decoders elsewhere take for the same. Engines that bring a decoder of
 // their own and those that do not must agree.
-import { bytesOfBase64, bytesOfBase64Url } from "../../core/bytes.ts";
+import { fromBase64, fromBase64Url } from "../../core/bytes.ts";
 
 /** Text, and the bytes it spells: null where it is no spelling of ours. */
 const base64: readonly (readonly [string, readonly number[] | null])[] = [
@@ -36,8 +36,11 @@ const base64Url: readonly (readonly [string, readonly number[] | null])[] = [
   ["AAEC\n", null],
 ];
 
-const misread = (spellings: typeof base64, read: (text: string) => Uint8Array | null): readonly string[] =>
+const findMisreadSpellings = (spellings: typeof base64, read: (text: string) => Uint8Array | null): readonly string[] =>
   spellings.filter(([text, bytes]) => JSON.stringify([...(read(text) ?? [-1])]) !== JSON.stringify(bytes ?? [-1])).map(([text]) => text);
 
 /** Those that this engine takes for something else. */
-export const misreadSpellings = (): readonly string[] => [...misread(base64, bytesOfBase64), ...misread(base64Url, bytesOfBase64Url)];
+export const listMisreadSpellings = (): readonly string[] => [
+  ...findMisreadSpellings(base64, fromBase64),
+  ...findMisreadSpellings(base64Url, fromBase64Url),
+];

@@ -1,16 +1,16 @@
 // The payment provider as tests play it: its events, signed by its own library, and its interface in the place of fetch.
 import Stripe from "stripe";
 import { vi } from "vitest";
-import { call, type Answer, type Call } from "./world.ts";
+import { call, type TestResponse, type Call } from "./world.ts";
 
 const webhookSecret = "whsec_of_the_tests_not_a_secret";
 
 const { webhooks } = new Stripe("sk_test_unused");
 
-export const signed = (payload: string, { secret = webhookSecret, at = Date.now() } = {}): Promise<string> =>
+export const signPayload = (payload: string, { secret = webhookSecret, at = Date.now() } = {}): Promise<string> =>
   webhooks.generateTestHeaderStringAsync({ payload, secret, timestamp: Math.floor(at / 1_000) });
 
-export const sendRaw = async (payload: string, signature: string | null, service: Call = call): Promise<Answer> =>
+export const sendRawProviderEvent = async (payload: string, signature: string | null, service: Call = call): Promise<TestResponse> =>
   service("/v1/webhooks/stripe", {
     method: "POST",
     headers: { "content-type": "application/json; charset=utf-8", ...(signature !== null && { "stripe-signature": signature }) },
@@ -25,15 +25,15 @@ export interface ProviderEvent {
   readonly livemode?: boolean;
 }
 
-export const send = async (event: ProviderEvent, service: Call = call): Promise<Answer> => {
+export const sendProviderEvent = async (event: ProviderEvent, service: Call = call): Promise<TestResponse> => {
   const payload = JSON.stringify(event);
-  return sendRaw(payload, await signed(payload), service);
+  return sendRawProviderEvent(payload, await signPayload(payload), service);
 };
 
 let count = 0;
 
 /** One customer of the provider and the events of its life. `minutes` after the beginning is the provider's time of each. */
-export const customerOf = (accountId: string, plan: string, { beganAt = Date.now() - 60 * 60_000 } = {}) => {
+export const createCustomer = (accountId: string, plan: string, { beganAt = Date.now() - 60 * 60_000 } = {}) => {
   count += 1;
   const [customer, subscription] = [`cus_${count}`, `sub_${count}`];
   const event = (type: string, minutes: number, object: Readonly<Record<string, unknown>>): ProviderEvent => {
@@ -71,7 +71,7 @@ export interface ProviderCall {
 }
 
 /** Answers the provider's interface until `vi.restoreAllMocks()`; by default with a page of it. */
-export const playProvider = (answer?: (path: string) => Response | Promise<Response>): readonly ProviderCall[] => {
+export const mockProvider = (answer?: (path: string) => Response | Promise<Response>): readonly ProviderCall[] => {
   const calls: ProviderCall[] = [];
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
     const request = new Request(input, init);

@@ -2,7 +2,7 @@
 // the accessibility check.
 import { readFileSync } from "node:fs";
 import { chromium, type Browser, type BrowserContextOptions, type LaunchOptions, type Page } from "playwright-core";
-import { browserPath, type BrowserKind } from "../../scripts/browser.ts";
+import { findBrowserPath, type BrowserKind } from "../../scripts/browser.ts";
 import { launchFirefox } from "./firefox.ts";
 
 /** Chromium, unless `npm run browsers` asks for another one. */
@@ -10,7 +10,7 @@ export const launchBrowser = (kind: BrowserKind = "headless", options: LaunchOpt
   process.env.TEST_BROWSER === "firefox"
     ? launchFirefox(options)
     : chromium.launch({
-        executablePath: browserPath(kind),
+        executablePath: findBrowserPath(kind),
         args: [
           "--no-sandbox",
           "--disable-gpu",
@@ -26,7 +26,7 @@ export const launchBrowser = (kind: BrowserKind = "headless", options: LaunchOpt
 export interface OpenPage {
   readonly page: Page;
   /** Errors and warnings of the console, refused loads, uncaught exceptions, dialogs. A test that expects none says so. */
-  readonly complaints: readonly string[];
+  readonly problems: readonly string[];
   readonly close: () => Promise<void>;
 }
 
@@ -43,25 +43,25 @@ export const openPage = async (browser: Browser, options: BrowserContextOptions 
     complaints.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  return { page, complaints, close: () => context.close() };
+  return { page, problems: complaints, close: () => context.close() };
 };
 
 const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
-const everyRule = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const allRules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 /** What light or dark and the width of the window change; names, roles, labels, order are the same in every window. */
-const rulesOfLooks = ["color-contrast", "link-in-text-block", "target-size"];
-const lookedAt = new WeakSet<Page>();
+const appearanceRules = ["color-contrast", "link-in-text-block", "target-size"];
+const preparedPages = new WeakSet<Page>();
 
 /** Evaluated, not added as a tag: a strict page allows no foreign script. A page that is looked at again brings it along by itself. */
-const bringAxe = async (page: Page): Promise<void> => {
+const injectAxe = async (page: Page): Promise<void> => {
   await page.waitForLoadState(); // a press that leads to another page ends when that page begins
   if (await page.evaluate(() => "axe" in globalThis)) return;
   await page.evaluate(axe);
-  if (lookedAt.has(page)) await page.addInitScript(axe); // half of what evaluating it costs
-  lookedAt.add(page);
+  if (preparedPages.has(page)) await page.addInitScript(axe); // half of what evaluating it costs
+  preparedPages.add(page);
 };
 
-const findingsOf = (page: Page, type: "tag" | "rule", values: readonly string[], within: string): Promise<string[]> =>
+const runAxe = (page: Page, type: "tag" | "rule", values: readonly string[], within: string): Promise<string[]> =>
   // Made into lines over there: what axe returns is megabytes, and nothing but the violations is asked for.
   page.evaluate(
     async ([only, selector]) => {
@@ -74,37 +74,37 @@ const findingsOf = (page: Page, type: "tag" | "rule", values: readonly string[],
 
 /** What axe finds wrong, one line a finding; in all of the page, or within what a selector finds. */
 export const accessibilityFindings = async (page: Page, within = "html"): Promise<string[]> => {
-  await bringAxe(page);
-  return findingsOf(page, "tag", everyRule, within);
+  await injectAxe(page);
+  return runAxe(page, "tag", allRules, within);
 };
 
 /** Likewise, of a page that another test of the same file looks at with every rule in another window. */
-export const findingsOfLooks = async (page: Page, within = "html"): Promise<string[]> => {
-  await bringAxe(page);
-  return findingsOf(page, "rule", rulesOfLooks, within);
+export const appearanceFindings = async (page: Page, within = "html"): Promise<string[]> => {
+  await injectAxe(page);
+  return runAxe(page, "rule", appearanceRules, within);
 };
 
 /** True when nothing is wider than the window, so that nobody has to scroll sideways. */
-export const fitsItsWidth = async (page: Page): Promise<boolean> => {
+export const hasNoHorizontalScroll = async (page: Page): Promise<boolean> => {
   await page.waitForLoadState();
   return page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
 };
 
-export interface Look {
+export interface Appearance {
   readonly colorScheme: "light" | "dark";
   /** In pixels. */
   readonly width: number;
 }
-export const wideAndNarrow = [
+export const wideAndNarrowAppearances = [
   { colorScheme: "light", width: 1_280 },
   { colorScheme: "dark", width: 320 },
-] as const satisfies readonly Look[];
+] as const satisfies readonly Appearance[];
 
-export interface LookOptions {
+export interface AppearanceOptions {
   /** What a selector finds; all of the page without it. */
   readonly within?: string;
   /** What else is wrong in each window, one line each. */
-  readonly also?: (page: Page, look: Look) => Promise<readonly string[]>;
+  readonly also?: (page: Page, look: Appearance) => Promise<readonly string[]>;
 }
 
 /**
@@ -113,20 +113,20 @@ export interface LookOptions {
  */
 export const findingsInWindows = async (
   page: Page,
-  looks: readonly Look[],
-  { within = "html", also }: LookOptions = {},
+  looks: readonly Appearance[],
+  { within = "html", also }: AppearanceOptions = {},
 ): Promise<string[]> => {
-  await bringAxe(page);
+  await injectAxe(page);
   const height = page.viewportSize()?.height ?? 900;
-  const show = async ({ colorScheme, width }: Look): Promise<void> => {
+  const show = async ({ colorScheme, width }: Appearance): Promise<void> => {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height });
   };
   const findings: string[] = [];
   for (const [at, look] of looks.entries()) {
     await show(look);
-    const found = at === 0 ? await findingsOf(page, "tag", everyRule, within) : await findingsOf(page, "rule", rulesOfLooks, within);
-    if (!(await fitsItsWidth(page))) found.push("too wide");
+    const found = at === 0 ? await runAxe(page, "tag", allRules, within) : await runAxe(page, "rule", appearanceRules, within);
+    if (!(await hasNoHorizontalScroll(page))) found.push("too wide");
     found.push(...((await also?.(page, look)) ?? []));
     findings.push(...found.map((finding) => `${look.colorScheme}, ${look.width} pixels: ${finding}`));
   }

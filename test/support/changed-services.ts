@@ -1,9 +1,9 @@
 // The service with a part of it changed, for what cannot be brought about from outside.
-import { openSchedules } from "../../workers/background/schedulers.ts";
+import { createSchedules } from "../../workers/background/schedulers.ts";
 import type { Platform, Services } from "../../workers/services.ts";
 
 /** Whatever follows an answer uses the changed parts too. */
-export const changedServices = (platform: Platform, changed: Partial<Platform>): Services => {
+export const createServicesWith = (platform: Platform, changed: Partial<Platform>): Services => {
   const services = { ...platform, ...changed };
-  return Object.assign(services, openSchedules(services));
+  return Object.assign(services, createSchedules(services));
 };

@@ -1,12 +1,12 @@
 // A device in the hands of somebody in a test: it keeps passkeys and confirms whatever it is asked.
 import type { Browser, CDPSession, Page } from "playwright-core";
-import { askMarionette } from "./firefox.ts";
+import { sendMarionetteCommand } from "./firefox.ts";
 
 export interface Device {
   /** Used in another window, with the passkeys it has. */
   readonly goTo: (page: Page) => Promise<void>;
   /** Whether it recognises the person in front of it from now on. */
-  readonly recognises: (isPerson: boolean) => Promise<void>;
+  readonly recognizes: (isPerson: boolean) => Promise<void>;
 }
 
 const authenticator = {
@@ -18,7 +18,7 @@ const authenticator = {
 };
 
 /** Chromium has one for each window. */
-const inChromium = async (first: Page): Promise<Device> => {
+const openChromiumDevice = async (first: Page): Promise<Device> => {
   const attach = async (page: Page): Promise<{ devtools: CDPSession; authenticatorId: string }> => {
     const devtools = await page.context().newCDPSession(page);
     await devtools.send("WebAuthn.enable");
@@ -33,31 +33,31 @@ const inChromium = async (first: Page): Promise<Device> => {
       for (const credential of credentials)
         await here.devtools.send("WebAuthn.addCredential", { authenticatorId: here.authenticatorId, credential });
     },
-    recognises: async (isUserVerified) => {
+    recognizes: async (isUserVerified) => {
       await here.devtools.send("WebAuthn.setUserVerified", { authenticatorId: here.authenticatorId, isUserVerified });
     },
   };
 };
 
-const latest = new WeakMap<Browser, string>();
+const latestAuthenticators = new WeakMap<Browser, string>();
 
 /** Firefox shows every window the same ones, so that of the test before is taken away. */
-const inFirefox = async (browser: Browser): Promise<Device> => {
-  const before = latest.get(browser);
-  if (before !== undefined) await askMarionette(browser, "WebAuthn:RemoveVirtualAuthenticator", { authenticatorId: before });
-  const made = await askMarionette(browser, "WebAuthn:AddVirtualAuthenticator", authenticator);
+const openFirefoxDevice = async (browser: Browser): Promise<Device> => {
+  const before = latestAuthenticators.get(browser);
+  if (before !== undefined) await sendMarionetteCommand(browser, "WebAuthn:RemoveVirtualAuthenticator", { authenticatorId: before });
+  const made = await sendMarionetteCommand(browser, "WebAuthn:AddVirtualAuthenticator", authenticator);
   const { value: authenticatorId } = made as { readonly value: string };
-  latest.set(browser, authenticatorId);
+  latestAuthenticators.set(browser, authenticatorId);
   return {
     goTo: async () => {},
-    recognises: async (isUserVerified) => {
-      await askMarionette(browser, "WebAuthn:SetUserVerified", { authenticatorId, isUserVerified });
+    recognizes: async (isUserVerified) => {
+      await sendMarionetteCommand(browser, "WebAuthn:SetUserVerified", { authenticatorId, isUserVerified });
     },
   };
 };
 
 /** A device of somebody in the window of a page. */
-export const deviceOf = async (page: Page): Promise<Device> => {
+export const openDevice = async (page: Page): Promise<Device> => {
   const browser = page.context().browser() as Browser;
-  return browser.browserType().name() === "firefox" ? inFirefox(browser) : inChromium(page);
+  return browser.browserType().name() === "firefox" ? openFirefoxDevice(browser) : openChromiumDevice(page);
 };

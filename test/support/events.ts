@@ -4,27 +4,27 @@ import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import type { StoredEvent } from "../../core/events/event.ts";
 import { sha256Hex } from "../../core/hash.ts";
-import { firstHome, newId, newSecret, type BusinessId } from "../../core/ids.ts";
-import { secretBytes, secretHint, webhookSecret } from "../../core/webhooks/signature.ts";
-import { hasDeliveryTables, nextDueAt } from "../../durable-objects/endpoint-lane/tables.ts";
-import type { BusinessLog } from "../../durable-objects/business-log/object.ts";
-import type { EndpointLane } from "../../durable-objects/endpoint-lane/object.ts";
-import { batch, databaseOf } from "../../storage/database.ts";
-import { insertEvents } from "../../storage/outboxes/events.ts";
-import { sealSecret } from "../../storage/webhook-secrets.ts";
+import { firstShard, generateId, generateSecret, type BusinessId } from "../../core/ids.ts";
+import { secretLength, formatSecretHint, formatWebhookSecret } from "../../core/webhooks/signature.ts";
+import { hasDeliveryTables, findNextDueAt } from "../../durable-objects/delivery-queue/tables.ts";
+import type { EventSequence } from "../../durable-objects/event-sequence/object.ts";
+import type { DeliveryQueue } from "../../durable-objects/delivery-queue/object.ts";
+import { batch, openDatabase } from "../../storage/database.ts";
+import { insertOutboxEvents } from "../../storage/outboxes/events.ts";
+import { sealWebhookSecret } from "../../storage/webhook-secrets.ts";
 import type { Env } from "../../workers/env.ts";
-import { platformOf } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/services.ts";
 
 const random = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count));
 
-export const logs = env.BUSINESS_LOG as DurableObjectNamespace<BusinessLog>;
-export const lanes = env.ENDPOINT_LANE as DurableObjectNamespace<EndpointLane>;
-export type LogStub = DurableObjectStub<BusinessLog>;
-export type LaneStub = DurableObjectStub<EndpointLane>;
+export const eventSequences = env.EVENT_SEQUENCE as DurableObjectNamespace<EventSequence>;
+export const deliveryQueues = env.DELIVERY_QUEUE as DurableObjectNamespace<DeliveryQueue>;
+export type EventSequenceStub = DurableObjectStub<EventSequence>;
+export type DeliveryQueueStub = DurableObjectStub<DeliveryQueue>;
 
 /** A business that nobody else in the file uses. */
-export const newBusiness = async (db: D1Database = env.DB): Promise<string> => {
-  const id = newId("biz_", firstHome, random);
+export const createBusiness = async (db: D1Database = env.DB): Promise<string> => {
+  const id = generateId("biz_", firstShard, random);
   await db
     .prepare("INSERT INTO businesses (id, name, status, plan, audit_chain, created_at) VALUES (?, 'Test', 'active', 'enterprise', ?, 0)")
     .bind(id, crypto.randomUUID().replaceAll("-", ""))
@@ -32,17 +32,17 @@ export const newBusiness = async (db: D1Database = env.DB): Promise<string> => {
   return id;
 };
 
-const db = databaseOf(env.DB);
+const db = openDatabase(env.DB);
 
-export const eventRow = (businessId: string, change: Partial<StoredEvent> = {}) =>
-  insertEvents(db, "live", [
+export const buildEventRow = (businessId: string, change: Partial<StoredEvent> = {}) =>
+  insertOutboxEvents(db, "live", [
     {
       id: crypto.randomUUID(),
       businessId: businessId as BusinessId,
       type: "certificate.revoked",
       createdAt: Date.now(),
       shareId: null,
-      certId: newId("cc_", firstHome, random),
+      certId: generateId("cc_", firstShard, random),
       dataSealed: null,
       ...change,
     },
@@ -54,66 +54,70 @@ export const commitEvents = async (businessId: string, count: number, change: Pa
   for (let at = 0; at < count; at += 500)
     await batch(
       db,
-      ids.slice(at, at + 500).map((id) => eventRow(businessId, { id, ...change })),
+      ids.slice(at, at + 500).map((id) => buildEventRow(businessId, { id, ...change })),
     );
   return ids;
 };
 
-export interface Registered {
+export interface RegisteredEndpoint {
   readonly id: string;
   readonly secret: string;
-  readonly lane: LaneStub;
+  readonly queue: DeliveryQueueStub;
 }
 
 /** An endpoint as management registers it. */
-export const register = async (businessId: string, url: string, events: readonly string[] | null = null): Promise<Registered> => {
-  const platform = await platformOf(env as unknown as Env);
-  const id = newId("whk_", firstHome, random);
-  const secret = webhookSecret(random(secretBytes));
-  const added = await logs.getByName(businessId).addEndpoint({
+export const registerEndpoint = async (
+  businessId: string,
+  url: string,
+  events: readonly string[] | null = null,
+): Promise<RegisteredEndpoint> => {
+  const platform = await getPlatform(env as unknown as Env);
+  const id = generateId("whk_", firstShard, random);
+  const secret = formatWebhookSecret(random(secretLength));
+  const added = await eventSequences.getByName(businessId).addEndpoint({
     id,
     url,
     events,
     description: null,
-    secretSealed: await sealSecret(platform.vault, { endpointId: id, businessId }, secret),
-    secretHint: secretHint(secret),
+    secretSealed: await sealWebhookSecret(platform.vault, { endpointId: id, businessId }, secret),
+    secretHint: formatSecretHint(secret),
     createdAt: Date.now(),
   });
   if (!added) throw new Error("the business has as many endpoints as it may");
-  return { id, secret, lane: lanes.getByName(id) };
+  return { id, secret, queue: deliveryQueues.getByName(id) };
 };
 
-export const alarmOf = (stub: LogStub | LaneStub): Promise<number | null> =>
-  runInDurableObject(stub as LaneStub, (_, state) => state.storage.getAlarm());
+export const getAlarm = (stub: EventSequenceStub | DeliveryQueueStub): Promise<number | null> =>
+  runInDurableObject(stub as DeliveryQueueStub, (_, state) => state.storage.getAlarm());
 
-export const runAlarm = (stub: LogStub | LaneStub): Promise<boolean> => runDurableObjectAlarm(stub as LaneStub);
+export const runAlarm = (stub: EventSequenceStub | DeliveryQueueStub): Promise<boolean> => runDurableObjectAlarm(stub as DeliveryQueueStub);
 
 /** The whole sequence, page by page. */
-export const sequenceOf = async (businessId: string, limit = 500): Promise<StoredEvent[]> => {
+export const readSequence = async (businessId: string, limit = 500): Promise<StoredEvent[]> => {
   const events: StoredEvent[] = [];
   for (let cursor = 0; ; ) {
-    const page = await logs.getByName(businessId).page(cursor, limit, null);
+    const page = await eventSequences.getByName(businessId).listEvents(cursor, limit, null);
     events.push(...page.events);
-    if (page.readTo >= page.head) return events;
-    cursor = page.readTo;
+    if (page.readThrough >= page.head) return events;
+    cursor = page.readThrough;
   }
 };
 
-export interface Post {
+export interface ReceivedPost {
   readonly at: number;
   readonly url: string;
   readonly headers: Headers;
   readonly body: string;
 }
 
-type Receiver = (post: Post, signal: AbortSignal) => Response | Promise<Response>;
+type Receiver = (post: ReceivedPost, signal: AbortSignal) => Response | Promise<Response>;
 
 /** What a resolver says of a host: its IPv4 addresses, or an answer of its own. */
 type Resolver = (name: string) => readonly string[] | Response;
 
 /** Plays every receiver, and the resolvers that are asked for its host first. Answers what was posted, in order. */
-export const playReceivers = (receiver: Receiver, resolver: Resolver = () => ["93.184.216.34"]): Post[] => {
-  const posts: Post[] = [];
+export const mockReceivers = (receiver: Receiver, resolver: Resolver = () => ["93.184.216.34"]): ReceivedPost[] => {
+  const posts: ReceivedPost[] = [];
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
     const request = new Request(input as RequestInfo, init as RequestInit);
     const url = new URL(request.url);
@@ -136,13 +140,13 @@ export const playReceivers = (receiver: Receiver, resolver: Resolver = () => ["9
 };
 
 /** When the lane has something to do; null when nothing waits. Development's alarms come each minute until then. */
-const dueOf = (lane: LaneStub): Promise<number | null> =>
-  runInDurableObject(lane, (_, { storage: { sql } }) => (hasDeliveryTables(sql) ? nextDueAt(sql) : null));
+const getNextDueAt = (lane: DeliveryQueueStub): Promise<number | null> =>
+  runInDurableObject(lane, (_, { storage: { sql } }) => (hasDeliveryTables(sql) ? findNextDueAt(sql) : null));
 
 /** Runs the lane's alarms until it has nothing more to send, or until `until`, each when something is due. Needs a faked clock in the future. */
-export const runAlarmsUntil = async (lane: LaneStub, until = Number.POSITIVE_INFINITY): Promise<void> => {
-  for (let due = await dueOf(lane); due !== null; due = await dueOf(lane)) {
-    const alarm = await alarmOf(lane);
+export const runAlarmsUntil = async (lane: DeliveryQueueStub, until = Number.POSITIVE_INFINITY): Promise<void> => {
+  for (let due = await getNextDueAt(lane); due !== null; due = await getNextDueAt(lane)) {
+    const alarm = await getAlarm(lane);
     if (alarm === null) throw new Error("the lane sleeps over what is due");
     const at = Math.max(alarm, due);
     if (at > until) return;
@@ -152,9 +156,9 @@ export const runAlarmsUntil = async (lane: LaneStub, until = Number.POSITIVE_INF
 };
 
 /** The same at every alarm's own time, with `before` run ahead of each. */
-export const runEveryAlarm = async (lane: LaneStub, before: (at: number) => Promise<void>): Promise<void> => {
-  while ((await dueOf(lane)) !== null) {
-    const at = await alarmOf(lane);
+export const runEveryAlarm = async (lane: DeliveryQueueStub, before: (at: number) => Promise<void>): Promise<void> => {
+  while ((await getNextDueAt(lane)) !== null) {
+    const at = await getAlarm(lane);
     if (at === null) throw new Error("the lane sleeps over what is due");
     await before(at);
     vi.setSystemTime(Math.max(Date.now(), at));
@@ -166,12 +170,12 @@ export const runEveryAlarm = async (lane: LaneStub, before: (at: number) => Prom
 export const farAhead = Date.UTC(2050, 0, 1);
 
 /** A live API key of a business. */
-export const newKey = async (businessId: string): Promise<string> => {
-  const key = newSecret("sk_live_", firstHome, random);
+export const createApiKey = async (businessId: string): Promise<string> => {
+  const key = generateSecret("sk_live_", firstShard, random);
   await env.DB.prepare(
     "INSERT INTO api_keys (id, business_id, environment, key_hash, name, last4, created_at) VALUES (?, ?, 'live', ?, 'Test', ?, 0)",
   )
-    .bind(newId("key_", firstHome, random), businessId, sha256Hex(key), key.slice(-4))
+    .bind(generateId("key_", firstShard, random), businessId, sha256Hex(key), key.slice(-4))
     .run();
   return key;
 };

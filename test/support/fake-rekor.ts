@@ -31,7 +31,7 @@ const sha256 = (...parts: readonly (string | Uint8Array)[]): Buffer => {
   return hash.digest();
 };
 
-const logKey = (origin: string, kind: "Ed25519" | "ECDSA"): LogKey => {
+const createLogKey = (origin: string, kind: "Ed25519" | "ECDSA"): LogKey => {
   const pair: { publicKey: KeyObject; privateKey: KeyObject } =
     kind === "Ed25519" ? generateKeyPairSync("ed25519") : generateKeyPairSync("ec", { namedCurve: "P-256" });
   const spki = pair.publicKey.export({ type: "spki", format: "der" });
@@ -54,7 +54,7 @@ interface EntryRequest {
 }
 
 /** The leaf of a request, as Rekor writes it; null for a request it would call invalid. It does not check the signature. */
-const leafOf = (body: string): string | null => {
+const buildLeaf = (body: string): string | null => {
   let request: EntryRequest;
   try {
     request = JSON.parse(body) as EntryRequest;
@@ -83,9 +83,9 @@ export class FakeRekor {
   /** Of every request for an entry, as it came. */
   readonly posted: string[] = [];
   /** Paths asked for that were not there. */
-  readonly missed: string[] = [];
+  readonly missedRequests: string[] = [];
   /** Most requests for an entry that were open at once. */
-  maxAtOnce = 0;
+  maxConcurrent = 0;
   /** Below the log's own signature, as it comes from witnesses. */
   extraLines = "";
   /** Publishes a checkpoint of this size however large the log is. */
@@ -96,14 +96,14 @@ export class FakeRekor {
   slowMs = 0;
 
   readonly #key: LogKey;
-  readonly #strangersKey: LogKey;
+  readonly #foreignKey: LogKey;
   readonly #server: Server;
   #leaves: string[] = [];
   #open = 0;
 
   private constructor(kind: "Ed25519" | "ECDSA") {
-    this.#key = logKey(this.origin, kind);
-    this.#strangersKey = logKey(this.origin, kind);
+    this.#key = createLogKey(this.origin, kind);
+    this.#foreignKey = createLogKey(this.origin, kind);
     this.#server = createServer((request, response) => {
       this.#serve(request, response).catch((error: unknown) => response.destroy(error as Error));
     });
@@ -136,8 +136,8 @@ export class FakeRekor {
   reset(entries: number): void {
     this.mode = "honest";
     this.posted.splice(0);
-    this.missed.splice(0);
-    this.maxAtOnce = 0;
+    this.missedRequests.splice(0);
+    this.maxConcurrent = 0;
     this.extraLines = "";
     this.publishedSize = null;
     this.keepsPartialTiles = true;
@@ -163,7 +163,7 @@ export class FakeRekor {
   note(size = this.#leaves.length): string {
     const root = this.mode === "signs another root" ? randomBytes(32) : naiveRoot(this.#hashes().slice(0, size));
     const text = `${this.origin}\n${size}\n${base64(root)}\n`;
-    const key = this.mode === "signs with another key" ? this.#strangersKey : this.#key;
+    const key = this.mode === "signs with another key" ? this.#foreignKey : this.#key;
     const signature = key.sign(this.mode === "signs badly" ? `${text} ` : text);
     return `${text}\n\u2014 ${this.origin} ${base64(Buffer.concat([key.keyId, signature]))}\n${this.extraLines}`;
   }
@@ -182,7 +182,7 @@ export class FakeRekor {
     }
     const tile = this.#tile(path.replace("/api/v2/", ""));
     if (tile === null) {
-      this.missed.push(path);
+      this.missedRequests.push(path);
       return this.#refuse(response, 404);
     }
     response.writeHead(200, { "content-type": "application/octet-stream" }).end(this.tilesAreGarbage ? randomBytes(tile.length) : tile);
@@ -204,7 +204,7 @@ export class FakeRekor {
 
   async #add(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#open += 1;
-    this.maxAtOnce = Math.max(this.maxAtOnce, this.#open);
+    this.maxConcurrent = Math.max(this.maxConcurrent, this.#open);
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     if (this.slowMs > 0) await new Promise((resolve) => setTimeout(resolve, this.slowMs));
@@ -214,7 +214,7 @@ export class FakeRekor {
     const { mode } = this;
     if (mode === "hangs") return;
     if (typeof mode === "object") return this.#refuse(response, mode.status, mode.headers);
-    const leaf = request.headers["content-type"] === "application/json" ? leafOf(body) : null;
+    const leaf = request.headers["content-type"] === "application/json" ? buildLeaf(body) : null;
     if (leaf === null) return this.#refuse(response, 400);
     const known = this.#leaves.indexOf(leaf);
     if (known >= 0) return this.#refuse(response, 409, { "x-log-index": String(known) });

@@ -18,7 +18,7 @@ const persona = {
   country: "US",
 } as const;
 
-export interface AskedSheet {
+export interface SheetRequest {
   readonly query: URLSearchParams;
   readonly referer: string | undefined;
 }
@@ -31,7 +31,7 @@ export interface Redemption {
 }
 
 /** How a page, the sheet and the API behave from now on. */
-export interface Settings {
+export interface FakeServiceSettings {
   html: string;
   /** What the page's frame shows. */
   inner: string;
@@ -51,8 +51,8 @@ export interface Settings {
 export interface FakeService {
   readonly site: string;
   readonly service: string;
-  readonly settings: Settings;
-  readonly asked: AskedSheet[];
+  readonly settings: FakeServiceSettings;
+  readonly sheetRequests: SheetRequest[];
   readonly redemptions: Redemption[];
   /** Decisions the sheet has made. */
   readonly grants: string[];
@@ -70,13 +70,13 @@ const listen = async (host: string, answer: (request: IncomingMessage, response:
   return server;
 };
 
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
+const readBody = async (request: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
 };
 
-const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+const escapeAttribute = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 /**
  * As the real sheet answers: to an opener by message, else by the page's own address where the request demonstrably came from
@@ -108,7 +108,7 @@ export const startFakeService = async (): Promise<FakeService> => {
   const scripts = new Map(readdirSync(join(outDir, "v1")).map((name) => [`/v1/${name}`, readFileSync(join(outDir, "v1", name))]));
   rmSync(outDir, { recursive: true });
 
-  const defaults = (): Settings => ({
+  const defaults = (): FakeServiceSettings => ({
     html: "",
     inner: "",
     headers: {},
@@ -119,7 +119,7 @@ export const startFakeService = async (): Promise<FakeService> => {
     redeem: () => undefined,
   });
   const settings = defaults();
-  const asked: AskedSheet[] = [];
+  const asked: SheetRequest[] = [];
   const redemptions: Redemption[] = [];
   const grants: string[] = [];
   const loaded: string[] = [];
@@ -161,10 +161,10 @@ export const startFakeService = async (): Promise<FakeService> => {
     const links = hasEvidence
       ? { code: `/return?${new URLSearchParams({ state: state! })}`, no: backWith({ svc_error: "access_denied", svc_state: state! }) }
       : {};
-    return `<!doctype html><html lang="en"><title>Sheet</title><body data-state="${escaped(state!)}" data-origin="${escaped(origin!)}" data-links="${escaped(JSON.stringify(links))}">
+    return `<!doctype html><html lang="en"><title>Sheet</title><body data-state="${escapeAttribute(state!)}" data-origin="${escapeAttribute(origin!)}" data-links="${escapeAttribute(JSON.stringify(links))}">
 <button id="share">Share these</button><button id="no">Not now</button>
 ${Object.entries(links)
-  .map(([name, href]) => `<a id="link-${name}" href="${escaped(href)}">${name}</a>`)
+  .map(([name, href]) => `<a id="link-${name}" href="${escapeAttribute(href)}">${name}</a>`)
   .join(" ")}
 ${settings.withoutScript ? "" : `<script>${sheetScript}</script>`}`;
   };
@@ -211,7 +211,7 @@ ${settings.withoutScript ? "" : `<script>${sheetScript}</script>`}`;
       response.writeHead(204).end();
       return;
     }
-    const body = JSON.parse(await bodyOf(request)) as Record<string, string>;
+    const body = JSON.parse(await readBody(request)) as Record<string, string>;
     const key = String(request.headers["idempotency-key"]);
     const answer = (status: number, content: unknown): void => {
       redemptions.push({ body, key, origin, status });
@@ -268,7 +268,7 @@ ${settings.withoutScript ? "" : `<script>${sheetScript}</script>`}`;
     site: `http://localhost:${portOf(site)}`,
     service: `http://127.0.0.1:${portOf(service)}`,
     settings,
-    asked,
+    sheetRequests: asked,
     redemptions,
     grants,
     loaded,

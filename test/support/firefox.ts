@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { firefox, type Browser, type LaunchOptions } from "playwright-core";
 import { firefoxPath } from "../../scripts/browser.ts";
-import { freePort } from "./local-service.ts";
+import { findFreePort } from "./local-service.ts";
 
 /** What playwright-core has behind a browser of its own process. */
-interface Inside {
+interface BrowserInternals {
   readonly _connection: {
     toImpl(browser: unknown): { readonly _browserSession: { send: (method: string, params: object) => Promise<unknown> } };
   };
@@ -15,17 +15,17 @@ interface Inside {
 
 /** playwright-core emulates light and dark in every context by a command that Firefox ESR 153 does not have yet. */
 const withoutMediaFeatures = (browser: Browser): void => {
-  const inside = browser as unknown as Inside;
+  const inside = browser as unknown as BrowserInternals;
   const session = inside._connection.toImpl(browser)._browserSession;
   const send = session.send.bind(session);
   session.send = async (method, params) => (method === "emulation.setMediaFeaturesOverride" ? {} : send(method, params));
 };
 
 /** Firefox closes when somebody who spoke Marionette hangs up, so one line is held as long as it runs. */
-const lines = new WeakMap<Browser, Socket>();
+const marionetteSockets = new WeakMap<Browser, Socket>();
 
 export const launchFirefox = async (options: LaunchOptions): Promise<Browser> => {
-  const port = await freePort();
+  const port = await findFreePort();
   const browser = await firefox.launch({
     channel: "moz-firefox",
     executablePath: firefoxPath,
@@ -40,13 +40,13 @@ export const launchFirefox = async (options: LaunchOptions): Promise<Browser> =>
   withoutMediaFeatures(browser);
   const line = connect(port, "127.0.0.1").setEncoding("utf8").unref();
   await once(line, "data"); // its greeting
-  lines.set(browser, line);
+  marionetteSockets.set(browser, line);
   return browser;
 };
 
 /** One command of Marionette, one at a time; a message is `length:[kind, number, ...]`. */
-export const askMarionette = async (browser: Browser, name: string, params: object): Promise<unknown> => {
-  const line = lines.get(browser) as Socket;
+export const sendMarionetteCommand = async (browser: Browser, name: string, params: object): Promise<unknown> => {
+  const line = marionetteSockets.get(browser) as Socket;
   const command = JSON.stringify([0, 1, name, params]);
   line.write(`${Buffer.byteLength(command)}:${command}`);
   let heard = "";

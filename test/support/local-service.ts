@@ -19,9 +19,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildAssets } from "../../scripts/build.ts";
 import { startDemoSite } from "../../scripts/demo-site.ts";
-import { demoWorld, seedDemo, seedPeople, vaultOf, type DemoWorld } from "../../scripts/demo-world.ts";
+import { createDemoWorld, seedDemo, seedPeople, openVaultFromVars, type DemoWorld } from "../../scripts/demo-world.ts";
 import { bundleWorker, prepareDatabases, startRuntime, type D1Like, type Runtime } from "../../scripts/local-runtime.ts";
-import { freshVars, paymentStandInOf, settingsOf } from "../../scripts/settings.ts";
+import { generateDevVars, paymentProviderMockFrom, buildLocalSettings } from "../../scripts/settings.ts";
 
 export interface LocalService {
   /** Origin of the service; all its hosts are this one. */
@@ -36,7 +36,7 @@ export interface LocalService {
   readonly stop: () => Promise<void>;
 }
 
-const sources = [
+const sourcePaths = [
   "core/**",
   "storage/**",
   "durable-objects/**",
@@ -53,23 +53,23 @@ const sources = [
 ];
 
 /** Changes whenever a source does. */
-const stateOfSources = (): string => {
+const hashSources = (): string => {
   const hash = createHash("sha256").update(process.cwd());
-  for (const path of globSync(sources, { exclude: ["**/*.gen.ts"] }).sort()) {
+  for (const path of globSync(sourcePaths, { exclude: ["**/*.gen.ts"] }).sort()) {
     const { mtimeMs, size } = statSync(path);
     hash.update(`${path} ${mtimeMs} ${size}\n`);
   }
   return hash.digest("hex").slice(0, 16);
 };
 
-const builds = join(tmpdir(), "svc-test-builds");
-const keptMs = 60 * 60_000; // no test run is longer, so an older build serves nobody
+const buildsDir = join(tmpdir(), "svc-test-builds");
+const maxBuildAgeMs = 60 * 60_000; // no test run is longer, so an older build serves nobody
 
 const removeOldBuilds = (): void => {
-  for (const name of readdirSync(builds)) {
-    const path = join(builds, name);
+  for (const name of readdirSync(buildsDir)) {
+    const path = join(buildsDir, name);
     const madeAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs; // another file may be removing it too
-    if (madeAt !== undefined && Date.now() - madeAt > keptMs) rmSync(path, { recursive: true, force: true });
+    if (madeAt !== undefined && Date.now() - madeAt > maxBuildAgeMs) rmSync(path, { recursive: true, force: true });
   }
 };
 
@@ -82,7 +82,7 @@ const isAlive = (pid: number): boolean => {
 };
 
 /** False while another process that lives has taken it. */
-const take = (lock: string): boolean => {
+const takeLock = (lock: string): boolean => {
   try {
     writeFileSync(lock, String(process.pid), { flag: "wx" });
     return true;
@@ -93,10 +93,10 @@ const take = (lock: string): boolean => {
   }
 };
 
-const build = async (built: string): Promise<void> => {
+const buildWorker = async (built: string): Promise<void> => {
   await buildAssets();
   removeOldBuilds();
-  const building = mkdtempSync(join(builds, "building-"));
+  const building = mkdtempSync(join(buildsDir, "building-"));
   bundleWorker(building);
   cpSync("dist/assets", join(building, "assets"), { recursive: true }); // a build for something else may replace that folder meanwhile
   await prepareDatabases({ stateDir: join(building, "state") });
@@ -108,15 +108,15 @@ const build = async (built: string): Promise<void> => {
  * A folder with the Worker bundled from the sources as they stand, and with databases that have been migrated and hold nothing. Built
  * once for all test files, by whichever comes first; the files that start beside it wait.
  */
-export const builtWorker = async (): Promise<string> => {
-  const built = join(builds, stateOfSources());
+export const ensureBuiltWorker = async (): Promise<string> => {
+  const built = join(buildsDir, hashSources());
   const lock = `${built}.lock`;
-  mkdirSync(builds, { recursive: true });
+  mkdirSync(buildsDir, { recursive: true });
   while (!existsSync(built)) {
-    if (!take(lock)) await new Promise((resolve) => setTimeout(resolve, 100));
+    if (!takeLock(lock)) await new Promise((resolve) => setTimeout(resolve, 100));
     else
       try {
-        if (!existsSync(built)) await build(built); // another may have ended between the look and the lock
+        if (!existsSync(built)) await buildWorker(built); // another may have ended between the look and the lock
       } finally {
         rmSync(lock, { force: true });
       }
@@ -124,39 +124,39 @@ export const builtWorker = async (): Promise<string> => {
   return built;
 };
 
-const isFree = (port: number): Promise<boolean> =>
+const isPortFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const server = createServer();
     server.once("error", () => resolve(false));
     server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 
-const portsOfProcess = 100;
-const firstPort = 20_000 + (process.pid % 120) * portsOfProcess;
-let portsGiven = 0;
+const portsPerProcess = 100;
+const firstPort = 20_000 + (process.pid % 120) * portsPerProcess;
+let portsHandedOut = 0;
 
 /**
  * A port for something that has to be told one. It stays free until that listens: it is below those that the system gives to outgoing
  * connections (from 32,768 on), among which any could be taken meanwhile, and each process gives others.
  */
-export const freePort = async (): Promise<number> => {
+export const findFreePort = async (): Promise<number> => {
   for (;;) {
-    const port = firstPort + (portsGiven % portsOfProcess);
-    portsGiven += 1;
-    if (await isFree(port)) return port;
+    const port = firstPort + (portsHandedOut % portsPerProcess);
+    portsHandedOut += 1;
+    if (await isPortFree(port)) return port;
   }
 };
 
 /** `vars` override settings of the Worker, e.g. `LIMIT_VERIFY_PER_IP`. */
 export const startLocalService = async (vars: Readonly<Record<string, string>> = {}): Promise<LocalService> => {
-  const bundledIn = await builtWorker();
+  const bundledIn = await ensureBuiltWorker();
   const stateDir = mkdtempSync(join(tmpdir(), "svc-state-"));
   cpSync(join(bundledIn, "state"), stateDir, { recursive: true }); // so that no service has to migrate
-  const [port, demoPort] = await Promise.all([freePort(), freePort()]);
-  const settings = settingsOf({ port, demoPort, stateDir, vars: { ...freshVars(), ...vars } });
-  const placed = { ...settings, bundledIn, assetsIn: join(bundledIn, "assets"), printsLog: false };
-  const world = demoWorld(settings.vars.ISSUER_KEY as string);
-  const vault = await vaultOf(settings.vars);
+  const [port, demoPort] = await Promise.all([findFreePort(), findFreePort()]);
+  const settings = buildLocalSettings({ port, demoPort, stateDir, vars: { ...generateDevVars(), ...vars } });
+  const placed = { ...settings, bundleDir: bundledIn, assetsDir: join(bundledIn, "assets"), printsLog: false };
+  const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
+  const vault = await openVaultFromVars(settings.vars);
   let runtime = await startRuntime({
     ...placed,
     seed: async (db) => {
@@ -167,7 +167,7 @@ export const startLocalService = async (vars: Readonly<Record<string, string>> =
   const database = await runtime.database();
   const site = await startDemoSite(
     { port: demoPort, cdnOrigin: settings.origin, clientId: world.acme.clients.live },
-    paymentStandInOf(settings),
+    paymentProviderMockFrom(settings),
   );
   return {
     origin: settings.origin,

@@ -1,25 +1,25 @@
 // Signing in to the service that runs for a test, as people do: by a mailed code. Without the pages, for tests of something else: they have
 // tests of their own, and in a browser each loading of one costs more than all of this.
 import type { BrowserContext } from "playwright-core";
-import { newestCode } from "./mailed-code.ts";
+import { findNewestCode } from "./email-code.ts";
 
 /** The newest code mailed to an address. It leaves after the answer to whoever asked for it. */
-export const mailedCode = async (origin: string, email: string): Promise<string> => {
+export const findEmailCode = async (origin: string, email: string): Promise<string> => {
   for (;;) {
     const answer = await fetch(`${origin}/dev/mail?to=${encodeURIComponent(email)}`);
     const { messages } = (await answer.json()) as { messages: readonly { text: string }[] };
-    const code = newestCode(messages);
+    const code = findNewestCode(messages);
     if (code !== undefined) return code;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 };
 
 /** The cookie of a fresh session. */
-export const signInTo = async (origin: string, email: string, realm: "business" | "consumer" = "business"): Promise<string> => {
+export const signInToOrigin = async (origin: string, email: string, realm: "business" | "consumer" = "business"): Promise<string> => {
   const post = (path: string, body: object): Promise<Response> =>
     fetch(`${origin}${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
   await post("/v1/auth/request-code", { email, realm });
-  const answer = await post("/v1/auth/verify-code", { email, realm, code: await mailedCode(origin, email) });
+  const answer = await post("/v1/auth/verify-code", { email, realm, code: await findEmailCode(origin, email) });
   const cookie = answer.headers.get("set-cookie")?.split(";")[0];
   if (cookie === undefined) throw new Error(`not signed in: ${await answer.text()}`);
   return cookie;
@@ -32,6 +32,6 @@ export const signInBrowser = async (
   email: string,
   realm: "business" | "consumer",
 ): Promise<void> => {
-  const [name = "", value = ""] = (await signInTo(origin, email, realm)).split("=");
+  const [name = "", value = ""] = (await signInToOrigin(origin, email, realm)).split("=");
   await context.addCookies([{ name, value, url: origin, httpOnly: true, sameSite: "Lax" }]);
 };

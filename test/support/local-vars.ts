@@ -3,12 +3,12 @@
 
 import { keyKinds } from "../../core/ledger/note.ts";
 import { noteKeyPair } from "../../scripts/note-secret.ts";
-import { randomKey } from "./note-keys.ts";
+import { createRandomKey } from "./note-keys.ts";
 
 const seed = (byte: number): Uint8Array<ArrayBuffer> => new Uint8Array(32).fill(byte);
 const audit = noteKeyPair("svc.test/audit/0", seed(40));
 
-export const worldSecret = randomKey(3);
+export const worldSecret = createRandomKey(3);
 
 export const testVars: Readonly<Record<string, string>> = {
   ENVIRONMENT: "development",
@@ -18,8 +18,8 @@ export const testVars: Readonly<Record<string, string>> = {
   MCP_URL: "http://svc.test/mcp",
   APP_URL: "http://svc.test",
   LEDGER_ORIGIN: "ledger.svc.test/ledger/test",
-  MASTER_KEYS: `1:${randomKey(1)}`,
-  INDEX_KEY: randomKey(2),
+  MASTER_KEYS: `1:${createRandomKey(1)}`,
+  INDEX_KEY: createRandomKey(2),
   ISSUER_KEY: worldSecret,
   LEDGER_KEY: noteKeyPair("ledger.svc.test/ledger/test", seed(21)).secret,
   LEDGER_WITNESS_KEY: noteKeyPair("ledger.svc.test/witness", seed(22), keyKinds.witness).secret,

@@ -3,12 +3,12 @@
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 
-const h = (...parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(hash("sha256", Buffer.concat(parts), "buffer"));
+const sha256 = (...parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(hash("sha256", Buffer.concat(parts), "buffer"));
 
-export const naiveLeaf = (entry: Uint8Array): Uint8Array => h(new Uint8Array([0]), entry);
+export const naiveLeaf = (entry: Uint8Array): Uint8Array => sha256(new Uint8Array([0]), entry);
 
 /** The largest power of two below n. */
-const split = (n: number): number => {
+const largestPowerOfTwoBelow = (n: number): number => {
   let k = 1;
   while (k * 2 < n) k *= 2;
   return k;
@@ -21,11 +21,11 @@ const split = (n: number): number => {
 export const naiveRoots = (leaves: readonly Uint8Array[]): ((from: number, to: number) => Uint8Array) => {
   const known = new Map<number, Uint8Array>();
   const rootOf = (from: number, to: number): Uint8Array => {
-    if (from === to) return h();
+    if (from === to) return sha256();
     if (to - from === 1) return leaves[from] as Uint8Array;
     const range = from * (leaves.length + 1) + to; // a number of its own for each two
-    const middle = from + split(to - from);
-    const root = known.get(range) ?? h(new Uint8Array([1]), rootOf(from, middle), rootOf(middle, to));
+    const middle = from + largestPowerOfTwoBelow(to - from);
+    const root = known.get(range) ?? sha256(new Uint8Array([1]), rootOf(from, middle), rootOf(middle, to));
     known.set(range, root);
     return root;
   };
@@ -38,7 +38,7 @@ export const naiveRoot = (leaves: readonly Uint8Array[], from = 0, to = leaves.l
 /** PATH(m, D[n]) (RFC 6962, 2.1.1). */
 export const naiveInclusion = (m: number, leaves: readonly Uint8Array[]): Uint8Array[] => {
   if (leaves.length <= 1) return [];
-  const k = split(leaves.length);
+  const k = largestPowerOfTwoBelow(leaves.length);
   return m < k
     ? [...naiveInclusion(m, leaves.slice(0, k)), naiveRoot(leaves.slice(k))]
     : [...naiveInclusion(m - k, leaves.slice(k)), naiveRoot(leaves.slice(0, k))];
@@ -46,7 +46,7 @@ export const naiveInclusion = (m: number, leaves: readonly Uint8Array[]): Uint8A
 
 const subproof = (m: number, leaves: readonly Uint8Array[], complete: boolean): Uint8Array[] => {
   if (m === leaves.length) return complete ? [] : [naiveRoot(leaves)];
-  const k = split(leaves.length);
+  const k = largestPowerOfTwoBelow(leaves.length);
   return m <= k
     ? [...subproof(m, leaves.slice(0, k), complete), naiveRoot(leaves.slice(k))]
     : [...subproof(m - k, leaves.slice(k), false), naiveRoot(leaves.slice(0, k))];

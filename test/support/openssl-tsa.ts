@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** What `openssl version` says; null where there is no such command that can time-stamp. */
-export const opensslVersion = (): string | null => {
+export const findOpensslVersion = (): string | null => {
   const { status, stdout } = spawnSync("openssl", ["version"], { encoding: "utf8" });
   return status === 0 && /^OpenSSL (?:1\.1|[3-9])/.test(stdout) ? stdout.trim() : null;
 };
@@ -27,7 +27,7 @@ export interface TsaOptions {
   readonly certificateHash?: "sha1" | "sha256" | "sha512";
 }
 
-const config = ({ digest = "sha256", certificateHash = "sha256" }: TsaOptions): string => `
+const buildConfig = ({ digest = "sha256", certificateHash = "sha256" }: TsaOptions): string => `
 [tsa]
 default_tsa = authority
 [authority]
@@ -51,7 +51,7 @@ export class OpensslTsa {
   readonly #folder = mkdtempSync(join(tmpdir(), "svc-tsa-"));
 
   constructor(options: TsaOptions) {
-    this.#write("tsa.cnf", config(options));
+    this.#write("tsa.cnf", buildConfig(options));
     this.#write("extensions.cnf", "extendedKeyUsage = critical, timeStamping\nkeyUsage = critical, digitalSignature\n");
     this.#run("genpkey", ...keyOptions["EC P-256"], "-out", "ca.key");
     this.#run("req", "-x509", "-new", "-key", "ca.key", "-subj", "/O=Test/CN=Test root", "-days", "30", "-out", "ca.pem");

@@ -4,32 +4,32 @@ import { env } from "cloudflare:workers";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
 import { capturePolicies } from "../../workers/background/policy-capture.ts";
-import { platformOf, type Platform } from "../../workers/services.ts";
-import { databaseOf } from "../../storage/database.ts";
-import { get, submission, world } from "./world.ts";
-import { changedServices } from "./changed-services.ts";
+import { getPlatform, type Platform } from "../../workers/services.ts";
+import { openDatabase } from "../../storage/database.ts";
+import { getWithKey, buildSubmission, world } from "./world.ts";
+import { createServicesWith } from "./changed-services.ts";
 
 /** This isolate's platform, its clock moved by `ms`, and whatever else a test changes. */
-export const platformAt = async (ms = 0, changes: Partial<Platform> = {}): Promise<Platform> => {
-  const platform = await platformOf(env as unknown as Env);
+export const createPlatformAt = async (ms = 0, changes: Partial<Platform> = {}): Promise<Platform> => {
+  const platform = await getPlatform(env as unknown as Env);
   return { ...platform, clock: () => platform.clock() + ms, ...changes };
 };
 
-const execution = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} } as unknown as ExecutionContext;
+const executionContext = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} } as unknown as ExecutionContext;
 
 /** One certificate of the business that owns example.com, issued on `https://<host>/quote` or another page, and waiting. */
-export const waitingAt = async (host: string, page = "/quote?name=pat", ms = 0): Promise<string> => {
+export const issueWaitingCertificate = async (host: string, page = "/quote?name=pat", ms = 0): Promise<string> => {
   const request = new Request("http://svc.test/v1/consent", {
     method: "POST",
     headers: { "content-type": "text/plain", origin: `https://${host}` },
-    body: JSON.stringify({ ...submission(world.acme), page_url: new URL(page, `https://${host}`).href }),
+    body: JSON.stringify({ ...buildSubmission(world.acme), page_url: new URL(page, `https://${host}`).href }),
   });
-  const platform = await platformAt(ms);
+  const platform = await createPlatformAt(ms);
   // Nothing follows the answer: no home for the relay to work in, no audit log to notify, no queue.
-  const homes = { ...platform.homes, all: () => [] };
+  const homes = { ...platform.shards, all: () => [] };
   const config = { ...platform.config, auditKeys: new Map() };
-  const diesAfterAnswer = changedServices(platform, { homes, config, notifyAnchoring: async () => {}, afterAnswer: () => {} });
-  const response = await buildApp(diesAfterAnswer).fetch(request, env, execution);
+  const diesAfterAnswer = createServicesWith(platform, { shards: homes, config, requestAnchoring: async () => {}, waitUntil: () => {} });
+  const response = await buildApp(diesAfterAnswer).fetch(request, env, executionContext);
   const { data } = (await response.json()) as { data: { cert_id: string } };
   if (response.status !== 201) throw new Error(`not issued: ${response.status}`);
   return data.cert_id;
@@ -37,9 +37,9 @@ export const waitingAt = async (host: string, page = "/quote?name=pat", ms = 0):
 
 /** One run of the relay `ms` from now; its clock stands still, so that only what is due then is due. */
 export const runCapture = async (ms = 0, changes: Partial<Platform> = {}): Promise<void> => {
-  const platform = await platformAt();
+  const platform = await createPlatformAt();
   const now = platform.clock() + ms;
-  await capturePolicies({ ...platform, clock: () => now, ...changes }, databaseOf(env.DB));
+  await capturePolicies({ ...platform, clock: () => now, ...changes }, openDatabase(env.DB));
 };
 
 export interface ShownPolicy {
@@ -52,17 +52,19 @@ export interface ShownPolicy {
 }
 
 /** What the public verify endpoint says about a certificate's policies. */
-export const shown = async (certId: string): Promise<{ readonly status: string; readonly policies: readonly ShownPolicy[] }> => {
-  const { body } = await get(`/v1/certs/${certId}/verify`);
+export const getPublicPolicies = async (
+  certId: string,
+): Promise<{ readonly status: string; readonly policies: readonly ShownPolicy[] }> => {
+  const { body } = await getWithKey(`/v1/certs/${certId}/verify`);
   return { status: body.data.policies_status, policies: body.data.policies };
 };
 
 /** The owner's view, with the texts. */
-export const shownWithText = async (certId: string): Promise<readonly ShownPolicy[]> =>
-  (await get(`/v1/certs/${certId}`, world.acme.keys.live)).body.data.policies;
+export const getPoliciesWithText = async (certId: string): Promise<readonly ShownPolicy[]> =>
+  (await getWithKey(`/v1/certs/${certId}`, world.acme.keys.live)).body.data.policies;
 
 /** Rows of a query, for what no door shows. */
-export const rowsOf = async <T = Record<string, unknown>>(sql: string, ...bound: readonly unknown[]): Promise<readonly T[]> =>
+export const queryRows = async <T = Record<string, unknown>>(sql: string, ...bound: readonly unknown[]): Promise<readonly T[]> =>
   (
     await env.DB.prepare(sql)
       .bind(...bound)

@@ -2,21 +2,21 @@
 import { env } from "cloudflare:workers";
 import { sha256Hex } from "../../core/hash.ts";
 import type { BusinessId } from "../../core/ids.ts";
-import { vaultOf } from "../../scripts/demo-world.ts";
-import { commitEvents, logs, playReceivers, register } from "./events.ts";
-import { json, signIn } from "./people.ts";
-import { as } from "./portal.ts";
-import { settled } from "./settled.ts";
-import { grant, person } from "./sharing.ts";
-import { call, consent, databaseContents, issue, serviceWith, submission, world } from "./world.ts";
+import { openVaultFromVars } from "../../scripts/demo-world.ts";
+import { commitEvents, eventSequences, mockReceivers, registerEndpoint } from "./events.ts";
+import { buildJsonRequest, signIn } from "./people.ts";
+import { callPortal } from "./portal.ts";
+import { waitUntilSettled } from "./background-work.ts";
+import { grantShare, signInPerson } from "./sharing.ts";
+import { call, submitConsent, readDatabaseContents, issueCertificate, createServiceCall, buildSubmission, world } from "./world.ts";
 
 /** Nobody is somebody too: without a cookie. The stranger owns another business. */
 export const roles = ["nobody", "consumer", "stranger", "member", "owner"] as const;
 export type Role = (typeof roles)[number];
-export type Cast = Readonly<Record<Role, { readonly cookie: string }>>;
+export type PortalCast = Readonly<Record<Role, { readonly cookie: string }>>;
 
 /** With limits that no table reaches. */
-export const patient = serviceWith({
+export const callWithoutLimits = createServiceCall({
   LIMIT_SESSION: "100000/60",
   LIMIT_WEBHOOK_CALLS: "100000/60",
   LIMIT_DOMAIN_CHECKS_PER_BUSINESS: "100000/60",
@@ -24,8 +24,8 @@ export const patient = serviceWith({
   LIMIT_SANDBOX_CLOCK: "100000/60",
 });
 
-export const gather = async (): Promise<Cast> => {
-  const cast: Cast = {
+export const signInCast = async (): Promise<PortalCast> => {
+  const cast: PortalCast = {
     nobody: { cookie: "" },
     consumer: await signIn(world.consumerEmail, "consumer"),
     stranger: await signIn(world.otherOwnerEmail),
@@ -34,13 +34,13 @@ export const gather = async (): Promise<Cast> => {
   };
   // The first use of a session in a day is noted.
   for (const role of roles) await call("/v1/auth/session", { headers: cast[role] });
-  await settled();
+  await waitUntilSettled();
   return cast;
 };
 
 /** The outside world: every receiver is content, and the payment provider opens its page. */
-export const playOutside = (): void => {
-  playReceivers(({ url }) =>
+export const mockOutsideWorld = (): void => {
+  mockReceivers(({ url }) =>
     new URL(url).hostname === "api.stripe.com"
       ? Response.json({ id: "cs_test", object: "checkout.session", url: "https://checkout.stripe.com/c/pay/cs_test" })
       : new Response(null, { status: 200 }),
@@ -51,39 +51,40 @@ export const playOutside = (): void => {
 export type Records = Readonly<Record<string, string>>;
 
 /** Needs `playOutside`: an endpoint is called. */
-export const recordsOfAcme = async ({ owner }: Cast): Promise<Records> => {
-  const made = async (path: string, sent: unknown): Promise<Record<string, string>> => (await as(owner, "POST", path, sent)).body.data;
-  const { cert_id } = await issue();
+export const createAcmeRecords = async ({ owner }: PortalCast): Promise<Records> => {
+  const made = async (path: string, sent: unknown): Promise<Record<string, string>> =>
+    (await callPortal(owner, "POST", path, sent)).body.data;
+  const { cert_id } = await issueCertificate();
   await call(`/v1/certs/${cert_id}/withdrawals`, {
-    ...json({ method: "phone", received_at: new Date().toISOString() }, { authorization: `Bearer ${world.acme.keys.live}` }),
+    ...buildJsonRequest({ method: "phone", received_at: new Date().toISOString() }, { authorization: `Bearer ${world.acme.keys.live}` }),
   });
   const business = world.acme.id as BusinessId;
-  const { id: webhook_id } = await register(business, "https://hook1.merchant-tests.com/in");
+  const { id: webhook_id } = await registerEndpoint(business, "https://hook1.merchant-tests.com/in");
   await commitEvents(business, 1);
-  await logs.getByName(business).drain();
-  const { events } = await logs.getByName(business).page(0, 500, null);
-  const deliveries = await logs.getByName(business).deliveries(webhook_id, 100, null);
-  const refused = await consent({ ...submission(), page_url: "https://shop.elsewhere.example/" });
+  await eventSequences.getByName(business).drain();
+  const { events } = await eventSequences.getByName(business).listEvents(0, 500, null);
+  const deliveries = await eventSequences.getByName(business).listDeliveries(webhook_id, 100, null);
+  const refused = await submitConsent({ ...buildSubmission(), page_url: "https://shop.elsewhere.example/" });
   const records = {
     cert_id,
     webhook_id,
     delivery_id: deliveries?.deliveries[0]?.id as string,
     seq: String(events[0]?.seq),
-    share_id: (await grant(await person())).share.id as string,
+    share_id: (await grantShare(await signInPerson())).share.id as string,
     domain_id: (await made("/domains", { domain: "roles.example" })).id as string,
     key_id: (await made("/keys", { name: "Roles" })).id as string,
     member_id: (await made("/members", { email: "invited@roles.example", role: "member" })).id as string,
     token_id: (await made("/agent-token", { name: "Roles" })).id as string,
     request_id: refused.body.request_id as string,
   };
-  await settled();
+  await waitUntilSettled();
   return records;
 };
 
 /** The rows of the database that name the business or one of these records. */
-export const rowsOf = async (records: Records): Promise<readonly string[]> => {
+export const listRecordRows = async (records: Records): Promise<readonly string[]> => {
   const marks = [world.acme.id, world.acme.chain, ...Object.values(records).filter((id) => id.includes("_"))];
-  const tables = Object.entries(await databaseContents());
+  const tables = Object.entries(await readDatabaseContents());
   return tables.flatMap(([table, rows]) =>
     (JSON.parse(rows) as unknown[])
       .map((row) => `${table} ${JSON.stringify(row)}`)
@@ -92,7 +93,7 @@ export const rowsOf = async (records: Records): Promise<readonly string[]> => {
 };
 
 /** What a page of this person's holds in a form to this address: so that a form is refused for who sends it, and for nothing else. */
-export const formTokenOf = async ({ cookie }: { readonly cookie: string }, path: string): Promise<string> => {
+export const getFormToken = async ({ cookie }: { readonly cookie: string }, path: string): Promise<string> => {
   const session = cookie.slice(cookie.indexOf("=") + 1);
-  return (await vaultOf(env as unknown as Record<string, unknown>)).linkToken(`portal form\n${sha256Hex(session)}\n${path}`);
+  return (await openVaultFromVars(env as unknown as Record<string, unknown>)).linkToken(`portal form\n${sha256Hex(session)}\n${path}`);
 };

@@ -1,11 +1,11 @@
 // The portal in tests, as a browser without script uses it: pages are read, forms are sent with everything that stands in them.
 import { DomUtils, parseDocument } from "htmlparser2";
 import { read, words, type ReadPage } from "../pages/page.ts";
-import { call, type Answer } from "./world.ts";
+import { call, type TestResponse } from "./world.ts";
 
 type Fields = Readonly<Record<string, string>>;
 
-const sent = (cookie: string, fields: Fields, headers: Fields): RequestInit => ({
+const buildFormPost = (cookie: string, fields: Fields, headers: Fields): RequestInit => ({
   method: "POST",
   headers: { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin", cookie, ...headers },
   body: new URLSearchParams(fields).toString(),
@@ -13,7 +13,7 @@ const sent = (cookie: string, fields: Fields, headers: Fields): RequestInit => (
 });
 
 /** What stands in a form of the page: hidden fields, what is filled in, what is ticked. */
-export const standingIn = ({ document }: ReadPage, action: string): Fields => {
+export const parseFormFields = ({ document }: ReadPage, action: string): Fields => {
   const form = DomUtils.getElementsByTagName("form", document).find(({ attribs }) => attribs.action === action);
   if (form === undefined) throw new Error(`no form to ${action} in: ${words(document).slice(0, 2_000)}`);
   const inputs = DomUtils.getElementsByTagName("input", form).filter(({ attribs }) => attribs.type !== "checkbox" || "checked" in attribs);
@@ -24,16 +24,16 @@ export interface Member {
   readonly cookie: string;
 }
 
-export const open = ({ cookie }: Member, path: string): Promise<ReadPage> => read(path, { headers: { cookie }, redirect: "manual" });
+export const openPage = ({ cookie }: Member, path: string): Promise<ReadPage> => read(path, { headers: { cookie }, redirect: "manual" });
 
 /** A form as it stands on `from`, with these fields filled in. */
-export const send = async (member: Member, from: string, action: string, fields: Fields = {}): Promise<Answer> =>
-  call(action, sent(member.cookie, { ...standingIn(await open(member, from), action), ...fields }, {}));
+export const submitForm = async (member: Member, from: string, action: string, fields: Fields = {}): Promise<TestResponse> =>
+  call(action, buildFormPost(member.cookie, { ...parseFormFields(await openPage(member, from), action), ...fields }, {}));
 
 /** Whatever somebody sends who did not take it off the page. */
-export const post = ({ cookie }: Member, action: string, fields: Fields = {}, headers: Fields = {}): Promise<Answer> =>
-  call(action, sent(cookie, fields, headers));
+export const postForm = ({ cookie }: Member, action: string, fields: Fields = {}, headers: Fields = {}): Promise<TestResponse> =>
+  call(action, buildFormPost(cookie, fields, headers));
 
-export const parsed = (answer: Answer): ReadPage => ({ ...answer, document: parseDocument(answer.text) });
-export const said = (answer: Answer): string => words(parsed(answer).document);
-export const to = ({ status, headers }: Answer): string => `${status} ${headers.get("location") ?? ""}`.trim();
+export const parsePage = (answer: TestResponse): ReadPage => ({ ...answer, document: parseDocument(answer.text) });
+export const getPageText = (answer: TestResponse): string => words(parsePage(answer).document);
+export const describeRedirect = ({ status, headers }: TestResponse): string => `${status} ${headers.get("location") ?? ""}`.trim();

@@ -1,25 +1,25 @@
 // The portal as its people use it: requests with a session, and businesses that tests sign up for themselves.
 import { env } from "cloudflare:workers";
-import { codeFor, cookieOf, forgetCodes, giveCode, json } from "./people.ts";
+import { findEmailCode, getCookie, clearCodes, submitEmailCode, buildJsonRequest } from "./people.ts";
 import type { StubWeb } from "./stub-web.ts";
-import { call, type Answer, type Call } from "./world.ts";
+import { call, type TestResponse, type Call } from "./world.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 export interface Person {
   readonly cookie: string;
 }
 
-export const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
+export const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 
 /** A portal route by its path below /v1/business/portal. */
-export const as = (
+export const callPortal = (
   person: Person | null,
   method: Method,
   path: string,
   body?: unknown,
   headers: Record<string, string> = {},
   service: Call = call,
-): Promise<Answer> =>
+): Promise<TestResponse> =>
   service(`/v1/business/portal${path}`, {
     method,
     headers: {
@@ -30,33 +30,40 @@ export const as = (
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 
-export const signUp = (email: string, more: object = {}, service: Call = call, headers: Record<string, string> = {}): Promise<Answer> =>
-  service("/v1/business/signup", json({ business_name: "Fresh Roofs LLC", email, ...more }, headers));
+export const signUp = (
+  email: string,
+  more: object = {},
+  service: Call = call,
+  headers: Record<string, string> = {},
+): Promise<TestResponse> => service("/v1/business/signup", buildJsonRequest({ business_name: "Fresh Roofs LLC", email, ...more }, headers));
 
 /** Signs up, proves the address, and answers with the owner's cookie and the ids. */
-export const newBusiness = async (email: string, more: object = {}): Promise<Person & { readonly id: string; readonly userId: string }> => {
-  await forgetCodes();
+export const signUpBusiness = async (
+  email: string,
+  more: object = {},
+): Promise<Person & { readonly id: string; readonly userId: string }> => {
+  await clearCodes();
   const asked = await signUp(email, more);
   if (asked.status !== 201) throw new Error(`not signed up: ${asked.text}`);
-  const signedIn = await giveCode(email, await codeFor(email), "business");
+  const signedIn = await submitEmailCode(email, await findEmailCode(email), "business");
   if (signedIn.status !== 200) throw new Error(`not signed in: ${signedIn.text}`);
-  return { cookie: cookieOf(signedIn), id: asked.body.data.business.id, userId: signedIn.body.data.user.id };
+  return { cookie: getCookie(signedIn), id: asked.body.data.business.id, userId: signedIn.body.data.user.id };
 };
 
 /** Claims a domain and proves it by its file, on a web that tests play. */
-export const proveDomain = async (person: Person, domain: string, web: StubWeb): Promise<void> => {
-  const { id, token } = (await as(person, "POST", "/domains", { domain })).body.data as { id: string; token: string };
+export const verifyDomain = async (person: Person, domain: string, web: StubWeb): Promise<void> => {
+  const { id, token } = (await callPortal(person, "POST", "/domains", { domain })).body.data as { id: string; token: string };
   web.resolve(domain, ["93.184.215.14"]);
   web.serve(
     `https://${domain}/.well-known/svc-verification.txt`,
     () => new Response(`svc-verify=${token}`, { headers: { "content-type": "text/plain" } }),
   );
-  const proved = await as(person, "POST", `/domains/${id}/verify`, { method: "well_known" });
+  const proved = await callPortal(person, "POST", `/domains/${id}/verify`, { method: "well_known" });
   if (proved.status !== 200) throw new Error(`not proved: ${proved.text}`);
 };
 
 /** The types of a business's audit entries, oldest first. */
-export const entriesOf = async (businessId: string): Promise<readonly string[]> => {
+export const listAuditEntryTypes = async (businessId: string): Promise<readonly string[]> => {
   const { results } = await env.DB.prepare(
     "SELECT o.type FROM audit_outbox o JOIN businesses b ON b.audit_chain = o.chain WHERE b.id = ? ORDER BY o.ord",
   )

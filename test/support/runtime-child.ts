@@ -1,11 +1,11 @@
 // Runs the service in a process of its own, so that a test can kill all of it at once. Arguments: state folder, folder of
 // the bundle. Prints the address when it listens.
 import { type D1Like, startRuntime } from "../../scripts/local-runtime.ts";
-import { demoWorld, seedDemo } from "../../scripts/demo-world.ts";
+import { createDemoWorld, seedDemo } from "../../scripts/demo-world.ts";
 import { testVars, worldSecret } from "./local-vars.ts";
 
-const [stateDir, bundledIn] = process.argv.slice(2);
-if (stateDir === undefined || bundledIn === undefined) throw new Error("usage: runtime-child <state folder> <bundle folder>");
-const seed = (db: D1Like): Promise<void> => seedDemo(db, demoWorld(worldSecret), Date.now());
-const runtime = await startRuntime({ port: 0, stateDir, bundledIn, vars: testVars, seed });
+const [stateDir, bundleDir] = process.argv.slice(2);
+if (stateDir === undefined || bundleDir === undefined) throw new Error("usage: runtime-child <state folder> <bundle folder>");
+const seed = (db: D1Like): Promise<void> => seedDemo(db, createDemoWorld(worldSecret), Date.now());
+const runtime = await startRuntime({ port: 0, stateDir, bundleDir, vars: testVars, seed });
 console.log(JSON.stringify({ url: runtime.url }));

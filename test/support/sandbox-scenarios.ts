@@ -1,57 +1,60 @@
 // An answer of each success and each refusal of test mode, for the description of the API to be held against.
 import { env } from "cloudflare:workers";
-import { bearerOf, bodyRefusals, changed, keyed, keyRefusals, twice, type Scenarios } from "./scenarios.ts";
-import { call, get, world } from "./world.ts";
+import { bearerHeader, listBodyRefusals, withHeaders, buildKeyedPost, listKeyRefusals, sendTwice, type Scenarios } from "./scenarios.ts";
+import { call, getWithKey, world } from "./world.ts";
 
 const { acme } = world;
 const testKey = acme.keys.sandbox;
-const clock = "/v1/sandbox/clock";
-const trigger = "/v1/sandbox/trigger";
-const reset = "/v1/sandbox/reset";
-const post = (at: string, body: unknown, key = testKey) => call(at, keyed(body, key));
-const made = async (type: string): Promise<string> => (await post(trigger, { type })).body.data.share.id;
+const clockPath = "/v1/sandbox/clock";
+const triggerPath = "/v1/sandbox/trigger";
+const resetPath = "/v1/sandbox/reset";
+const postWithTestKey = (at: string, body: unknown, key = testKey) => call(at, buildKeyedPost(body, key));
+const createSandboxShare = async (type: string): Promise<string> => (await postWithTestKey(triggerPath, { type })).body.data.share.id;
 
-const pastDue = async (at: string, body: unknown) => {
+const callPastDue = async (at: string, body: unknown) => {
   const become = (status: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, acme.id).run();
   await become("past_due");
   try {
-    return await post(at, body);
+    return await postWithTestKey(at, body);
   } finally {
     await become("active");
   }
 };
 
 const writeRefusals = (at: string, body: object, other: object): Scenarios => ({
-  ...keyRefusals(
+  ...listKeyRefusals(
     () => at,
     () => body,
     testKey,
   ),
-  ...bodyRefusals(() => at, bearerOf(testKey)),
-  sandbox_only: () => post(at, body, acme.keys.live),
-  subscription_past_due: () => pastDue(at, body),
-  idempotency_conflict: () => twice((sent, key) => call(at, changed(keyed(sent, testKey), key)), body, other),
+  ...listBodyRefusals(() => at, bearerHeader(testKey)),
+  sandbox_only: () => postWithTestKey(at, body, acme.keys.live),
+  subscription_past_due: () => callPastDue(at, body),
+  idempotency_conflict: () => sendTwice((sent, key) => call(at, withHeaders(buildKeyedPost(sent, testKey), key)), body, other),
 });
 
 export const sandboxScenarios: Record<string, Scenarios> = {
   readSandboxClock: {
-    200: () => get(clock, testKey),
-    ...keyRefusals(() => clock, undefined, testKey),
-    sandbox_only: () => get(clock, acme.keys.live),
+    200: () => getWithKey(clockPath, testKey),
+    ...listKeyRefusals(() => clockPath, undefined, testKey),
+    sandbox_only: () => getWithKey(clockPath, acme.keys.live),
   },
   moveSandboxClock: {
-    200: () => post(clock, { advance_seconds: 60 }),
-    ...writeRefusals(clock, { advance_seconds: 60 }, { advance_seconds: 61 }),
-    invalid_request: () => post(clock, {}),
+    200: () => postWithTestKey(clockPath, { advance_seconds: 60 }),
+    ...writeRefusals(clockPath, { advance_seconds: 60 }, { advance_seconds: 61 }),
+    invalid_request: () => postWithTestKey(clockPath, {}),
   },
   triggerSandboxEvent: {
-    200: () => post(trigger, { type: "consumer.updated.phone" }),
-    "200 of a named share": async () => post(trigger, { type: "share.revoked", share_id: await made("share.created") }),
-    ...writeRefusals(trigger, { type: "share.created" }, { type: "share.revoked" }),
-    invalid_request: () => post(trigger, {}),
-    not_found: () => post(trigger, { type: "share.revoked", share_id: "shr_00000000000000000000000000" }),
-    share_inactive: async () => post(trigger, { type: "share.renewed", share_id: await made("share.revoked") }),
-    cease_not_open: async () => post(trigger, { type: "business.ceased", share_id: await made("share.created") }),
+    200: () => postWithTestKey(triggerPath, { type: "consumer.updated.phone" }),
+    "200 of a named share": async () =>
+      postWithTestKey(triggerPath, { type: "share.revoked", share_id: await createSandboxShare("share.created") }),
+    ...writeRefusals(triggerPath, { type: "share.created" }, { type: "share.revoked" }),
+    invalid_request: () => postWithTestKey(triggerPath, {}),
+    not_found: () => postWithTestKey(triggerPath, { type: "share.revoked", share_id: "shr_00000000000000000000000000" }),
+    share_inactive: async () =>
+      postWithTestKey(triggerPath, { type: "share.renewed", share_id: await createSandboxShare("share.revoked") }),
+    cease_not_open: async () =>
+      postWithTestKey(triggerPath, { type: "business.ceased", share_id: await createSandboxShare("share.created") }),
     client_not_found: async () => {
       const rename = (from: string, to: string) =>
         env.DB.prepare("UPDATE clients SET environment = ? WHERE business_id = ? AND environment = ? AND id LIKE 'pc_test_%'")
@@ -59,15 +62,15 @@ export const sandboxScenarios: Record<string, Scenarios> = {
           .run();
       await rename("sandbox", "live");
       try {
-        return await post(trigger, { type: "share.created" });
+        return await postWithTestKey(triggerPath, { type: "share.created" });
       } finally {
         await rename("live", "sandbox");
       }
     },
   },
   resetSandbox: {
-    200: () => post(reset, {}),
-    ...writeRefusals(reset, {}, { other: true }),
-    invalid_request: () => call(reset, { ...keyed({}, testKey), body: "{" }),
+    200: () => postWithTestKey(resetPath, {}),
+    ...writeRefusals(resetPath, {}, { other: true }),
+    invalid_request: () => call(resetPath, { ...buildKeyedPost({}, testKey), body: "{" }),
   },
 };

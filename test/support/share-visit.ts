@@ -19,11 +19,11 @@ export interface ShareVisit {
   /** Presses the button and gives the window that opens. */
   readonly openSheet: () => Promise<Page>;
   /** Waits for the nth event of a type. */
-  readonly heard: (type: string, count?: number) => Promise<HeardEvent>;
+  readonly waitForEvent: (type: string, count?: number) => Promise<HeardEvent>;
   readonly close: () => Promise<void>;
 }
 
-export const button = ".svc-share button";
+export const shareButtonSelector = ".svc-share button";
 
 export const shareForm = `<form id="lead" action="/thanks" method="post">
 <label>First name <input name="first_name"></label> <label>Last name <input name="last_name"></label>
@@ -31,7 +31,7 @@ export const shareForm = `<form id="lead" action="/thanks" method="post">
 
 export type Attributes = Readonly<Record<string, string | undefined>>;
 
-export const shareTag = (service: string, attributes: Attributes = {}): string => {
+export const renderShareTag = (service: string, attributes: Attributes = {}): string => {
   const all: Attributes = {
     "data-client-id": "pc_test_00share",
     "data-mode": "share",
@@ -48,10 +48,10 @@ export const sharePage = (
   fake: FakeService,
   { attributes = {}, body = shareForm, lang = "en" }: { attributes?: Attributes; body?: string; lang?: string } = {},
 ): string =>
-  `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>Quote</title></head><body><main><h1>Quote</h1>${body}${shareTag(fake.service, attributes)}</main></body></html>`;
+  `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>Quote</title></head><body><main><h1>Quote</h1>${body}${renderShareTag(fake.service, attributes)}</main></body></html>`;
 
 /** Keeps what the pages of a context hear from now on, in any loading of them. */
-export const hearEvents = async (context: BrowserContext, events: HeardEvent[]): Promise<void> => {
+export const recordEvents = async (context: BrowserContext, events: HeardEvent[]): Promise<void> => {
   await context.exposeBinding("svcHeard", ({ page }, said: Omit<HeardEvent, "page">) => {
     events.push({ ...said, page });
   });
@@ -75,7 +75,7 @@ export const visitShare = async (
   const warnings: string[] = [];
   if (given === undefined) {
     await context.clock.install(); // it goes on by itself, until `quietly` puts it forward
-    await hearEvents(context, events);
+    await recordEvents(context, events);
     if (before !== "") await context.addInitScript(before);
   }
   const page = await context.newPage();
@@ -102,16 +102,16 @@ export const visitShare = async (
     errors,
     warnings,
     openSheet: async () => {
-      const [sheet] = await Promise.all([context.waitForEvent("page"), page.click(button)]);
+      const [sheet] = await Promise.all([context.waitForEvent("page"), page.click(shareButtonSelector)]);
       return sheet;
     },
-    heard,
+    waitForEvent: heard,
     close: () => context.close(),
   };
 };
 
 /** Waits until a window has closed itself; in Firefox that breaks off the click it follows from. */
-export const closedBy = async (sheet: Page, act: () => Promise<unknown>): Promise<void> => {
+export const waitUntilClosed = async (sheet: Page, act: () => Promise<unknown>): Promise<void> => {
   const cutShort = (error: unknown): void => {
     if (!sheet.isClosed()) throw error;
   };
@@ -119,7 +119,7 @@ export const closedBy = async (sheet: Page, act: () => Promise<unknown>): Promis
 };
 
 /** What stands in the form. */
-export const formValues = (page: Page, selector = "#lead"): Promise<Record<string, string>> =>
+export const readFormValues = (page: Page, selector = "#lead"): Promise<Record<string, string>> =>
   page.evaluate(
     (wanted) =>
       Object.fromEntries(
@@ -128,13 +128,13 @@ export const formValues = (page: Page, selector = "#lead"): Promise<Record<strin
     selector,
   );
 
-export const filled = { first_name: "Pat", last_name: "Sample", email: "pat@example.com", phone: "+12025550123" };
+export const filledValues = { first_name: "Pat", last_name: "Sample", email: "pat@example.com", phone: "+12025550123" };
 
 /**
  * As if longer had passed than everything the page might still do by itself: its poll and the second it gives an answer. What that
  * asks of anybody has arrived a moment later.
  */
-export const quietly = async ({ context }: Pick<ShareVisit, "context">): Promise<void> => {
+export const assertNoErrors = async ({ context }: Pick<ShareVisit, "context">): Promise<void> => {
   await context.clock.runFor(1_500);
   await new Promise((resolve) => setTimeout(resolve, 100));
 };
@@ -143,7 +143,7 @@ export const quietly = async ({ context }: Pick<ShareVisit, "context">): Promise
  * A press within half a second of the window coming up is taken for one that was meant for the page below. Of a page whose context has
  * a clock that can be put forward.
  */
-export const settle = async (page: Page): Promise<void> => {
+export const waitUntilSettled = async (page: Page): Promise<void> => {
   await page.waitForLoadState(); // its script has noted when it came up
   await page.waitForTimeout(100); // and when it got the focus
   await page.clock.runFor(500);

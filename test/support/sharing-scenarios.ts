@@ -5,59 +5,68 @@ import { vi } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
 import type { Platform } from "../../workers/services.ts";
-import { mailsTo, signIn } from "./people.ts";
+import { listMailTo, signIn } from "./people.ts";
 import {
-  answerOf,
-  bodyRefusals,
-  bug,
-  changed,
-  crowded,
-  keyed,
-  bearerOf,
-  keyRefusals,
-  outage,
-  outages,
-  twice,
+  callWith,
+  listBodyRefusals,
+  createFaultyPlatform,
+  withHeaders,
+  createRateLimitedPlatform,
+  buildKeyedPost,
+  bearerHeader,
+  listKeyRefusals,
+  createOutagePlatform,
+  listOutages,
+  sendTwice,
   type Scenarios,
 } from "./scenarios.ts";
-import { decision, freshVerifier, grant, person, redeem, values, type Grant, type SignedPerson } from "./sharing.ts";
-import { jsonPost } from "./withdrawing.ts";
-import { call, get, origin, world, type Answer } from "./world.ts";
+import {
+  buildDecision,
+  createVerifier,
+  grantShare,
+  signInPerson,
+  redeemCode,
+  contactValues,
+  type Grant,
+  type SignedPerson,
+} from "./sharing.ts";
+import { buildJsonPost } from "./withdrawal.ts";
+import { call, getWithKey, origin, world, type TestResponse } from "./world.ts";
 
 const { acme, examples } = world;
-const noShare = "shr_00000000000000000000000000";
+const missingShareId = "shr_00000000000000000000000000";
 const unknownClient = "pc_live_00zzzzzzzzzzzzzzzzzzzzzzzz";
-const nobody = { cookie: `svc_session=ses_00${"A".repeat(43)}` };
+const unknownSession = { cookie: `svc_session=ses_00${"A".repeat(43)}` };
 
-let somebody: Promise<SignedPerson> | undefined;
+let sharedPerson: Promise<SignedPerson> | undefined;
 /** One person for all of it; each grant of theirs is a share of its own. */
-export const pat = (): Promise<SignedPerson> => {
-  somebody ??= person();
-  return somebody;
+export const getPat = (): Promise<SignedPerson> => {
+  sharedPerson ??= signInPerson();
+  return sharedPerson;
 };
-const granted = async (change: object = {}): Promise<Grant> => grant(await pat(), change);
-const sharedId = async (change: object = {}): Promise<string> => (await granted(change)).share.id;
-const stoppedId = async (): Promise<string> => {
-  const id = await sharedId();
-  await (await pat()).post(`/v1/shares/${id}/revoke`, { reason: "Found another provider" });
+const createGrant = async (change: object = {}): Promise<Grant> => grantShare(await getPat(), change);
+const createShareId = async (change: object = {}): Promise<string> => (await createGrant(change)).share.id;
+const createRevokedShareId = async (): Promise<string> => {
+  const id = await createShareId();
+  await (await getPat()).post(`/v1/shares/${id}/revoke`, { reason: "Found another provider" });
   return id;
 };
-const ceasedId = async (): Promise<string> => {
-  const id = await stoppedId();
-  await call(`/v1/shares/${id}/cease-ack`, keyed({ note: "Done", acknowledged_by: "Privacy team", actions: ["removed"] }));
+const createCeasedShareId = async (): Promise<string> => {
+  const id = await createRevokedShareId();
+  await call(`/v1/shares/${id}/cease-ack`, buildKeyedPost({ note: "Done", acknowledged_by: "Privacy team", actions: ["removed"] }));
   return id;
 };
-const renewal = async (): Promise<{ readonly old: string; readonly id: string }> => {
-  const old = await sharedId({ disclosure_text: "We call you once." });
-  const renewed = await (await pat()).post(`/v1/me/shares/${old}/renew`, { consent: true, duration_days: 30 });
+const createRenewal = async (): Promise<{ readonly old: string; readonly id: string }> => {
+  const old = await createShareId({ disclosure_text: "We call you once." });
+  const renewed = await (await getPat()).post(`/v1/me/shares/${old}/renew`, { consent: true, duration_days: 30 });
   return { old, id: renewed.body.data.share.id };
 };
 /** When a share of one day has come to its end by itself. */
-const dayAfter: Partial<Platform> = { clock: () => Date.now() + 2 * dayMs };
-const dayShareId = (): Promise<string> => sharedId({ duration_days: 1 });
+const afterShareExpiry: Partial<Platform> = { clock: () => Date.now() + 2 * dayMs };
+const createOneDayShareId = (): Promise<string> => createShareId({ duration_days: 1 });
 
 /** While acme's account is in another state. */
-const inState = async (status: string, ask: () => Promise<Answer>): Promise<Answer> => {
+const withBusinessStatus = async (status: string, ask: () => Promise<TestResponse>): Promise<TestResponse> => {
   const become = (next: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(next, acme.id).run();
   await become(status);
   try {
@@ -67,27 +76,27 @@ const inState = async (status: string, ask: () => Promise<Answer>): Promise<Answ
   }
 };
 
-const asking = (change: Record<string, string> = {}): string => {
-  const { client_id, purpose, code_challenge } = decision(freshVerifier());
+const buildAuthorizePath = (change: Record<string, string> = {}): string => {
+  const { client_id, purpose, code_challenge } = buildDecision(createVerifier());
   const query = { client_id, origin, purpose, code_challenge, code_challenge_method: "S256", scope: "email phone?", ...change };
   return `/v1/authorize?${new URLSearchParams(query)}`;
 };
 /** A request that was checked, as whoever decides sends it on. */
-const checked = async (clientId: string) => {
-  const verifier = freshVerifier();
-  const asked = decision(verifier, { client_id: clientId });
-  const answer = await get(asking({ client_id: clientId, code_challenge: asked.code_challenge }));
+const createCheckedRequest = async (clientId: string) => {
+  const verifier = createVerifier();
+  const asked = buildDecision(verifier, { client_id: clientId });
+  const answer = await getWithKey(buildAuthorizePath({ client_id: clientId, code_challenge: asked.code_challenge }));
   return { verifier, asked: { ...asked, authorize_token: answer.body.data.authorize_token } };
 };
 const consentPath = "/v1/share/consent";
 const sandboxPath = "/v1/share/sandbox-consent";
-const decide = async (body: object): Promise<Answer> => (await pat()).post(consentPath, body);
-const trial = (change: object = {}) => decision(freshVerifier(), { client_id: acme.clients.sandbox, ...change });
-const tryOut = (body: object): Promise<Answer> => call(sandboxPath, jsonPost(body, { origin }));
+const postDecision = async (body: object): Promise<TestResponse> => (await getPat()).post(consentPath, body);
+const buildSandboxDecision = (change: object = {}) => buildDecision(createVerifier(), { client_id: acme.clients.sandbox, ...change });
+const postSandboxDecision = (body: object): Promise<TestResponse> => call(sandboxPath, buildJsonPost(body, { origin }));
 
-const redemption = async (change: object = {}): Promise<RequestInit> => {
-  const { code, verifier } = await granted();
-  return jsonPost({ code, code_verifier: verifier, client_id: acme.clients.live, ...change }, { origin });
+const buildRedemption = async (change: object = {}): Promise<RequestInit> => {
+  const { code, verifier } = await createGrant();
+  return buildJsonPost({ code, code_verifier: verifier, client_id: acme.clients.live, ...change }, { origin });
 };
 
 interface PersonCall {
@@ -95,40 +104,41 @@ interface PersonCall {
   readonly headers?: Record<string, string>;
   readonly changed?: Partial<Platform>;
 }
-export const asPat = async (method: string, at: string, { body, headers = {}, changed = {} }: PersonCall = {}): Promise<Answer> =>
-  answerOf(changed, at, {
+export const callAsPat = async (method: string, at: string, { body, headers = {}, changed = {} }: PersonCall = {}): Promise<TestResponse> =>
+  callWith(changed, at, {
     method,
-    headers: { ...(await pat()).headers, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+    headers: { ...(await getPat()).headers, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
     ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
 
 /** The refusals that all routes of a person share. */
-export const personRefusals = (method: string, at: () => string, body?: unknown): Scenarios => {
+export const listPersonRefusals = (method: string, at: () => string, body?: unknown): Scenarios => {
   const sent = body === undefined ? {} : { body };
   return {
-    unauthorized: () => asPat(method, at(), { ...sent, headers: nobody }),
-    forbidden: async () => asPat(method, at(), { ...sent, headers: await signIn(world.memberEmail) }),
-    rate_limited: () => asPat(method, at(), { ...sent, changed: crowded() }),
-    storage_unavailable: () => asPat(method, at(), { ...sent, changed: outage() }),
-    internal_error: () => asPat(method, at(), { ...sent, changed: bug() }),
+    unauthorized: () => callAsPat(method, at(), { ...sent, headers: unknownSession }),
+    forbidden: async () => callAsPat(method, at(), { ...sent, headers: await signIn(world.memberEmail) }),
+    rate_limited: () => callAsPat(method, at(), { ...sent, changed: createRateLimitedPlatform() }),
+    storage_unavailable: () => callAsPat(method, at(), { ...sent, changed: createOutagePlatform() }),
+    internal_error: () => callAsPat(method, at(), { ...sent, changed: createFaultyPlatform() }),
   };
 };
-export const unsafeRefusals = (method: string, at: () => string, body: unknown = {}): Scenarios => ({
-  ...personRefusals(method, at, body),
-  csrf_failed: () => asPat(method, at(), { body, headers: { origin: "https://elsewhere.example" } }),
-  payload_too_large: () => asPat(method, at(), { body: " ".repeat(256 * 1_024 + 1) }),
-  unsupported_media_type: () => asPat(method, at(), { body: "a=b", headers: { "content-type": "text/plain" } }),
+export const listUnsafeRefusals = (method: string, at: () => string, body: unknown = {}): Scenarios => ({
+  ...listPersonRefusals(method, at, body),
+  csrf_failed: () => callAsPat(method, at(), { body, headers: { origin: "https://elsewhere.example" } }),
+  payload_too_large: () => callAsPat(method, at(), { body: " ".repeat(256 * 1_024 + 1) }),
+  unsupported_media_type: () => callAsPat(method, at(), { body: "a=b", headers: { "content-type": "text/plain" } }),
 });
 
 const renewPath = (id: string): string => `/v1/me/shares/${id}/renew`;
-const renew = async (id: string, body: object = { consent: true }): Promise<Answer> => asPat("POST", renewPath(id), { body });
+const renewShare = async (id: string, body: object = { consent: true }): Promise<TestResponse> =>
+  callAsPat("POST", renewPath(id), { body });
 const revokePath = (id: string): string => `/v1/shares/${id}/revoke`;
 const ceasePath = (id: string): string => `/v1/shares/${id}/cease-ack`;
 
 /** What a grant refuses, whoever decides. */
-const grantRefusals = (send: (body: object) => Promise<Answer>, environment: "live" | "sandbox"): Scenarios => {
+const listGrantRefusals = (send: (body: object) => Promise<TestResponse>, environment: "live" | "sandbox"): Scenarios => {
   const with_ = (change: object, business: DemoBusiness = acme) =>
-    send(decision(freshVerifier(), { client_id: business.clients[environment], ...change }));
+    send(buildDecision(createVerifier(), { client_id: business.clients[environment], ...change }));
   return {
     invalid_request: () => with_({ consent: false }),
     client_not_found: () => with_({ client_id: unknownClient }),
@@ -137,9 +147,9 @@ const grantRefusals = (send: (body: object) => Promise<Answer>, environment: "li
     subscription_past_due: () => with_({}, examples.past_due),
     origin_mismatch: () => with_({ origin: "https://elsewhere.example" }),
     code_used: async () => {
-      const { verifier, asked } = await checked(acme.clients[environment]);
+      const { verifier, asked } = await createCheckedRequest(acme.clients[environment]);
       const { code } = (await send(asked)).body.data;
-      await redeem({ code, verifier }, { client_id: asked.client_id });
+      await redeemCode({ code, verifier }, { client_id: asked.client_id });
       return send(asked);
     },
   };
@@ -147,217 +157,237 @@ const grantRefusals = (send: (body: object) => Promise<Answer>, environment: "li
 
 export const sharingScenarios: Readonly<Record<string, Scenarios>> = {
   authorizeShare: {
-    200: () => get(asking()),
+    200: () => getWithKey(buildAuthorizePath()),
     "200 with everything": () =>
-      get(asking({ scope: "address, name?", state: "xyz", duration_days: "30", disclosure_text: "We call you once.", locale: "es" })),
-    "200 of a test client": () => get(asking({ client_id: acme.clients.sandbox })),
-    303: () => call(asking(), { headers: { "sec-fetch-mode": "navigate" }, redirect: "manual" }),
-    invalid_request: () => get(asking({ scope: "shoe_size" })),
-    client_not_found: () => get(asking({ client_id: unknownClient })),
-    business_suspended: () => get(asking({ client_id: examples.suspended.clients.live })),
-    business_inactive: () => get(asking({ client_id: examples.closed.clients.live })),
-    origin_mismatch: () => get(asking({ origin: "https://elsewhere.example" })),
-    ...outages(asking, {}),
+      getWithKey(
+        buildAuthorizePath({
+          scope: "address, name?",
+          state: "xyz",
+          duration_days: "30",
+          disclosure_text: "We call you once.",
+          locale: "es",
+        }),
+      ),
+    "200 of a test client": () => getWithKey(buildAuthorizePath({ client_id: acme.clients.sandbox })),
+    303: () => call(buildAuthorizePath(), { headers: { "sec-fetch-mode": "navigate" }, redirect: "manual" }),
+    invalid_request: () => getWithKey(buildAuthorizePath({ scope: "shoe_size" })),
+    client_not_found: () => getWithKey(buildAuthorizePath({ client_id: unknownClient })),
+    business_suspended: () => getWithKey(buildAuthorizePath({ client_id: examples.suspended.clients.live })),
+    business_inactive: () => getWithKey(buildAuthorizePath({ client_id: examples.closed.clients.live })),
+    origin_mismatch: () => getWithKey(buildAuthorizePath({ origin: "https://elsewhere.example" })),
+    ...listOutages(buildAuthorizePath, {}),
   },
   grantShare: {
-    201: () => decide(decision(freshVerifier(), { state: "xyz", scope: ["address", "name"], missing_ok: ["address"], duration_days: 1 })),
-    "201 of a request that was checked": async () => decide((await checked(acme.clients.live)).asked),
-    ...unsafeRefusals("POST", () => consentPath, decision(freshVerifier())),
-    ...grantRefusals(decide, "live"),
+    201: () =>
+      postDecision(
+        buildDecision(createVerifier(), { state: "xyz", scope: ["address", "name"], missing_ok: ["address"], duration_days: 1 }),
+      ),
+    "201 of a request that was checked": async () => postDecision((await createCheckedRequest(acme.clients.live)).asked),
+    ...listUnsafeRefusals("POST", () => consentPath, buildDecision(createVerifier())),
+    ...listGrantRefusals(postDecision, "live"),
     share_inactive: async () => {
-      const { asked } = await checked(acme.clients.live);
-      const { share } = (await decide(asked)).body.data;
-      await (await pat()).post(revokePath(share.id), {});
-      return decide(asked);
+      const { asked } = await createCheckedRequest(acme.clients.live);
+      const { share } = (await postDecision(asked)).body.data;
+      await (await getPat()).post(revokePath(share.id), {});
+      return postDecision(asked);
     },
     idempotency_conflict: async () => {
-      const { post } = await pat();
-      return twice((body, key) => post(consentPath, body, key), decision(freshVerifier()), decision(freshVerifier()));
+      const { post } = await getPat();
+      return sendTwice((body, key) => post(consentPath, body, key), buildDecision(createVerifier()), buildDecision(createVerifier()));
     },
   },
   grantSandboxShare: {
-    201: () => tryOut(trial()),
-    "201 of a person who lacks some": () => tryOut(trial({ persona: "minimal", missing_ok: ["phone"] })),
-    ...bodyRefusals(() => sandboxPath),
-    ...outages(() => sandboxPath, jsonPost(trial())),
-    ...grantRefusals(tryOut, "sandbox"),
-    sandbox_only: () => tryOut(decision(freshVerifier())),
-    idempotency_conflict: () => twice((body, key) => call(sandboxPath, jsonPost(body, key)), trial(), trial()),
+    201: () => postSandboxDecision(buildSandboxDecision()),
+    "201 of a person who lacks some": () => postSandboxDecision(buildSandboxDecision({ persona: "minimal", missing_ok: ["phone"] })),
+    ...listBodyRefusals(() => sandboxPath),
+    ...listOutages(() => sandboxPath, buildJsonPost(buildSandboxDecision())),
+    ...listGrantRefusals(postSandboxDecision, "sandbox"),
+    sandbox_only: () => postSandboxDecision(buildDecision(createVerifier())),
+    idempotency_conflict: () =>
+      sendTwice((body, key) => call(sandboxPath, buildJsonPost(body, key)), buildSandboxDecision(), buildSandboxDecision()),
   },
   redeemShare: {
-    200: async () => call("/v1/share/redeem", await redemption()),
-    "200 with nothing in a field": async () => redeem(await granted({ scope: ["email", "address"], missing_ok: ["address"] })),
+    200: async () => call("/v1/share/redeem", await buildRedemption()),
+    "200 with nothing in a field": async () => redeemCode(await createGrant({ scope: ["email", "address"], missing_ok: ["address"] })),
     "200 asked again": async () => {
-      const lost = changed(await redemption(), { "idempotency-key": crypto.randomUUID() });
+      const lost = withHeaders(await buildRedemption(), { "idempotency-key": crypto.randomUUID() });
       await call("/v1/share/redeem", lost);
       return call("/v1/share/redeem", lost);
     },
-    invalid_request: async () => call("/v1/share/redeem", await redemption({ code_verifier: "short" })),
-    code_invalid: async () => call("/v1/share/redeem", await redemption({ client_id: world.other.clients.live })),
-    pkce_mismatch: async () => call("/v1/share/redeem", await redemption({ code_verifier: freshVerifier() })),
+    invalid_request: async () => call("/v1/share/redeem", await buildRedemption({ code_verifier: "short" })),
+    code_invalid: async () => call("/v1/share/redeem", await buildRedemption({ client_id: world.other.clients.live })),
+    pkce_mismatch: async () => call("/v1/share/redeem", await buildRedemption({ code_verifier: createVerifier() })),
     business_suspended: async () => {
-      const asked = await redemption();
-      return inState("suspended", () => call("/v1/share/redeem", asked));
+      const asked = await buildRedemption();
+      return withBusinessStatus("suspended", () => call("/v1/share/redeem", asked));
     },
     business_inactive: async () => {
-      const asked = await redemption();
-      return inState("closed", () => call("/v1/share/redeem", asked));
+      const asked = await buildRedemption();
+      return withBusinessStatus("closed", () => call("/v1/share/redeem", asked));
     },
-    origin_mismatch: async () => call("/v1/share/redeem", changed(await redemption(), { origin: "https://other.example" })),
+    origin_mismatch: async () => call("/v1/share/redeem", withHeaders(await buildRedemption(), { origin: "https://other.example" })),
     code_used: async () => {
-      const made = await granted();
-      await redeem(made);
-      return redeem(made);
+      const made = await createGrant();
+      await redeemCode(made);
+      return redeemCode(made);
     },
     share_inactive: async () => {
-      const made = await granted();
-      await (await pat()).post(revokePath(made.share.id), {});
-      return redeem(made);
+      const made = await createGrant();
+      await (await getPat()).post(revokePath(made.share.id), {});
+      return redeemCode(made);
     },
     code_expired: async () => {
-      const made = await granted();
+      const made = await createGrant();
       vi.setSystemTime(Date.now() + minuteMs);
-      return redeem(made);
+      return redeemCode(made);
     },
-    ...bodyRefusals(() => "/v1/share/redeem"),
-    ...outages(
+    ...listBodyRefusals(() => "/v1/share/redeem"),
+    ...listOutages(
       () => "/v1/share/redeem",
-      jsonPost({ code: `ac_00${"A".repeat(43)}`, code_verifier: freshVerifier(), client_id: acme.clients.live }),
+      buildJsonPost({ code: `ac_00${"A".repeat(43)}`, code_verifier: createVerifier(), client_id: acme.clients.live }),
     ),
   },
   revokeShare: {
-    200: async () => asPat("POST", revokePath(await sharedId()), { body: { reason: "Found another provider" } }),
-    "200 without a body": async () => asPat("POST", revokePath(await sharedId())),
-    "200 a second time": async () => asPat("POST", revokePath(await stoppedId()), { body: {} }),
-    "200 of one that was acknowledged": async () => asPat("POST", revokePath(await ceasedId()), { body: {} }),
+    200: async () => callAsPat("POST", revokePath(await createShareId()), { body: { reason: "Found another provider" } }),
+    "200 without a body": async () => callAsPat("POST", revokePath(await createShareId())),
+    "200 a second time": async () => callAsPat("POST", revokePath(await createRevokedShareId()), { body: {} }),
+    "200 of one that was acknowledged": async () => callAsPat("POST", revokePath(await createCeasedShareId()), { body: {} }),
     "200 by the link": async () => {
-      const id = await sharedId();
-      const mails = await mailsTo((await pat()).email);
+      const id = await createShareId();
+      const mails = await listMailTo((await getPat()).email);
       const token = mails.map(({ text }) => new RegExp(`/stop/${id}#t=(\\S+)`).exec(text)?.[1]).find(Boolean);
-      return call(revokePath(id), jsonPost({ revoke_token: token }));
+      return call(revokePath(id), buildJsonPost({ revoke_token: token }));
     },
-    ...unsafeRefusals("POST", () => revokePath(noShare)),
-    invalid_request: () => asPat("POST", revokePath(noShare), { body: { reason: 1 } }),
-    not_found: () => asPat("POST", revokePath(noShare), { body: {} }),
-    share_inactive: async () => asPat("POST", revokePath(await dayShareId()), { body: {}, changed: dayAfter }),
+    ...listUnsafeRefusals("POST", () => revokePath(missingShareId)),
+    invalid_request: () => callAsPat("POST", revokePath(missingShareId), { body: { reason: 1 } }),
+    not_found: () => callAsPat("POST", revokePath(missingShareId), { body: {} }),
+    share_inactive: async () => callAsPat("POST", revokePath(await createOneDayShareId()), { body: {}, changed: afterShareExpiry }),
     idempotency_conflict: async () => {
-      const at = revokePath(await sharedId());
-      return twice((body, headers) => asPat("POST", at, { body, headers }), {}, { reason: "other" });
+      const at = revokePath(await createShareId());
+      return sendTwice((body, headers) => callAsPat("POST", at, { body, headers }), {}, { reason: "other" });
     },
   },
   acknowledgeShare: {
     200: async () =>
-      call(ceasePath(await stoppedId()), keyed({ note: "Done", acknowledged_by: "Privacy team", actions: ["removed from the call list"] })),
-    "200 a second time": async () => call(ceasePath(await ceasedId()), keyed({})),
-    invalid_request: async () => call(ceasePath(noShare), keyed({ actions: "removed" })),
-    subscription_past_due: () => call(ceasePath(noShare), keyed({}, examples.past_due.keys.live)),
-    not_found: async () => call(ceasePath(await stoppedId()), keyed({}, world.other.keys.live)),
-    cease_not_open: async () => call(ceasePath(await sharedId()), keyed({})),
+      call(
+        ceasePath(await createRevokedShareId()),
+        buildKeyedPost({ note: "Done", acknowledged_by: "Privacy team", actions: ["removed from the call list"] }),
+      ),
+    "200 a second time": async () => call(ceasePath(await createCeasedShareId()), buildKeyedPost({})),
+    invalid_request: async () => call(ceasePath(missingShareId), buildKeyedPost({ actions: "removed" })),
+    subscription_past_due: () => call(ceasePath(missingShareId), buildKeyedPost({}, examples.past_due.keys.live)),
+    not_found: async () => call(ceasePath(await createRevokedShareId()), buildKeyedPost({}, world.other.keys.live)),
+    cease_not_open: async () => call(ceasePath(await createShareId()), buildKeyedPost({})),
     idempotency_conflict: async () => {
-      const at = ceasePath(await stoppedId());
-      return twice((body, key) => call(at, changed(keyed(body), key)), {}, { note: "other" });
+      const at = ceasePath(await createRevokedShareId());
+      return sendTwice((body, key) => call(at, withHeaders(buildKeyedPost(body), key)), {}, { note: "other" });
     },
-    ...bodyRefusals(() => ceasePath(noShare), bearerOf(acme.keys.live)),
-    ...keyRefusals(
-      () => ceasePath(noShare),
+    ...listBodyRefusals(() => ceasePath(missingShareId), bearerHeader(acme.keys.live)),
+    ...listKeyRefusals(
+      () => ceasePath(missingShareId),
       () => ({}),
     ),
   },
   listShares: {
     200: async () => {
-      await Promise.all([sharedId(), ceasedId(), renewal()]);
-      return get("/v1/shares", acme.keys.live);
+      await Promise.all([createShareId(), createCeasedShareId(), createRenewal()]);
+      return getWithKey("/v1/shares", acme.keys.live);
     },
     "200 one of many": async () => {
-      const { id } = await renewal();
-      return get(`/v1/shares?limit=1&starting_after=${id}&status=superseded`, acme.keys.live);
+      const { id } = await createRenewal();
+      return getWithKey(`/v1/shares?limit=1&starting_after=${id}&status=superseded`, acme.keys.live);
     },
-    "200 none": () => get("/v1/shares", world.other.keys.live),
+    "200 none": () => getWithKey("/v1/shares", world.other.keys.live),
     "200 of the sandbox": async () => {
-      await tryOut(trial());
-      return get("/v1/shares?status=active", acme.keys.sandbox);
+      await postSandboxDecision(buildSandboxDecision());
+      return getWithKey("/v1/shares?status=active", acme.keys.sandbox);
     },
-    invalid_request: () => get("/v1/shares?status=gone", acme.keys.live),
-    ...keyRefusals(() => "/v1/shares"),
+    invalid_request: () => getWithKey("/v1/shares?status=gone", acme.keys.live),
+    ...listKeyRefusals(() => "/v1/shares"),
   },
   readShare: {
-    200: async () => get(`/v1/shares/${await sharedId({ disclosure_text: "We call you once." })}`, acme.keys.live),
-    "200 stopped and acknowledged": async () => get(`/v1/shares/${await ceasedId()}`, acme.keys.live),
-    "200 renewed": async () => get(`/v1/shares/${(await renewal()).id}`, acme.keys.live),
-    "200 at its end": async () => answerOf(dayAfter, `/v1/shares/${await dayShareId()}`, { headers: bearerOf(acme.keys.live) }),
-    not_found: async () => get(`/v1/shares/${await sharedId()}`, world.other.keys.live),
-    ...keyRefusals(() => `/v1/shares/${noShare}`),
+    200: async () => getWithKey(`/v1/shares/${await createShareId({ disclosure_text: "We call you once." })}`, acme.keys.live),
+    "200 stopped and acknowledged": async () => getWithKey(`/v1/shares/${await createCeasedShareId()}`, acme.keys.live),
+    "200 renewed": async () => getWithKey(`/v1/shares/${(await createRenewal()).id}`, acme.keys.live),
+    "200 at its end": async () =>
+      callWith(afterShareExpiry, `/v1/shares/${await createOneDayShareId()}`, { headers: bearerHeader(acme.keys.live) }),
+    not_found: async () => getWithKey(`/v1/shares/${await createShareId()}`, world.other.keys.live),
+    ...listKeyRefusals(() => `/v1/shares/${missingShareId}`),
   },
   readCurrentValues: {
-    200: async () => get(`/v1/consumers/${await sharedId()}/current`, acme.keys.live),
+    200: async () => getWithKey(`/v1/consumers/${await createShareId()}/current`, acme.keys.live),
     "200 with nothing in a field": async () =>
-      get(`/v1/consumers/${await sharedId({ scope: ["address"], missing_ok: ["address"] })}/current`, acme.keys.live),
-    not_found: async () => get(`/v1/consumers/${await sharedId()}/current`, world.other.keys.live),
-    share_inactive: async () => get(`/v1/consumers/${await stoppedId()}/current`, acme.keys.live),
-    ...keyRefusals(() => `/v1/consumers/${noShare}/current`),
+      getWithKey(`/v1/consumers/${await createShareId({ scope: ["address"], missing_ok: ["address"] })}/current`, acme.keys.live),
+    not_found: async () => getWithKey(`/v1/consumers/${await createShareId()}/current`, world.other.keys.live),
+    share_inactive: async () => getWithKey(`/v1/consumers/${await createRevokedShareId()}/current`, acme.keys.live),
+    ...listKeyRefusals(() => `/v1/consumers/${missingShareId}/current`),
   },
   readProfile: {
-    200: () => asPat("GET", "/v1/me"),
-    "200 of somebody new": async () => (await person({})).get("/v1/me"),
-    ...personRefusals("GET", () => "/v1/me"),
+    200: () => callAsPat("GET", "/v1/me"),
+    "200 of somebody new": async () => (await signInPerson({})).get("/v1/me"),
+    ...listPersonRefusals("GET", () => "/v1/me"),
   },
   readContactFields: {
-    200: () => asPat("GET", "/v1/me/fields"),
-    "200 without any": async () => (await person({})).get("/v1/me/fields"),
-    ...personRefusals("GET", () => "/v1/me/fields"),
+    200: () => callAsPat("GET", "/v1/me/fields"),
+    "200 without any": async () => (await signInPerson({})).get("/v1/me/fields"),
+    ...listPersonRefusals("GET", () => "/v1/me/fields"),
   },
   changeContactFields: {
     200: async () => {
-      const sam = await person({});
-      await grant(sam, { scope: ["phone"], missing_ok: ["phone"] });
-      return sam.put("/v1/me/fields", { ...values, address_line2: null });
+      const sam = await signInPerson({});
+      await grantShare(sam, { scope: ["phone"], missing_ok: ["phone"] });
+      return sam.put("/v1/me/fields", { ...contactValues, address_line2: null });
     },
-    "200 of nothing new": () => asPat("PUT", "/v1/me/fields", { body: { email: values.email } }),
-    invalid_request: () => asPat("PUT", "/v1/me/fields", { body: { shoe_size: "42" } }),
-    ...unsafeRefusals("PUT", () => "/v1/me/fields", { phone: values.phone }),
+    "200 of nothing new": () => callAsPat("PUT", "/v1/me/fields", { body: { email: contactValues.email } }),
+    invalid_request: () => callAsPat("PUT", "/v1/me/fields", { body: { shoe_size: "42" } }),
+    ...listUnsafeRefusals("PUT", () => "/v1/me/fields", { phone: contactValues.phone }),
   },
   listOwnShares: {
     200: async () => {
-      await Promise.all([sharedId(), stoppedId(), renewal()]);
-      return asPat("GET", "/v1/me/shares");
+      await Promise.all([createShareId(), createRevokedShareId(), createRenewal()]);
+      return callAsPat("GET", "/v1/me/shares");
     },
-    "200 none": async () => (await person({})).get("/v1/me/shares"),
-    ...personRefusals("GET", () => "/v1/me/shares"),
+    "200 none": async () => (await signInPerson({})).get("/v1/me/shares"),
+    ...listPersonRefusals("GET", () => "/v1/me/shares"),
   },
   severShare: {
-    200: async () => asPat("POST", `/v1/me/sever/${await sharedId()}`, { body: { reason: "Found another provider" } }),
-    "200 a second time": async () => asPat("POST", `/v1/me/sever/${await stoppedId()}`),
-    ...unsafeRefusals("POST", () => `/v1/me/sever/${noShare}`),
-    invalid_request: () => asPat("POST", `/v1/me/sever/${noShare}`, { body: { reason: 1 } }),
-    not_found: () => asPat("POST", `/v1/me/sever/${noShare}`),
-    share_inactive: async () => asPat("POST", `/v1/me/sever/${(await renewal()).old}`),
+    200: async () => callAsPat("POST", `/v1/me/sever/${await createShareId()}`, { body: { reason: "Found another provider" } }),
+    "200 a second time": async () => callAsPat("POST", `/v1/me/sever/${await createRevokedShareId()}`),
+    ...listUnsafeRefusals("POST", () => `/v1/me/sever/${missingShareId}`),
+    invalid_request: () => callAsPat("POST", `/v1/me/sever/${missingShareId}`, { body: { reason: 1 } }),
+    not_found: () => callAsPat("POST", `/v1/me/sever/${missingShareId}`),
+    share_inactive: async () => callAsPat("POST", `/v1/me/sever/${(await createRenewal()).old}`),
     idempotency_conflict: async () => {
-      const at = `/v1/me/sever/${await sharedId()}`;
-      return twice((body, headers) => asPat("POST", at, { body, headers }), {}, { reason: "other" });
+      const at = `/v1/me/sever/${await createShareId()}`;
+      return sendTwice((body, headers) => callAsPat("POST", at, { body, headers }), {}, { reason: "other" });
     },
   },
   renewShare: {
-    201: async () => renew(await sharedId(), { consent: true, duration_days: 30, scope: ["email", "name"] }),
-    "201 as before": async () => renew(await sharedId()),
-    ...unsafeRefusals("POST", () => renewPath(noShare), { consent: true }),
-    invalid_request: () => renew(noShare, { consent: false }),
-    not_found: () => renew(noShare),
-    share_inactive: async () => renew(await stoppedId()),
+    201: async () => renewShare(await createShareId(), { consent: true, duration_days: 30, scope: ["email", "name"] }),
+    "201 as before": async () => renewShare(await createShareId()),
+    ...listUnsafeRefusals("POST", () => renewPath(missingShareId), { consent: true }),
+    invalid_request: () => renewShare(missingShareId, { consent: false }),
+    not_found: () => renewShare(missingShareId),
+    share_inactive: async () => renewShare(await createRevokedShareId()),
     business_suspended: async () => {
-      const id = await sharedId();
-      return inState("suspended", () => renew(id));
+      const id = await createShareId();
+      return withBusinessStatus("suspended", () => renewShare(id));
     },
     business_inactive: async () => {
-      const id = await sharedId();
-      return inState("closed", () => renew(id));
+      const id = await createShareId();
+      return withBusinessStatus("closed", () => renewShare(id));
     },
     subscription_past_due: async () => {
-      const id = await sharedId();
-      return inState("past_due", () => renew(id));
+      const id = await createShareId();
+      return withBusinessStatus("past_due", () => renewShare(id));
     },
     idempotency_conflict: async () => {
-      const at = renewPath(await sharedId());
-      return twice((body, headers) => asPat("POST", at, { body, headers }), { consent: true }, { consent: true, duration_days: 30 });
+      const at = renewPath(await createShareId());
+      return sendTwice(
+        (body, headers) => callAsPat("POST", at, { body, headers }),
+        { consent: true },
+        { consent: true, duration_days: 30 },
+      );
     },
   },
 };

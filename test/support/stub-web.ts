@@ -19,16 +19,16 @@ export interface StubWeb {
   readonly resolve: (host: string, addresses: readonly string[] | ((resolver: string) => Response | Promise<Response>)) => void;
 }
 
-export const html = (body: string, init: ResponseInit = {}): Response =>
+export const htmlResponse = (body: string, init: ResponseInit = {}): Response =>
   new Response(body, { ...init, headers: { "content-type": "text/html; charset=utf-8", ...(init.headers as Record<string, string>) } });
 
-export const movedTo = (location: string, status = 302): Response => new Response(null, { status, headers: { location } });
+export const redirectResponse = (location: string, status = 302): Response => new Response(null, { status, headers: { location } });
 
 /** A host that accepts the call and never says anything. */
-export const hanging: Handler = () => new Promise(() => {});
+export const neverRespond: Handler = () => new Promise(() => {});
 
 /** As fetch itself: whoever has lost patience is told so at once. */
-const unlessAborted = (signal: AbortSignal | null | undefined, answer: Response | Promise<Response>): Promise<Response> =>
+const rejectOnAbort = (signal: AbortSignal | null | undefined, answer: Response | Promise<Response>): Promise<Response> =>
   new Promise((resolve, reject) => {
     signal?.addEventListener("abort", () => reject(signal.reason as Error));
     Promise.resolve(answer).then(resolve, reject);
@@ -36,14 +36,14 @@ const unlessAborted = (signal: AbortSignal | null | undefined, answer: Response 
 
 const resolverHosts: ReadonlySet<string> = new Set(["cloudflare-dns.com", "dns.google"]);
 
-const dnsAnswer = (name: string, type: string | null, addresses: readonly string[]): Response => {
+const dnsResponse = (name: string, type: string | null, addresses: readonly string[]): Response => {
   const wanted = addresses.filter((address) => address.includes(":") === (type === "AAAA"));
   const records = wanted.map((data) => ({ name, type: type === "AAAA" ? 28 : 1, TTL: 60, data }));
   return Response.json({ Status: addresses.length === 0 ? 3 : 0, ...(records.length > 0 && { Answer: records }) });
 };
 
 /** Takes the place of fetch until `vi.restoreAllMocks()`. */
-export const stubWeb = (): StubWeb => {
+export const createStubWeb = (): StubWeb => {
   const pages = new Map<string, string | Handler>();
   const hosts = new Map<string, Parameters<StubWeb["resolve"]>[1]>();
   const calls: Call[] = [];
@@ -56,14 +56,14 @@ export const stubWeb = (): StubWeb => {
       const name = url.searchParams.get("name") as string;
       const answer = hosts.get(name) ?? [];
       return typeof answer === "function"
-        ? unlessAborted(signal, answer(url.hostname))
-        : dnsAnswer(name, url.searchParams.get("type"), answer);
+        ? rejectOnAbort(signal, answer(url.hostname))
+        : dnsResponse(name, url.searchParams.get("type"), answer);
     }
     const open = async (address: string): Promise<Response> => {
       calls.push({ url: address, headers: request.headers, redirect: init?.redirect });
       const page = pages.get(address);
-      if (page === undefined) return html("<h1>Not found</h1>", { status: 404 });
-      const answer = typeof page === "string" ? html(page) : await unlessAborted(signal, page());
+      if (page === undefined) return htmlResponse("<h1>Not found</h1>", { status: 404 });
+      const answer = typeof page === "string" ? htmlResponse(page) : await rejectOnAbort(signal, page());
       const location = answer.headers.get("location");
       // As the runtime would, where the caller leaves redirects to it.
       return location !== null && request.redirect === "follow" ? open(new URL(location, address).href) : answer;

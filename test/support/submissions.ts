@@ -1,19 +1,19 @@
 // Ways to write a submission that is nearly, but not quite, the default one.
-import { utf8 } from "../../core/bytes.ts";
-import { submission, type ConsentBody } from "./world.ts";
+import { encodeUtf8 } from "../../core/bytes.ts";
+import { buildSubmission, type ConsentBody } from "./world.ts";
 
-export const changed = (change: Record<string, unknown>): ConsentBody => ({ ...submission(), ...change });
-export const without = (key: string): unknown => Object.fromEntries(Object.entries(submission()).filter(([name]) => name !== key));
-export const text = (change: Record<string, unknown> = {}): string => JSON.stringify(changed(change));
+export const buildSubmissionWith = (change: Record<string, unknown>): ConsentBody => ({ ...buildSubmission(), ...change });
+export const omitField = (key: string): unknown => Object.fromEntries(Object.entries(buildSubmission()).filter(([name]) => name !== key));
+export const submissionText = (change: Record<string, unknown> = {}): string => JSON.stringify(buildSubmissionWith(change));
 /** The submission as text with `raw` put in place of a value that JSON.stringify would not write. */
-export const spliced = (key: string, raw: string): string => text({ [key]: "@@" }).replace('"@@"', raw);
-export const splicedBytes = (key: string, raw: readonly number[]): Uint8Array => {
-  const [before = "", after = ""] = text({ [key]: "a@@b" }).split("@@");
-  return new Uint8Array([...utf8(before), ...raw, ...utf8(after)]);
+export const spliceRaw = (key: string, raw: string): string => submissionText({ [key]: "@@" }).replace('"@@"', raw);
+export const spliceBytes = (key: string, raw: readonly number[]): Uint8Array => {
+  const [before = "", after = ""] = submissionText({ [key]: "a@@b" }).split("@@");
+  return new Uint8Array([...encodeUtf8(before), ...raw, ...encodeUtf8(after)]);
 };
-export const padded = (bytes: number): string => text() + " ".repeat(bytes - utf8(text()).length);
-export const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
-export const fieldsWith = (raw: string): string => spliced("fields", raw);
-export const manyFields = (count: number): Record<string, string> =>
+export const padSubmission = (bytes: number): string => submissionText() + " ".repeat(bytes - encodeUtf8(submissionText()).length);
+export const nestArrays = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
+export const spliceFields = (raw: string): string => spliceRaw("fields", raw);
+export const buildFields = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, "x"]));
-export const manyNames = (count: number): string[] => Array.from({ length: count }, (_, at) => `Recipient ${at}`);
+export const buildNames = (count: number): string[] => Array.from({ length: count }, (_, at) => `Recipient ${at}`);

@@ -3,13 +3,13 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { webkit } from "../../scripts/browser.ts";
-import { freePort } from "./local-service.ts";
+import { findFreePort } from "./local-service.ts";
 
-const patienceMs = 20_000;
+const waitTimeoutMs = 20_000;
 
 /** Asks again until there is something. */
-export const until = async <T>(what: string, ask: () => Promise<T | undefined | null | false>): Promise<T> => {
-  const deadline = Date.now() + patienceMs;
+export const waitFor = async <T>(what: string, ask: () => Promise<T | undefined | null | false>): Promise<T> => {
+  const deadline = Date.now() + waitTimeoutMs;
   for (;;) {
     const found = await ask();
     if (found !== undefined && found !== null && found !== false) return found;
@@ -19,7 +19,7 @@ export const until = async <T>(what: string, ask: () => Promise<T | undefined | 
 };
 
 /** One tab or window. */
-export interface View {
+export interface WebKitWindow {
   readonly goTo: (url: string) => Promise<void>;
   readonly url: () => Promise<URL>;
   readonly reload: () => Promise<void>;
@@ -37,18 +37,18 @@ export interface View {
 
 /** One person's browser: its cookies and its windows. */
 export interface WebKit {
-  readonly first: View;
+  readonly first: WebKitWindow;
   readonly count: () => Promise<number>;
   /** The window that opens by an act. */
-  readonly opened: (act: () => Promise<unknown>) => Promise<View>;
-  readonly newWindow: () => Promise<View>;
+  readonly opened: (act: () => Promise<unknown>) => Promise<WebKitWindow>;
+  readonly newWindow: () => Promise<WebKitWindow>;
   readonly addCookie: (name: string, value: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 const elementKey = "element-6066-11e4-a52e-4f735466cecf"; // the name WebDriver gives the id of an element
 
-interface Refusal {
+interface WebDriverError {
   readonly error: string;
   readonly message: string;
 }
@@ -63,24 +63,24 @@ export const startWebKit = async (): Promise<WebKitDriver> => {
     stdio: ["ignore", "ignore", "ignore", "pipe"],
   });
   const [display] = (await once((screen.stdio as unknown as NodeJS.ReadableStream[])[3] as NodeJS.ReadableStream, "data")) as [Buffer];
-  const port = await freePort();
+  const port = await findFreePort();
   const driver: ChildProcess = spawn(webkit.driver, [`--port=${port}`, "--host=127.0.0.1"], {
     stdio: "ignore",
     env: { ...process.env, DISPLAY: `:${String(display).trim()}` },
   });
 
-  const send = async <T>(method: string, path: string, body?: object): Promise<T | Refusal> => {
+  const send = async <T>(method: string, path: string, body?: object): Promise<T | WebDriverError> => {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method, ...sent });
-    return ((await answer.json()) as { readonly value: T | Refusal }).value;
+    return ((await answer.json()) as { readonly value: T | WebDriverError }).value;
   };
-  const isRefusal = (value: unknown): value is Refusal => typeof value === "object" && value !== null && "error" in value;
+  const isRefusal = (value: unknown): value is WebDriverError => typeof value === "object" && value !== null && "error" in value;
   const must = async <T>(method: string, path: string, body?: object): Promise<T> => {
     const value = await send<T>(method, path, body);
     if (isRefusal(value)) throw new Error(`${path}: ${value.error}, ${value.message}`);
     return value;
   };
-  await until("WebKitWebDriver", () => send<object>("GET", "/status").catch(() => undefined));
+  await waitFor("WebKitWebDriver", () => send<object>("GET", "/status").catch(() => undefined));
 
   const open = async (): Promise<WebKit> => {
     const options = { binary: webkit.browser, args: ["--automation"] };
@@ -89,14 +89,14 @@ export const startWebKit = async (): Promise<WebKitDriver> => {
     const at = `/session/${sessionId}`;
     const handles = (): Promise<string[]> => must("GET", `${at}/window/handles`);
 
-    const view = (handle: string): View => {
+    const view = (handle: string): WebKitWindow => {
       const here = async (): Promise<void> => void (await must("POST", `${at}/window`, { handle }));
       const run = async <T>(script: string, ...args: readonly unknown[]): Promise<T> => {
         await here();
         return must("POST", `${at}/execute/sync`, { script, args });
       };
       const seen = (css: string): Promise<string> =>
-        until(css, async () => {
+        waitFor(css, async () => {
           await here();
           const found = await send<Record<string, string>>("POST", `${at}/element`, { using: "css selector", value: css });
           if (isRefusal(found)) return undefined;
@@ -158,7 +158,7 @@ export const startWebKit = async (): Promise<WebKitDriver> => {
       opened: async (act) => {
         const before = await handles();
         await act();
-        return view(await until("new window", async () => (await handles()).find((handle) => !before.includes(handle))));
+        return view(await waitFor("new window", async () => (await handles()).find((handle) => !before.includes(handle))));
       },
       newWindow: async () => view((await must<{ handle: string }>("POST", `${at}/window/new`, { type: "window" })).handle),
       addCookie: async (name, value) => {

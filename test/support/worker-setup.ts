@@ -2,15 +2,15 @@
 import { listDurableObjectIds, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll, afterEach, beforeEach, vi } from "vitest";
-import { seedDemo, seedPeople, vaultOf } from "../../scripts/demo-world.ts";
+import { seedDemo, seedPeople, openVaultFromVars } from "../../scripts/demo-world.ts";
 import { defaultLimits } from "../../workers/limits.ts";
-import { clockOffsetMs } from "./chance.ts";
-import { keepLog } from "./kept-log.ts";
-import { settled } from "./settled.ts";
-import { world, worldInSecondHome } from "./world.ts";
+import { clockOffsetMs } from "./flakiness.ts";
+import { captureLog } from "./captured-log.ts";
+import { waitUntilSettled } from "./background-work.ts";
+import { world, worldInSecondShard } from "./world.ts";
 
 /** The runtime rings alarms by its own clock, which no test can move. */
-const moveAlarms = async (): Promise<void> => {
+const postponeAlarms = async (): Promise<void> => {
   if (clockOffsetMs === 0) return;
   const anyObject = (env.RATE_LIMITER as DurableObjectNamespace).getByName("clock");
   await runInDurableObject(anyObject, (_, { storage }) => {
@@ -31,8 +31,8 @@ const moveAlarms = async (): Promise<void> => {
 };
 
 /** A reset passes over what sleeps, as each object does after ten seconds without a call: it would come back with what it held. */
-const wakeLogs = async (): Promise<void> => {
-  for (const binding of ["AUDIT_LOG", "BUSINESS_LOG", "LEDGER_LOG"] as const) {
+const wakeEventSequences = async (): Promise<void> => {
+  for (const binding of ["AUDIT_LOG", "EVENT_SEQUENCE", "LEDGER_LOG"] as const) {
     const objects = env[binding] as DurableObjectNamespace;
     await Promise.all((await listDurableObjectIds(objects)).map((id) => runInDurableObject(objects.get(id), () => {})));
   }
@@ -41,7 +41,7 @@ const wakeLogs = async (): Promise<void> => {
 };
 
 /** Likewise what the demo's people, keys and businesses had used of their limits; there are too many limiters to wake them all. */
-const forgetUse = async (): Promise<void> => {
+const resetRateLimits = async (): Promise<void> => {
   const limiters = env.RATE_LIMITER as DurableObjectNamespace;
   const there = new Set((await listDurableObjectIds(limiters)).map(String));
   const { results } = await env.DB.prepare(
@@ -57,24 +57,24 @@ const forgetUse = async (): Promise<void> => {
     }
 };
 
-const { forget, show } = keepLog();
+const { forget, show } = captureLog();
 beforeEach(forget);
 afterEach(({ task }) => {
   if (task.result?.state === "fail") show();
 });
 
 // What a file has asked for, ended half in its databases and half in those of the next, would spoil both.
-afterAll(settled, 70_000);
+afterAll(waitUntilSettled, 70_000);
 vi.useRealTimers(); // whatever time the file before it left
-await wakeLogs();
+await wakeEventSequences();
 await reset();
-await moveAlarms();
+await postponeAlarms();
 for (const [db, demo] of [
   [env.DB, world],
-  [env.DB_01, worldInSecondHome],
+  [env.DB_01, worldInSecondShard],
 ] as const) {
   await db.batch(env.TEST_SCHEMA.map((statement) => db.prepare(statement)));
   await seedDemo(db, demo, Date.now());
-  if (db === env.DB) await seedPeople(db, await vaultOf(env), demo, Date.now()); // an address belongs to one home
+  if (db === env.DB) await seedPeople(db, await openVaultFromVars(env), demo, Date.now()); // an address belongs to one home
 }
-await forgetUse();
+await resetRateLimits();

@@ -1,21 +1,21 @@
 // The world of the workerd tests: the demo's businesses in two homes, and requests through the front door.
 import { createExecutionContext } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
-import { demoWorld, type DemoBusiness } from "../../scripts/demo-world.ts";
-import type { Home } from "../../core/ids.ts";
+import { createDemoWorld, type DemoBusiness } from "../../scripts/demo-world.ts";
+import type { ShardId } from "../../core/ids.ts";
 import { keyKinds } from "../../core/ledger/note.ts";
 import type { Env } from "../../workers/env.ts";
 import { buildApp } from "../../workers/app.ts";
 import worker from "../../workers/index.ts";
-import { openPlatform } from "../../workers/services.ts";
-import { randomSecretOf, vkeyOfSecret } from "./note-keys.ts";
-import { followed, settled } from "./settled.ts";
+import { createPlatform } from "../../workers/services.ts";
+import { createRandomSecret, deriveVkey } from "./note-keys.ts";
+import { trackBackgroundWork, waitUntilSettled } from "./background-work.ts";
 
 const secret = "d29ybGQgb2YgdGhlIHRlc3RzLCBub3QgYSBzZWNyZXQ=";
-export const world = demoWorld(secret);
-export const worldInSecondHome = demoWorld(secret, "01" as Home);
+export const world = createDemoWorld(secret);
+export const worldInSecondShard = createDemoWorld(secret, "01" as ShardId);
 
-export interface Answer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
@@ -23,7 +23,7 @@ export interface Answer {
   readonly text: string;
 }
 
-const answerOf = async (response: Response): Promise<Answer> => {
+const toTestResponse = async (response: Response): Promise<TestResponse> => {
   const text = await response.text();
   return {
     status: response.status,
@@ -33,46 +33,47 @@ const answerOf = async (response: Response): Promise<Answer> => {
   };
 };
 
-export type Call = (path: string, init?: RequestInit) => Promise<Answer>;
+export type Call = (path: string, init?: RequestInit) => Promise<TestResponse>;
 
 /** One request through the Worker's front door. */
-export const call: Call = async (path, init = {}) => answerOf(await exports.default.fetch(new Request(`http://svc.test${path}`, init)));
+export const call: Call = async (path, init = {}) =>
+  toTestResponse(await exports.default.fetch(new Request(`http://svc.test${path}`, init)));
 
 type Fetch = (request: Request, context: ExecutionContext) => Promise<Response>;
 
-const callsTo =
+const createCall =
   (fetch: Fetch, host: string): Call =>
   async (path, init = {}) =>
-    answerOf(await fetch(new Request(`${host}${path}`, init), createExecutionContext()));
+    toTestResponse(await fetch(new Request(`${host}${path}`, init), createExecutionContext()));
 
 /**
  * The service as an isolate with other settings (or other bindings) runs it, with its own windows and memories. One whose clock is ahead
  * does what follows an answer before it gives it: later it would find that mails and codes of the present have expired. A test that has
  * one with another mailer send a mail waits for it by `settled`: else it takes the mails of the next test, too.
  */
-export const serviceWith = (settings: Readonly<Record<string, unknown>> = {}, host = "http://svc.test"): Call => {
+export const createServiceCall = (settings: Readonly<Record<string, unknown>> = {}, host = "http://svc.test"): Call => {
   const deployment = { ...env, ...settings } as unknown as Env;
-  const app = openPlatform(deployment).then((platform) => buildApp(followed(platform)));
+  const app = createPlatform(deployment).then((platform) => buildApp(trackBackgroundWork(platform)));
   const isAhead = settings.DEV_CLOCK_OFFSET_MS !== undefined;
-  return callsTo(async (request, context) => {
+  return createCall(async (request, context) => {
     const response = await (await app).fetch(request, deployment, context);
-    if (isAhead) await settled();
+    if (isAhead) await waitUntilSettled();
     return response;
   }, host);
 };
 
 /** The entry itself with other settings, fit to run or not. */
-export const entryWith = (settings: Readonly<Record<string, unknown>>, host = "http://svc.test"): Call =>
-  callsTo((request, context) => worker.fetch(request, { ...env, ...settings } as unknown as Env, context), host);
+export const createEntryCall = (settings: Readonly<Record<string, unknown>>, host = "http://svc.test"): Call =>
+  createCall((request, context) => worker.fetch(request, { ...env, ...settings } as unknown as Env, context), host);
 
-const productionAuditKey = await randomSecretOf("svc.test/audit/0");
+const productionAuditKey = await createRandomSecret("svc.test/audit/0");
 
 /** Addresses and settings of a production deployment; keys of logs are random, the other secrets are those of the tests. */
 export const productionSettings = {
-  LEDGER_KEY: await randomSecretOf("ledger.svc.test/ledger/test"),
-  LEDGER_WITNESS_KEY: await randomSecretOf("ledger.svc.test/witness", keyKinds.witness),
+  LEDGER_KEY: await createRandomSecret("ledger.svc.test/ledger/test"),
+  LEDGER_WITNESS_KEY: await createRandomSecret("ledger.svc.test/witness", keyKinds.witness),
   AUDIT_KEY: productionAuditKey,
-  AUDIT_VKEY: await vkeyOfSecret(productionAuditKey),
+  AUDIT_VKEY: await deriveVkey(productionAuditKey),
   ENVIRONMENT: "production",
   BASE_URL: "https://api.svc.test/v1",
   VERIFY_URL: "https://verify.svc.test",
@@ -80,7 +81,7 @@ export const productionSettings = {
   MCP_URL: "https://mcp.svc.test/mcp",
   APP_URL: "https://app.svc.test",
   DEV_RATE_SCALE: "",
-  DEV_GATHER_MS: "",
+  DEV_BATCH_WINDOW_MS: "",
   STRIPE_SECRET_KEY: "sk_live_of_the_tests_no_account",
   MAIL_TRANSPORT: "http",
   MAIL_FROM: "no-reply@svc.test",
@@ -88,7 +89,7 @@ export const productionSettings = {
   MAIL_HTTP_TOKEN: "mail-token-of-the-tests-not-a-secret",
 } as const;
 
-export const get = (path: string, key?: string): Promise<Answer> =>
+export const getWithKey = (path: string, key?: string): Promise<TestResponse> =>
   call(path, key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } });
 
 export interface ConsentBody {
@@ -102,7 +103,7 @@ export interface ConsentBody {
 }
 
 /** A submission that is accepted; tests change one thing about it. */
-export const submission = (business: DemoBusiness = world.acme): ConsentBody => ({
+export const buildSubmission = (business: DemoBusiness = world.acme): ConsentBody => ({
   client_id: business.clients.live,
   fields: { email: "pat@example.com", first_name: "Pat", phone: "+1 202 555 0123" },
   disclosure_text: "By clicking Send I agree that Acme Solar LLC may call me.",
@@ -117,7 +118,7 @@ export const origin = "https://www.example.com";
 export type HeaderChanges = Readonly<Record<string, string | null>>;
 
 /** What a browser on the business's page sends with a submission. */
-export const consentRequest = (body: unknown, headers: HeaderChanges = {}): RequestInit => {
+export const buildConsentRequest = (body: unknown, headers: HeaderChanges = {}): RequestInit => {
   const sent: HeaderChanges = {
     "content-type": "text/plain;charset=UTF-8",
     origin,
@@ -135,46 +136,47 @@ export const consentRequest = (body: unknown, headers: HeaderChanges = {}): Requ
 };
 
 /** POST /v1/consent as a browser on the business's page sends it. */
-export const consent = (body: unknown, headers: HeaderChanges = {}): Promise<Answer> => call("/v1/consent", consentRequest(body, headers));
+export const submitConsent = (body: unknown, headers: HeaderChanges = {}): Promise<TestResponse> =>
+  call("/v1/consent", buildConsentRequest(body, headers));
 
 /** Issues one certificate and returns its receipt. */
-export const issue = async (
+export const issueCertificate = async (
   change: Partial<ConsentBody> = {},
   business: DemoBusiness = world.acme,
 ): Promise<{ cert_id: string; fingerprint: string; [key: string]: unknown }> => {
-  const answer = await consent({ ...submission(business), ...change });
+  const answer = await submitConsent({ ...buildSubmission(business), ...change });
   if (answer.status !== 201) throw new Error(`not issued: ${answer.text}`);
   return answer.body.data;
 };
 
 /** Columns that work behind earlier answers (chains, the ledger) may still be filling in, or that say when a key was last used. */
-const laterColumns: Readonly<Record<string, readonly string[]>> = {
+const backgroundColumns: Readonly<Record<string, readonly string[]>> = {
   api_keys: ["last_used_at"],
   sessions: ["seen_day"],
   audit_outbox: ["drained_at"],
   anchors: ["status", "attempts", "next_at", "lease", "lease_until", "prepared", "tx_ref", "receipt", "anchored_at", "last_error"],
 };
-const laterTables: ReadonlySet<string> = new Set(["ledger_state"]);
+const backgroundTables: ReadonlySet<string> = new Set(["ledger_state"]);
 
-const withoutLater = (table: string, rows: readonly Record<string, unknown>[]): readonly Record<string, unknown>[] =>
-  rows.map((row) => Object.fromEntries(Object.entries(row).filter(([column]) => !laterColumns[table]?.includes(column))));
+const omitBackgroundData = (table: string, rows: readonly Record<string, unknown>[]): readonly Record<string, unknown>[] =>
+  rows.map((row) => Object.fromEntries(Object.entries(row).filter(([column]) => !backgroundColumns[table]?.includes(column))));
 
 /** Every table with its rows as text, to show that a refused request changed nothing, also after its answer. */
-export const databaseContents = async (db: D1Database = env.DB): Promise<Record<string, string>> => {
-  await settled();
+export const readDatabaseContents = async (db: D1Database = env.DB): Promise<Record<string, string>> => {
+  await waitUntilSettled();
   const { results } = await db
     .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite_%'")
     .all<{ name: string }>();
-  const names = results.map(({ name }) => name).filter((name) => !laterTables.has(name));
+  const names = results.map(({ name }) => name).filter((name) => !backgroundTables.has(name));
   const tables = await db.batch<Record<string, unknown>>(names.map((name) => db.prepare(`SELECT * FROM ${name}`)));
-  return Object.fromEntries(names.map((name, at) => [name, JSON.stringify(withoutLater(name, tables[at]?.results ?? []))]));
+  return Object.fromEntries(names.map((name, at) => [name, JSON.stringify(omitBackgroundData(name, tables[at]?.results ?? []))]));
 };
 
 /** What one issuance writes; work that follows later (policies, chains, the ledger) leaves the number of these rows alone. */
-const issuanceTables = ["certificates", "purposes", "disclosures", "idempotency", "anchors"] as const;
+const issuanceTables = ["certificates", "purposes", "disclosures", "idempotent_responses", "anchors"] as const;
 
 /** The number of rows in each table, in one question. */
-export const rowCounts = async (tables: readonly string[] = issuanceTables, db: D1Database = env.DB): Promise<Record<string, number>> => {
+export const countRows = async (tables: readonly string[] = issuanceTables, db: D1Database = env.DB): Promise<Record<string, number>> => {
   const row = await db.prepare(`SELECT ${tables.map((table) => `(SELECT COUNT(*) FROM ${table}) AS ${table}`).join(", ")}`).first();
   return row as Record<string, number>;
 };

@@ -3,10 +3,10 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
-import { signInTo } from "../support/local-session.ts";
-import { newestCode } from "../support/mailed-code.ts";
-import { button } from "../support/share-visit.ts";
-import { startWebKit, until, type View, type WebKit, type WebKitDriver } from "../support/webkit.ts";
+import { signInToOrigin } from "../support/local-session.ts";
+import { findNewestCode } from "../support/email-code.ts";
+import { shareButtonSelector } from "../support/share-visit.ts";
+import { startWebKit, waitFor, type WebKitWindow, type WebKit, type WebKitDriver } from "../support/webkit.ts";
 
 const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
 let service: LocalService;
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 /** Runs with a browser of its own. */
-const visiting = (work: (page: View) => Promise<void>) => async () => {
+const visiting = (work: (page: WebKitWindow) => Promise<void>) => async () => {
   person = await driver.open();
   try {
     await work(person.first);
@@ -31,9 +31,9 @@ const visiting = (work: (page: View) => Promise<void>) => async () => {
 };
 
 const codeFor = (email: string): Promise<string> =>
-  until("code", async () => {
+  waitFor("code", async () => {
     const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
-    return newestCode(((await answer.json()) as { messages: { text: string }[] }).messages);
+    return findNewestCode(((await answer.json()) as { messages: { text: string }[] }).messages);
   });
 
 /** A press within half a second of the window coming up is taken for one that was meant for the page below. */
@@ -47,9 +47,9 @@ const share = ".decision button.primary";
 let cookie = "";
 
 /** Somebody with details, and a session in this browser. */
-const signedIn = async (page: View): Promise<string> => {
+const signedIn = async (page: WebKitWindow): Promise<string> => {
   const email = freshAddress();
-  cookie = await signInTo(service.origin, email, "consumer");
+  cookie = await signInToOrigin(service.origin, email, "consumer");
   const body = JSON.stringify({ email, first_name: "Pat", last_name: "Example" });
   const headers = { "content-type": "application/json", cookie };
   expect((await fetch(`${service.origin}/v1/me/fields`, { method: "PUT", headers, body })).status).toBe(200);
@@ -65,7 +65,7 @@ const ownShares = async (): Promise<number> => {
 };
 
 /** From the sheet's first step to its decision, with a look at each. */
-const upToDecision = async (sheet: View, look: () => Promise<void> = async () => {}): Promise<string> => {
+const upToDecision = async (sheet: WebKitWindow, look: () => Promise<void> = async () => {}): Promise<string> => {
   const email = freshAddress();
   await sheet.see("#sheet-email");
   await look();
@@ -87,19 +87,19 @@ const upToDecision = async (sheet: View, look: () => Promise<void> = async () =>
   return email;
 };
 
-const openSheet = (page: View): Promise<View> => person.opened(() => page.click(button));
+const openSheet = (page: WebKitWindow): Promise<WebKitWindow> => person.opened(() => page.click(shareButtonSelector));
 
-const gone = (sheet: View): Promise<boolean> => until("end of the sheet", async () => !(await sheet.isOpen()));
+const gone = (sheet: WebKitWindow): Promise<boolean> => waitFor("end of the sheet", async () => !(await sheet.isOpen()));
 
-const decideIn = async (sheet: View): Promise<void> => {
+const decideIn = async (sheet: WebKitWindow): Promise<void> => {
   await sheet.see(".decision");
   await settle();
   await sheet.click(share);
   await gone(sheet);
 };
 
-const filled = (page: View): Promise<Record<string, string>> =>
-  until("share in the form", async () => {
+const filled = (page: WebKitWindow): Promise<Record<string, string>> =>
+  waitFor("share in the form", async () => {
     const values = await page.run<Record<string, string> | null>(
       "return document.forms[0] ? Object.fromEntries(new FormData(document.forms[0])) : null",
     );
@@ -107,7 +107,7 @@ const filled = (page: View): Promise<Record<string, string>> =>
   });
 
 /** The form is filled, there is one share, and it is what the business can read. */
-const expectShared = async (page: View, email: string): Promise<void> => {
+const expectShared = async (page: WebKitWindow, email: string): Promise<void> => {
   const values = await filled(page);
   expect(Object.values(values)).toContain(email);
   const headers = { authorization: `Bearer ${service.world.acme.keys.live}` };
@@ -116,10 +116,10 @@ const expectShared = async (page: View, email: string): Promise<void> => {
 };
 
 /** What this loading of the page hears. */
-const listen = (page: View): Promise<void> =>
+const listen = (page: WebKitWindow): Promise<void> =>
   page.run(`window.heard = []; for (const type of ["svc:share", "svc:share-error", "svc:closed"])
     document.addEventListener(type, ({ detail }) => heard.push(type + (detail && detail.code ? " " + detail.code : "")))`);
-const heard = (page: View): Promise<string[]> => page.run("return window.heard");
+const heard = (page: WebKitWindow): Promise<string[]> => page.run("return window.heard");
 
 const policies = ["none", "same-origin", "same-origin-allow-popups", "noopener-allow-popups"];
 
@@ -167,8 +167,8 @@ test(
     await page.goTo(`${service.demoOrigin}/share?opener=same-origin&referrer=none`);
     const lost = await openSheet(page);
     expect(await lost.see("[data-lost] h2")).toContain("This window has lost touch with");
-    await until("other words on the button", async () => (await page.see(button)).includes("or continue here"));
-    await page.click(button);
+    await waitFor("other words on the button", async () => (await page.see(shareButtonSelector)).includes("or continue here"));
+    await page.click(shareButtonSelector);
     await page.see(".decision");
     await settle();
     await page.click(share);
@@ -186,9 +186,9 @@ test.each([
   visiting(async (page) => {
     const email = await signedIn(page);
     await page.goTo(`${service.demoOrigin}/share?opener=${policy}`);
-    await page.see(button);
+    await page.see(shareButtonSelector);
     await page.run("window.open = () => null");
-    await page.click(button);
+    await page.click(shareButtonSelector);
     await page.see(".svc-share a");
     const link = `.svc-share a[target="${words === "Continue here" ? "_self" : "_blank"}"]`;
     expect(await page.see(link)).toBe(words);
@@ -207,16 +207,16 @@ test(
   visiting(async (page) => {
     const email = await signedIn(page);
     await page.goTo(`${service.demoOrigin}/share`);
-    await page.see(button);
+    await page.see(shareButtonSelector);
     await page.run("window.open = (url) => { location.href = url; return null }");
-    await page.click(button);
+    await page.click(shareButtonSelector);
     await page.see(".decision");
     await settle();
     await page.click(share);
     await expectShared(page, email);
     expect((await page.url()).search).toBe("");
     await page.back();
-    await until("page that says so", async () => (await page.see("h1, h2")) === "You have already decided this");
+    await waitFor("page that says so", async () => (await page.see("h1, h2")) === "You have already decided this");
     expect(await ownShares()).toBe(1);
   }),
 );
@@ -228,7 +228,7 @@ test.each(["none", "same-origin"])("B17: the page is loaded again while the shee
     const sheet = await openSheet(page);
     await sheet.see(".decision");
     await page.reload();
-    await page.see(button);
+    await page.see(shareButtonSelector);
     await decideIn(sheet);
     await expectShared(page, email);
     expect(await ownShares()).toBe(1);
@@ -267,7 +267,7 @@ test.each(["none", "same-origin"])(
     visiting(async (page) => {
       const email = await signedIn(page);
       await page.goTo(`${service.demoOrigin}/share?opener=${policy}`);
-      const sheet = await person.opened(() => page.click(button, 2));
+      const sheet = await person.opened(() => page.click(shareButtonSelector, 2));
       await sheet.see(".decision");
       expect(await person.count()).toBe(2);
       await settle();
@@ -297,14 +297,14 @@ test.each(["none", "same-origin"])("B20: two tabs, two requests: no answer cross
 test.each(["“Not now”", "closing the window"])("B22: %s ends the request, tells the page so once, and leaves nothing", (how) =>
   visiting(async (page) => {
     await page.goTo(`${service.demoOrigin}/share`);
-    await page.see(button);
+    await page.see(shareButtonSelector);
     await listen(page);
     const sheet = await openSheet(page);
     await sheet.see("[data-not-now]");
-    await until("sheet that is loaded", () => sheet.run<boolean>("return document.readyState === 'complete'"));
+    await waitFor("sheet that is loaded", () => sheet.run<boolean>("return document.readyState === 'complete'"));
     if (how === "closing the window") await sheet.close();
     else await sheet.click("[data-not-now]");
-    await until("word of the end", async () => (await heard(page)).length > 0);
+    await waitFor("word of the end", async () => (await heard(page)).length > 0);
     await quietly();
     expect(await heard(page)).toEqual(["svc:closed"]);
     expect(await person.count()).toBe(1);
@@ -319,7 +319,7 @@ test(
     const email = await upToDecision(sheet);
     await service.later(11 * 60_000);
     await sheet.click(share);
-    await until("sheet that is over", async () => (await sheet.see("h1, h2")).includes("This took longer than 10 minutes"));
+    await waitFor("sheet that is over", async () => (await sheet.see("h1, h2")).includes("This took longer than 10 minutes"));
     await sheet.click("button.primary");
     await decideIn(sheet);
     await expectShared(page, email);
@@ -334,7 +334,7 @@ test.each([
   visiting(async (page) => {
     const email = await signedIn(page);
     await page.goTo(`${service.demoOrigin}/share`);
-    await page.see(button);
+    await page.see(shareButtonSelector);
     await listen(page);
     const sheet = await openSheet(page);
     await sheet.see(".decision");
@@ -367,7 +367,7 @@ test.each(["none", "same-origin"])("B30: where storage is switched off the form 
   visiting(async (page) => {
     const email = await signedIn(page);
     await page.goTo(`${service.demoOrigin}/share?opener=${policy}`);
-    await page.see(button);
+    await page.see(shareButtonSelector);
     await page.run("Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('no', 'SecurityError') } })");
     await decideIn(await openSheet(page));
     await expectShared(page, email);

@@ -1,21 +1,21 @@
 // Proof of the share part that needs no browser: the challenge of RFC 7636.
 import { describe, expect, test } from "vitest";
-import { digestOf, newProof } from "../../widget/share/pkce.ts";
+import { computeDigest, createProof } from "../../widget/share/pkce.ts";
 
 describe("the challenge of a request", () => {
   test("is that of RFC 7636, appendix B", async () => {
-    expect(await digestOf("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")).toBe("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
+    expect(await computeDigest("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")).toBe("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
   });
 
   test("belongs to a verifier of 32 random bytes, as the state is", async () => {
-    const proofs = await Promise.all(Array.from({ length: 200 }, newProof));
+    const proofs = await Promise.all(Array.from({ length: 200 }, createProof));
     for (const { state, verifier, challenge } of proofs) {
       for (const text of [state, verifier, challenge]) {
         expect(text).toMatch(/^[A-Za-z0-9_-]{43}$/);
         expect(Buffer.from(text, "base64url")).toHaveLength(32);
         expect(Buffer.from(text, "base64url").toString("base64url")).toBe(text);
       }
-      expect(challenge).toBe(await digestOf(verifier));
+      expect(challenge).toBe(await computeDigest(verifier));
     }
     expect(new Set(proofs.flatMap(({ state, verifier }) => [state, verifier])).size).toBe(400);
   });

@@ -1,23 +1,23 @@
 // The button and what stands beside it: a note that screen readers speak, and links where the browser opens no window.
 // Elements without a style: the page's own rules for buttons and links apply, and no style policy is in the way.
 
-import { wordsAt } from "./words.ts";
+import { getShareMessages } from "./messages.ts";
 
 export interface ShareButton {
   root: HTMLElement;
   /** What the button says next; nothing else about it changes. */
-  label(text: "share" | "severed"): void;
-  note(text?: "busy" | "done" | "elsewhere" | "closed" | "failed"): void;
+  setLabel(text: "share" | "severed"): void;
+  setNote(text?: "busy" | "done" | "elsewhere" | "closed" | "failed"): void;
   /** Two ways on where no window opens: a new tab, which answers its opener, and this one. */
-  links(address: string, onHere: (() => string) | undefined): void;
+  showLinks(address: string, onHere: (() => string) | undefined): void;
 }
 
 /** Null where there is no place for it. The click handler comes with the button, so none is lost. */
-export function newButton(tag: HTMLScriptElement, form: HTMLFormElement | undefined, onClick: () => void): ShareButton | null {
+export function createShareButton(tag: HTMLScriptElement, form: HTMLFormElement | undefined, onClick: () => void): ShareButton | null {
   const isPlaced = document.body?.contains(tag);
   const place = isPlaced ? tag : form;
   if (!place) return null;
-  const words = wordsAt(place);
+  const words = getShareMessages(place);
 
   const root = document.createElement("div");
   root.className = "svc-share";
@@ -35,20 +35,20 @@ export function newButton(tag: HTMLScriptElement, form: HTMLFormElement | undefi
 
   const self: ShareButton = {
     root,
-    label(text) {
+    setLabel(text) {
       button.textContent = words[text];
     },
-    note(text) {
+    setNote(text) {
       note.textContent = text ? words[text] : "";
       ways.textContent = "";
       button.setAttribute("aria-busy", String(text === "busy"));
     },
-    links(address, onHere) {
-      self.note();
+    showLinks(address, onHere) {
+      self.setNote();
       note.textContent = words.blocked;
-      ways.append(linkTo(address, words.newTab));
+      ways.append(createLink(address, words.newTab));
       if (!onHere) return;
-      const here = linkTo(address, words.here);
+      const here = createLink(address, words.here);
       here.target = "_self";
       here.addEventListener("click", () => {
         here.href = onHere();
@@ -56,7 +56,7 @@ export function newButton(tag: HTMLScriptElement, form: HTMLFormElement | undefi
       ways.append(" ", here);
     },
   };
-  self.label("share");
+  self.setLabel("share");
   if (isPlaced) tag.after(root);
   else place.prepend(root);
   return self;
@@ -66,7 +66,7 @@ export function newButton(tag: HTMLScriptElement, form: HTMLFormElement | undefi
  * A link says where it comes from even on a page that sends no referrer; without that the sheet, cut off from its opener,
  * could not come back. `rel=opener` keeps the new tab in touch with this page.
  */
-export function linkTo(address: string, text: string): HTMLAnchorElement {
+export function createLink(address: string, text: string): HTMLAnchorElement {
   const link = document.createElement("a");
   link.href = address;
   link.target = "_blank";

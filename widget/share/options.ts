@@ -1,6 +1,6 @@
 // What a share tag asks for: its data attributes, settled into where the request goes and what it says.
 
-import { displayedText, foundBy } from "../disclosure.ts";
+import { getDisplayedText, findDisclosureElements } from "../disclosure.ts";
 import { Misconfiguration } from "../misconfiguration.ts";
 
 /** Every option is the camelCase of a data attribute. */
@@ -21,30 +21,30 @@ export interface ShareOptions {
 /** Origin of the consent sheet in this deployment; empty where the whole service is one origin. */
 declare const APP_URL: string;
 
-export interface Addresses {
+export interface ShareUrls {
   api: string;
   sheet: string;
 }
 
-export function addressesOf({ apiBase, appBase }: ShareOptions, scriptAddress: string): Addresses {
+export function resolveShareUrls({ apiBase, appBase }: ShareOptions, scriptAddress: string): ShareUrls {
   const api = apiBase || `${new URL(scriptAddress).origin}/v1`;
   return { api, sheet: `${new URL(appBase || APP_URL || api, location.href).origin}/authorize` };
 }
 
 /** Groups stand for their keys wherever keys are compared. */
-const groups = new Map([
+const fieldGroups = new Map([
   ["name", ["first_name", "last_name"]],
   ["address", ["address_line1", "address_line2", "city", "state", "zip", "country"]],
 ]);
 
-function keysOf(list: string): string[] {
+function splitKeys(list: string): string[] {
   return list.split(/[\s,]+/).filter(Boolean);
 }
 
 /** With `needed` every other key becomes optional to the person, as if it had been marked by a question mark. */
-function scopeOf({ scope = "", needed }: ShareOptions): string {
-  if (needed === undefined) return keysOf(scope).join(" ");
-  const keys = (list: string) => keysOf(list.replace(/\?/g, " ")).flatMap((key) => groups.get(key) || [key]);
+function formatScope({ scope = "", needed }: ShareOptions): string {
+  if (needed === undefined) return splitKeys(scope).join(" ");
+  const keys = (list: string) => splitKeys(list.replace(/\?/g, " ")).flatMap((key) => fieldGroups.get(key) || [key]);
   const must = keys(needed);
   return keys(scope)
     .map((key) => (must.includes(key) ? key : `${key}?`))
@@ -52,21 +52,21 @@ function scopeOf({ scope = "", needed }: ShareOptions): string {
 }
 
 /** As consent mode: what is displayed beats the literal, which speaks only where nothing is found. */
-function disclosureOf({ disclosureSelector, disclosureText = "" }: ShareOptions): string {
-  const found = foundBy(disclosureSelector);
-  const text = found.length ? found.map(displayedText).find(Boolean) : disclosureText.trim();
+function getShareDisclosure({ disclosureSelector, disclosureText = "" }: ShareOptions): string {
+  const found = findDisclosureElements(disclosureSelector);
+  const text = found.length ? found.map(getDisplayedText).find(Boolean) : disclosureText.trim();
   if (text || (disclosureSelector === undefined && !disclosureText)) return text || "";
   throw new Misconfiguration("no disclosure is displayed");
 }
 
 export const isFramed = self !== top;
 
-export type Display = "popup" | "page";
+export type DisplayMode = "popup" | "page";
 
 /** The address of the sheet for one request. Throws, with the reason, when the page is not set up to ask. */
-export function requestAddress(options: ShareOptions, sheet: string, state: string, challenge: string, display: Display): string {
+export function buildRequestUrl(options: ShareOptions, sheet: string, state: string, challenge: string, display: DisplayMode): string {
   const { clientId, purpose, durationDays } = options;
-  const scope = scopeOf(options);
+  const scope = formatScope(options);
   if (!clientId || !purpose || !scope) throw new Misconfiguration("client id, purpose or scope missing");
   const query = new URLSearchParams({
     client_id: clientId,
@@ -79,11 +79,11 @@ export function requestAddress(options: ShareOptions, sheet: string, state: stri
     locale: (document.documentElement.lang || navigator.language).slice(0, 35),
     display,
   });
-  const disclosure = disclosureOf(options);
+  const disclosure = getShareDisclosure(options);
   if (durationDays) query.set("duration_days", durationDays);
   if (disclosure) query.set("disclosure_text", disclosure);
   // A frame is no place to come back to: the sheet refuses to be framed, and storage there is not the page's.
-  if (!isFramed) query.set("return_url", returnUrl());
+  if (!isFramed) query.set("return_url", getReturnUrl());
   const address = `${sheet}?${query}`;
   // Addresses end at 16 KB; a text that is cut off would be another text.
   if (disclosure.length > 6000 || address.length > 16_000) throw new Misconfiguration("the disclosure is too long");
@@ -91,7 +91,7 @@ export function requestAddress(options: ShareOptions, sheet: string, state: stri
 }
 
 /** This page without its fragment. Longer than the API takes: without its query. */
-function returnUrl(): string {
+function getReturnUrl(): string {
   const address = location.href.replace(/#.*/, "");
   return address.length > 2048 ? address.replace(/\?.*/, "") : address;
 }

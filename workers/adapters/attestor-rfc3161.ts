@@ -1,11 +1,11 @@
 // A time-stamping authority over HTTP (RFC 3161, 3.4): asks it to stamp a checkpoint and believes no reply that fails a check.
-import { base64Of, utf8 } from "../../core/bytes.ts";
+import { toBase64, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import type { RandomBytes } from "../../core/ids.ts";
 import type { Attestor } from "../../core/ledger/attestor.ts";
-import { timestampRequest, verifyTimestampToken, type TimestampPin } from "../../core/ledger/rfc3161.ts";
-import { isoOf, secondMs, type Clock } from "../../core/time.ts";
-import { exchange, mediaTypeOf, refusedBy, retry, type SendRequest } from "./exchange.ts";
+import { encodeTimestampRequest, verifyTimestampToken, type TimestampPin } from "../../core/ledger/rfc3161.ts";
+import { toIso, secondMs, type Clock } from "../../core/time.ts";
+import { sendWithLimits, getMediaType, failureFromResponse, retryableFailure, type SendRequest } from "./exchange.ts";
 
 export interface TimestampAuthority {
   readonly name: string;
@@ -13,8 +13,8 @@ export interface TimestampAuthority {
   readonly pins: readonly TimestampPin[];
 }
 
-const withinMs = 10 * secondMs;
-const maxBytes = 32 * 1_024; // a reply with a chain of three RSA certificates has about 6 KiB
+const timeoutMs = 10 * secondMs;
+const maxResponseBytes = 32 * 1_024; // a reply with a chain of three RSA certificates has about 6 KiB
 const nonceBytes = 8;
 
 /**
@@ -22,30 +22,35 @@ const nonceBytes = 8;
  * A reply by a key that is not pinned is kept, unverified: the authority may have changed its key, and the time is not to be
  * had again.
  */
-export const timestampAttestor = (authority: TimestampAuthority, send: SendRequest, random: RandomBytes, clock: Clock): Attestor => ({
+export const createTimestampAttestor = (authority: TimestampAuthority, send: SendRequest, random: RandomBytes, clock: Clock): Attestor => ({
   kind: "rfc3161",
   name: authority.name,
   attest: async ({ note }, signal) => {
-    const imprintBytes = utf8(note);
+    const imprintBytes = encodeUtf8(note);
     const nonce = random(nonceBytes);
     const sentAt = clock();
     const headers = { "content-type": "application/timestamp-query", accept: "application/timestamp-reply" };
-    const body = timestampRequest(sha256(imprintBytes), nonce);
-    const sent = await exchange(send, authority.url, { method: "POST", headers, body }, { withinMs, maxBytes, signal });
+    const body = encodeTimestampRequest(sha256(imprintBytes), nonce);
+    const sent = await sendWithLimits(
+      send,
+      authority.url,
+      { method: "POST", headers, body },
+      { timeoutMs, maxBytes: maxResponseBytes, signal },
+    );
     if (!sent.ok) return sent;
     const { answer } = sent;
-    if (answer.status !== 200 && answer.status !== 201) return refusedBy(answer, clock);
-    if (mediaTypeOf(answer.headers) !== "application/timestamp-reply") return retry("answer_malformed");
+    if (answer.status !== 200 && answer.status !== 201) return failureFromResponse(answer, clock);
+    if (getMediaType(answer.headers) !== "application/timestamp-reply") return retryableFailure("answer_malformed");
 
     const window = { sentAt, receivedAt: clock() };
     const verdict = await verifyTimestampToken({ token: answer.body, imprintBytes, pins: authority.pins, nonce, window }, crypto.subtle);
-    if (!verdict.ok && verdict.fault !== "signer_not_pinned") return retry(verdict.fault);
+    if (!verdict.ok && verdict.fault !== "signer_not_pinned") return retryableFailure(verdict.fault);
     const { timestamp } = verdict;
     const attestation = {
       kind: "rfc3161",
       tsa: authority.name,
-      time: isoOf(timestamp.time),
-      token: base64Of(answer.body),
+      time: toIso(timestamp.time),
+      token: toBase64(answer.body),
       spki_sha256: timestamp.spkiSha256,
     } as const;
     return { ok: true, attestation, verified: verdict.ok };

@@ -1,48 +1,50 @@
 // One question to a neighbour and its answer: within a time, of a size, never following a redirect, and never thrown.
-import { bytesUpTo } from "../../core/bytes.ts";
-import type { Failure, Permanent, Retry } from "../../core/ledger/adapter.ts";
+import { readBytesUpTo } from "../../core/bytes.ts";
+import type { LedgerFailure, PermanentFailure, RetryableFailure } from "../../core/ledger/adapter.ts";
 import { secondMs, type Clock } from "../../core/time.ts";
 
 export type SendRequest = (request: Request) => Promise<Response>;
 
-export interface Answer {
+export interface ExchangeResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array;
 }
 
-export const retry = (code: string, afterMs?: number): Retry => ({
+export const retryableFailure = (code: string, afterMs?: number): RetryableFailure => ({
   ok: false,
   kind: "retry",
   code,
-  ...(afterMs !== undefined && { afterMs }),
+  ...(afterMs !== undefined && { retryAfterMs: afterMs }),
 });
-export const permanent = (code: string): Permanent => ({ ok: false, kind: "permanent", code });
+export const permanentFailure = (code: string): PermanentFailure => ({ ok: false, kind: "permanent", code });
 
 export interface ExchangeLimits {
-  readonly withinMs: number;
+  readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal?: AbortSignal;
 }
 
 /** The answer whatever its status, or `retry` with `timeout`, `connection` or `answer_too_large`. */
-export const exchange = async (
+export const sendWithLimits = async (
   send: SendRequest,
   url: string,
   init: RequestInit,
-  { withinMs, maxBytes, signal }: ExchangeLimits,
-): Promise<{ readonly ok: true; readonly answer: Answer } | Retry> => {
+  { timeoutMs, maxBytes, signal }: ExchangeLimits,
+): Promise<{ readonly ok: true; readonly answer: ExchangeResponse } | RetryableFailure> => {
   const limit = new AbortController();
   const stop = (): void => limit.abort();
-  const timer = setTimeout(stop, withinMs);
+  const timer = setTimeout(stop, timeoutMs);
   signal?.addEventListener("abort", stop);
   if (signal?.aborted) stop();
   try {
     const response = await send(new Request(url, { ...init, redirect: "manual", signal: limit.signal }));
-    const body = await bytesUpTo(response.body, maxBytes);
-    return body === null ? retry("answer_too_large") : { ok: true, answer: { status: response.status, headers: response.headers, body } };
+    const body = await readBytesUpTo(response.body, maxBytes);
+    return body === null
+      ? retryableFailure("answer_too_large")
+      : { ok: true, answer: { status: response.status, headers: response.headers, body } };
   } catch {
-    return retry(limit.signal.aborted ? "timeout" : "connection"); // however it broke, asking again is all there is to do
+    return retryableFailure(limit.signal.aborted ? "timeout" : "connection"); // however it broke, asking again is all there is to do
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", stop);
@@ -57,11 +59,13 @@ export const retryAfterMs = (headers: Headers, clock: Clock): number | undefined
   return Number.isFinite(instant) ? Math.max(0, instant - clock()) : undefined;
 };
 
-const askAgainStatuses: ReadonlySet<number> = new Set([408, 425, 429, 499]); // 499: the neighbour saw us hang up, perhaps too late
+const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429, 499]); // 499: the neighbour saw us hang up, perhaps too late
 
 /** What a status that is no success says about asking again. */
-export const refusedBy = ({ status, headers }: Answer, clock: Clock): Failure =>
-  status >= 500 || askAgainStatuses.has(status) ? retry(`http_${status}`, retryAfterMs(headers, clock)) : permanent(`http_${status}`);
+export const failureFromResponse = ({ status, headers }: ExchangeResponse, clock: Clock): LedgerFailure =>
+  status >= 500 || retryableStatuses.has(status)
+    ? retryableFailure(`http_${status}`, retryAfterMs(headers, clock))
+    : permanentFailure(`http_${status}`);
 
 /** `text/plain; charset=utf-8` without what follows the semicolon, in small letters. */
-export const mediaTypeOf = (headers: Headers): string => (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+export const getMediaType = (headers: Headers): string => (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";

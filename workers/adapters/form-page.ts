@@ -1,7 +1,7 @@
 // The forms of a page, read from its source. No script of the page runs and nothing it names is fetched.
 import { Parser } from "htmlparser2";
-import type { FormControl, FormPage, FormText, PageForm, PageTag } from "../../core/forms/page.ts";
-import { attributeSelector, idSelector, nthSelector } from "../../core/forms/selectors.ts";
+import type { FormControl, FormPage, FormText, PageForm, ScriptTag } from "../../core/forms/form-page.ts";
+import { buildAttributeSelector, buildIdSelector, buildNthSelector } from "../../core/forms/selectors.ts";
 
 type Attributes = Readonly<Record<string, string>>;
 
@@ -15,15 +15,15 @@ interface Element {
   readonly start: number;
   end: number;
 }
-interface Owned {
+interface OwnedControl {
   readonly element: Element;
   readonly form: Element | null;
 }
 
 // What a page of people never has; a page made to keep us busy is no page with a form.
-const deepest = 1_000;
+const maxDepth = 1_000;
 const maxElements = 50_000;
-const pieceLength = 16_384; // at most some 5,000 tags until the bounds are looked at again
+const chunkLength = 16_384; // at most some 5,000 tags until the bounds are looked at again
 const maxForms = 50;
 const maxControls = 200; // of a form; a page of more is an application
 const maxTexts = 400; // of a form
@@ -33,7 +33,7 @@ const maxHintLength = 300;
 const maxPathSteps = 6;
 
 /** Their content is no part of the page that a visitor sees, or no label of anything. */
-const unreadElements: ReadonlySet<string> = new Set(["script", "style", "noscript", "template", "option", "textarea", "button", "svg"]);
+const ignoredElements: ReadonlySet<string> = new Set(["script", "style", "noscript", "template", "option", "textarea", "button", "svg"]);
 const hidingElements: ReadonlySet<string> = new Set(["template", "noscript"]);
 const controlTags: ReadonlySet<string> = new Set(["input", "select", "textarea"]);
 const inlineTags: ReadonlySet<string> = new Set(["span", "em", "strong", "b", "i"]);
@@ -46,7 +46,7 @@ const inputTypes: ReadonlySet<string> = new Set([
 ]);
 const buttonTypes: ReadonlySet<string> = new Set(["submit", "button", "image", "reset"]);
 
-const typeOf = ({ tag, attributes }: Element): string => {
+const getControlType = ({ tag, attributes }: Element): string => {
   if (tag === "textarea") return "textarea";
   if (tag === "select") return attributes.multiple === undefined ? "select-one" : "select-multiple";
   const type = (attributes.type ?? "text").trim().toLowerCase();
@@ -62,17 +62,17 @@ const counted = (counts: Map<string, number>, key: string): number => {
   return count;
 };
 
-interface Source {
+interface FormSource {
   readonly elements: readonly Element[];
-  readonly owned: readonly Owned[];
+  readonly owned: readonly OwnedControl[];
   readonly labels: readonly { readonly element: Element; readonly first: Element | null }[];
   readonly text: string;
 }
 
 /** Null past the bounds. */
-const parse = (html: string): Source | null => {
+const parseFormSource = (html: string): FormSource | null => {
   const elements: Element[] = [];
-  const owned: Owned[] = [];
+  const owned: OwnedControl[] = [];
   const labels: { element: Element; first: Element | null }[] = [];
   const open: Element[] = [];
   const openForms: Element[] = [];
@@ -89,7 +89,7 @@ const parse = (html: string): Source | null => {
       const nth = counted(parent?.childCounts ?? topCounts, tag);
       const element: Element = { tag, attributes, parent, nth, childCounts: new Map(), start: length, end: length };
       open.push(element);
-      if (unreadElements.has(tag)) unread += 1;
+      if (ignoredElements.has(tag)) unread += 1;
       if (hidingElements.has(tag)) hidden += 1;
       if (hidden > 0) return;
       elements.push(element);
@@ -101,7 +101,7 @@ const parse = (html: string): Source | null => {
       }
       if (!controlTags.has(tag) || isButton(element)) return;
       owned.push({ element, form: openForms.at(-1) ?? null });
-      for (const label of openLabels) if (label.first === null && typeOf(element) !== "hidden") label.first = element;
+      for (const label of openLabels) if (label.first === null && getControlType(element) !== "hidden") label.first = element;
     },
     ontext: (text) => {
       if (unread > 0) return;
@@ -111,21 +111,21 @@ const parse = (html: string): Source | null => {
     onclosetag: (tag) => {
       const element = open.pop();
       if (element !== undefined) element.end = length;
-      if (unreadElements.has(tag)) unread -= 1;
+      if (ignoredElements.has(tag)) unread -= 1;
       if (hidingElements.has(tag)) hidden -= 1;
       if (openForms.at(-1) === element) openForms.pop();
       if (openLabels.at(-1)?.element === element) openLabels.pop();
     },
   });
-  for (let at = 0; at < html.length; at += pieceLength) {
-    parser.write(html.slice(at, at + pieceLength));
-    if (open.length > deepest || elements.length > maxElements) return null;
+  for (let at = 0; at < html.length; at += chunkLength) {
+    parser.write(html.slice(at, at + chunkLength));
+    if (open.length > maxDepth || elements.length > maxElements) return null;
   }
   parser.end();
   return { elements, owned, labels, text: pieces.join("") };
 };
 
-const readableOf = (text: string, { start, end }: Element, max: number): string =>
+const normalizeText = (text: string, { start, end }: Element, max: number): string =>
   text
     .slice(start, Math.min(end, start + max * 4))
     .replace(/\s+/g, " ")
@@ -140,32 +140,32 @@ const isDisabled = (element: Element): boolean => {
 };
 
 /** Selectors that are sure to find one element, of this very page. */
-const selectorsOf = ({ elements }: Source) => {
+const buildSelectors = ({ elements }: FormSource) => {
   const ids = new Map<string, number>();
   const names = new Map<string, number>();
   for (const { tag, attributes } of elements) {
     if (attributes.id !== undefined) counted(ids, attributes.id);
     if (attributes.name !== undefined) counted(names, `${tag} ${attributes.name}`);
   }
-  const byId = ({ attributes: { id = "" } }: Element): string | null => (ids.get(id) === 1 ? idSelector(id) : null);
+  const byId = ({ attributes: { id = "" } }: Element): string | null => (ids.get(id) === 1 ? buildIdSelector(id) : null);
   const byName = ({ tag, attributes: { name = "" } }: Element): string | null =>
-    names.get(`${tag} ${name}`) === 1 ? attributeSelector(tag, "name", name) : null;
+    names.get(`${tag} ${name}`) === 1 ? buildAttributeSelector(tag, "name", name) : null;
   const byPath = (element: Element): string | null => {
     const steps: string[] = [];
     for (let at: Element | null = element; at !== null; at = at.parent) {
       const known = at === element ? null : (byId(at) ?? (at.tag === "form" ? byName(at) : null) ?? (at.tag === "body" ? "body" : null));
       if (known !== null) return [known, ...steps].join(" > ");
       if (tableTags.has(at.tag) || !/^[a-z][a-z0-9-]*$/.test(at.tag) || steps.length === maxPathSteps) return null;
-      steps.unshift(nthSelector(at.tag, at.nth));
+      steps.unshift(buildNthSelector(at.tag, at.nth));
     }
     return null;
   };
   return { byId, byName, byPath };
 };
 
-const readForm = (
-  source: Source,
-  { byId, byName, byPath }: ReturnType<typeof selectorsOf>,
+const parseForm = (
+  source: FormSource,
+  { byId, byName, byPath }: ReturnType<typeof buildSelectors>,
   form: Element,
   controls: readonly Element[],
   labelOf: (element: Element) => Element | undefined,
@@ -176,26 +176,27 @@ const readForm = (
   // A control is looked for among those of its form, so its name needs to be single there only.
   const ownSelector = (element: Element): string | null => {
     const { tag, attributes } = element;
-    const ofForm = ownNames.get(`${tag} ${attributes.name ?? ""}`) === 1 ? attributeSelector(tag, "name", attributes.name ?? "") : null;
+    const ofForm =
+      ownNames.get(`${tag} ${attributes.name ?? ""}`) === 1 ? buildAttributeSelector(tag, "name", attributes.name ?? "") : null;
     return byId(element) ?? ofForm ?? byPath(element);
   };
   const controlOf = (element: Element): FormControl => {
     const { attributes } = element;
     const attribute = (name: string): string => (attributes[name] ?? "").slice(0, maxHintLength);
     const label = labelOf(element);
-    const labelFor = label?.attributes.for === undefined ? null : attributeSelector("label", "for", label.attributes.for);
+    const labelFor = label?.attributes.for === undefined ? null : buildAttributeSelector("label", "for", label.attributes.for);
     return {
       tag: element.tag as FormControl["tag"],
-      type: typeOf(element),
+      type: getControlType(element),
       name: attribute("name"),
       id: attribute("id"),
       autocomplete: attribute("autocomplete"),
       placeholder: attribute("placeholder"),
       ariaLabel: attribute("aria-label"),
-      label: label === undefined ? "" : readableOf(source.text, label, maxTextLength),
+      label: label === undefined ? "" : normalizeText(source.text, label, maxTextLength),
       value: attribute("value"),
       isDisabled: isDisabled(element),
-      isTicked: attributes.checked !== undefined,
+      isChecked: attributes.checked !== undefined,
       svcField: attributes["data-svc-field"] ?? null,
       entity: attributes["data-sp1-entity"] ?? null,
       selector: ownSelector(element),
@@ -212,7 +213,7 @@ const readForm = (
     const length = element.end - element.start;
     if (!textTags.has(element.tag) || length < minTextLength || length > maxTextLength || !isWithin(element)) continue;
     const isPart = inlineTags.has(element.tag);
-    texts.push({ selector: byId(element) ?? byPath(element), text: readableOf(source.text, element, maxTextLength), isPart });
+    texts.push({ selector: byId(element) ?? byPath(element), text: normalizeText(source.text, element, maxTextLength), isInline: isPart });
   }
   const action = form.attributes.action ?? "";
   return {
@@ -223,7 +224,7 @@ const readForm = (
   };
 };
 
-const readTags = ({ elements }: Source): readonly PageTag[] =>
+const parseTags = ({ elements }: FormSource): readonly ScriptTag[] =>
   elements.flatMap(({ tag, attributes: { src, nonce, "data-client-id": clientId } }) =>
     tag === "script" && src !== undefined && clientId !== undefined
       ? [{ src: src.trim(), clientId: clientId.trim(), nonce: nonce ?? null }]
@@ -231,16 +232,16 @@ const readTags = ({ elements }: Source): readonly PageTag[] =>
   );
 
 /** Forms with their controls, in the order of the page, and the scripts that name a client. A page beyond all bounds has none. */
-export const readFormPage = (html: string): FormPage => {
-  const source = parse(html);
-  if (source === null) return { forms: [], tags: [] };
+export const parseFormPage = (html: string): FormPage => {
+  const source = parseFormSource(html);
+  if (source === null) return { forms: [], scriptTags: [] };
   const forms = source.elements.filter(({ tag }) => tag === "form").slice(0, maxForms);
   const elementById = new Map<string, Element>();
   for (const element of source.elements) {
     const { id } = element.attributes;
     if (id !== undefined && !elementById.has(id)) elementById.set(id, element);
   }
-  const ownerOf = ({ element, form }: Owned): Element | null => {
+  const ownerOf = ({ element, form }: OwnedControl): Element | null => {
     const named = element.attributes.form;
     return named === undefined ? form : (elementById.get(named) ?? null);
   };
@@ -250,11 +251,11 @@ export const readFormPage = (html: string): FormPage => {
     const target = element.attributes.for === undefined ? first : (elementById.get(element.attributes.for) ?? null);
     if (target !== null && !labels.has(target)) labels.set(target, element);
   }
-  const selectors = selectorsOf(source);
+  const selectors = buildSelectors(source);
   return {
-    tags: readTags(source),
+    scriptTags: parseTags(source),
     forms: forms.map((form) =>
-      readForm(
+      parseForm(
         source,
         selectors,
         form,

@@ -1,18 +1,18 @@
 // The words and the links of a page, as its markup has them. No guess about what is content and what is decoration: a
-// legal snapshot must not depend on heuristics, and anyone must be able to repeat it (docs/policies.md).
+// legal snapshot must not depend on heuristics, and anyone must be able to repeat it (docs/reference/policies.md).
 import { Parser } from "htmlparser2";
-import type { Page } from "../../core/access/outbound-page.ts";
-import { referenceAsWritten } from "../../core/access/outbound-url.ts";
-import type { Link } from "../../core/policies/discovery.ts";
-import { normalisedText } from "../../core/policies/snapshot.ts";
+import type { FetchedPage } from "../../core/access/outbound-page.ts";
+import { resolveReference } from "../../core/access/outbound-url.ts";
+import type { PageLink } from "../../core/policies/discovery.ts";
+import { normalizePolicyText } from "../../core/policies/snapshot.ts";
 
-export interface PageReading {
+export interface PageContent {
   /** Normalised. */
   readonly text: string;
-  readonly links: readonly Link[];
+  readonly links: readonly PageLink[];
 }
 
-const unreadElements: ReadonlySet<string> = new Set(["script", "style", "noscript", "template"]);
+const ignoredElements: ReadonlySet<string> = new Set(["script", "style", "noscript", "template"]);
 // Elements that run within a line (HTML, phrasing content that holds text); every other tag ends the line.
 const inlineElements: ReadonlySet<string> = new Set([
   ...["a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd", "label"],
@@ -23,21 +23,21 @@ const linkElements: ReadonlySet<string> = new Set(["a", "area", "link"]);
 const maxLinks = 10_000;
 // The parser's work on a tag grows with the number of elements open around it. Pages of people stay below a hundred; a
 // mebibyte of open tags would cost it ten seconds.
-const deepest = 1_000;
-const pieceLength = 16_384; // at most some 5,000 tags until the depth is looked at again
+const maxDepth = 1_000;
+const chunkLength = 16_384; // at most some 5,000 tags until the depth is looked at again
 const maxLinkTextLength = 300; // enough to see that it is too long to be a policy's
 
 /** A link to a place within the page itself leads to no other text. */
-const addressOf = (reference: string, base: string, pageUrl: string): string | null => {
-  const address = referenceAsWritten(reference, base);
-  return reference.includes("#") && address === referenceAsWritten(pageUrl, pageUrl) ? null : address;
+const resolveLinkTarget = (reference: string, base: string, pageUrl: string): string | null => {
+  const address = resolveReference(reference, base);
+  return reference.includes("#") && address === resolveReference(pageUrl, pageUrl) ? null : address;
 };
 
-const unreadable: PageReading = { text: "", links: [] };
+const emptyPageContent: PageContent = { text: "", links: [] };
 
-const readHtml = (page: Page): PageReading => {
+const parseHtml = (page: FetchedPage): PageContent => {
   const pieces: string[] = [];
-  const links: Link[] = [];
+  const links: PageLink[] = [];
   let unread = 0;
   let depth = 0;
   let base = page.url;
@@ -46,24 +46,24 @@ const readHtml = (page: Page): PageReading => {
 
   const closeLink = (): void => {
     if (open === null) return;
-    const text = normalisedText(open.text).replaceAll("\n", " ");
-    if (links.length < maxLinks) links.push({ address: open.address, rel: open.rel, text: text === "" ? open.label : text });
+    const text = normalizePolicyText(open.text).replaceAll("\n", " ");
+    if (links.length < maxLinks) links.push({ url: open.address, rel: open.rel, text: text === "" ? open.label : text });
     open = null;
   };
 
   const parser = new Parser({
     onopentag: (name, attributes) => {
       depth += 1;
-      if (unreadElements.has(name)) unread += 1;
+      if (ignoredElements.has(name)) unread += 1;
       if (!inlineElements.has(name)) pieces.push("\n");
       if (unread > 0) return;
       if (name === "base" && !baseSeen && attributes.href !== undefined) {
         baseSeen = true;
-        base = referenceAsWritten(attributes.href, page.url) ?? base;
+        base = resolveReference(attributes.href, page.url) ?? base;
       }
       if (!linkElements.has(name) || attributes.href === undefined) return;
       closeLink();
-      const address = addressOf(attributes.href, base, page.url);
+      const address = resolveLinkTarget(attributes.href, base, page.url);
       if (address === null) return;
       const rel = (attributes.rel ?? "")
         .toLowerCase()
@@ -79,21 +79,22 @@ const readHtml = (page: Page): PageReading => {
     },
     onclosetag: (name) => {
       depth -= 1;
-      if (unreadElements.has(name)) unread -= 1;
+      if (ignoredElements.has(name)) unread -= 1;
       if (!inlineElements.has(name)) pieces.push("\n");
       if (name === "a") closeLink();
     },
   });
-  for (let at = 0; at < page.body.length; at += pieceLength) {
-    parser.write(page.body.slice(at, at + pieceLength));
-    if (depth > deepest) return unreadable; // half a text would be another text
+  for (let at = 0; at < page.body.length; at += chunkLength) {
+    parser.write(page.body.slice(at, at + chunkLength));
+    if (depth > maxDepth) return emptyPageContent; // half a text would be another text
   }
   parser.end();
   closeLink();
-  return { text: normalisedText(pieces.join("")), links };
+  return { text: normalizePolicyText(pieces.join("")), links };
 };
 
-export type ReadPage = (page: Page) => PageReading;
+export type ParsePage = (page: FetchedPage) => PageContent;
 
 /** Plain text has no links. */
-export const readPage: ReadPage = (page) => (page.type === "text/html" ? readHtml(page) : { text: normalisedText(page.body), links: [] });
+export const parsePage: ParsePage = (page) =>
+  page.type === "text/html" ? parseHtml(page) : { text: normalizePolicyText(page.body), links: [] };

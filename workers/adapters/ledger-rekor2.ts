@@ -1,28 +1,37 @@
 // Sigstore's Rekor v2 as a ledger: a private one as the primary, the public one only as a mirror of checkpoints. Nothing it
 // answers is believed: an outcome is `ok` only when our signature of the statement is proved to be in a tree that a pinned key
 // signed and that goes on from the last tree we saw.
-import { base64Of, bytesOfBase64Url, utf8 } from "../../core/bytes.ts";
-import type { Failure, LedgerAdapter, Outcome, SeenTree, Submission } from "../../core/ledger/adapter.ts";
+import { toBase64, fromBase64Url, encodeUtf8 } from "../../core/bytes.ts";
+import type { LedgerFailure, LedgerAdapter, SubmissionOutcome, VerifiedTree, LedgerSubmission } from "../../core/ledger/adapter.ts";
 import { parseCheckpoint } from "../../core/ledger/checkpoint.ts";
-import { ecdsaDerOf } from "../../core/ledger/der.ts";
-import { countOf } from "../../core/ledger/merkle.ts";
+import { ecdsaRawToDer } from "../../core/ledger/der.ts";
+import { parseCount } from "../../core/ledger/merkle.ts";
 import type { NoteCrypto } from "../../core/ledger/note.ts";
 import { verifyRekorCheckpoint, verifyRekorReceipt } from "../../core/ledger/rekor-receipt.ts";
 import {
-  parseAnchorSecret,
-  parseRekorAnswer,
+  parseAnchorPrivateKey,
+  parseRekorResponse,
   parseRekorRequest,
-  rekorLeafText,
-  rekorRequestText,
-  type RekorAnswer,
+  formatRekorLeaf,
+  formatRekorRequest,
+  type RekorResponse,
   type RekorCrypto,
 } from "../../core/ledger/rekor.ts";
-import { keysInUse, receiptOf } from "../../core/ledger/receipt.ts";
-import { isSignedBy, p256Spki } from "../../core/ledger/spki.ts";
-import { inclusionProofFromTiles, tilesReadBy } from "../../core/ledger/tiles.ts";
-import { isoOf, secondMs, type Clock } from "../../core/time.ts";
-import { historyFault, inLanes, logReader, openTiles, seenOf, type Ledger, type ReadCheckpoint, type ReadPath } from "./log-reader.ts";
-import { exchange, permanent, refusedBy, retry, type SendRequest } from "./exchange.ts";
+import { filterKeysInUse, buildReceipt } from "../../core/ledger/receipt.ts";
+import { isSignedBy, encodeP256Spki } from "../../core/ledger/spki.ts";
+import { buildInclusionProofFromTiles, listTilesRead } from "../../core/ledger/tiles.ts";
+import { toIso, secondMs, type Clock } from "../../core/time.ts";
+import {
+  checkHistory,
+  mapConcurrently,
+  createLogReader,
+  createTileStore,
+  toSeenTree,
+  type LedgerEndpoint,
+  type VerifiedCheckpoint,
+  type ReadPath,
+} from "./log-reader.ts";
+import { sendWithLimits, permanentFailure, failureFromResponse, retryableFailure, type SendRequest } from "./exchange.ts";
 
 /** The key that signs statements for Rekor. */
 export interface AnchorKey {
@@ -34,7 +43,7 @@ export interface AnchorKey {
 
 /** Opens a P-256 key from PKCS #8 in base64 or a private JWK. Throws for anything else. */
 export const openAnchorKey = async (secret: string): Promise<AnchorKey> => {
-  const parsed = parseAnchorSecret(secret);
+  const parsed = parseAnchorPrivateKey(secret);
   if (parsed === null) throw new Error("anchor key: neither PKCS #8 nor a JWK of a P-256 key");
   const algorithm = { name: "ECDSA", namedCurve: "P-256" };
   const key =
@@ -42,113 +51,115 @@ export const openAnchorKey = async (secret: string): Promise<AnchorKey> => {
       ? await crypto.subtle.importKey("pkcs8", parsed.pkcs8, algorithm, true, ["sign"])
       : await crypto.subtle.importKey("jwk", parsed.jwk, algorithm, true, ["sign"]);
   const { x, y } = (await crypto.subtle.exportKey("jwk", key)) as { x?: string; y?: string };
-  const [pointX, pointY] = [x ?? "", y ?? ""].map(bytesOfBase64Url);
+  const [pointX, pointY] = [x ?? "", y ?? ""].map(fromBase64Url);
   if (pointX?.length !== 32 || pointY?.length !== 32) throw new Error("anchor key: the runtime gave no public key");
   return {
-    publicKey: base64Of(p256Spki(pointX, pointY)),
+    publicKey: toBase64(encodeP256Spki(pointX, pointY)),
     sign: async (message) =>
-      ecdsaDerOf(new Uint8Array(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, key, new Uint8Array(message)))),
+      ecdsaRawToDer(new Uint8Array(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, key, new Uint8Array(message)))),
   };
 };
 
 /** What Rekor's receipts need beside the Ed25519 of notes. */
-export const rekorCrypto = (noteCrypto: NoteCrypto): RekorCrypto => ({
+export const createRekorCrypto = (noteCrypto: NoteCrypto): RekorCrypto => ({
   ...noteCrypto,
   verifyEcdsa: (spki, message, signature) => isSignedBy(crypto.subtle, spki, { hash: "SHA-256", signature, data: message }),
 });
 
 /** A shard is a ledger of its own; its origin is its host. */
-export interface RekorLedger extends Ledger {
+export interface RekorLedger extends LedgerEndpoint {
   /** Public parts of earlier anchor keys: what they prepared may still be on its way. */
   readonly retiredAnchorKeys: readonly string[];
 }
 
-const postWithinMs = 30 * secondMs; // Rekor answers when its next checkpoint is out; Sigstore asks for 20 s at least
-const readWithinMs = 10 * secondMs;
-const maxAnswerBytes = 65_536;
-const postsAtOnce = 5;
+const postTimeoutMs = 30 * secondMs; // Rekor answers when its next checkpoint is out; Sigstore asks for 20 s at least
+const readTimeoutMs = 10 * secondMs;
+const maxResponseBytes = 65_536;
+const maxConcurrentPosts = 5;
 const maxPerBatch = 5; // one round of posts: 30 s at the worst and the checks, within the minute that a claim lasts
 
-type Filed = { readonly ok: true; readonly answer: RekorAnswer; readonly submittedAt: number };
+type FiledEntry = { readonly ok: true; readonly answer: RekorResponse; readonly submittedAt: number };
 
-export const rekorAdapter = (
+export const createRekorAdapter = (
   ledger: RekorLedger,
   anchorKey: AnchorKey,
   send: SendRequest,
   noteCrypto: NoteCrypto,
   clock: Clock,
 ): LedgerAdapter => {
-  const crypto = rekorCrypto(noteCrypto);
+  const crypto = createRekorCrypto(noteCrypto);
   const { sha256 } = crypto;
   const id = `rekor2:${ledger.origin}`;
   const trust = { logs: ledger.trust, anchorKeys: [anchorKey.publicKey, ...ledger.retiredAnchorKeys] };
 
   const read: ReadPath = (path, maxBytes, signal) =>
-    exchange(send, `${ledger.baseUrl}/api/v2/${path}`, {}, { withinMs: readWithinMs, maxBytes, signal });
+    sendWithLimits(send, `${ledger.baseUrl}/api/v2/${path}`, {}, { timeoutMs: readTimeoutMs, maxBytes, signal });
 
   /** The newest checkpoint, signed by a key pinned for now. */
-  const newest = async (signal: AbortSignal): Promise<({ readonly ok: true } & ReadCheckpoint) | Failure> => {
-    const sent = await read("checkpoint", maxAnswerBytes, signal);
+  const newest = async (signal: AbortSignal): Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure> => {
+    const sent = await read("checkpoint", maxResponseBytes, signal);
     if (!sent.ok) return sent;
-    if (sent.answer.status !== 200) return refusedBy(sent.answer, clock);
+    if (sent.answer.status !== 200) return failureFromResponse(sent.answer, clock);
     const note = new TextDecoder().decode(sent.answer.body);
-    const verdict = await verifyRekorCheckpoint(crypto, note, keysInUse(ledger.trust, isoOf(clock())));
-    if (!verdict.ok) return retry(verdict.fault);
-    return verdict.checkpoint.origin === ledger.origin ? { ok: true, note, checkpoint: verdict.checkpoint } : retry("origin_mismatch");
+    const verdict = await verifyRekorCheckpoint(crypto, note, filterKeysInUse(ledger.trust, toIso(clock())));
+    if (!verdict.ok) return retryableFailure(verdict.fault);
+    return verdict.checkpoint.origin === ledger.origin
+      ? { ok: true, note, checkpoint: verdict.checkpoint }
+      : retryableFailure("origin_mismatch");
   };
 
   /** For an entry that Rekor has already: it says where and proves nothing, so the proof is built from its tiles. */
-  const findFiled = async (index: bigint, leaf: Uint8Array, signal: AbortSignal): Promise<RekorAnswer | Failure> => {
+  const findFiled = async (index: bigint, leaf: Uint8Array, signal: AbortSignal): Promise<RekorResponse | LedgerFailure> => {
     const covering = await newest(signal);
     if (!covering.ok) return covering;
     const { note, checkpoint } = covering;
     const { size } = checkpoint;
-    if (index >= size) return retry("not_in_checkpoint");
-    const tiles = openTiles(read, signal);
-    const refused = await tiles.load(tilesReadBy((hash, from) => inclusionProofFromTiles(hash, index, size, from)));
-    return refused ?? { index, leaf, hashes: inclusionProofFromTiles(sha256, index, size, tiles.read), note };
+    if (index >= size) return retryableFailure("not_in_checkpoint");
+    const tiles = createTileStore(read, signal);
+    const refused = await tiles.load(listTilesRead((hash, from) => buildInclusionProofFromTiles(hash, index, size, from)));
+    return refused ?? { index, leaf, hashes: buildInclusionProofFromTiles(sha256, index, size, tiles.read), note };
   };
 
   /** Sends what was prepared, as it is. Throws when nothing was: what is not kept before it is sent cannot be sent again. */
-  const file = async ({ prepared }: Submission, signal: AbortSignal): Promise<Filed | Failure> => {
+  const file = async ({ prepared }: LedgerSubmission, signal: AbortSignal): Promise<FiledEntry | LedgerFailure> => {
     const entry = parseRekorRequest(prepared ?? "");
     if (prepared === null || entry === null) throw new Error("rekor: a submission was not prepared");
-    const leaf = utf8(rekorLeafText(entry));
+    const leaf = encodeUtf8(formatRekorLeaf(entry));
     const submittedAt = clock();
     const headers = { "content-type": "application/json", accept: "application/json" };
-    const limits = { withinMs: postWithinMs, maxBytes: maxAnswerBytes, signal };
-    const sent = await exchange(send, `${ledger.baseUrl}/api/v2/log/entries`, { method: "POST", headers, body: prepared }, limits);
+    const limits = { timeoutMs: postTimeoutMs, maxBytes: maxResponseBytes, signal };
+    const sent = await sendWithLimits(send, `${ledger.baseUrl}/api/v2/log/entries`, { method: "POST", headers, body: prepared }, limits);
     if (!sent.ok) return sent;
     const { status, body, headers: answered } = sent.answer;
     if (status === 409) {
-      const index = countOf(answered.get("x-log-index") ?? "");
-      const found = index === null ? retry("answer_malformed") : await findFiled(index, leaf, signal);
+      const index = parseCount(answered.get("x-log-index") ?? "");
+      const found = index === null ? retryableFailure("answer_malformed") : await findFiled(index, leaf, signal);
       return "ok" in found ? found : { ok: true, answer: found, submittedAt };
     }
-    if (status === 405) return permanent("frozen"); // this shard takes nothing any more: its successor is another ledger
-    if (status !== 201) return refusedBy(sent.answer, clock);
-    const answer = parseRekorAnswer(body);
-    if (answer === null) return retry("answer_malformed");
+    if (status === 405) return permanentFailure("frozen"); // this shard takes nothing any more: its successor is another ledger
+    if (status !== 201) return failureFromResponse(sent.answer, clock);
+    const answer = parseRekorResponse(body);
+    if (answer === null) return retryableFailure("answer_malformed");
     // The leaf is rebuilt from what was sent: what Rekor says it logged is not looked at but for being the same.
-    return base64Of(answer.leaf) === base64Of(leaf) ? { ok: true, answer, submittedAt } : retry("leaf_mismatch");
+    return toBase64(answer.leaf) === toBase64(leaf) ? { ok: true, answer, submittedAt } : retryableFailure("leaf_mismatch");
   };
 
   /** Every check of the receipt, then that its tree and the last one seen are one history, whichever is the larger. */
   const judge = async (
-    { statement }: Submission,
-    { answer, submittedAt }: Filed,
-    lastSeen: SeenTree | null,
+    { statement }: LedgerSubmission,
+    { answer, submittedAt }: FiledEntry,
+    lastSeen: VerifiedTree | null,
     signal: AbortSignal,
-  ): Promise<Outcome> => {
+  ): Promise<SubmissionOutcome> => {
     const checkpoint = parseCheckpoint(answer.note);
-    if (checkpoint === null) return retry("note_malformed");
+    if (checkpoint === null) return retryableFailure("note_malformed");
     const times = { submittedAt, verifiedAt: Math.max(clock(), submittedAt) };
-    const receipt = receiptOf(sha256, statement, { kind: "rekor2", origin: ledger.origin, checkpoint, ...answer, ...times });
-    const verdict = await verifyRekorReceipt(crypto, receipt, utf8(statement), trust);
-    if (!verdict.ok) return retry(verdict.fault);
+    const receipt = buildReceipt(sha256, statement, { kind: "rekor2", origin: ledger.origin, checkpoint, ...answer, ...times });
+    const verdict = await verifyRekorReceipt(crypto, receipt, encodeUtf8(statement), trust);
+    if (!verdict.ok) return retryableFailure(verdict.fault);
     const now = { note: receipt.signed_root, checkpoint: verdict.checkpoint };
-    const fault = await historyFault(sha256, openTiles(read, signal), lastSeen, now);
-    return fault ?? { ok: true, receipt, seen: seenOf(now) };
+    const fault = await checkHistory(sha256, createTileStore(read, signal), lastSeen, now);
+    return fault ?? { ok: true, receipt, seen: toSeenTree(now) };
   };
 
   return {
@@ -157,26 +168,26 @@ export const rekorAdapter = (
     maxPerBatch,
     prepare: async ({ prepared, statement }) => {
       if (prepared !== null) return prepared;
-      const bytes = utf8(statement);
-      return rekorRequestText({
-        digest: base64Of(sha256(bytes)),
-        signature: base64Of(await anchorKey.sign(bytes)),
+      const bytes = encodeUtf8(statement);
+      return formatRekorRequest({
+        digest: toBase64(sha256(bytes)),
+        signature: toBase64(await anchorKey.sign(bytes)),
         publicKey: anchorKey.publicKey,
       });
     },
     submit: async (batch, lastSeen, signal) => {
-      const filed = await inLanes(batch, postsAtOnce, (submission) => file(submission, signal));
-      const outcomes: Outcome[] = [];
+      const filed = await mapConcurrently(batch, maxConcurrentPosts, (submission) => file(submission, signal));
+      const outcomes: SubmissionOutcome[] = [];
       let seen = lastSeen;
       // One after the other, each against the largest tree so far: two forks in one batch would not see each other otherwise.
       for (const [at, submission] of batch.entries()) {
-        const one = filed[at] as Filed | Failure;
+        const one = filed[at] as FiledEntry | LedgerFailure;
         const outcome = one.ok ? await judge(submission, one, seen, signal) : one;
-        if (outcome.ok && (countOf(outcome.seen.size) ?? 0n) > (countOf(seen?.size ?? "0") ?? 0n)) seen = outcome.seen;
+        if (outcome.ok && (parseCount(outcome.seen.size) ?? 0n) > (parseCount(seen?.size ?? "0") ?? 0n)) seen = outcome.seen;
         outcomes.push(outcome);
       }
       return outcomes;
     },
-    ...logReader(sha256, read, newest),
+    ...createLogReader(sha256, read, newest),
   };
 };

@@ -5,12 +5,12 @@ const headElements: ReadonlySet<string> = new Set([
   ...["html", "head", "title", "meta", "link", "script", "style", "base", "noscript", "template"],
 ]);
 const maxHeadLength = 262_144;
-const pieceLength = 16_384;
-const deepest = 100; // the parser's work on a tag grows with the number of elements open around it
+const chunkLength = 16_384;
+const maxDepth = 100; // the parser's work on a tag grows with the number of elements open around it
 const maxContents = 100;
 
 /** The contents of `<meta name="…">`, or of `<meta http-equiv="…">`, before anything that shows, trimmed. */
-export const metaContents = (html: string, name: string, by: "name" | "http-equiv" = "name"): readonly string[] => {
+export const listMetaContents = (html: string, name: string, by: "name" | "http-equiv" = "name"): readonly string[] => {
   const contents: string[] = [];
   let depth = 0;
   let unread = 0;
@@ -19,7 +19,7 @@ export const metaContents = (html: string, name: string, by: "name" | "http-equi
     onopentag: (tag, attributes) => {
       depth += 1;
       if (tag === "noscript" || tag === "template") unread += 1;
-      isOver ||= depth > deepest || (unread === 0 && !headElements.has(tag));
+      isOver ||= depth > maxDepth || (unread === 0 && !headElements.has(tag));
       if (isOver || unread > 0 || tag !== "meta" || attributes[by]?.toLowerCase() !== name) return;
       if (attributes.content !== undefined && contents.length < maxContents) contents.push(attributes.content.trim());
     },
@@ -29,6 +29,6 @@ export const metaContents = (html: string, name: string, by: "name" | "http-equi
       isOver ||= tag === "head";
     },
   });
-  for (let at = 0; at < Math.min(html.length, maxHeadLength) && !isOver; at += pieceLength) parser.write(html.slice(at, at + pieceLength));
+  for (let at = 0; at < Math.min(html.length, maxHeadLength) && !isOver; at += chunkLength) parser.write(html.slice(at, at + chunkLength));
   return contents;
 };

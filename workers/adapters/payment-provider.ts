@@ -1,46 +1,46 @@
 // Stripe's pages for paying, through its own library: it knows the version of the interface, how requests are repeated and how they
 // are told apart. Nothing about a person goes along; who pays gives name and address on Stripe's pages.
 import Stripe from "stripe";
-import type { PaymentProvider, ProviderAnswer } from "../../core/billing/payment-provider.ts";
+import type { PaymentProvider, PaymentProviderResult } from "../../core/billing/payment-provider.ts";
 import { secondMs } from "../../core/time.ts";
 import type { BillingSettings } from "../env.ts";
 
-const patienceMs = 8 * secondMs; // somebody waits for the page
+const requestTimeoutMs = 8 * secondMs; // somebody waits for the page
 
 /** Only Stripe's own hosts are sent to; the stand-in of a development machine is one host more. */
 const pageHosts: ReadonlySet<string> = new Set(["checkout.stripe.com", "billing.stripe.com"]);
 
-const mayBeSentTo = (address: string, api: URL | null): boolean => {
+const isAllowedPageUrl = (address: string, api: URL | null): boolean => {
   if (!URL.canParse(address)) return false;
   const url = new URL(address);
   return (url.protocol === "https:" && url.port === "" && pageHosts.has(url.hostname)) || (api !== null && url.origin === api.origin);
 };
 
 /** In one word: the provider's message can quote what was sent. */
-const faultOf = (error: unknown): string => (error instanceof Stripe.errors.StripeError ? error.type : "network");
+const describeProviderError = (error: unknown): string => (error instanceof Stripe.errors.StripeError ? error.type : "network");
 
 /** `report` hears that there was no page, and why in one word. */
-export const stripeProvider = (settings: BillingSettings, report: (fault: string) => void): PaymentProvider => {
-  const { api } = settings;
+export const createStripeProvider = (settings: BillingSettings, report: (fault: string) => void): PaymentProvider => {
+  const { apiUrl } = settings;
   const stripe = new Stripe(settings.secretKey, {
     httpClient: Stripe.createFetchHttpClient((input, init) => fetch(input, init)),
-    timeout: patienceMs,
+    timeout: requestTimeoutMs,
     maxNetworkRetries: 1,
     telemetry: false,
-    ...(api !== null && { host: api.hostname, port: api.port, protocol: api.protocol === "http:" ? "http" : "https" }),
+    ...(apiUrl !== null && { host: apiUrl.hostname, port: apiUrl.port, protocol: apiUrl.protocol === "http:" ? "http" : "https" }),
   });
-  const pageOf = async (session: Promise<{ readonly url: string | null }>): Promise<ProviderAnswer> => {
+  const pageOf = async (session: Promise<{ readonly url: string | null }>): Promise<PaymentProviderResult> => {
     try {
       const { url } = await session;
-      if (url !== null && mayBeSentTo(url, api)) return { outcome: "url", url };
+      if (url !== null && isAllowedPageUrl(url, apiUrl)) return { outcome: "url", url };
       report("address");
     } catch (error) {
-      report(faultOf(error));
+      report(describeProviderError(error));
     }
     return { outcome: "unavailable" };
   };
   return {
-    openCheckout: ({ accountId, plan, customerId, returnUrl, onceKey }) =>
+    createCheckout: ({ accountId, plan, customerId, returnUrl, onceKey }) =>
       pageOf(
         stripe.checkout.sessions.create(
           {
@@ -56,16 +56,16 @@ export const stripeProvider = (settings: BillingSettings, report: (fault: string
           { idempotencyKey: onceKey },
         ),
       ),
-    openAccount: ({ customerId, returnUrl }) =>
+    createBillingPortal: ({ customerId, returnUrl }) =>
       pageOf(stripe.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl })),
-    endSubscription: async (subscriptionId) => {
+    cancelSubscription: async (subscriptionId) => {
       try {
         // under no key: the provider would repeat a failure that it has kept with one
         await stripe.subscriptions.cancel(subscriptionId);
         return "ended";
       } catch (error) {
         if (error instanceof Stripe.errors.StripeError && error.code === "resource_missing") return "ended";
-        report(faultOf(error));
+        report(describeProviderError(error));
         return "unavailable";
       }
     },

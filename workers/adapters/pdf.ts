@@ -1,19 +1,19 @@
 // A text as a PDF file. The same text gives the same bytes: the dates are the text's, nothing is random, and the fonts are
 // those that every reader has.
-import type { DocumentText } from "../../core/removals/affidavit.ts";
+import type { DocumentContent } from "../../core/removals/affidavit.ts";
 
-export type WritePdf = (text: DocumentText) => Promise<Uint8Array<ArrayBuffer>>;
+export type WritePdf = (text: DocumentContent) => Promise<Uint8Array<ArrayBuffer>>;
 
-const page = { width: 595, height: 842, margin: 64 }; // A4 in points
-const body = { size: 11, line: 16, gap: 10 };
-const title = { size: 18, line: 30 };
+const pageLayout = { width: 595, height: 842, margin: 64 }; // A4 in points
+const bodyStyle = { size: 11, line: 16, gap: 10 };
+const titleStyle = { size: 18, line: 30 };
 
 /** The fonts know Latin letters; an address can hold others, which are told by their number. */
-const printable = (text: string): string =>
+const toPrintable = (text: string): string =>
   text.replaceAll(/[^\x20-\x7e]/gu, (letter) => `\\u{${(letter.codePointAt(0) as number).toString(16)}}`);
 
 /** Broken at spaces; a word that is longer than a line is cut. */
-const linesOf = (text: string, fits: (line: string) => boolean): readonly string[] => {
+const wrapLines = (text: string, fits: (line: string) => boolean): readonly string[] => {
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(" ")) {
@@ -38,24 +38,24 @@ export const writePdf: WritePdf = async (text) => {
   const { PDFDocument, StandardFonts } = await import("@cantoo/pdf-lib"); // half a megabyte that few isolates ever need
   const document = await PDFDocument.create({ updateMetadata: false });
   const [regular, bold] = [await document.embedFont(StandardFonts.Helvetica), await document.embedFont(StandardFonts.HelveticaBold)];
-  document.setTitle(printable(text.title));
-  document.setCreationDate(new Date(text.at));
-  document.setModificationDate(new Date(text.at));
-  let sheet = document.addPage([page.width, page.height]);
-  let y = page.height - page.margin;
+  document.setTitle(toPrintable(text.title));
+  document.setCreationDate(new Date(text.issuedAt));
+  document.setModificationDate(new Date(text.issuedAt));
+  let sheet = document.addPage([pageLayout.width, pageLayout.height]);
+  let y = pageLayout.height - pageLayout.margin;
   const put = (line: string, font: typeof regular, { size, line: height }: { readonly size: number; readonly line: number }): void => {
-    if (y - height < page.margin) {
-      sheet = document.addPage([page.width, page.height]);
-      y = page.height - page.margin;
+    if (y - height < pageLayout.margin) {
+      sheet = document.addPage([pageLayout.width, pageLayout.height]);
+      y = pageLayout.height - pageLayout.margin;
     }
     y -= height;
-    sheet.drawText(line, { x: page.margin, y, size, font });
+    sheet.drawText(line, { x: pageLayout.margin, y, size, font });
   };
-  put(printable(text.title), bold, title);
-  const fits = (line: string): boolean => regular.widthOfTextAtSize(line, body.size) <= page.width - 2 * page.margin;
+  put(toPrintable(text.title), bold, titleStyle);
+  const fits = (line: string): boolean => regular.widthOfTextAtSize(line, bodyStyle.size) <= pageLayout.width - 2 * pageLayout.margin;
   for (const paragraph of text.paragraphs) {
-    y -= body.gap;
-    for (const line of linesOf(printable(paragraph), fits)) put(line, regular, body);
+    y -= bodyStyle.gap;
+    for (const line of wrapLines(toPrintable(paragraph), fits)) put(line, regular, bodyStyle);
   }
   return Uint8Array.from(await document.save({ useObjectStreams: false, addDefaultPage: false }));
 };

@@ -2,11 +2,18 @@
 // that is dialled afterwards cannot be pinned, so this is one layer of three: names (core/access/outbound-url.ts),
 // addresses (here), and an egress that has no private network behind it.
 import ipaddr from "ipaddr.js";
-import { hostNameFault } from "../../core/access/outbound-url.ts";
-import { bytesUpTo } from "../../core/bytes.ts";
+import { findHostNameFault } from "../../core/access/outbound-url.ts";
+import { readBytesUpTo } from "../../core/bytes.ts";
 import { fail } from "../../core/result.ts";
-import { within } from "./time-limit.ts";
-import { jointVerdict, readDnsAnswer, verdictOf, type DnsAnswer, type DnsType, type HostVerdict } from "../../core/access/dns-answer.ts";
+import { withTimeout } from "./timeout.ts";
+import {
+  combineHostVerdicts,
+  parseDnsAnswer,
+  toHostVerdict,
+  type DnsAnswer,
+  type DnsType,
+  type HostVerdict,
+} from "../../core/access/dns-answer.ts";
 
 /** Never throws; once `signal` is aborted the host is unanswered. */
 export type CheckHost = (hostname: string, signal: AbortSignal) => Promise<HostVerdict>;
@@ -15,14 +22,14 @@ export type CheckHost = (hostname: string, signal: AbortSignal) => Promise<HostV
 export interface OutboundRules {
   readonly ownHosts: readonly string[];
   /** DEV_FETCH_ALLOW. */
-  readonly allowedAsWritten: readonly string[];
+  readonly developmentHosts: readonly string[];
   readonly checkHost: CheckHost;
 }
 
-const resolveMs = 2_000;
+const resolverTimeoutMs = 2_000;
 /** How long to wait for the verdict on a host: the resolvers' own time and a margin. */
-export const verdictWithinMs = 3_000;
-const maxAnswerBytes = 64 * 1_024; // 64 records of the longest names are about 40 KiB
+export const hostVerdictTimeoutMs = 3_000;
+const maxResponseBytes = 64 * 1_024; // 64 records of the longest names are about 40 KiB
 const globalUnicast = ipaddr.IPv6.parse("2000::");
 
 /** IPv4 outside every special range; IPv6 only inside 2000::/3 and outside the special ranges there. */
@@ -33,7 +40,7 @@ export const isPublicAddress = (address: string): boolean => {
   return parsed.match(globalUnicast, 3) && parsed.range() === "unicast";
 };
 
-const ask = async (
+const queryResolver = async (
   resolver: string,
   hostname: string,
   type: DnsType,
@@ -48,22 +55,30 @@ const ask = async (
     await response.body?.cancel();
     return fail("unanswered");
   }
-  const body = await bytesUpTo(response.body, maxAnswerBytes);
+  const body = await readBytesUpTo(response.body, maxResponseBytes);
   return body === null
     ? fail("refused")
-    : readDnsAnswer(hostname, JSON.parse(new TextDecoder().decode(body)), {
-        isAllowedName: (name) => hostNameFault(name, ownHosts) === null,
+    : parseDnsAnswer(hostname, JSON.parse(new TextDecoder().decode(body)), {
+        isAllowedName: (name) => findHostNameFault(name, ownHosts) === null,
         isPublicAddress,
       });
 };
 
 /** A resolver that is silent, slow or talks nonsense has not answered; it never makes a host public. */
-const verdictFrom = async (resolver: string, hostname: string, ownHosts: readonly string[], caller: AbortSignal): Promise<HostVerdict> => {
+const getResolverVerdict = async (
+  resolver: string,
+  hostname: string,
+  ownHosts: readonly string[],
+  caller: AbortSignal,
+): Promise<HostVerdict> => {
   try {
-    return await within(resolveMs, async (limit) => {
+    return await withTimeout(resolverTimeoutMs, async (limit) => {
       const signal = AbortSignal.any([limit, caller]);
-      return verdictOf(
-        await Promise.all([ask(resolver, hostname, "A", ownHosts, signal), ask(resolver, hostname, "AAAA", ownHosts, signal)]),
+      return toHostVerdict(
+        await Promise.all([
+          queryResolver(resolver, hostname, "A", ownHosts, signal),
+          queryResolver(resolver, hostname, "AAAA", ownHosts, signal),
+        ]),
       );
     });
   } catch {
@@ -71,7 +86,9 @@ const verdictFrom = async (resolver: string, hostname: string, ownHosts: readonl
   }
 };
 
-export const openHostCheck =
+export const createHostCheck =
   (settings: { readonly dohUrls: readonly string[]; readonly ownHosts: readonly string[] }): CheckHost =>
   async (hostname, signal) =>
-    jointVerdict(await Promise.all(settings.dohUrls.map((resolver) => verdictFrom(resolver, hostname, settings.ownHosts, signal))));
+    combineHostVerdicts(
+      await Promise.all(settings.dohUrls.map((resolver) => getResolverVerdict(resolver, hostname, settings.ownHosts, signal))),
+    );

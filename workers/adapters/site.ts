@@ -3,7 +3,7 @@
 import { getDomain } from "tldts";
 
 /** The domain that somebody registered, of a host in it; null for an address, a name of one label and a public suffix. */
-export const registrableOf = (hostname: string): string | null => getDomain(hostname, { allowPrivateDomains: true });
+export const getRegistrableDomain = (hostname: string): string | null => getDomain(hostname, { allowPrivateDomains: true });
 
 /** The registrable domain of a host; a host without one (an address, `localhost`, a public suffix) is a site of its own. */
-export const siteOf = (hostname: string): string => registrableOf(hostname) ?? hostname;
+export const getSite = (hostname: string): string => getRegistrableDomain(hostname) ?? hostname;

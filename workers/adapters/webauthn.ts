@@ -7,12 +7,12 @@ import {
   verifyRegistrationResponse,
 } from "@simplewebauthn/server";
 import { decodeAttestationObject, isoBase64URL } from "@simplewebauthn/server/helpers";
-import { challengeLifeMs, type MadeCredential, type WebAuthn } from "../../core/access/passkey.ts";
+import { challengeLifetimeMs, type RegistrationResponse, type WebAuthn } from "../../core/access/passkey.ts";
 
 /** ES256, EdDSA and RS256: one of them is spoken by every authenticator. */
 const algorithms = [-7, -8, -257];
 
-const orNull = async <T>(check: () => Promise<T | null>): Promise<T | null> => {
+const nullOnError = async <T>(check: () => Promise<T | null>): Promise<T | null> => {
   try {
     return await check();
   } catch {
@@ -24,14 +24,14 @@ const orNull = async <T>(check: () => Promise<T | null>): Promise<T | null> => {
  * We ask for no attestation, so a browser sends none, or one that the new key signed itself. Certificates of makers are not looked at:
  * reading them is the larger part of the library, and it would fetch the lists they name.
  */
-const isUnattested = ({ response }: MadeCredential): boolean => {
+const isUnattested = ({ response }: RegistrationResponse): boolean => {
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));
   const format = attestation.get("fmt");
   return format === "none" || (format === "packed" && attestation.get("attStmt").get("x5c") === undefined);
 };
 
 export const webAuthn: WebAuthn = {
-  askToMake: (party, { challenge, userHandle, userName, excluded }) =>
+  createRegistrationOptions: (party, { challenge, userHandle, userName, excluded }) =>
     generateRegistrationOptions({
       rpName: party.id,
       rpID: party.id,
@@ -39,18 +39,18 @@ export const webAuthn: WebAuthn = {
       userName,
       userDisplayName: userName,
       challenge,
-      timeout: challengeLifeMs,
+      timeout: challengeLifetimeMs,
       attestationType: "none",
       excludeCredentials: excluded.map(({ credentialId, transports }) => ({ id: credentialId, transports: [...transports] })),
       authenticatorSelection: { residentKey: "required", userVerification: "required" },
       supportedAlgorithmIDs: algorithms,
     }),
 
-  askToSign: (party, challenge) =>
-    generateAuthenticationOptions({ rpID: party.id, challenge, timeout: challengeLifeMs, userVerification: "required" }),
+  createAuthenticationOptions: (party, challenge) =>
+    generateAuthenticationOptions({ rpID: party.id, challenge, timeout: challengeLifetimeMs, userVerification: "required" }),
 
-  checkMade: (party, made, challenge) =>
-    orNull(async () => {
+  verifyRegistration: (party, made, challenge) =>
+    nullOnError(async () => {
       if (!isUnattested(made)) return null;
       const { verified, registrationInfo } = await verifyRegistrationResponse({
         response: {
@@ -74,8 +74,8 @@ export const webAuthn: WebAuthn = {
       };
     }),
 
-  checkSigned: (party, signed, challenge, key) =>
-    orNull(async () => {
+  verifyAuthentication: (party, signed, challenge, key) =>
+    nullOnError(async () => {
       const { clientDataJSON, authenticatorData, signature } = signed.response;
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         response: { ...signed, response: { clientDataJSON, authenticatorData, signature }, clientExtensionResults: {} },

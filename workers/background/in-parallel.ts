@@ -4,7 +4,7 @@
  * Does `work` for each item, at most `limit` at once; the next item is asked for when there is somebody to work on it, so items
  * may be claimed one by one. A fault of `work` rejects at once: whoever must not be stopped by one item catches it there.
  */
-export const inParallel = async <Item>(
+export const forEachConcurrently = async <Item>(
   limit: number,
   items: Iterable<Item> | AsyncIterable<Item>,
   work: (item: Item) => Promise<void>,

@@ -1,65 +1,72 @@
 // One capture of an origin's privacy policy and terms: its front page, the page of the form, the common paths, in that order and
 // only as far as needed. The page comes out of a submission that anybody can send, so what only it names is nobody else's.
-import type { PageAnswer } from "../../core/access/outbound-page.ts";
-import { policyCandidates, readsAs, wellKnownPolicyUrls, type Link } from "../../core/policies/discovery.ts";
-import { policyKinds, policyTextOf, type FoundPolicies, type PolicyKind, type PolicyText } from "../../core/policies/snapshot.ts";
+import type { PageFetchResult } from "../../core/access/outbound-page.ts";
+import { findPolicyCandidates, looksLikePolicy, getWellKnownPolicyUrls, type PageLink } from "../../core/policies/discovery.ts";
+import { policyKinds, createPolicyText, type CapturedPolicies, type PolicyKind, type PolicyText } from "../../core/policies/snapshot.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
-import type { PolicyPlace } from "../../storage/policies.ts";
+import type { PolicyLocation } from "../../storage/policies.ts";
 import type { Platform } from "../services.ts";
 
 const userAgent = "Svc-Policies/1";
-const ports: readonly number[] = [443]; // a verified origin has no other
-const pageMs = 10 * secondMs; // CONTRACT 8
-const fetchMs = 25 * secondMs; // two pages that hang and a rest; the platform ends work 30 s after an answer
+const allowedPorts: readonly number[] = [443]; // a verified origin has no other
+const pageTimeoutMs = 10 * secondMs; // CONTRACT 8
+const fetchTimeoutMs = 25 * secondMs; // two pages that hang and a rest; the platform ends work 30 s after an answer
 const maxBytes = 1_024 * 1_024; // CONTRACT 8
 const maxPages = 12; // two to start from, three candidates a kind, some common paths
 
 export interface FetchedPolicies {
-  readonly found: FoundPolicies;
+  readonly found: CapturedPolicies;
   /** False when a page that could have told more did not answer: worth another look. */
-  readonly complete: boolean;
+  readonly isComplete: boolean;
   /** Whether all of it is there and comes from the origin's own places: then it is everybody's on the origin. */
   readonly isOfOrigin: boolean;
 }
 
-type Reading =
-  | { readonly outcome: "read"; readonly text: PolicyText | null; readonly links: readonly Link[] }
+type PageOutcome =
+  | { readonly outcome: "read"; readonly text: PolicyText | null; readonly links: readonly PageLink[] }
   | { readonly outcome: "nothing"; readonly hostAnswered: boolean }
   | { readonly outcome: "unreached" };
 
-const readingOf = (platform: Platform, answer: PageAnswer): Reading => {
+const toPageOutcome = (platform: Platform, answer: PageFetchResult): PageOutcome => {
   if (answer.outcome === "unreached") return { outcome: "unreached" };
   if (answer.outcome === "nothing") {
     return { outcome: "nothing", hostAnswered: answer.reason !== "address" && answer.reason !== "not_public" };
   }
-  const { text, links } = platform.readPage(answer.page);
-  return { outcome: "read", text: policyTextOf(answer.page.url, text), links };
+  const { text, links } = platform.parsePage(answer.page);
+  return { outcome: "read", text: createPolicyText(answer.page.url, text), links };
 };
 
 /** Reads pages of one site, each address once, within the limits of a capture. */
-const siteReader = (platform: Platform, isWithin: (hostname: string) => boolean, until: Instant): ((url: string) => Promise<Reading>) => {
-  const readings = new Map<string, Reading>();
+const createSiteReader = (
+  platform: Platform,
+  isWithin: (hostname: string) => boolean,
+  until: Instant,
+): ((url: string) => Promise<PageOutcome>) => {
+  const readings = new Map<string, PageOutcome>();
   return async (url) => {
     const known = readings.get(url);
     if (known !== undefined) return known;
     if (readings.size >= maxPages) return { outcome: "nothing", hostAnswered: true };
-    const totalMs = Math.min(pageMs, until - platform.clock());
+    const totalMs = Math.min(pageTimeoutMs, until - platform.clock());
     if (totalMs <= 0) return { outcome: "unreached" };
-    const reading = readingOf(platform, await platform.fetchPage({ url, userAgent, isWithin, ports, totalMs, maxBytes }));
+    const reading = toPageOutcome(
+      platform,
+      await platform.fetchPage({ url, userAgent, isAllowedHost: isWithin, ports: allowedPorts, timeoutMs: totalMs, maxBytes }),
+    );
     readings.set(url, reading);
     return reading;
   };
 };
 
 /** `page` is the address of the page with the form, without query. Reads no more pages than it needs. */
-export const fetchPolicies = async (platform: Platform, { origin, page }: PolicyPlace): Promise<FetchedPolicies> => {
-  const site = platform.siteOf(new URL(origin).hostname);
-  const isWithin = (hostname: string): boolean => platform.siteOf(hostname) === site;
-  const readUrl = siteReader(platform, isWithin, platform.clock() + fetchMs);
+export const fetchPolicies = async (platform: Platform, { origin, page }: PolicyLocation): Promise<FetchedPolicies> => {
+  const site = platform.getSite(new URL(origin).hostname);
+  const isWithin = (hostname: string): boolean => platform.getSite(hostname) === site;
+  const readUrl = createSiteReader(platform, isWithin, platform.clock() + fetchTimeoutMs);
   const found: Record<PolicyKind, PolicyText | null> = { privacy: null, terms: null };
   const missing = (): readonly PolicyKind[] => policyKinds.filter((kind) => found[kind] === null);
   let unanswered = 0;
-  const read = async (url: string): Promise<Reading> => {
+  const read = async (url: string): Promise<PageOutcome> => {
     const reading = await readUrl(url);
     if (reading.outcome === "unreached") unanswered += 1;
     return reading;
@@ -86,17 +93,17 @@ export const fetchPolicies = async (platform: Platform, { origin, page }: Policy
     if (reading.outcome !== "read") continue;
     if (reading.text !== null) startTexts.add(reading.text.contentHash);
     if (start !== frontPage) pageText = reading.text?.contentHash ?? null;
-    for (const kind of sought) await take(kind, policyCandidates(kind, reading.links, isWithin), () => true);
+    for (const kind of sought) await take(kind, findPolicyCandidates(kind, reading.links, isWithin), () => true);
     if (start !== frontPage && missing().length < sought.length) isOfPage = true;
   }
   // Sites that answer every address with the same page are common: a guess counts only if it is another page, about this.
   for (const kind of hostAnswers ? missing() : []) {
     const isRight = ({ text, contentHash }: PolicyText): boolean => {
       if (contentHash === pageText) isOfPage = true; // whoever chose the page chose that this is no guess of it
-      return !startTexts.has(contentHash) && readsAs(kind, text);
+      return !startTexts.has(contentHash) && looksLikePolicy(kind, text);
     };
-    await take(kind, wellKnownPolicyUrls(kind, origin), isRight);
+    await take(kind, getWellKnownPolicyUrls(kind, origin), isRight);
   }
   const isEverything = missing().length === 0;
-  return { found, complete: isEverything || unanswered === 0, isOfOrigin: isEverything && !isOfPage };
+  return { found, isComplete: isEverything || unanswered === 0, isOfOrigin: isEverything && !isOfPage };
 };

@@ -1,18 +1,18 @@
 // What each cron tick does. Every job is driven by what is due, not by the tick: a missed tick is late work, a doubled
 // tick is no work. Each job fails alone.
 import { secondMs, type Instant } from "../../core/time.ts";
-import { failingAlone } from "../log.ts";
-import { within, type Allowance } from "../operations/allowance.ts";
+import { runIsolated } from "../log.ts";
+import { withBudget, type WorkBudget } from "../operations/work-budget.ts";
 import type { Platform } from "../services.ts";
-import { submitAnchors, unpark } from "./anchoring.ts";
-import { attestDue } from "./attesting.ts";
-import { notifyAudit } from "./audit-notify.ts";
-import { checkpointAudit, checkpointLedger } from "./checkpoints.ts";
-import { tellConnectionEnds } from "./connection-ends.ts";
+import { submitAnchors, retryParkedAnchors } from "./anchoring.ts";
+import { attestDue } from "./attestation.ts";
+import { requestAuditDrains } from "./audit-drain-requests.ts";
+import { checkpointAuditLogs, checkpointLedger } from "./checkpoints.ts";
+import { sendConnectionExpiryNotices } from "./connection-expiry-notices.ts";
 import { checkDomains } from "./domain-checks.ts";
 import { sweepEvents } from "./event-sweep.ts";
-import { dropExpired } from "./expiry-sweep.ts";
-import { measureHomes } from "./home-sizes.ts";
+import { deleteExpired } from "./expiry-sweep.ts";
+import { measureShards } from "./shard-sizes.ts";
 import { relayMail } from "./mail-relay.ts";
 import { relayOutbox } from "./outbox-relay.ts";
 import { eraseExpired } from "./retention-sweep.ts";
@@ -25,12 +25,12 @@ type Job = (platform: Platform, at: Instant) => Promise<void>;
 type Jobs = Readonly<Record<string, Job>>;
 
 export const everyMinute = "* * * * *";
-const everyQuarter = "*/15 * * * *";
+const everyQuarterHour = "*/15 * * * *";
 
 /** Side by side: no slow ledger, attestor, mail provider or policy host keeps the others waiting. */
 const minuteJobs: Jobs = {
-  "audit-notify": notifyAudit,
-  "expiry-sweep": dropExpired,
+  "audit-notify": requestAuditDrains,
+  "expiry-sweep": deleteExpired,
   "retention-sweep": eraseExpired,
   "unpaid-sweep": suspendUnpaid,
   "subscription-ends": endSubscriptions,
@@ -42,29 +42,29 @@ const minuteJobs: Jobs = {
   "share-settling": settleShares,
   attesting: attestDue,
   "domain-checks": checkDomains,
-  "connection-ends": tellConnectionEnds,
+  "connection-ends": sendConnectionExpiryNotices,
 };
 
 /** One after the other: what is attested at the end are the checkpoints made before. */
 const quarterJobs: Jobs = {
-  unpark,
-  "audit-checkpoint": checkpointAudit,
+  unpark: retryParkedAnchors,
+  "audit-checkpoint": checkpointAuditLogs,
   "ledger-checkpoint": checkpointLedger,
   attesting: attestDue,
-  "home-sizes": measureHomes,
+  "home-sizes": measureShards,
 };
 
 // An invocation has a thousand queries. What the jobs have under way when their allowance is used up needs some, so they share eight hundred; no
 // job has more than half of them, so that a backlog of one kind keeps none of another waiting. All of it is over before the next minute.
-const allJobs: Allowance = { ms: 40 * secondMs, queries: 800 };
-export const oneJob: Allowance = { ...allJobs, queries: allJobs.queries / 2 };
+const allJobsAllowance: WorkBudget = { maxMs: 40 * secondMs, maxQueries: 800 };
+export const jobAllowance: WorkBudget = { ...allJobsAllowance, maxQueries: allJobsAllowance.maxQueries / 2 };
 
 /** A job that throws is named in the log and due again with its next tick. */
-const run = (platform: Platform, at: Instant, [name, job]: readonly [string, Job]) =>
-  failingAlone(platform, `job ${name}`, () => job(within(platform, oneJob), at));
+const runJob = (platform: Platform, at: Instant, [name, job]: readonly [string, Job]) =>
+  runIsolated(platform, `job ${name}`, () => job(withBudget(platform, jobAllowance), at));
 
-export const scheduled = async (services: Platform, cron: string, at: Instant): Promise<void> => {
-  const platform = within(services, allJobs);
-  if (cron === everyQuarter) for (const job of Object.entries(quarterJobs)) await run(platform, at, job);
-  if (cron === everyMinute) await Promise.all(Object.entries(minuteJobs).map((job) => run(platform, at, job)));
+export const runScheduledJobs = async (services: Platform, cron: string, at: Instant): Promise<void> => {
+  const platform = withBudget(services, allJobsAllowance);
+  if (cron === everyQuarterHour) for (const job of Object.entries(quarterJobs)) await runJob(platform, at, job);
+  if (cron === everyMinute) await Promise.all(Object.entries(minuteJobs).map((job) => runJob(platform, at, job)));
 };

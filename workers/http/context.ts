@@ -5,10 +5,10 @@ import type { Person, Principal } from "../../core/access/principal.ts";
 import type { ConsumerSession, MemberSession, Session } from "../../core/access/session.ts";
 import type { MailLanguage } from "../../core/mail/templates.ts";
 import type { RefusalCode } from "../../core/refusals.ts";
-import type { Work } from "../operations/access/idempotency.ts";
+import type { ClaimedRequest } from "../operations/access/idempotency.ts";
 import type { Services } from "../services.ts";
 
-export interface KnownCaller {
+export interface RequestCaller {
   /** Of the key, the person or the agent's token. */
   readonly id: string;
   /** Null for a consumer. */
@@ -16,7 +16,7 @@ export interface KnownCaller {
   readonly kind: "api_key" | "session" | "agent_token";
 }
 
-export interface Api {
+export interface AppEnv {
   Variables: {
     requestId: string;
     services: Services;
@@ -29,33 +29,33 @@ export interface Api {
     /** The body, once it was read within its limit and is JSON: what a refusal may be looked up by. */
     sent?: unknown;
     /** Who called, where a guard found out: for the log, and for idempotency keys. */
-    caller?: KnownCaller;
+    caller?: RequestCaller;
     /** Set while a request with an idempotency key is done for the first time. */
-    work?: Work;
+    work?: ClaimedRequest;
   };
 }
 
 /** Behind the API-key guard. */
-export interface KeyCaller {
-  Variables: Api["Variables"] & { principal: Principal };
+export interface ApiKeyEnv {
+  Variables: AppEnv["Variables"] & { principal: Principal };
 }
 
 /** Behind the session guard. */
-export interface SessionCaller {
-  Variables: Api["Variables"] & { session: Session };
+export interface SessionEnv {
+  Variables: AppEnv["Variables"] & { session: Session };
 }
 
 /** Behind the portal guard: a member whose business may be asked. */
-export interface MemberCaller {
-  Variables: Api["Variables"] & { session: Session; member: MemberSession };
+export interface MemberEnv {
+  Variables: AppEnv["Variables"] & { session: Session; member: MemberSession };
 }
 
 /** Behind the consumer guard: a person with an account, who acts for themselves. */
-export interface ConsumerCaller {
-  Variables: Api["Variables"] & { session: Session; consumer: ConsumerSession; person: Person };
+export interface ConsumerEnv {
+  Variables: AppEnv["Variables"] & { session: Session; consumer: ConsumerSession; person: Person };
 }
 
 /** What an answer needs of a request, whoever its route lets in: hono's contexts of different guards are no kinds of each other. */
-export type RequestContext = Pick<Context<Api>, "req" | "var" | "res" | "header" | "json"> & {
+export type RequestContext = Pick<Context<AppEnv>, "req" | "var" | "res" | "header" | "json"> & {
   readonly set: (name: "refused", code: RefusalCode) => void;
 };

@@ -2,8 +2,8 @@
 // from elsewhere but by no form.
 import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
-import type { Api, RequestContext } from "./context.ts";
-import { isPlainHttp } from "./guards.ts";
+import type { AppEnv, RequestContext } from "./context.ts";
+import { isPlainHttp } from "./guards/app-origin.ts";
 
 /** No browser keeps a `__Host-` cookie over plain http. */
 export const cookieOptions = (c: RequestContext) =>
@@ -11,4 +11,4 @@ export const cookieOptions = (c: RequestContext) =>
     ? ({ path: "/", httpOnly: true, sameSite: "Lax" } as const)
     : ({ path: "/", httpOnly: true, sameSite: "Lax", secure: true, prefix: "host" } as const);
 
-export const cookieOf = (c: Context<Api>, name: string): string | undefined => getCookie(c, name, cookieOptions(c).prefix);
+export const findCookie = (c: Context<AppEnv>, name: string): string | undefined => getCookie(c, name, cookieOptions(c).prefix);

@@ -3,10 +3,10 @@
 import type { MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
-import type { Api } from "./context.ts";
-import { isAppOrigin } from "./guards.ts";
+import type { AppEnv } from "./context.ts";
+import { isAppOrigin } from "./guards/app-origin.ts";
 
-const options = {
+const corsOptions = {
   exposeHeaders: [
     "X-Request-Id",
     "Retry-After",
@@ -21,25 +21,36 @@ const options = {
 };
 
 /** Readable from any page, never with credentials. */
-const anyOrigin = (allowMethods: string[], allowHeaders: string[]) => cors({ ...options, origin: "*", allowMethods, allowHeaders });
+const allowAnyOrigin = (allowMethods: string[], allowHeaders: string[]) =>
+  cors({ ...corsOptions, origin: "*", allowMethods, allowHeaders });
 
 /** Readable from the page that asked, named by its Origin, never with credentials. */
-const callersOrigin = cors({ ...options, origin: (origin) => origin || null, allowMethods: ["GET", "POST"] });
+const allowCallerOrigin = cors({ ...corsOptions, origin: (origin) => origin || null, allowMethods: ["GET", "POST"] });
 
-const ofApp = cors({ ...options, origin: (origin) => origin, credentials: true, allowMethods: ["GET", "POST", "PUT", "PATCH", "DELETE"] });
-const ofOthers = cors({ ...options, origin: () => null });
+const appCors = cors({
+  ...corsOptions,
+  origin: (origin) => origin,
+  credentials: true,
+  allowMethods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
+});
+const deniedCors = cors({ ...corsOptions, origin: () => null });
 
 /** Readable by the app's own pages, with the cookie, wherever the API is; by nobody else's. */
-const appOrigin = createMiddleware<Api>((c, next) => (isAppOrigin(c, c.req.header("origin") ?? "") ? ofApp(c, next) : ofOthers(c, next)));
+const allowAppOrigin = createMiddleware<AppEnv>((c, next) =>
+  isAppOrigin(c, c.req.header("origin") ?? "") ? appCors(c, next) : deniedCors(c, next),
+);
 
 /** By path, for workers/app.ts. */
-export const readers: readonly (readonly [mayRead: MiddlewareHandler<Api>, paths: readonly string[]])[] = [
-  [anyOrigin(["POST"], options.allowHeaders), ["/v1/consent"]],
-  [anyOrigin(["GET"], ["If-None-Match"]), ["/v1/certs/:cert_id/verify"]],
-  [anyOrigin(["GET"], []), ["/v1/certs/:cert_id/receipt", "/.well-known/jwks.json", "/.well-known/svc-trust.json", "/v1/openapi.json"]],
-  [callersOrigin, ["/v1/authorize", "/v1/share/redeem", "/v1/share/sandbox-consent", "/v1/certs/:cert_id/opt-out/*"]],
+export const corsRules: readonly (readonly [mayRead: MiddlewareHandler<AppEnv>, paths: readonly string[]])[] = [
+  [allowAnyOrigin(["POST"], corsOptions.allowHeaders), ["/v1/consent"]],
+  [allowAnyOrigin(["GET"], ["If-None-Match"]), ["/v1/certs/:cert_id/verify"]],
   [
-    appOrigin,
+    allowAnyOrigin(["GET"], []),
+    ["/v1/certs/:cert_id/receipt", "/.well-known/jwks.json", "/.well-known/svc-trust.json", "/v1/openapi.json"],
+  ],
+  [allowCallerOrigin, ["/v1/authorize", "/v1/share/redeem", "/v1/share/sandbox-consent", "/v1/certs/:cert_id/opt-out/*"]],
+  [
+    allowAppOrigin,
     [
       "/v1/auth/*",
       "/v1/me",

@@ -3,16 +3,17 @@
 import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { RefusalCode } from "../../core/refusals.ts";
-import type { Api } from "./context.ts";
+import type { AppEnv } from "./context.ts";
 import { failure } from "./envelope.ts";
-import { together, type Guard, type Refusing, type Terms } from "./guard.ts";
-import { failures, schemaFault } from "./wire.ts";
+import { mergeTerms, type Guard, type RefusalTerms, type GuardTerms } from "./guards/define-guard.ts";
+import { failureResponses, describeSchemaError } from "./wire.ts";
 
 /** What a route says of itself. */
-type Stated<P extends string> = Omit<RouteConfig, "path" | "middleware"> & Refusing & { readonly path: P; readonly middleware: Guard };
+type RouteSpec<P extends string> = Omit<RouteConfig, "path" | "middleware"> &
+  RefusalTerms & { readonly path: P; readonly middleware: Guard };
 
 /** Successes tell of the guards' headers; a redirection or a 304 does not come from the handler alone. */
-const withHeaders = (responses: RouteConfig["responses"], headers: NonNullable<Terms["sets"]>) => {
+const withResponseHeaders = (responses: RouteConfig["responses"], headers: NonNullable<GuardTerms["responseHeaders"]>) => {
   if (Object.keys(headers).length === 0) return responses;
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => [
@@ -22,50 +23,53 @@ const withHeaders = (responses: RouteConfig["responses"], headers: NonNullable<T
   );
 };
 
-const refusesQuery: Terms = { when: { invalid_request: "The message names the parameter and the rule." } };
+const queryTerms: GuardTerms = { when: { invalid_request: "The message names the parameter and the rule." } };
 
 /**
  * How the routes of one word are made: each says what its own handler takes, refuses and answers, and the guards before it say the
  * rest. Any route can answer `internal_error`.
  */
-export const routesOf =
+export const createRouteFactory =
   (tag: string) =>
-  <P extends string, R extends Stated<P>>({ refuses = [], when = {}, ...route }: R) => {
+  <P extends string, R extends RouteSpec<P>>({ refuses = [], when = {}, ...route }: R) => {
     const { method, middleware, request, responses } = route;
-    const ofRequest = request?.query === undefined ? {} : refusesQuery;
-    const terms = together([ofRequest, middleware.terms ?? {}, { refuses, when }]);
-    const codes = [...terms.refuses, ...(method === "get" ? [] : terms.refusesChanges), ...Object.keys(terms.when), "internal_error"];
+    const ofRequest = request?.query === undefined ? {} : queryTerms;
+    const terms = mergeTerms([ofRequest, middleware.terms ?? {}, { refuses, when }]);
+    const codes = [...terms.refuses, ...(method === "get" ? [] : terms.refusesOnChange), ...Object.keys(terms.when), "internal_error"];
     return createRoute({
       tags: [tag],
       security: terms.security ?? [],
       ...route,
-      request: { headers: terms.takes, ...request },
-      responses: { ...withHeaders(responses, terms.sets), ...failures(new Set(codes as RefusalCode[]), terms.when) },
+      request: { headers: terms.requestHeaders, ...request },
+      responses: {
+        ...withResponseHeaders(responses, terms.responseHeaders),
+        ...failureResponses(new Set(codes as RefusalCode[]), terms.when),
+      },
     } as unknown as R);
   };
 
 /** A parameter of a query that is given twice could mean either, so it is refused. */
-const faultOf = (c: Context<Api>, target: string, error: z.ZodError): string => {
+const describeRequestError = (c: Context<AppEnv>, target: string, error: z.ZodError): string => {
   const name = error.issues[0]?.path[0];
   const isTwice = target === "query" && typeof name === "string" && (c.req.queries(name)?.length ?? 0) > 1;
-  return isTwice ? `${name}: must be given once.` : schemaFault(error);
+  return isTwice ? `${name}: must be given once.` : describeSchemaError(error);
 };
 
 /** An app for the routes of one word, put together in workers/app.ts. */
-export const newApi = (): OpenAPIHono<Api> =>
-  new OpenAPIHono<Api>({
+export const createApi = (): OpenAPIHono<AppEnv> =>
+  new OpenAPIHono<AppEnv>({
     defaultHook: (result, c) => {
       if (result.success) return undefined;
       // Only an id can be wrong in a path.
       if (result.target === "param") return failure(c, c.req.param("cert_id") === undefined ? "not_found" : "cert_not_found");
-      return failure(c, "invalid_request", faultOf(c, result.target, result.error));
+      return failure(c, "invalid_request", describeRequestError(c, result.target, result.error));
     },
   });
 
 /** Of the service and of its description; the API's own version is in its path. */
 export const serviceVersion = "1.0.0";
 
-const describeCredentials = (app: OpenAPIHono<Api>): void => {
+const describeCredentials = (app: OpenAPIHono<AppEnv>): void => {
   app.openAPIRegistry.registerComponent("securitySchemes", "apiKey", {
     type: "http",
     scheme: "bearer",
@@ -97,7 +101,7 @@ const introduction = `A form submission becomes a certificate of consent that an
 **Versions.** The version is in the path. Within /v1 the surface only grows: ignore keys you do not know.`;
 
 /** `apiOrigin` is where this deployment answers. */
-export const openApiDocument = (app: OpenAPIHono<Api>, apiOrigin: string): object => {
+export const openApiDocument = (app: OpenAPIHono<AppEnv>, apiOrigin: string): object => {
   describeCredentials(app);
   return app.getOpenAPI31Document({
     openapi: "3.1.0",
@@ -123,7 +127,7 @@ export const openApiDocument = (app: OpenAPIHono<Api>, apiOrigin: string): objec
       {
         name: "agents",
         description:
-          "Tokens that an assistant connects to the agent server with. The server itself speaks the Model Context Protocol (docs/agents.md).",
+          "Tokens that an assistant connects to the agent server with. The server itself speaks the Model Context Protocol (docs/guides/agents.md).",
       },
       {
         name: "sharing",

@@ -1,15 +1,15 @@
 // The query of a request to share, as the API and the consent sheet take it (CONTRACT 5).
 import { z } from "@hono/zod-openapi";
-import { clientIdOf } from "../../core/ids.ts";
+import { parseClientId } from "../../core/ids.ts";
 import type { Result } from "../../core/result.ts";
-import { askedScope, contactKeys, groupNames, type AskedScope } from "../../core/shares/fields.ts";
+import { parseRequestedScope, contactKeys, fieldGroupNames, type RequestedScope } from "../../core/shares/fields.ts";
 import { defaultDurationDays, maxDurationDays } from "../../core/shares/grant.ts";
-import { isChallenge } from "../../core/shares/pkce.ts";
-import type { ShareRequest } from "../operations/shares/authorize.ts";
+import { isCodeChallenge } from "../../core/shares/pkce.ts";
+import type { ShareRequest } from "../operations/shares/authorize-share-request.ts";
 
 export const challengeSchema = z
   .string()
-  .refine(isChallenge, "must be the 43 characters of an S256 challenge")
+  .refine(isCodeChallenge, "must be the 43 characters of an S256 challenge")
   .openapi({ description: "S256 challenge of RFC 7636.", example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" });
 export const challengeMethodSchema = z.literal("S256").openapi({ description: "The only method there is.", example: "S256" });
 export const stateSchema = z.string().max(512).openapi({ description: "Comes back as it was sent." });
@@ -33,7 +33,7 @@ export const disclosureSchema = z
 
 const durationRule = `must be a whole number from 1 to ${maxDurationDays}`;
 
-export const authorizeQuery = z.object({
+export const authorizeQuerySchema = z.object({
   client_id: clientIdSchema,
   origin: originSchema,
   scope: z
@@ -41,7 +41,7 @@ export const authorizeQuery = z.object({
     .min(1)
     .max(500)
     .openapi({
-      description: `Field keys and groups, separated by spaces or commas: ${contactKeys.join(", ")}; ${groupNames.join(", ")}. One followed by \`?\` is optional to the person.`,
+      description: `Field keys and groups, separated by spaces or commas: ${contactKeys.join(", ")}; ${fieldGroupNames.join(", ")}. One followed by \`?\` is optional to the person.`,
       example: "email phone?",
     }),
   purpose: purposeSchema,
@@ -71,13 +71,13 @@ export const authorizeQuery = z.object({
   display: z.enum(["popup", "page"]).optional().openapi({ description: "How the sheet was opened. The API passes over it." }),
 });
 
-export type AuthorizeQuery = z.output<typeof authorizeQuery>;
+export type AuthorizeQuery = z.output<typeof authorizeQuerySchema>;
 
-export const scopeOfText = (text: string): Result<AskedScope, "invalid_request"> =>
-  askedScope(text.split(/[\s,]+/).filter((word) => word !== ""));
+export const parseScope = (text: string): Result<RequestedScope, "invalid_request"> =>
+  parseRequestedScope(text.split(/[\s,]+/).filter((word) => word !== ""));
 
-export const requestOf = (query: AuthorizeQuery, asked: AskedScope): ShareRequest => ({
-  clientId: clientIdOf(query.client_id),
+export const toShareRequest = (query: AuthorizeQuery, asked: RequestedScope): ShareRequest => ({
+  clientId: parseClientId(query.client_id),
   origin: query.origin,
   asked,
   purpose: query.purpose,

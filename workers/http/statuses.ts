@@ -1,7 +1,7 @@
 // Refusal code to HTTP status: exhaustive, so a new refusal does not compile until it has one (CONTRACT 1).
 import type { RefusalCode } from "../../core/refusals.ts";
 
-export const statuses = {
+export const statusByCode = {
   invalid_request: 400,
   opt_out_failed: 400,
   code_invalid: 400,

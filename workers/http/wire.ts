@@ -1,29 +1,31 @@
 // Pieces of schema that several routes share. Zod judges shape here; meaning is judged in core.
 import { z } from "@hono/zod-openapi";
 import { refusals, type RefusalCode } from "../../core/refusals.ts";
-import type { Refusing } from "./guard.ts";
-import { statuses } from "./statuses.ts";
+import type { RefusalTerms } from "./guards/define-guard.ts";
+import { statusByCode } from "./statuses.ts";
 
 /** Of the header Idempotency-Key (CONTRACT 0). */
 export const idempotencyPattern = /^[A-Za-z0-9_-]{1,64}$/;
 export const idempotencyKeyRule = "must be 1 to 64 of A-Z a-z 0-9 _ -";
 
 const exampleRequestId = "req_00k3v9d2m4q8x1c7b5n0t6w2h9";
-const requestId = z.string().openapi({ description: "Quote it to support. Also in the header X-Request-Id.", example: exampleRequestId });
+const requestIdSchema = z
+  .string()
+  .openapi({ description: "Quote it to support. Also in the header X-Request-Id.", example: exampleRequestId });
 
 /** Its place in the description of a route. */
-export const idempotencyKey = (
+export const idempotencyKeySchema = (
   description = "The same key with the same body is one request for 24 hours: sent again, it does nothing and answers the same, marked `Idempotency-Replayed: true`.",
 ) => z.string().regex(idempotencyPattern, idempotencyKeyRule).optional().openapi({ description, example: "order-1042" });
 
 /** Of routes that take the key and no other header. */
-export const idempotencyHeaders = z.object({ "Idempotency-Key": idempotencyKey() });
+export const idempotencyHeaders = z.object({ "Idempotency-Key": idempotencyKeySchema() });
 
-export const time = z.string().openapi({ format: "date-time" });
-export const timeOf = (what: string) => time.openapi({ description: `${what}.` });
+export const timeSchema = z.string().openapi({ format: "date-time" });
+export const describedTime = (what: string) => timeSchema.openapi({ description: `${what}.` });
 
 /** A moment that is sent. */
-export const instant = z
+export const instantSchema = z
   .string()
   .max(40)
   .refine(
@@ -36,76 +38,79 @@ export const instant = z
   );
 
 /** `nullable()` on a schema with a name would make every use of that name nullable. */
-export const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
+export const nullableSchema = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
 
 export const environmentSchema = z.enum(["live", "sandbox"]);
 
-const wholeNumber = "must be a whole number from 1";
+const wholeNumberRule = "must be a whole number from 1";
 
-export const positive = z
+export const positiveIntSchema = z
   .string()
-  .regex(/^[1-9]\d{0,39}$/, wholeNumber)
+  .regex(/^[1-9]\d{0,39}$/, wholeNumberRule)
   .transform((text) => Math.min(Number(text), 999_999_999_999_999)); // 15 digits are exact in a double, and past the end of everything
 
 /** How many rows a page may have: `limit` of lists that are read in pages. More than `max` is answered as `max`. */
-export const limitParam = (preset: number, max: number) =>
+export const limitSchema = (preset: number, max: number) =>
   z
     .string()
-    .regex(/^[1-9]\d{0,39}$/, wholeNumber)
+    .regex(/^[1-9]\d{0,39}$/, wholeNumberRule)
     .optional()
     .transform((text) => Math.min(max, text === undefined ? preset : Number(text)))
     .openapi({ type: "integer", minimum: 1, default: preset, description: `At most ${max}; larger is answered as ${max}.` });
 
 /** An id of the kind that `idOf` reads. */
-export const idText = <Id extends string>(idOf: (text: string) => Id | null, rule: string) =>
+export const idSchema = <Id extends string>(idOf: (text: string) => Id | null, rule: string) =>
   z
     .string()
     .refine((text) => idOf(text) !== null, rule)
     .transform((text) => text as Id);
 
 /** One in a path: what is not spelt as one is nobody's, and is refused as an unknown one is (`newApi`). */
-export const idParam = <Id extends string>(idOf: (text: string) => Id | null, description: string, example: string) =>
-  idText(idOf, "must be an id").openapi({ type: "string", description, example });
+export const idParamSchema = <Id extends string>(idOf: (text: string) => Id | null, description: string, example: string) =>
+  idSchema(idOf, "must be an id").openapi({ type: "string", description, example });
 
 /** A successful JSON answer around `data`; `name` is its name in the description. */
-export const envelope = <S extends z.ZodType>(name: string, data: S) =>
-  z.object({ ok: z.literal(true), data, request_id: requestId }).openapi(name);
+export const envelopeSchema = <S extends z.ZodType>(name: string, data: S) =>
+  z.object({ ok: z.literal(true), data, request_id: requestIdSchema }).openapi(name);
 
 /** The same around an example. */
-const enveloped = (data: object): object => ({ ok: true, data, request_id: exampleRequestId });
+const envelopeExample = (data: object): object => ({ ok: true, data, request_id: exampleRequestId });
 
-export const json = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
+export const jsonContent = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
 
 /** A success of a route in its description: the envelope around `data`. */
-export const answerOf = <S extends z.ZodType>(description: string, name: string, data: S, example: object) => ({
+export const successResponse = <S extends z.ZodType>(description: string, name: string, data: S, example: object) => ({
   description,
-  content: json(envelope(name, data), enveloped(example)),
+  content: jsonContent(envelopeSchema(name, data), envelopeExample(example)),
 });
 
 /** What a route reads. */
-export const bodyOf = <S extends z.ZodType>(schema: S, example: object) => ({ required: true, content: json(schema, example) });
+export const requestBody = <S extends z.ZodType>(schema: S, example: object) => ({ required: true, content: jsonContent(schema, example) });
 
 /** The same where it may be left out. */
-export const optionalBodyOf = <S extends z.ZodType>(schema: S, example: object) => ({ required: false, content: json(schema, example) });
+export const optionalRequestBody = <S extends z.ZodType>(schema: S, example: object) => ({
+  required: false,
+  content: jsonContent(schema, example),
+});
 
 /** What the removal of a record answers. */
 export const deletedSchema = z.object({ deleted: z.literal(true), id: z.string() });
 export const deletedToWire = (id: string) => ({ deleted: true as const, id });
 
-const count = { type: "integer" } as const;
+const integerSchema = { type: "integer" } as const;
 /** Of routes that are counted (CONTRACT 0). */
 export const rateHeaders = {
-  "RateLimit-Limit": { description: "Requests allowed in a window.", schema: count },
-  "RateLimit-Remaining": { description: "Requests left in this window.", schema: count },
-  "RateLimit-Reset": { description: "Seconds until the oldest request leaves the window.", schema: count },
+  "RateLimit-Limit": { description: "Requests allowed in a window.", schema: integerSchema },
+  "RateLimit-Remaining": { description: "Requests left in this window.", schema: integerSchema },
+  "RateLimit-Reset": { description: "Seconds until the oldest request leaves the window.", schema: integerSchema },
 };
 
 /** Of routes that take an idempotency key. */
-export const repeatHeaders = {
+export const replayHeaders = {
   "Idempotency-Replayed": { description: "`true` when this is the answer of an earlier request.", schema: { type: "string" } as const },
 };
 
-const retryAfter = { "Retry-After": { description: "Seconds to wait.", schema: count } };
+const retryAfterHeader = { "Retry-After": { description: "Seconds to wait.", schema: integerSchema } };
 
 const failureSchema = z
   .object({
@@ -116,7 +121,7 @@ const failureSchema = z
         .string()
         .openapi({ description: "The same for people, in constant words. May name an input, never repeats what was sent." }),
     }),
-    request_id: requestId,
+    request_id: requestIdSchema,
   })
   .openapi("Failure");
 
@@ -124,12 +129,12 @@ const failureSchema = z
  * Failure answers of a route in its description: every code stands under the status it has, with the answer itself as
  * example. `when` says in which case, where the code's own sentence does not.
  */
-export const failures = (codes: ReadonlySet<RefusalCode>, when: Refusing["when"] = {}) =>
+export const failureResponses = (codes: ReadonlySet<RefusalCode>, when: RefusalTerms["when"] = {}) =>
   Object.fromEntries(
-    [...Map.groupBy(codes, (code) => statuses[code])].map(([status, of]) => [
+    [...Map.groupBy(codes, (code) => statusByCode[code])].map(([status, of]) => [
       status,
       {
-        ...((status === 429 || status === 503) && { headers: retryAfter }),
+        ...((status === 429 || status === 503) && { headers: retryAfterHeader }),
         description: of.map((code) => `\`${code}\`: ${when[code] ?? refusals[code]}`).join("\n\n"),
         content: {
           "application/json": {
@@ -143,7 +148,7 @@ export const failures = (codes: ReadonlySet<RefusalCode>, when: Refusing["when"]
     ]),
   );
 
-const kinds: Readonly<Record<string, string>> = {
+const typeNames: Readonly<Record<string, string>> = {
   string: "text",
   number: "a number",
   int: "a whole number",
@@ -151,19 +156,19 @@ const kinds: Readonly<Record<string, string>> = {
   array: "a list",
   object: "an object",
 };
-const units: Readonly<Record<string, readonly [one: string, many: string]>> = {
+const unitNames: Readonly<Record<string, readonly [one: string, many: string]>> = {
   string: [" character", " characters"],
   array: [" entry", " entries"],
 };
-const counted = (bound: number | bigint, origin: string): string =>
-  `${bound.toLocaleString("en-US")}${units[origin]?.[Number(bound) === 1 ? 0 : 1] ?? ""}`;
+const formatBound = (bound: number | bigint, origin: string): string =>
+  `${bound.toLocaleString("en-US")}${unitNames[origin]?.[Number(bound) === 1 ? 0 : 1] ?? ""}`;
 
 /** What a schema asks, for rules that have no words of their own beside them. */
-const ruleOf = (issue: z.core.$ZodRawIssue): string | undefined => {
+const describeIssue = (issue: z.core.$ZodRawIssue): string | undefined => {
   if (issue.input === undefined) return "is missing";
-  if (issue.code === "invalid_type") return `must be ${kinds[issue.expected] ?? issue.expected}`;
-  if (issue.code === "too_big") return `must be at most ${counted(issue.maximum, issue.origin)}`;
-  if (issue.code === "too_small") return `must be at least ${counted(issue.minimum, issue.origin)}`;
+  if (issue.code === "invalid_type") return `must be ${typeNames[issue.expected] ?? issue.expected}`;
+  if (issue.code === "too_big") return `must be at most ${formatBound(issue.maximum, issue.origin)}`;
+  if (issue.code === "too_small") return `must be at least ${formatBound(issue.minimum, issue.origin)}`;
   if (issue.code === "invalid_value") return `must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.join(", ")}`;
   if (issue.code === "invalid_union" && typeof issue.discriminator === "string") {
     const isThere = Object.hasOwn(issue.input as object, issue.discriminator);
@@ -171,10 +176,10 @@ const ruleOf = (issue: z.core.$ZodRawIssue): string | undefined => {
   }
   return undefined;
 };
-z.config({ customError: ruleOf }); // the only place where zod shows what was sent, so where "missing" can be told from "wrong"
+z.config({ customError: describeIssue }); // the only place where zod shows what was sent, so where "missing" can be told from "wrong"
 
 /** The first broken rule of a schema as a sentence: the input's own name (known from the schema) and a constant reason. */
-export const schemaFault = (error: z.ZodError): string => {
+export const describeSchemaError = (error: z.ZodError): string => {
   const [issue] = error.issues;
   const name = issue?.path[0];
   if (issue?.code === "unrecognized_keys")

@@ -1,22 +1,22 @@
 // The account of a business as its people read and change it, in each state of its bill.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
-import { exampleOwnerEmail } from "../../../scripts/demo-world.ts";
-import { forgetCodes, signIn } from "../../support/people.ts";
-import { as, entriesOf, newBusiness, outcome, type Method, type Person } from "../../support/portal.ts";
-import { call, databaseContents, serviceWith, world } from "../../support/world.ts";
+import { getExampleOwnerEmail } from "../../../scripts/demo-world.ts";
+import { clearCodes, signIn } from "../../support/people.ts";
+import { callPortal, listAuditEntryTypes, signUpBusiness, describeOutcome, type Method, type Person } from "../../support/portal.ts";
+import { call, readDatabaseContents, createServiceCall, world } from "../../support/world.ts";
 
 let round = 0;
 let owner: Person & { id: string; userId: string };
 beforeEach(async () => {
   round += 1;
-  owner = await newBusiness(`owner-${round}@account.example`);
+  owner = await signUpBusiness(`owner-${round}@account.example`);
 });
-const change = (body: object, person: Person = owner) => as(person, "PATCH", "", body);
+const change = (body: object, person: Person = owner) => callPortal(person, "PATCH", "", body);
 
 describe("the account", () => {
   test("is told with the person who is signed in", async () => {
-    const answer = await as(owner, "GET", "");
+    const answer = await callPortal(owner, "GET", "");
     expect(answer.body.data).toEqual({
       business: {
         id: owner.id,
@@ -59,16 +59,16 @@ describe("the account", () => {
       contact_phone: null,
       logo_url: null,
     });
-    expect((await as(owner, "GET", "")).body.data.business.retention_years).toBe(7);
-    expect((await entriesOf(owner.id)).filter((type) => type === "business.profile_changed")).toHaveLength(2);
+    expect((await callPortal(owner, "GET", "")).body.data.business.retention_years).toBe(7);
+    expect((await listAuditEntryTypes(owner.id)).filter((type) => type === "business.profile_changed")).toHaveLength(2);
   });
 
   test("does not change, and is not entered, where it is that already", async () => {
     await change({ contact_email: "privacy@fresh-roofs.example" });
-    const before = await databaseContents();
-    expect(outcome(await change({ contact_email: "privacy@fresh-roofs.example", country: "us" }))).toBe("200 ok");
-    expect(outcome(await change({}))).toBe("200 ok");
-    expect(await databaseContents()).toEqual(before);
+    const before = await readDatabaseContents();
+    expect(describeOutcome(await change({ contact_email: "privacy@fresh-roofs.example", country: "us" }))).toBe("200 ok");
+    expect(describeOutcome(await change({}))).toBe("200 ok");
+    expect(await readDatabaseContents()).toEqual(before);
   });
 
   test.each<readonly [string, object]>([
@@ -88,14 +88,14 @@ describe("the account", () => {
     ["half a year", { retention_years: 1.5 }],
     ["a flag that is a word", { emit_certificate_issued: "yes" }],
   ])("with %s is refused and changes nothing", async (_name, body) => {
-    const before = await databaseContents();
-    expect(outcome(await change({ legal_name: "Other", ...body }))).toBe("400 invalid_request");
-    expect(await databaseContents()).toEqual(before);
+    const before = await readDatabaseContents();
+    expect(describeOutcome(await change({ legal_name: "Other", ...body }))).toBe("400 invalid_request");
+    expect(await readDatabaseContents()).toEqual(before);
   });
 
   test("never takes status, plan or another business's id from the body", async () => {
     await change({ status: "suspended", plan: "enterprise", id: world.other.id, business_id: world.other.id, legal_name: "Mine" });
-    expect((await as(owner, "GET", "")).body.data.business).toMatchObject({
+    expect((await callPortal(owner, "GET", "")).body.data.business).toMatchObject({
       id: owner.id,
       status: "active",
       plan: "free",
@@ -128,59 +128,63 @@ describe("the state of the bill", () => {
     ["suspended", "402 business_suspended", "402 business_suspended"],
     ["closed", "402 business_inactive", "402 business_inactive"],
   ])("%s: reading answers %s, changing %s", async (name, reading, writing) => {
-    await forgetCodes();
-    const person = await signIn(exampleOwnerEmail(name));
-    const before = await databaseContents();
-    for (const path of reads) expect(outcome(await as(person, "GET", path)), path).toBe(reading);
-    for (const [method, path, body] of writes) expect(outcome(await as(person, method, path, body)), `${method} ${path}`).toBe(writing);
-    const reveal = await as(person, "POST", "/certs/cc_00000000000000000000000000/reveal");
-    expect(outcome(reveal)).toBe(reading === "200 ok" ? "404 cert_not_found" : reading);
-    expect(await databaseContents()).toEqual(before);
+    await clearCodes();
+    const person = await signIn(getExampleOwnerEmail(name));
+    const before = await readDatabaseContents();
+    for (const path of reads) expect(describeOutcome(await callPortal(person, "GET", path)), path).toBe(reading);
+    for (const [method, path, body] of writes)
+      expect(describeOutcome(await callPortal(person, method, path, body)), `${method} ${path}`).toBe(writing);
+    const reveal = await callPortal(person, "POST", "/certs/cc_00000000000000000000000000/reveal");
+    expect(describeOutcome(reveal)).toBe(reading === "200 ok" ? "404 cert_not_found" : reading);
+    expect(await readDatabaseContents()).toEqual(before);
   });
 });
 
 describe("every portal route", () => {
   test("asks for a session of the business realm, from the app's own pages, as JSON, and for an owner to change", async () => {
-    await forgetCodes();
+    await clearCodes();
     const consumer = await signIn(world.consumerEmail, "consumer");
     const member = await signIn(world.memberEmail);
-    const before = await databaseContents();
+    const before = await readDatabaseContents();
     for (const path of reads) {
-      expect(outcome(await as(null, "GET", path)), path).toBe("401 unauthorized");
-      expect(outcome(await as(consumer, "GET", path)), path).toBe("403 forbidden");
+      expect(describeOutcome(await callPortal(null, "GET", path)), path).toBe("401 unauthorized");
+      expect(describeOutcome(await callPortal(consumer, "GET", path)), path).toBe("403 forbidden");
     }
     for (const [method, path, body] of writes) {
       const name = `${method} ${path}`;
-      expect(outcome(await as(null, method, path, body)), name).toBe("401 unauthorized");
-      expect(outcome(await as(consumer, method, path, body)), name).toBe("403 forbidden");
-      expect(outcome(await as(owner, method, path, body, { origin: "null" })), name).toBe("403 csrf_failed");
-      expect(outcome(await as(owner, method, path, body, { "sec-fetch-site": "cross-site" })), name).toBe("403 csrf_failed");
-      if (path !== "/members/me") expect(outcome(await as(member, method, path, body)), name).toBe("403 owner_required");
+      expect(describeOutcome(await callPortal(null, method, path, body)), name).toBe("401 unauthorized");
+      expect(describeOutcome(await callPortal(consumer, method, path, body)), name).toBe("403 forbidden");
+      expect(describeOutcome(await callPortal(owner, method, path, body, { origin: "null" })), name).toBe("403 csrf_failed");
+      expect(describeOutcome(await callPortal(owner, method, path, body, { "sec-fetch-site": "cross-site" })), name).toBe(
+        "403 csrf_failed",
+      );
+      if (path !== "/members/me") expect(describeOutcome(await callPortal(member, method, path, body)), name).toBe("403 owner_required");
       if (body === undefined) continue;
       const asText = { method, headers: { cookie: owner.cookie, "content-type": "text/plain" }, body: JSON.stringify(body) };
-      expect(outcome(await call(`/v1/business/portal${path}`, asText)), name).toBe("415 unsupported_media_type");
+      expect(describeOutcome(await call(`/v1/business/portal${path}`, asText)), name).toBe("415 unsupported_media_type");
     }
-    expect(await databaseContents()).toEqual(before);
+    expect(await readDatabaseContents()).toEqual(before);
   });
 
   test("is readable by the app's pages with the cookie, and by no other page", async () => {
-    const ours = await as(owner, "GET", "", undefined, { origin: "http://svc.test" });
+    const ours = await callPortal(owner, "GET", "", undefined, { origin: "http://svc.test" });
     expect([ours.headers.get("access-control-allow-origin"), ours.headers.get("access-control-allow-credentials")]).toEqual([
       "http://svc.test",
       "true",
     ]);
-    const theirs = await as(owner, "GET", "", undefined, { origin: "https://evil.example" });
+    const theirs = await callPortal(owner, "GET", "", undefined, { origin: "https://evil.example" });
     expect(theirs.headers.get("access-control-allow-origin")).toBeNull();
   });
 
   test("answers 503 while the database is away, and is well again after it", async () => {
     const fails = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
-    const away = serviceWith({
+    const away = createServiceCall({
       DB: { prepare: () => ({ bind: () => ({ all: fails, raw: fails, first: fails, run: fails }) }), batch: fails },
     });
-    for (const path of reads) expect(outcome(await as(owner, "GET", path, undefined, {}, away)), path).toBe("503 storage_unavailable");
+    for (const path of reads)
+      expect(describeOutcome(await callPortal(owner, "GET", path, undefined, {}, away)), path).toBe("503 storage_unavailable");
     for (const [method, path, body] of writes)
-      expect(outcome(await as(owner, method, path, body, {}, away)), path).toBe("503 storage_unavailable");
-    expect(outcome(await as(owner, "GET", ""))).toBe("200 ok");
+      expect(describeOutcome(await callPortal(owner, method, path, body, {}, away)), path).toBe("503 storage_unavailable");
+    expect(describeOutcome(await callPortal(owner, "GET", ""))).toBe("200 ok");
   });
 });

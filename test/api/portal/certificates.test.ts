@@ -1,9 +1,9 @@
 // Certificates in the portal: masked, of one's own only; the person shown by an audited POST.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
-import { forgetCodes, signIn } from "../../support/people.ts";
-import { as, outcome, type Person } from "../../support/portal.ts";
-import { call, consent, get, issue, submission, world } from "../../support/world.ts";
+import { clearCodes, signIn } from "../../support/people.ts";
+import { callPortal, describeOutcome, type Person } from "../../support/portal.ts";
+import { call, submitConsent, getWithKey, issueCertificate, buildSubmission, world } from "../../support/world.ts";
 
 let owner: Person;
 let member: Person;
@@ -12,12 +12,15 @@ let consumer: Person;
 let certId = "";
 
 beforeAll(async () => {
-  await forgetCodes();
+  await clearCodes();
   owner = await signIn(world.ownerEmail);
   member = await signIn(world.memberEmail);
   other = await signIn(world.otherOwnerEmail);
   consumer = await signIn(world.consumerEmail, "consumer");
-  ({ cert_id: certId } = await issue({ fields: { email: "quinn@example.com", first_name: "Quinn" }, purpose: "portal reading" }));
+  ({ cert_id: certId } = await issueCertificate({
+    fields: { email: "quinn@example.com", first_name: "Quinn" },
+    purpose: "portal reading",
+  }));
 });
 
 const readings = async (): Promise<number> =>
@@ -30,29 +33,31 @@ const readings = async (): Promise<number> =>
 describe("the list", () => {
   test("is that of the API, for whoever is signed in", async () => {
     const query = "?subject_email=quinn@example.com&q=portal";
-    const mine = await as(member, "GET", `/certs${query}`);
-    expect(mine.body.data).toEqual((await get(`/v1/certs${query}`, world.acme.keys.live)).body.data);
+    const mine = await callPortal(member, "GET", `/certs${query}`);
+    expect(mine.body.data).toEqual((await getWithKey(`/v1/certs${query}`, world.acme.keys.live)).body.data);
     expect(mine.body.data.certs[0]).toMatchObject({ cert_id: certId, subject: { email: "q***@e***.com", first_name: "Q***" } });
-    expect((await as(other, "GET", `/certs${query}`)).body.data.total).toBe(0);
-    expect(outcome(await as(owner, "GET", "/certs?page=0"))).toBe("400 invalid_request");
+    expect((await callPortal(other, "GET", `/certs${query}`)).body.data.total).toBe(0);
+    expect(describeOutcome(await callPortal(owner, "GET", "/certs?page=0"))).toBe("400 invalid_request");
   });
 
   test("shows sandbox records where they are asked for, and only there", async () => {
-    const sandbox = { ...submission(), client_id: world.acme.clients.sandbox, purpose: "a portal sandbox try" };
-    const id = (await consent(sandbox)).body.data.cert_id;
+    const sandbox = { ...buildSubmission(), client_id: world.acme.clients.sandbox, purpose: "a portal sandbox try" };
+    const id = (await submitConsent(sandbox)).body.data.cert_id;
     const ids = async (query: string) =>
-      ((await as(owner, "GET", `/certs?q=portal%20sandbox${query}`)).body.data.certs as { cert_id: string }[]).map((one) => one.cert_id);
+      ((await callPortal(owner, "GET", `/certs?q=portal%20sandbox${query}`)).body.data.certs as { cert_id: string }[]).map(
+        (one) => one.cert_id,
+      );
     expect(await ids("")).toEqual([]);
     expect(await ids("&environment=sandbox")).toEqual([id]);
-    expect((await as(owner, "GET", `/certs/${id}`)).body.data.environment).toBe("sandbox");
-    expect((await as(owner, "POST", `/certs/${id}/reveal`)).body.data.subject.first_name).toBe("Pat");
+    expect((await callPortal(owner, "GET", `/certs/${id}`)).body.data.environment).toBe("sandbox");
+    expect((await callPortal(owner, "POST", `/certs/${id}/reveal`)).body.data.subject.first_name).toBe("Pat");
   });
 });
 
 describe("a certificate", () => {
   test("is masked, and reading it so is no entry", async () => {
     const before = await readings();
-    const answer = await as(member, "GET", `/certs/${certId}`);
+    const answer = await callPortal(member, "GET", `/certs/${certId}`);
     expect(answer.status).toBe(200);
     expect(answer.body.data.subject).toEqual({ email: "q***@e***.com", first_name: "Q***" });
     expect(answer.text).not.toMatch(/quinn@example\.com|"user_agent"|"page_url"/);
@@ -61,22 +66,22 @@ describe("a certificate", () => {
 
   test("shows its person by a POST that is entered, with who it was", async () => {
     const before = await readings();
-    const answer = await as(member, "POST", `/certs/${certId}/reveal`);
+    const answer = await callPortal(member, "POST", `/certs/${certId}/reveal`);
     expect(answer.body.data).toMatchObject({ cert_id: certId, subject: { email: "quinn@example.com", first_name: "Quinn" } });
     expect(answer.body.data.evidence.page_url).toContain("https://www.example.com/quote");
     expect(await readings()).toBe(before + 1);
-    const trail = await as(owner, "GET", "/audit?limit=5");
+    const trail = await callPortal(owner, "GET", "/audit?limit=5");
     const entries = [...trail.body.data.entries, ...trail.body.data.pending] as { type: string; payload?: { by?: string } }[];
     const entry = entries.find(({ type }) => type === "certificate.subject_read");
-    const user = (await as(member, "GET", "")).body.data.user;
+    const user = (await callPortal(member, "GET", "")).body.data.user;
     expect(entry?.payload?.by).toBe(user.id);
   });
 
   test("is shown to nobody while its reading cannot be entered", async () => {
     await env.DB.prepare("CREATE TRIGGER no_audit BEFORE INSERT ON audit_outbox BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
     try {
-      const answer = await as(owner, "POST", `/certs/${certId}/reveal`);
-      expect(outcome(answer)).toBe("503 storage_unavailable");
+      const answer = await callPortal(owner, "POST", `/certs/${certId}/reveal`);
+      expect(describeOutcome(answer)).toBe("503 storage_unavailable");
       expect(answer.text).not.toContain("quinn@example.com");
     } finally {
       await env.DB.prepare("DROP TRIGGER no_audit").run();
@@ -88,16 +93,16 @@ describe("a certificate", () => {
       await call(`/c/${certId}`, {
         headers: { "user-agent": `Mozilla/5.0 (X11; Linux) reader ${at}`, "cf-connecting-ip": `198.51.100.${at}` },
       });
-    const first = await as(member, "GET", `/certs/${certId}/views?per_page=2`);
-    const second = await as(member, "GET", `/certs/${certId}/views?per_page=2&page=2`);
+    const first = await callPortal(member, "GET", `/certs/${certId}/views?per_page=2`);
+    const second = await callPortal(member, "GET", `/certs/${certId}/views?per_page=2&page=2`);
     expect(first.body.data).toMatchObject({ total: 3, page: 1, per_page: 2 });
     expect([...first.body.data.views, ...second.body.data.views].map(({ ip }) => ip)).toEqual([
       "198.51.100.2",
       "198.51.100.1",
       "198.51.100.0",
     ]);
-    expect((await as(member, "GET", `/certs/${certId}/views?page=9`)).body.data.views).toEqual([]);
-    expect(outcome(await as(member, "GET", `/certs/${certId}/views?page=x`))).toBe("400 invalid_request");
+    expect((await callPortal(member, "GET", `/certs/${certId}/views?page=9`)).body.data.views).toEqual([]);
+    expect(describeOutcome(await callPortal(member, "GET", `/certs/${certId}/views?page=x`))).toBe("400 invalid_request");
   });
 
   test("of another business, unknown or misspelt is not there; nobody else is let in", async () => {
@@ -108,16 +113,16 @@ describe("a certificate", () => {
       ["POST", "/reveal"],
       ["GET", "/views"],
     ] as const) {
-      const foreign = await as(other, method, `/certs/${certId}${path}`);
-      expect(outcome(foreign), path).toBe("404 cert_not_found");
+      const foreign = await callPortal(other, method, `/certs/${certId}${path}`);
+      expect(describeOutcome(foreign), path).toBe("404 cert_not_found");
       for (const id of [unknown, "cc_x"]) {
-        const missing = await as(owner, method, `/certs/${id}${path}`);
+        const missing = await callPortal(owner, method, `/certs/${id}${path}`);
         expect({ ...missing.body, request_id: "" }).toEqual({ ...foreign.body, request_id: "" });
       }
-      expect(outcome(await as(consumer, method, `/certs/${certId}${path}`)), path).toBe("403 forbidden");
-      expect(outcome(await as(null, method, `/certs/${certId}${path}`)), path).toBe("401 unauthorized");
+      expect(describeOutcome(await callPortal(consumer, method, `/certs/${certId}${path}`)), path).toBe("403 forbidden");
+      expect(describeOutcome(await callPortal(null, method, `/certs/${certId}${path}`)), path).toBe("401 unauthorized");
     }
-    expect(outcome(await as(owner, "POST", `/certs/${certId}/reveal`, undefined, { origin: "https://evil.example" }))).toBe(
+    expect(describeOutcome(await callPortal(owner, "POST", `/certs/${certId}/reveal`, undefined, { origin: "https://evil.example" }))).toBe(
       "403 csrf_failed",
     );
     expect(await readings()).toBe(before);

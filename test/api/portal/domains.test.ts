@@ -2,10 +2,10 @@
 import { env } from "cloudflare:workers";
 import { createScheduledController } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { forgetCodes, mailsTo, signIn } from "../../support/people.ts";
-import { as, entriesOf, newBusiness, outcome, type Person } from "../../support/portal.ts";
-import { html, movedTo, stubWeb, type StubWeb } from "../../support/stub-web.ts";
-import { consent, databaseContents, serviceWith, submission, world } from "../../support/world.ts";
+import { clearCodes, listMailTo, signIn } from "../../support/people.ts";
+import { callPortal, listAuditEntryTypes, signUpBusiness, describeOutcome, type Person } from "../../support/portal.ts";
+import { htmlResponse, redirectResponse, createStubWeb, type StubWeb } from "../../support/stub-web.ts";
+import { submitConsent, readDatabaseContents, createServiceCall, buildSubmission, world } from "../../support/world.ts";
 import worker from "../../../workers/index.ts";
 
 const day = 86_400_000;
@@ -23,8 +23,8 @@ beforeEach(async () => {
   vi.setSystemTime(start);
   domain = `roofs-${round}.com`;
   ownerEmail = `owner-${round}@domains.example`;
-  owner = await newBusiness(ownerEmail);
-  web = stubWeb();
+  owner = await signUpBusiness(ownerEmail);
+  web = createStubWeb();
   web.resolve(domain, ["93.184.216.34"]);
   web.resolve(`www.${domain}`, ["93.184.216.34"]);
 });
@@ -33,10 +33,11 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const claim = (name: unknown = domain, headers: Record<string, string> = {}) => as(owner, "POST", "/domains", { domain: name }, headers);
+const claim = (name: unknown = domain, headers: Record<string, string> = {}) =>
+  callPortal(owner, "POST", "/domains", { domain: name }, headers);
 const claimed = async (name: string = domain): Promise<{ id: string; token: string }> => (await claim(name)).body.data;
-const prove = (id: string, body?: object, person: Person = owner) => as(person, "POST", `/domains/${id}/verify`, body);
-const list = async (person: Person = owner) => (await as(person, "GET", "/domains")).body.data.domains as Record<string, unknown>[];
+const prove = (id: string, body?: object, person: Person = owner) => callPortal(person, "POST", `/domains/${id}/verify`, body);
+const list = async (person: Person = owner) => (await callPortal(person, "GET", "/domains")).body.data.domains as Record<string, unknown>[];
 const seen = (answer: Awaited<ReturnType<typeof prove>>): string => answer.body.error?.message;
 
 /** What both resolvers, or each of them, say about the TXT records of the domain. */
@@ -75,13 +76,13 @@ describe("a claim", () => {
       created_at: new Date(start).toISOString(),
     });
     expect(await list()).toEqual([answer.body.data]);
-    expect(await entriesOf(owner.id)).toContain("domain.added");
-    expect(outcome(await claim())).toBe("409 domain_taken");
+    expect(await listAuditEntryTypes(owner.id)).toContain("domain.added");
+    expect(describeOutcome(await claim())).toBe("409 domain_taken");
   });
 
   test("of a domain in other letters is of its punycode", async () => {
     expect((await claim("dächer.de")).body.data.domain).toBe("xn--dcher-gra.de");
-    expect(outcome(await claim("xn--dcher-gra.de"))).toBe("409 domain_taken");
+    expect(describeOutcome(await claim("xn--dcher-gra.de"))).toBe("409 domain_taken");
   });
 
   test.each([
@@ -89,9 +90,9 @@ describe("a claim", () => {
     ...["https://roofs.com", "roofs.com/path", "roofs.com:443", "user@roofs.com", "roofs.com.", ".roofs.com", "roofs..com", "*.roofs.com"],
     ...["roofs_1.com", "roofs .com", "roofs.com#x", "①②⑦.com", `${"x".repeat(64)}.com`, "", "roofs.com\u0000", "roofs\u2024com"],
   ])("of %j is refused", async (name) => {
-    const before = await databaseContents();
-    expect(outcome(await claim(name))).toBe("400 invalid_request");
-    expect(await databaseContents()).toEqual(before);
+    const before = await readDatabaseContents();
+    expect(describeOutcome(await claim(name))).toBe("400 invalid_request");
+    expect(await readDatabaseContents()).toEqual(before);
   });
 
   test("of one's own part of a shared suffix is possible", async () => {
@@ -112,22 +113,22 @@ describe("a claim", () => {
         ),
       ),
     );
-    expect(outcome(await claim("one-more.com"))).toBe("409 domain_limit");
+    expect(describeOutcome(await claim("one-more.com"))).toBe("409 domain_limit");
   });
 
   test("that nobody proved in two weeks proves nothing, goes, and can be made anew", async () => {
     const { id, token } = await claimed();
     publish([`svc-verify=${token}`]);
     vi.setSystemTime(start + 14 * day);
-    await forgetCodes();
+    await clearCodes();
     owner = { ...owner, ...(await signIn(ownerEmail)) };
-    expect(outcome(await prove(id))).toBe("409 domain_unverified");
+    expect(describeOutcome(await prove(id))).toBe("409 domain_unverified");
     const anew = await claim();
     expect(anew.status).toBe(201);
     expect([anew.body.data.id === id, anew.body.data.token === token]).toEqual([false, false]);
     vi.setSystemTime(start + 28 * day);
     await tick();
-    await forgetCodes();
+    await clearCodes();
     owner = { ...owner, ...(await signIn(ownerEmail)) };
     expect(await list()).toEqual([]);
   });
@@ -148,7 +149,7 @@ describe("a proof", () => {
       covers_subdomains: true,
       expires_at: null,
     });
-    expect(await entriesOf(owner.id)).toContain("domain.verified");
+    expect(await listAuditEntryTypes(owner.id)).toContain("domain.verified");
   });
 
   test("by DNS may stand at the end of an alias, and in pieces", async () => {
@@ -176,32 +177,34 @@ describe("a proof", () => {
       put(token);
       const answer = await prove(id, { method });
       expect(answer.body.data).toMatchObject({ status: "verified", method, covers_subdomains: false });
-      await as(owner, "DELETE", `/domains/${id}`);
+      await callPortal(owner, "DELETE", `/domains/${id}`);
     }
   });
 
   test("opens the form of that host at once, and removing the domain closes it", async () => {
-    const { client_id } = (await as(owner, "POST", "/clients", { name: "t", environment: "live" })).body.data;
+    const { client_id } = (await callPortal(owner, "POST", "/clients", { name: "t", environment: "live" })).body.data;
     await env.DB.prepare("UPDATE businesses SET plan = 'enterprise' WHERE id = ?").bind(owner.id).run();
     const send = (host: string) =>
-      consent({ ...submission(), client_id, page_url: `https://${host}/form` }, { origin: `https://${host}` }).then(outcome);
+      submitConsent({ ...buildSubmission(), client_id, page_url: `https://${host}/form` }, { origin: `https://${host}` }).then(
+        describeOutcome,
+      );
     const { id, token } = await claimed();
     expect(await send(domain)).toBe("403 origin_not_verified");
     publish([`svc-verify=${token}`]);
     await prove(id);
     expect(await send(`www.${domain}`)).toBe("201 ok");
-    expect((await as(owner, "DELETE", `/domains/${id}`)).body.data).toEqual({ deleted: true, id });
+    expect((await callPortal(owner, "DELETE", `/domains/${id}`)).body.data).toEqual({ deleted: true, id });
     expect(await send(`www.${domain}`)).toBe("403 origin_not_verified");
-    expect(await entriesOf(owner.id)).toContain("domain.removed");
+    expect(await listAuditEntryTypes(owner.id)).toContain("domain.removed");
   });
 
   test("is each business's own: agency and customer prove one domain, and neither by the other's token", async () => {
     const mine = await claimed();
-    await forgetCodes();
-    const other = await newBusiness(`agency-${round}@domains.example`);
-    const theirs = (await as(other, "POST", "/domains", { domain })).body.data;
+    await clearCodes();
+    const other = await signUpBusiness(`agency-${round}@domains.example`);
+    const theirs = (await callPortal(other, "POST", "/domains", { domain })).body.data;
     publish([`svc-verify=${mine.token}`]);
-    expect(outcome(await prove(theirs.id, undefined, other))).toBe("409 domain_unverified");
+    expect(describeOutcome(await prove(theirs.id, undefined, other))).toBe("409 domain_unverified");
     publish([`svc-verify=${mine.token}`, `svc-verify=${theirs.token}`]);
     expect((await prove(mine.id)).body.data.status).toBe("verified");
     expect((await prove(theirs.id, undefined, other)).body.data.status).toBe("verified");
@@ -227,7 +230,7 @@ describe("a proof that is not there", () => {
     wellKnown(secretText);
     publish([secretText]);
     const answer = await prove(id);
-    expect(outcome(answer)).toBe("409 domain_unverified");
+    expect(describeOutcome(answer)).toBe("409 domain_unverified");
     expect(seen(answer)).toBe(
       "TXT record: something is there, but not with this token. Well-known file: nothing is there. Meta tag: something is there, but not with this token.",
     );
@@ -263,17 +266,17 @@ describe("a proof that is not there", () => {
     const tag = `<meta name="svc-site-verification" content="${token}">`;
     const url = `https://${domain}/`;
     const cases: readonly (readonly [string, () => Response | Promise<Response>])[] = [
-      ["nothing is there", () => html(`<html><head></head><body>${tag}</body></html>`)],
-      ["nothing is there", () => html(`<p>comment</p>${tag}`)],
-      ["nothing is there", () => html(`<template>${tag}</template><noscript>${tag}</noscript>`)],
-      ["nothing is there", () => html(`<script>"${tag}"</script><!-- ${tag} -->`)],
-      ["nothing is there", () => html(`${"<template>".repeat(200)}${tag}`)],
-      ["it redirects to another host, or too often", () => movedTo("https://evil-roofs.com/")],
-      ["it redirects to another host, or too often", () => movedTo(url)],
-      ["the answer was an error page", () => html(tag, { status: 404 })],
+      ["nothing is there", () => htmlResponse(`<html><head></head><body>${tag}</body></html>`)],
+      ["nothing is there", () => htmlResponse(`<p>comment</p>${tag}`)],
+      ["nothing is there", () => htmlResponse(`<template>${tag}</template><noscript>${tag}</noscript>`)],
+      ["nothing is there", () => htmlResponse(`<script>"${tag}"</script><!-- ${tag} -->`)],
+      ["nothing is there", () => htmlResponse(`${"<template>".repeat(200)}${tag}`)],
+      ["it redirects to another host, or too often", () => redirectResponse("https://evil-roofs.com/")],
+      ["it redirects to another host, or too often", () => redirectResponse(url)],
+      ["the answer was an error page", () => htmlResponse(tag, { status: 404 })],
       ["the answer was neither a page nor a text", () => new Response(tag, { headers: { "content-type": "application/json" } })],
-      ["the answer was too large", () => html("x".repeat(1_048_577))],
-      ["nobody answered, or not in time", () => html(tag, { status: 503 })],
+      ["the answer was too large", () => htmlResponse("x".repeat(1_048_577))],
+      ["nobody answered, or not in time", () => htmlResponse(tag, { status: 503 })],
     ];
     for (const [words, answer] of cases) {
       web.serve(url, answer);
@@ -294,7 +297,7 @@ describe("a proof that is not there", () => {
     wellKnown(`<html>svc-verify=${token}</html>`, { headers: { "content-type": "text/html" } });
     expect(seen(await prove(id, { method: "well_known" }))).toBe("Well-known file: nothing is there.");
     web.serve(`https://${domain}/.well-known/svc-verification.txt`, () =>
-      movedTo(`https://www.${domain}/.well-known/svc-verification.txt`),
+      redirectResponse(`https://www.${domain}/.well-known/svc-verification.txt`),
     );
     wellKnown(`svc-verify=${token}`, undefined, `www.${domain}`);
     expect((await prove(id, { method: "well_known" })).body.data.status).toBe("verified");
@@ -305,31 +308,31 @@ describe("a proof that is not there", () => {
     publish([`svc-verify=${token}`]);
     await prove(id);
     publish([]);
-    expect(outcome(await prove(id))).toBe("409 domain_unverified");
+    expect(describeOutcome(await prove(id))).toBe("409 domain_unverified");
     expect((await list())[0]).toMatchObject({ status: "verified", method: "dns" });
   });
 
   test("of a domain that was proved otherwise is not looked for", async () => {
-    await forgetCodes();
+    await clearCodes();
     const acme = await signIn(world.ownerEmail);
     const seeded = (await list(acme)).find((one) => one.domain === "demo.example");
     expect(seeded).toMatchObject({ token: null, methods: null, status: "verified" });
-    expect(outcome(await prove(String(seeded?.id), undefined, acme))).toBe("409 domain_unverified");
+    expect(describeOutcome(await prove(String(seeded?.id), undefined, acme))).toBe("409 domain_unverified");
     expect(web.calls).toEqual([]);
   });
 
   test("is not looked for more than sixty times an hour", async () => {
     const { id } = await claimed();
-    const strict = serviceWith({ LIMIT_DOMAIN_CHECKS_PER_BUSINESS: "2/3600" });
+    const strict = createServiceCall({ LIMIT_DOMAIN_CHECKS_PER_BUSINESS: "2/3600" });
     const outcomes = [];
     for (let at = 0; at < 3; at += 1)
-      outcomes.push(outcome(await as(owner, "POST", `/domains/${id}/verify`, { method: "dns" }, {}, strict)));
+      outcomes.push(describeOutcome(await callPortal(owner, "POST", `/domains/${id}/verify`, { method: "dns" }, {}, strict)));
     expect(outcomes).toEqual(["409 domain_unverified", "409 domain_unverified", "429 rate_limited"]);
   });
 
   test("with a method that is none is refused", async () => {
     const { id } = await claimed();
-    expect(outcome(await prove(id, { method: "file" }))).toBe("400 invalid_request");
+    expect(describeOutcome(await prove(id, { method: "file" }))).toBe("400 invalid_request");
     expect(web.calls).toEqual([]);
   });
 });
@@ -363,18 +366,18 @@ describe("a verified domain", () => {
       await tick();
       expect(await row()).toMatchObject({ status: "verified", misses: 0, next_check_at: start + (week + 1) * 7 * day });
     }
-    expect(await mailsTo(ownerEmail)).toHaveLength(1); // the sign-up
+    expect(await listMailTo(ownerEmail)).toHaveLength(1); // the sign-up
   });
 
   test("lapses after three misses, two weeks after its owners were told", async () => {
     await verified();
-    await forgetCodes();
+    await clearCodes();
     publish(() => Response.json({ Status: 3 }));
     vi.setSystemTime(start + 7 * day);
     await tick();
     await tick();
     expect(await row()).toMatchObject({ status: "verified", misses: 1, lapses_at: start + 21 * day });
-    const warned = await mailsTo(ownerEmail);
+    const warned = await listMailTo(ownerEmail);
     expect(warned).toHaveLength(1);
     expect(warned[0]?.text).toContain(domain);
     vi.setSystemTime(start + 14 * day);
@@ -383,8 +386,8 @@ describe("a verified domain", () => {
     vi.setSystemTime(start + 21 * day);
     await tick();
     expect(await row()).toMatchObject({ status: "lapsed", misses: 3, next_check_at: null });
-    expect(await mailsTo(ownerEmail)).toHaveLength(2);
-    expect((await entriesOf(owner.id)).at(-1)).toBe("domain.lapsed");
+    expect(await listMailTo(ownerEmail)).toHaveLength(2);
+    expect((await listAuditEntryTypes(owner.id)).at(-1)).toBe("domain.lapsed");
   });
 
   test("whose proof comes back in time is as it was, and one that lapsed can be proved again", async () => {
@@ -397,7 +400,7 @@ describe("a verified domain", () => {
     await tick();
     expect(await row()).toMatchObject({ status: "verified", misses: 0, lapses_at: null });
     await env.DB.prepare("UPDATE domains SET status = 'lapsed', next_check_at = NULL WHERE business_id = ?").bind(owner.id).run();
-    await forgetCodes();
+    await clearCodes();
     owner = { ...owner, ...(await signIn(ownerEmail)) };
     const [lapsed] = await list();
     expect(lapsed).toMatchObject({ status: "lapsed", covers_subdomains: false });
@@ -419,24 +422,26 @@ describe("a verified domain", () => {
 describe("who may do it", () => {
   test("members read, owners change; another business's owner finds nothing, a consumer is nobody here", async () => {
     const { id } = await claimed();
-    await forgetCodes();
+    await clearCodes();
     const other = await signIn(world.otherOwnerEmail);
     const member = await signIn(world.memberEmail);
     const consumer = await signIn(world.consumerEmail, "consumer");
-    const before = await databaseContents();
+    const before = await readDatabaseContents();
     for (const [method, path, body] of [
       ["POST", "/domains", { domain }],
       ["POST", `/domains/${id}/verify`, undefined],
       ["DELETE", `/domains/${id}`, undefined],
     ] as const) {
-      expect(outcome(await as(member, method, path, body)), path).toBe("403 owner_required");
-      expect(outcome(await as(consumer, method, path, body)), path).toBe("403 forbidden");
-      expect(outcome(await as(null, method, path, body)), path).toBe("401 unauthorized");
-      expect(outcome(await as(owner, method, path, body, { origin: "https://evil.example" })), path).toBe("403 csrf_failed");
-      if (path !== "/domains") expect(outcome(await as(other, method, path, body)), path).toBe("404 not_found");
+      expect(describeOutcome(await callPortal(member, method, path, body)), path).toBe("403 owner_required");
+      expect(describeOutcome(await callPortal(consumer, method, path, body)), path).toBe("403 forbidden");
+      expect(describeOutcome(await callPortal(null, method, path, body)), path).toBe("401 unauthorized");
+      expect(describeOutcome(await callPortal(owner, method, path, body, { origin: "https://evil.example" })), path).toBe(
+        "403 csrf_failed",
+      );
+      if (path !== "/domains") expect(describeOutcome(await callPortal(other, method, path, body)), path).toBe("404 not_found");
     }
-    expect(outcome(await as(member, "GET", "/domains"))).toBe("200 ok");
+    expect(describeOutcome(await callPortal(member, "GET", "/domains"))).toBe("200 ok");
     expect(JSON.stringify(await list(other))).not.toContain(domain);
-    expect(await databaseContents()).toEqual(before);
+    expect(await readDatabaseContents()).toEqual(before);
   });
 });

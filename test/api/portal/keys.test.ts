@@ -1,20 +1,20 @@
 // API keys and public clients: shown once, counted, used, revoked.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { forgetCodes, signIn } from "../../support/people.ts";
-import { as, entriesOf, newBusiness, outcome, type Person } from "../../support/portal.ts";
-import { databaseContents, get, submission, consent, world } from "../../support/world.ts";
+import { clearCodes, signIn } from "../../support/people.ts";
+import { callPortal, listAuditEntryTypes, signUpBusiness, describeOutcome, type Person } from "../../support/portal.ts";
+import { readDatabaseContents, getWithKey, buildSubmission, submitConsent, world } from "../../support/world.ts";
 
 let round = 0;
 let owner: Person & { id: string; userId: string };
 beforeEach(async () => {
   round += 1;
-  owner = await newBusiness(`owner-${round}@keys.example`);
+  owner = await signUpBusiness(`owner-${round}@keys.example`);
 });
 afterEach(() => vi.useRealTimers());
 
-const create = (body: object = { name: "CRM" }, headers: Record<string, string> = {}) => as(owner, "POST", "/keys", body, headers);
-const list = async () => (await as(owner, "GET", "/keys")).body.data.keys as Record<string, unknown>[];
+const create = (body: object = { name: "CRM" }, headers: Record<string, string> = {}) => callPortal(owner, "POST", "/keys", body, headers);
+const list = async () => (await callPortal(owner, "GET", "/keys")).body.data.keys as Record<string, unknown>[];
 /** What follows an answer has been done. */
 const lastUsed = async (id: string): Promise<unknown> => (await list()).find((key) => key.id === id)?.last_used_at;
 
@@ -27,20 +27,20 @@ describe("an API key", () => {
     expect(key).toMatch(/^sk_live_00[A-Za-z0-9_-]{43}$/);
     expect(last4).toBe(key.slice(-4));
     expect(rest).toEqual({ name: "CRM", environment: "live" });
-    expect(outcome(await get("/v1/certs", key))).toBe("200 ok");
-    const shown = await as(owner, "GET", "/keys");
+    expect(describeOutcome(await getWithKey("/v1/certs", key))).toBe("200 ok");
+    const shown = await callPortal(owner, "GET", "/keys");
     expect(shown.text).not.toContain(key);
     expect(shown.body.data.keys).toEqual([
       { id, name: "CRM", environment: "live", prefix: "sk_live_", last4, created_at, last_used_at: expect.any(String), revoked_at: null },
     ]);
-    expect(JSON.stringify(await databaseContents())).not.toContain(key);
-    expect(await entriesOf(owner.id)).toEqual(["business.signed_up", "api_key.created"]);
+    expect(JSON.stringify(await readDatabaseContents())).not.toContain(key);
+    expect(await listAuditEntryTypes(owner.id)).toEqual(["business.signed_up", "api_key.created"]);
   });
 
   test("for tests opens sandbox records", async () => {
     const { key } = (await create({ name: "CI", environment: "test" })).body.data;
     expect(key).toMatch(/^sk_test_00/);
-    expect(outcome(await get("/v1/certs", key))).toBe("200 ok");
+    expect(describeOutcome(await getWithKey("/v1/certs", key))).toBe("200 ok");
     expect((await list())[0]).toMatchObject({ environment: "test", prefix: "sk_test_" });
   });
 
@@ -48,43 +48,43 @@ describe("an API key", () => {
     const headers = { "idempotency-key": "key-1" };
     const answers = await Promise.all(Array.from({ length: 5 }, () => create({ name: "Once" }, headers)));
     expect(new Set(answers.map(({ body }) => body.data?.key)).size).toBe(1);
-    expect(outcome(await create({ name: "Another" }, headers))).toBe("409 idempotency_conflict");
+    expect(describeOutcome(await create({ name: "Another" }, headers))).toBe("409 idempotency_conflict");
     expect(await list()).toHaveLength(1);
-    expect(JSON.stringify(await databaseContents())).not.toContain(answers[0]?.body.data.key);
+    expect(JSON.stringify(await readDatabaseContents())).not.toContain(answers[0]?.body.data.key);
   });
 
   test("is one of at most twenty that work, however many are asked for at once", async () => {
-    const outcomes = (await Promise.all(Array.from({ length: 25 }, (_, at) => create({ name: `key ${at}` })))).map(outcome);
+    const outcomes = (await Promise.all(Array.from({ length: 25 }, (_, at) => create({ name: `key ${at}` })))).map(describeOutcome);
     expect(outcomes.filter((one) => one === "201 ok")).toHaveLength(20);
     expect(outcomes.filter((one) => one === "409 key_limit")).toHaveLength(5);
-    expect((await entriesOf(owner.id)).filter((type) => type === "api_key.created")).toHaveLength(20);
+    expect((await listAuditEntryTypes(owner.id)).filter((type) => type === "api_key.created")).toHaveLength(20);
     const [first] = await list();
-    await as(owner, "DELETE", `/keys/${first?.id}`);
-    expect(outcome(await create())).toBe("201 ok");
+    await callPortal(owner, "DELETE", `/keys/${first?.id}`);
+    expect(describeOutcome(await create())).toBe("201 ok");
   });
 
   test("says the day it was last used, written once a day", async () => {
     const day = Date.UTC(2033, 4, round, 10);
     vi.useFakeTimers({ toFake: ["Date"] });
     vi.setSystemTime(day);
-    await forgetCodes();
-    owner = await newBusiness(`late-${round}@keys.example`);
+    await clearCodes();
+    owner = await signUpBusiness(`late-${round}@keys.example`);
     const { id, key } = (await create()).body.data;
     expect(await lastUsed(id)).toBeNull();
-    await get("/v1/certs", key);
+    await getWithKey("/v1/certs", key);
     const today = new Date(day - (day % 86_400_000)).toISOString();
     await vi.waitFor(async () => expect(await lastUsed(id)).toBe(today), { interval: 20, timeout: 5_000 });
     await env.DB.prepare(
       "CREATE TRIGGER no_second BEFORE UPDATE OF last_used_at ON api_keys BEGIN SELECT RAISE(ABORT, 'written again'); END",
     ).run();
     const silent = vi.spyOn(console, "error").mockImplementation(() => undefined);
-    for (let at = 0; at < 3; at += 1) await get("/v1/certs", key);
-    await get("/v1/certs", key);
+    for (let at = 0; at < 3; at += 1) await getWithKey("/v1/certs", key);
+    await getWithKey("/v1/certs", key);
     expect(silent).not.toHaveBeenCalled();
     silent.mockRestore();
     await env.DB.prepare("DROP TRIGGER no_second").run();
     vi.setSystemTime(day + 86_400_000);
-    await get("/v1/certs", key);
+    await getWithKey("/v1/certs", key);
     const tomorrow = new Date(day - (day % 86_400_000) + 86_400_000).toISOString();
     const noted = () => env.DB.prepare("SELECT last_used_at FROM api_keys WHERE id = ?").bind(id).first("last_used_at");
     await vi.waitFor(async () => expect(new Date(Number(await noted())).toISOString()).toBe(tomorrow), { interval: 20, timeout: 5_000 });
@@ -92,12 +92,12 @@ describe("an API key", () => {
 
   test("that is revoked opens nothing from the next request on, and stays so", async () => {
     const { id, key } = (await create()).body.data;
-    expect(outcome(await get("/v1/certs", key))).toBe("200 ok");
-    expect((await as(owner, "DELETE", `/keys/${id}`)).body.data).toEqual({ revoked: true });
-    expect(outcome(await get("/v1/certs", key))).toBe("401 unauthorized");
-    expect((await as(owner, "DELETE", `/keys/${id}`)).body.data).toEqual({ revoked: true });
+    expect(describeOutcome(await getWithKey("/v1/certs", key))).toBe("200 ok");
+    expect((await callPortal(owner, "DELETE", `/keys/${id}`)).body.data).toEqual({ revoked: true });
+    expect(describeOutcome(await getWithKey("/v1/certs", key))).toBe("401 unauthorized");
+    expect((await callPortal(owner, "DELETE", `/keys/${id}`)).body.data).toEqual({ revoked: true });
     expect((await list())[0]).toMatchObject({ id, revoked_at: expect.any(String) });
-    expect((await entriesOf(owner.id)).slice(1)).toEqual(["api_key.created", "api_key.revoked"]);
+    expect((await listAuditEntryTypes(owner.id)).slice(1)).toEqual(["api_key.created", "api_key.revoked"]);
   });
 
   test.each([
@@ -107,15 +107,15 @@ describe("an API key", () => {
     ["a name with a control", { name: "a\u0000" }],
     ["an environment that is none", { name: "a", environment: "sandbox" }],
   ])("with %s is not made", async (_name, body) => {
-    const before = await databaseContents();
-    expect(outcome(await create(body))).toBe("400 invalid_request");
-    expect(await databaseContents()).toEqual(before);
+    const before = await readDatabaseContents();
+    expect(describeOutcome(await create(body))).toBe("400 invalid_request");
+    expect(await readDatabaseContents()).toEqual(before);
   });
 });
 
 describe("a public client", () => {
   test("is made with an id of its environment and captures for its business", async () => {
-    const made = await as(owner, "POST", "/clients", { name: "Landing pages", environment: "sandbox" });
+    const made = await callPortal(owner, "POST", "/clients", { name: "Landing pages", environment: "sandbox" });
     expect(made.status).toBe(201);
     expect(made.body.data).toEqual({
       client_id: expect.stringMatching(/^pc_test_00/),
@@ -123,44 +123,51 @@ describe("a public client", () => {
       environment: "sandbox",
       created_at: expect.any(String),
     });
-    const form = { ...submission(), client_id: made.body.data.client_id, page_url: "http://localhost:3000/" };
-    const issued = await consent(form, { origin: "http://localhost:3000" });
+    const form = { ...buildSubmission(), client_id: made.body.data.client_id, page_url: "http://localhost:3000/" };
+    const issued = await submitConsent(form, { origin: "http://localhost:3000" });
     expect([issued.status, issued.body.data.environment]).toEqual([201, "sandbox"]);
-    expect(await entriesOf(owner.id)).toContain("client.created");
+    expect(await listAuditEntryTypes(owner.id)).toContain("client.created");
   });
 
   test("is live where nothing is said, one under one idempotency key, and one of fifty", async () => {
     const key = { "idempotency-key": "client-1" };
     const body = { name: "Website" };
-    const [first, second] = [await as(owner, "POST", "/clients", body, key), await as(owner, "POST", "/clients", body, key)];
+    const [first, second] = [
+      await callPortal(owner, "POST", "/clients", body, key),
+      await callPortal(owner, "POST", "/clients", body, key),
+    ];
     expect(first.body.data.client_id).toMatch(/^pc_live_/);
     expect(second.body.data).toEqual(first.body.data);
-    const outcomes = (await Promise.all(Array.from({ length: 50 }, () => as(owner, "POST", "/clients", body)))).map(outcome);
+    const outcomes = (await Promise.all(Array.from({ length: 50 }, () => callPortal(owner, "POST", "/clients", body)))).map(
+      describeOutcome,
+    );
     expect(outcomes.filter((one) => one === "409 client_limit")).toHaveLength(3);
-    expect((await as(owner, "GET", "/clients")).body.data.clients).toHaveLength(50);
+    expect((await callPortal(owner, "GET", "/clients")).body.data.clients).toHaveLength(50);
   });
 });
 
 describe("who may do it", () => {
   test("members read, owners change; another business's owner finds nothing, a consumer is nobody here", async () => {
     const { id } = (await create()).body.data;
-    await forgetCodes();
+    await clearCodes();
     const other = await signIn(world.otherOwnerEmail);
     const member = await signIn(world.memberEmail);
     const consumer = await signIn(world.consumerEmail, "consumer");
-    const before = await databaseContents();
-    expect(outcome(await as(other, "DELETE", `/keys/${id}`))).toBe("404 not_found");
-    expect(outcome(await as(other, "DELETE", "/keys/key_unknown"))).toBe("404 not_found");
-    expect(JSON.stringify((await as(other, "GET", "/keys")).body)).not.toContain(id);
+    const before = await readDatabaseContents();
+    expect(describeOutcome(await callPortal(other, "DELETE", `/keys/${id}`))).toBe("404 not_found");
+    expect(describeOutcome(await callPortal(other, "DELETE", "/keys/key_unknown"))).toBe("404 not_found");
+    expect(JSON.stringify((await callPortal(other, "GET", "/keys")).body)).not.toContain(id);
     for (const path of ["/keys", "/clients"]) {
-      expect(outcome(await as(member, "GET", path))).toBe("200 ok");
-      expect(outcome(await as(member, "POST", path, { name: "x" }))).toBe("403 owner_required");
-      expect(outcome(await as(consumer, "GET", path))).toBe("403 forbidden");
-      expect(outcome(await as(consumer, "POST", path, { name: "x" }))).toBe("403 forbidden");
-      expect(outcome(await as(null, "POST", path, { name: "x" }))).toBe("401 unauthorized");
-      expect(outcome(await as(owner, "POST", path, { name: "x" }, { origin: "https://evil.example" }))).toBe("403 csrf_failed");
+      expect(describeOutcome(await callPortal(member, "GET", path))).toBe("200 ok");
+      expect(describeOutcome(await callPortal(member, "POST", path, { name: "x" }))).toBe("403 owner_required");
+      expect(describeOutcome(await callPortal(consumer, "GET", path))).toBe("403 forbidden");
+      expect(describeOutcome(await callPortal(consumer, "POST", path, { name: "x" }))).toBe("403 forbidden");
+      expect(describeOutcome(await callPortal(null, "POST", path, { name: "x" }))).toBe("401 unauthorized");
+      expect(describeOutcome(await callPortal(owner, "POST", path, { name: "x" }, { origin: "https://evil.example" }))).toBe(
+        "403 csrf_failed",
+      );
     }
-    expect(outcome(await as(member, "DELETE", `/keys/${id}`))).toBe("403 owner_required");
-    expect(await databaseContents()).toEqual(before);
+    expect(describeOutcome(await callPortal(member, "DELETE", `/keys/${id}`))).toBe("403 owner_required");
+    expect(await readDatabaseContents()).toEqual(before);
   });
 });

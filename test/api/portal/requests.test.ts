@@ -2,8 +2,18 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { signIn } from "../../support/people.ts";
-import { as, outcome, type Person } from "../../support/portal.ts";
-import { consent, consentRequest, databaseContents, get, issue, serviceWith, submission, world, type Answer } from "../../support/world.ts";
+import { callPortal, describeOutcome, type Person } from "../../support/portal.ts";
+import {
+  submitConsent,
+  buildConsentRequest,
+  readDatabaseContents,
+  getWithKey,
+  issueCertificate,
+  createServiceCall,
+  buildSubmission,
+  world,
+  type TestResponse,
+} from "../../support/world.ts";
 
 let owner: Person;
 let member: Person;
@@ -15,21 +25,21 @@ beforeAll(async () => {
 });
 afterEach(() => vi.useRealTimers());
 
-const read = (id: string, person: Person = owner): Promise<Answer> => as(person, "GET", `/requests/${id}`);
+const read = (id: string, person: Person = owner): Promise<TestResponse> => callPortal(person, "GET", `/requests/${id}`);
 
 /** It is kept after the answer. */
-const found = (id: string): Promise<Answer> =>
+const found = (id: string): Promise<TestResponse> =>
   vi.waitFor(async () => {
     const answer = await read(id);
-    expect(outcome(answer)).toBe("200 ok");
+    expect(describeOutcome(answer)).toBe("200 ok");
     return answer;
   });
 
 describe("a refused request", () => {
   test("is found by its id with the codes, hosts and ids of it, by owner and member", async () => {
-    const before = await databaseContents();
-    const refused = await consent({ ...submission(), page_url: "https://Shop.elsewhere.example/quote?who=pat" });
-    expect(outcome(refused)).toBe("403 page_url_not_verified");
+    const before = await readDatabaseContents();
+    const refused = await submitConsent({ ...buildSubmission(), page_url: "https://Shop.elsewhere.example/quote?who=pat" });
+    expect(describeOutcome(refused)).toBe("403 page_url_not_verified");
     const { data } = (await found(refused.body.request_id)).body;
     expect(data).toEqual({
       request_id: refused.body.request_id,
@@ -45,11 +55,11 @@ describe("a refused request", () => {
       key_id: null,
     });
     expect((await read(refused.body.request_id, member)).body.data).toEqual(data);
-    expect(await databaseContents()).toEqual(before);
+    expect(await readDatabaseContents()).toEqual(before);
   });
 
   test("that an API key sent names the key, and the template of the address", async () => {
-    const refused = await get(`/v1/certs/cc_${"0".repeat(26)}`, world.acme.keys.live);
+    const refused = await getWithKey(`/v1/certs/cc_${"0".repeat(26)}`, world.acme.keys.live);
     const { data } = (await found(refused.body.request_id)).body;
     expect(data).toMatchObject({ code: "cert_not_found", status: 404, key_id: expect.stringMatching(/^key_/), client_id: null });
     expect(data.route).not.toContain("cc_");
@@ -57,9 +67,9 @@ describe("a refused request", () => {
 
   test("keeps nothing of what was sent", async () => {
     const marker = "marker-of-this-test";
-    const refused = await consent(
+    const refused = await submitConsent(
       {
-        ...submission(),
+        ...buildSubmission(),
         fields: { email: `${marker}@example.com`, note: marker },
         disclosure_text: marker,
         purpose: marker,
@@ -77,20 +87,20 @@ describe("a refused request", () => {
   });
 
   test("is nobody else's, and what was not refused is not found", async () => {
-    const refused = await consent({ ...submission(), purpose: "" });
+    const refused = await submitConsent({ ...buildSubmission(), purpose: "" });
     await found(refused.body.request_id);
-    expect(outcome(await read(refused.body.request_id, stranger))).toBe("404 not_found");
-    const receipt = await issue();
+    expect(describeOutcome(await read(refused.body.request_id, stranger))).toBe("404 not_found");
+    const receipt = await issueCertificate();
     expect(receipt.cert_id).toMatch(/^cc_/);
     for (const id of [`req_${"0".repeat(26)}`, "req_0", "..%2f", encodeURIComponent("refused:x:y")])
-      expect(outcome(await read(id)), id).toBe("404 not_found");
-    expect(outcome(await as(null, "GET", `/requests/${refused.body.request_id}`))).toBe("401 unauthorized");
+      expect(describeOutcome(await read(id)), id).toBe("404 not_found");
+    expect(describeOutcome(await callPortal(null, "GET", `/requests/${refused.body.request_id}`))).toBe("401 unauthorized");
   });
 
   test("of a client that is nobody's is kept for nobody", async () => {
-    const refused = await consent({ ...submission(), client_id: `pc_live_${"0".repeat(26)}` });
-    expect(outcome(refused)).toBe("404 client_not_found");
-    const later = await consent({ ...submission(), purpose: "" });
+    const refused = await submitConsent({ ...buildSubmission(), client_id: `pc_live_${"0".repeat(26)}` });
+    expect(describeOutcome(refused)).toBe("404 client_not_found");
+    const later = await submitConsent({ ...buildSubmission(), purpose: "" });
     await found(later.body.request_id);
     const names: string[] = [];
     for (let cursor: string | undefined, isLast = false; !isLast; ) {
@@ -104,19 +114,19 @@ describe("a refused request", () => {
   });
 
   test("is forgotten after a week", async () => {
-    const refused = await consent({ ...submission(), purpose: "" });
+    const refused = await submitConsent({ ...buildSubmission(), purpose: "" });
     const id = refused.body.request_id;
     const kept = await found(id);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.parse(kept.body.data.at) + 7 * 86_400_000 - 1 });
     const late = await signIn(world.ownerEmail);
-    expect(outcome(await read(id, late))).toBe("200 ok");
+    expect(describeOutcome(await read(id, late))).toBe("200 ok");
     vi.setSystemTime(Date.parse(kept.body.data.at) + 7 * 86_400_000);
-    expect(outcome(await read(id, late))).toBe("404 not_found");
+    expect(describeOutcome(await read(id, late))).toBe("404 not_found");
   });
 
   test("is one of so many a day that a stranger's flood fills no store", async () => {
-    const small = serviceWith({ LIMIT_REFUSALS_KEPT: "2/86400" });
-    const bad = consentRequest({ ...submission(world.examples.free), purpose: "" });
+    const small = createServiceCall({ LIMIT_REFUSALS_KEPT: "2/86400" });
+    const bad = buildConsentRequest({ ...buildSubmission(world.examples.free), purpose: "" });
     const before = (await env.KV.list({ prefix: `refused:${world.examples.free.id}:` })).keys.length;
     for (let sent = 0; sent < 5; sent += 1) expect((await small("/v1/consent", bad)).status).toBe(400);
     await vi.waitFor(async () => {

@@ -2,18 +2,18 @@
 // kind of person as the line says. A refused request changes no row, and nobody's request changes a row of another business.
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import {
-  gather,
-  patient,
-  playOutside,
-  recordsOfAcme,
+  signInCast,
+  callWithoutLimits,
+  mockOutsideWorld,
+  createAcmeRecords,
   roles,
-  rowsOf,
-  type Cast,
+  listRecordRows,
+  type PortalCast,
   type Records,
   type Role,
 } from "../../support/portal-cast.ts";
-import { settled } from "../../support/settled.ts";
-import { databaseContents, get, world, type Answer } from "../../support/world.ts";
+import { waitUntilSettled } from "../../support/background-work.ts";
+import { readDatabaseContents, getWithKey, world, type TestResponse } from "../../support/world.ts";
 
 /** What somebody who is let in is answered; a request that is let in and then refused for what it holds changes nothing and can be tried by all. */
 interface Line {
@@ -97,15 +97,15 @@ const ofEverybody = /^(?:GET \/v1\/auth\/session|(?:GET|POST|DELETE) \/v1\/me\/(
 const lastOf = (name: string): number => (name === `DELETE ${portal}/members/me` ? 2 : /^DELETE .*\{/.test(name) ? 1 : 0);
 const inOrder = Object.entries(lines).sort(([a], [b]) => lastOf(a) - lastOf(b));
 
-let cast: Cast;
+let cast: PortalCast;
 let records: Records;
 let described: readonly string[] = [];
 
 beforeAll(async () => {
-  playOutside();
-  cast = await gather();
-  records = await recordsOfAcme(cast);
-  const { paths } = (await get("/v1/openapi.json")).body as {
+  mockOutsideWorld();
+  cast = await signInCast();
+  records = await createAcmeRecords(cast);
+  const { paths } = (await getWithKey("/v1/openapi.json")).body as {
     paths: Record<string, Record<string, { security?: readonly Record<string, unknown>[] }>>;
   };
   described = Object.entries(paths).flatMap(([path, methods]) =>
@@ -115,17 +115,17 @@ beforeAll(async () => {
   );
 });
 beforeEach(() => {
-  playOutside();
+  mockOutsideWorld();
 });
 afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const outcome = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
-const send = (role: Role, name: string, sent?: unknown, query = ""): Promise<Answer> => {
+const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
+const send = (role: Role, name: string, sent?: unknown, query = ""): Promise<TestResponse> => {
   const [method = "", path = ""] = name.split(" ");
   const address = path.replaceAll(/\{([a-z_]+)\}/g, (_, of: string) => records[of] ?? `no record for ${of}`);
-  return patient(`${address}${query}`, {
+  return callWithoutLimits(`${address}${query}`, {
     method,
     headers: { ...(role !== "nobody" && cast[role]), ...(sent !== undefined && { "content-type": "application/json" }) },
     ...(sent !== undefined && { body: JSON.stringify(sent) }),
@@ -142,13 +142,13 @@ describe("each route answers nobody, a consumer, another business's owner, a mem
   test.each(inOrder)("%s", async (name, { sent, query, ...said }) => {
     const expected: Readonly<Record<Role, string>> = { nobody: "401 unauthorized", consumer: "403 forbidden", ...said };
     for (const role of roles) {
-      const [all, ours] = [await databaseContents(), await rowsOf(records)];
+      const [all, ours] = [await readDatabaseContents(), await listRecordRows(records)];
       const answer = await send(role, name, sent, query);
-      await settled();
+      await waitUntilSettled();
       expect([role, outcome(answer)]).toEqual([role, expected[role]]);
-      if (answer.status >= 400) expect(await databaseContents(), role).toEqual(all);
+      if (answer.status >= 400) expect(await readDatabaseContents(), role).toEqual(all);
       if (role === "stranger") {
-        expect(await rowsOf(records)).toEqual(ours);
+        expect(await listRecordRows(records)).toEqual(ours);
         for (const mark of [
           world.acme.id,
           world.ownerEmail,
@@ -164,18 +164,18 @@ describe("each route answers nobody, a consumer, another business's owner, a mem
 describe("what is a consumer's", () => {
   test("is refused to everybody of a business, and to nobody at all", async () => {
     const unknown = { ...records, share_id: `shr_${"0".repeat(26)}`, business_id: world.acme.id, removal_id: `rmv_${"0".repeat(26)}` };
-    const before = await databaseContents();
+    const before = await readDatabaseContents();
     for (const name of described.filter((one) => ofConsumers.test(one)))
       for (const role of ["nobody", "stranger", "owner"] as const) {
         const [method = "", path = ""] = name.split(" ");
         const address = path.replaceAll(/\{([a-z_]+)\}/g, (_, of: string) => (unknown as Records)[of] as string);
-        const answer = await patient(address, {
+        const answer = await callWithoutLimits(address, {
           method,
           headers: { ...(role !== "nobody" && cast[role]), "content-type": "application/json" },
           ...(method !== "GET" && { body: "{}" }),
         });
         expect([name, role, outcome(answer)]).toEqual([name, role, role === "nobody" ? "401 unauthorized" : "403 forbidden"]);
       }
-    expect(await databaseContents()).toEqual(before);
+    expect(await readDatabaseContents()).toEqual(before);
   });
 });

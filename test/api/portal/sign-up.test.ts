@@ -1,23 +1,32 @@
 // Opening an account, and what a stranger gains by opening one with somebody else's address: nothing.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
-import { askForCode, codeFor, codeIn, cookieOf, forgetCodes, giveCode, mailsTo, signIn } from "../../support/people.ts";
-import { as, entriesOf, newBusiness, outcome, signUp } from "../../support/portal.ts";
-import { call, databaseContents, rowCounts, serviceWith, world } from "../../support/world.ts";
+import {
+  requestEmailCode,
+  findEmailCode,
+  parseCode,
+  getCookie,
+  clearCodes,
+  submitEmailCode,
+  listMailTo,
+  signIn,
+} from "../../support/people.ts";
+import { callPortal, listAuditEntryTypes, signUpBusiness, describeOutcome, signUp } from "../../support/portal.ts";
+import { call, readDatabaseContents, countRows, createServiceCall, world } from "../../support/world.ts";
 
 let email = "";
 let people = 0;
 beforeEach(async () => {
   people += 1;
   email = `founder-${people}@fresh-roofs.example`;
-  await forgetCodes();
+  await clearCodes();
   await env.DB.prepare("DELETE FROM signups").run();
 });
-const service = (settings: Record<string, unknown> = {}) => serviceWith(settings);
+const service = (settings: Record<string, unknown> = {}) => createServiceCall(settings);
 
 describe("signing up", () => {
   test("makes an account with an owner and two clients once the address is proved, and not before", async () => {
-    const before = await rowCounts(["businesses", "members", "clients"]);
+    const before = await countRows(["businesses", "members", "clients"]);
     const asked = await signUp(email, { legal_name: "Fresh Roofs Limited", country: "gb", website: "https://www.fresh-roofs.co.uk/about" });
     expect(asked.status).toBe(201);
     const { business, code_sent } = asked.body.data;
@@ -28,29 +37,29 @@ describe("signing up", () => {
       plan: "free",
     });
     expect(code_sent).toBe(true);
-    expect(await rowCounts(["businesses", "members", "clients"])).toEqual(before);
+    expect(await countRows(["businesses", "members", "clients"])).toEqual(before);
 
-    const signedIn = await giveCode(email, await codeFor(email), "business");
+    const signedIn = await submitEmailCode(email, await findEmailCode(email), "business");
     expect(signedIn.body.data).toEqual({
       user: { id: expect.stringMatching(/^mem_/), email, realm: "business", role: "owner", business_id: business.id },
       created: true,
     });
-    const owner = { cookie: cookieOf(signedIn) };
-    const account = await as(owner, "GET", "");
+    const owner = { cookie: getCookie(signedIn) };
+    const account = await callPortal(owner, "GET", "");
     expect(account.body.data.business).toMatchObject({ ...business, legal_name: "Fresh Roofs Limited", country: "GB", retention_years: 5 });
-    const clients = (await as(owner, "GET", "/clients")).body.data.clients as { client_id: string; environment: string }[];
+    const clients = (await callPortal(owner, "GET", "/clients")).body.data.clients as { client_id: string; environment: string }[];
     expect(clients.map(({ environment }) => environment).sort()).toEqual(["live", "sandbox"]);
     expect(clients.every(({ client_id }) => /^pc_(?:live|test)_/.test(client_id))).toBe(true);
-    const domains = (await as(owner, "GET", "/domains")).body.data.domains as object[];
+    const domains = (await callPortal(owner, "GET", "/domains")).body.data.domains as object[];
     expect(domains).toMatchObject([{ domain: "fresh-roofs.co.uk", status: "pending", covers_subdomains: false }]);
-    expect(await entriesOf(business.id)).toEqual(["business.signed_up"]);
-    expect(await rowCounts(["signups"])).toEqual({ signups: 0 });
+    expect(await listAuditEntryTypes(business.id)).toEqual(["business.signed_up"]);
+    expect(await countRows(["signups"])).toEqual({ signups: 0 });
   });
 
   test("signs the same person in later, to the same business", async () => {
-    const { id } = await newBusiness(email);
+    const { id } = await signUpBusiness(email);
     const again = await signIn(email);
-    expect((await as(again, "GET", "")).body.data.business.id).toBe(id);
+    expect((await callPortal(again, "GET", "")).body.data.business.id).toBe(id);
   });
 
   test("answers, costs and leaves behind the same for an address that is known", async () => {
@@ -67,57 +76,57 @@ describe("signing up", () => {
   });
 
   test("gives whoever is known a code to the account they have, and opens no other", async () => {
-    const before = await rowCounts(["businesses", "members"]);
+    const before = await countRows(["businesses", "members"]);
     const asked = await signUp(world.ownerEmail, { business_name: "A stranger's choice" });
-    const signedIn = await giveCode(world.ownerEmail, await codeFor(world.ownerEmail), "business");
+    const signedIn = await submitEmailCode(world.ownerEmail, await findEmailCode(world.ownerEmail), "business");
     expect(signedIn.body.data).toMatchObject({ user: { business_id: world.acme.id, role: "owner" }, created: false });
     expect(asked.body.data.business.id).not.toBe(world.acme.id);
-    expect(await rowCounts(["businesses", "members"])).toEqual(before);
+    expect(await countRows(["businesses", "members"])).toEqual(before);
   });
 
   test("by a stranger gives the stranger nothing: no account, no session, no word of theirs in the mail", async () => {
-    const before = await rowCounts(["businesses", "members", "sessions"]);
+    const before = await countRows(["businesses", "members", "sessions"]);
     const { id } = (await signUp(email, { business_name: "Visit evil.example now" })).body.data.business;
-    expect(outcome(await giveCode(email, "000000", "business"))).toBe("400 login_failed");
-    expect(await rowCounts(["businesses", "members", "sessions"])).toEqual(before);
-    const [mail] = await mailsTo(email);
+    expect(describeOutcome(await submitEmailCode(email, "000000", "business"))).toBe("400 login_failed");
+    expect(await countRows(["businesses", "members", "sessions"])).toEqual(before);
+    const [mail] = await listMailTo(email);
     expect(`${mail?.subject} ${mail?.text}`).not.toMatch(/evil/);
     expect(await env.DB.prepare("SELECT id FROM businesses WHERE id = ?").bind(id).first()).toBeNull();
   });
 
   test("makes of each code the account it was mailed for, and of two codes one account", async () => {
     await signUp(email, { business_name: "First" });
-    const first = await codeFor(email);
-    await env.DB.prepare("UPDATE mailed_codes SET created_at = created_at - 61000").run();
+    const first = await findEmailCode(email);
+    await env.DB.prepare("UPDATE email_codes SET created_at = created_at - 61000").run();
     await signUp(email, { business_name: "Second" });
-    const second = (await mailsTo(email)).map(codeIn).find((code) => code !== first) as string;
-    const signedIn = await giveCode(email, first, "business");
-    expect((await as({ cookie: cookieOf(signedIn) }, "GET", "")).body.data.business.name).toBe("First");
-    expect(outcome(await giveCode(email, second, "business"))).toBe("400 login_failed");
-    expect(await rowCounts(["signups"])).toEqual({ signups: 0 });
+    const second = (await listMailTo(email)).map(parseCode).find((code) => code !== first) as string;
+    const signedIn = await submitEmailCode(email, first, "business");
+    expect((await callPortal({ cookie: getCookie(signedIn) }, "GET", "")).body.data.business.name).toBe("First");
+    expect(describeOutcome(await submitEmailCode(email, second, "business"))).toBe("400 login_failed");
+    expect(await countRows(["signups"])).toEqual({ signups: 0 });
   });
 
   test("that two browsers finish at once makes one account", async () => {
     await signUp(email, { business_name: "First" });
-    const first = await codeFor(email);
-    await env.DB.prepare("UPDATE mailed_codes SET created_at = created_at - 61000").run();
+    const first = await findEmailCode(email);
+    await env.DB.prepare("UPDATE email_codes SET created_at = created_at - 61000").run();
     await signUp(email, { business_name: "Second" });
-    const second = (await mailsTo(email)).map(codeIn).find((code) => code !== first) as string;
-    const before = await rowCounts(["businesses", "members", "clients"]);
-    await Promise.all([giveCode(email, first, "business"), giveCode(email, second, "business")]);
-    const after = await rowCounts(["businesses", "members", "clients"]);
+    const second = (await listMailTo(email)).map(parseCode).find((code) => code !== first) as string;
+    const before = await countRows(["businesses", "members", "clients"]);
+    await Promise.all([submitEmailCode(email, first, "business"), submitEmailCode(email, second, "business")]);
+    const after = await countRows(["businesses", "members", "clients"]);
     expect([Number(after.businesses) - Number(before.businesses), Number(after.members) - Number(before.members)]).toEqual([1, 1]);
     expect(Number(after.clients) - Number(before.clients)).toBe(2);
   });
 
   test("goes on with another code for a day, mailed to the spelling that was given first", async () => {
     await signUp(`${email.slice(0, 1).toUpperCase()}${email.slice(1)}`);
-    await env.DB.prepare("DELETE FROM mailed_codes").run();
+    await env.DB.prepare("DELETE FROM email_codes").run();
     await env.DB.prepare("DELETE FROM captured_mail").run();
-    await askForCode(email, "business");
-    const [mail] = await mailsTo(email);
+    await requestEmailCode(email, "business");
+    const [mail] = await listMailTo(email);
     expect(mail?.to).toBe(`F${email.slice(1)}`);
-    const signedIn = await giveCode(email, codeIn(mail as never), "business");
+    const signedIn = await submitEmailCode(email, parseCode(mail as never), "business");
     expect(signedIn.body.data).toMatchObject({ created: true, user: { email: `F${email.slice(1)}`, role: "owner" } });
   });
 
@@ -125,9 +134,9 @@ describe("signing up", () => {
     const byHand = service({ SIGNUP_APPROVAL: "manual" });
     const asked = await signUp(email, {}, byHand);
     expect(asked.body.data.business.status).toBe("pending");
-    const signedIn = await giveCode(email, await codeFor(email), "business", {}, byHand);
+    const signedIn = await submitEmailCode(email, await findEmailCode(email), "business", {}, byHand);
     expect(signedIn.status).toBe(200);
-    expect(outcome(await as({ cookie: cookieOf(signedIn) }, "GET", ""))).toBe("402 business_inactive");
+    expect(describeOutcome(await callPortal({ cookie: getCookie(signedIn) }, "GET", ""))).toBe("402 business_inactive");
   });
 
   const bad: readonly (readonly [string, object])[] = [
@@ -142,35 +151,35 @@ describe("signing up", () => {
     ["a website that is none", { website: "https://" }],
   ];
   test.each(bad)("with %s is refused and changes nothing", async (_name, change) => {
-    const before = await databaseContents();
-    expect(outcome(await signUp(email, change))).toBe("400 invalid_request");
-    expect(await databaseContents()).toEqual(before);
+    const before = await readDatabaseContents();
+    expect(describeOutcome(await signUp(email, change))).toBe("400 invalid_request");
+    expect(await readDatabaseContents()).toEqual(before);
   });
 
   test("under one idempotency key is one, with one mail", async () => {
     const key = { "idempotency-key": "signup-1" };
     const [first, second] = [await signUp(email, {}, call, key), await signUp(email, {}, call, key)];
     expect([second.headers.get("idempotency-replayed"), second.body.data]).toEqual(["true", first.body.data]);
-    expect(await mailsTo(email)).toHaveLength(1);
+    expect(await listMailTo(email)).toHaveLength(1);
   });
 
   test("is limited by address of the network, and mails by address of the person", async () => {
     const strict = service({ LIMIT_SIGNUP_PER_IP: "3/3600", DEV_RATE_SCALE: "1" });
     const answers = [];
-    for (let at = 0; at < 5; at += 1) answers.push(outcome(await signUp(email, {}, strict)));
+    for (let at = 0; at < 5; at += 1) answers.push(describeOutcome(await signUp(email, {}, strict)));
     expect(answers).toEqual(["201 ok", "201 ok", "201 ok", "429 rate_limited", "429 rate_limited"]);
-    expect(await mailsTo(email)).toHaveLength(1);
-    expect(await rowCounts(["signups"])).toEqual({ signups: 1 });
+    expect(await listMailTo(email)).toHaveLength(1);
+    expect(await countRows(["signups"])).toEqual({ signups: 1 });
   });
 
   test("from another site's page is refused", async () => {
-    expect(outcome(await signUp(email, {}, call, { origin: "https://evil.example" }))).toBe("403 csrf_failed");
-    expect(outcome(await signUp(email, {}, call, { "sec-fetch-site": "cross-site" }))).toBe("403 csrf_failed");
+    expect(describeOutcome(await signUp(email, {}, call, { origin: "https://evil.example" }))).toBe("403 csrf_failed");
+    expect(describeOutcome(await signUp(email, {}, call, { "sec-fetch-site": "cross-site" }))).toBe("403 csrf_failed");
   });
 
   test("keeps what was asked for sealed until then", async () => {
     await signUp(email, { business_name: "Quiet Company", legal_name: "Quieter Still" });
-    const contents = JSON.stringify(await databaseContents());
+    const contents = JSON.stringify(await readDatabaseContents());
     for (const text of ["Quiet Company", "Quieter Still", email]) expect(contents).not.toContain(text);
   });
 });

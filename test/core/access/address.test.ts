@@ -1,12 +1,12 @@
 // Network addresses as text, and how callers are grouped for limits.
 import { describe, expect, test } from "vitest";
-import { addressKey, isKnownIp } from "../../../core/access/address.ts";
+import { getIpRateLimitKey, isIpAddress } from "../../../core/access/ip-address.ts";
 
 describe("network addresses", () => {
   test.each(["203.0.113.7", "0.0.0.0", "255.255.255.255", "::1", "::", "2001:db8::1", "2001:DB8:0:0:0:0:0:1", "::ffff:203.0.113.7"])(
     "%s is one",
     (text) => {
-      expect(isKnownIp(text)).toBe(true);
+      expect(isIpAddress(text)).toBe(true);
     },
   );
 
@@ -33,7 +33,7 @@ describe("network addresses", () => {
     "a".repeat(46),
     "203.0.113.7, 10.0.0.1",
   ])("%j is none", (text) => {
-    expect(isKnownIp(text)).toBe(false);
+    expect(isIpAddress(text)).toBe(false);
   });
 
   test.each<readonly [string, string]>([
@@ -48,6 +48,6 @@ describe("network addresses", () => {
     ["::1", "0:0:0:0"],
     ["2001:db8:1::2:3:4:5", "2001:db8:1:0"],
   ])("%s counts as %s", (ip, key) => {
-    expect(addressKey(ip)).toBe(key);
+    expect(getIpRateLimitKey(ip)).toBe(key);
   });
 });

@@ -1,11 +1,11 @@
 // What resolvers may say about a host, and which addresses are public.
 import { describe, expect, test } from "vitest";
-import { jointVerdict, readDnsAnswer, verdictOf, type DnsAnswer } from "../../../core/access/dns-answer.ts";
-import { hostNameFault } from "../../../core/access/outbound-url.ts";
+import { combineHostVerdicts, parseDnsAnswer, toHostVerdict, type DnsAnswer } from "../../../core/access/dns-answer.ts";
+import { findHostNameFault } from "../../../core/access/outbound-url.ts";
 import { isPublicAddress } from "../../../workers/adapters/public-hosts.ts";
 
-const rules = { isAllowedName: (name: string) => hostNameFault(name, ["api.svc-host.com"]) === null, isPublicAddress };
-const read = (body: unknown, host = "www.shop.com"): DnsAnswer => readDnsAnswer(host, body, rules);
+const rules = { isAllowedName: (name: string) => findHostNameFault(name, ["api.svc-host.com"]) === null, isPublicAddress };
+const read = (body: unknown, host = "www.shop.com"): DnsAnswer => parseDnsAnswer(host, body, rules);
 const a = (name: string, data: string): object => ({ name, type: 1, TTL: 60, data });
 const aaaa = (name: string, data: string): object => ({ name, type: 28, TTL: 60, data });
 const alias = (name: string, data: string): object => ({ name, type: 5, TTL: 60, data });
@@ -138,16 +138,16 @@ describe("verdicts", () => {
       "not_public",
     ],
   ])("of one resolver, %s", (_, answers, verdict) => {
-    expect(verdictOf(answers)).toBe(verdict);
+    expect(toHostVerdict(answers)).toBe(verdict);
   });
   test("resolvers must agree, a no outweighs silence, and no resolver is no answer", () => {
-    expect(jointVerdict(["public", "public"])).toBe("public");
-    expect(jointVerdict(["public", "not_public"])).toBe("not_public");
-    expect(jointVerdict(["unanswered", "not_public"])).toBe("not_public");
-    expect(jointVerdict(["nowhere", "not_public"])).toBe("not_public");
-    expect(jointVerdict(["public", "nowhere"])).toBe("nowhere");
-    expect(jointVerdict(["nowhere", "unanswered"])).toBe("nowhere");
-    expect(jointVerdict(["public", "unanswered"])).toBe("unanswered");
-    expect(jointVerdict([])).toBe("unanswered");
+    expect(combineHostVerdicts(["public", "public"])).toBe("public");
+    expect(combineHostVerdicts(["public", "not_public"])).toBe("not_public");
+    expect(combineHostVerdicts(["unanswered", "not_public"])).toBe("not_public");
+    expect(combineHostVerdicts(["nowhere", "not_public"])).toBe("not_public");
+    expect(combineHostVerdicts(["public", "nowhere"])).toBe("nowhere");
+    expect(combineHostVerdicts(["nowhere", "unanswered"])).toBe("nowhere");
+    expect(combineHostVerdicts(["public", "unanswered"])).toBe("unanswered");
+    expect(combineHostVerdicts([])).toBe("unanswered");
   });
 });

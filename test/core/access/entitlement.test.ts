@@ -1,6 +1,13 @@
 // Which state and plan of a business allow what: the whole matrix.
 import { describe, expect, test } from "vitest";
-import { mayCapture, mayRead, mayWrite, type BusinessStatus, type Environment, type Plan } from "../../../core/access/entitlement.ts";
+import {
+  authorizeCapture,
+  authorizeRead,
+  authorizeWrite,
+  type BusinessStatus,
+  type Environment,
+  type Plan,
+} from "../../../core/access/entitlement.ts";
 
 const outcome = (result: { readonly ok: boolean; readonly code?: string }): string => (result.ok ? "yes" : (result.code ?? ""));
 
@@ -12,8 +19,8 @@ describe("entitlement", () => {
     ["pending", "business_inactive", "business_inactive"],
     ["closed", "business_inactive", "business_inactive"],
   ])("%s: reading %s, writing %s", (status, reading, writing) => {
-    expect(outcome(mayRead(status))).toBe(reading);
-    expect(outcome(mayWrite(status))).toBe(writing);
+    expect(outcome(authorizeRead(status))).toBe(reading);
+    expect(outcome(authorizeWrite(status))).toBe(writing);
   });
 
   const statuses: readonly BusinessStatus[] = ["active", "past_due", "suspended", "pending", "closed"];
@@ -22,15 +29,15 @@ describe("entitlement", () => {
   test.each(statuses.flatMap((status) => plans.flatMap((plan) => environments.map((environment) => [status, plan, environment] as const))))(
     "capturing while %s on %s with a %s client",
     (status, plan, environment) => {
-      const writing = outcome(mayWrite(status));
+      const writing = outcome(authorizeWrite(status));
       const expected = writing === "yes" && environment === "live" && plan !== "enterprise" ? "plan_required" : writing;
-      expect(outcome(mayCapture({ status, plan }, environment))).toBe(expected);
+      expect(outcome(authorizeCapture({ status, plan }, environment))).toBe(expected);
     },
   );
 
   test("the one way to a live certificate is active on Enterprise", () => {
     const ways = statuses.flatMap((status) =>
-      plans.filter((plan) => mayCapture({ status, plan }, "live").ok).map((plan) => [status, plan]),
+      plans.filter((plan) => authorizeCapture({ status, plan }, "live").ok).map((plan) => [status, plan]),
     );
     expect(ways).toEqual([["active", "enterprise"]]);
   });

@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { AddressWindows } from "../../../workers/adapters/address-windows.ts";
-import { defaultLimits, readLimits } from "../../../workers/limits.ts";
+import { defaultLimits, parseLimits } from "../../../workers/limits.ts";
 
-const read = (settings: Record<string, string>, scale = 1) => readLimits((name) => settings[name], scale);
+const read = (settings: Record<string, string>, scale = 1) => parseLimits((name) => settings[name], scale);
 
 describe("limits", () => {
   test("are the published ones", () => {
@@ -49,15 +49,15 @@ describe("a sliding window", () => {
   test("lets the count through, refuses the next, and opens again one by one", () => {
     const windows = new AddressWindows();
     expect([0, 1_000, 2_000].map((now) => windows.take("a", limit, now))).toEqual([
-      { allowed: true, remaining: 2, resetMs: 10_000 },
-      { allowed: true, remaining: 1, resetMs: 9_000 },
-      { allowed: true, remaining: 0, resetMs: 8_000 },
+      { isAllowed: true, remaining: 2, resetMs: 10_000 },
+      { isAllowed: true, remaining: 1, resetMs: 9_000 },
+      { isAllowed: true, remaining: 0, resetMs: 8_000 },
     ]);
-    expect(windows.take("a", limit, 3_000)).toEqual({ allowed: false, remaining: 0, resetMs: 7_000 });
-    expect(windows.take("a", limit, 9_999)).toEqual({ allowed: false, remaining: 0, resetMs: 1 });
-    expect(windows.take("a", limit, 10_000)).toMatchObject({ allowed: true, remaining: 0 });
-    expect(windows.take("a", limit, 10_001)).toMatchObject({ allowed: false });
-    expect(windows.take("b", limit, 10_001)).toMatchObject({ allowed: true, remaining: 2 });
+    expect(windows.take("a", limit, 3_000)).toEqual({ isAllowed: false, remaining: 0, resetMs: 7_000 });
+    expect(windows.take("a", limit, 9_999)).toEqual({ isAllowed: false, remaining: 0, resetMs: 1 });
+    expect(windows.take("a", limit, 10_000)).toMatchObject({ isAllowed: true, remaining: 0 });
+    expect(windows.take("a", limit, 10_001)).toMatchObject({ isAllowed: false });
+    expect(windows.take("b", limit, 10_001)).toMatchObject({ isAllowed: true, remaining: 2 });
   });
 
   test("no window of its length ever holds more than the count, whenever the calls come", () => {
@@ -68,7 +68,7 @@ describe("a sliding window", () => {
         let now = 0;
         for (const pause of pauses) {
           now += pause;
-          if (windows.take("a", limit, now).allowed) taken.push(now);
+          if (windows.take("a", limit, now).isAllowed) taken.push(now);
         }
         for (const end of taken) expect(taken.filter((at) => at > end - 10_000 && at <= end).length).toBeLessThanOrEqual(3);
       }),
@@ -78,6 +78,6 @@ describe("a sliding window", () => {
   test("refused calls do not prolong the refusal", () => {
     const windows = new AddressWindows();
     for (let now = 0; now < 10_000; now += 100) windows.take("a", limit, now);
-    expect(windows.take("a", limit, 10_200).allowed).toBe(true);
+    expect(windows.take("a", limit, 10_200).isAllowed).toBe(true);
   });
 });

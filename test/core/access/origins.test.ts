@@ -1,7 +1,7 @@
 // Which Origin and page address may speak for a business: every trick of spelling as a row.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { pageUrlFault, verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain } from "../../../core/access/origins.ts";
+import { validatePageUrl, verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain } from "../../../core/access/origins.ts";
 
 const domains: readonly VerifiedDomain[] = [
   { id: "dom_dns", domain: "example.com", method: "dns" },
@@ -20,7 +20,7 @@ const originHost = (origin: string | null, rules: OriginRules, of = domains): st
   return found.ok ? found.value.host : null;
 };
 const pageHost = (pageUrl: string, rules: OriginRules, of = domains): string | null => {
-  if (pageUrlFault(pageUrl) !== null) return "fault";
+  if (validatePageUrl(pageUrl) !== null) return "fault";
   const found = verifyPageUrl(pageUrl, of, rules);
   return found.ok ? found.value.host : null;
 };

@@ -2,20 +2,20 @@
 import { describe, expect, test } from "vitest";
 import {
   checkOutboundUrl,
-  hostNameFault,
-  referenceAsWritten,
-  type OutboundFault,
-  type OutboundRules,
+  findHostNameFault,
+  resolveReference,
+  type OutboundUrlFault,
+  type OutboundUrlRules,
 } from "../../../core/access/outbound-url.ts";
 
-const rules: OutboundRules = {
+const rules: OutboundUrlRules = {
   ports: [443, 8443],
   ownHosts: ["api.svc-host.com", "verify.svc-host.com", "localhost:8787"],
-  allowedAsWritten: [],
+  developmentHosts: [],
 };
-const developing: OutboundRules = {
+const developing: OutboundUrlRules = {
   ...rules,
-  allowedAsWritten: ["localhost:8788", "127.0.0.1:8788", "plain.shop.com:80", "localhost:8787"],
+  developmentHosts: ["localhost:8788", "127.0.0.1:8788", "plain.shop.com:80", "localhost:8787"],
 };
 
 const legal: readonly string[] = [
@@ -50,7 +50,7 @@ const legal: readonly string[] = [
   "https://hooks.slack.com/services/T0/B0/x",
 ];
 
-const hostile: Readonly<Record<OutboundFault, readonly unknown[]>> = {
+const hostile: Readonly<Record<OutboundUrlFault, readonly unknown[]>> = {
   spelling: [
     ...[undefined, null, 1, {}, [], "", " "],
     ...[" https://example.com/", "https://example.com/ ", "https://example.com/a b", "https://example.com/\n", "\thttps://example.com/"],
@@ -228,7 +228,7 @@ const hostile: Readonly<Record<OutboundFault, readonly unknown[]>> = {
   ],
 };
 
-const faultOf = (text: unknown, under: OutboundRules = rules): OutboundFault | null => {
+const faultOf = (text: unknown, under: OutboundUrlRules = rules): OutboundUrlFault | null => {
   const check = checkOutboundUrl(text, under);
   return check.ok ? null : check.fault;
 };
@@ -253,7 +253,7 @@ describe("addresses a stranger gives", () => {
   test("what is called is the address in its one spelling", () => {
     expect(checkOutboundUrl("HTTPS://Example.COM:443/A?b", rules)).toEqual({
       ok: true,
-      url: { href: "https://example.com/A?b", hostname: "example.com", local: false },
+      url: { href: "https://example.com/A?b", hostname: "example.com", isDevelopmentHost: false },
     });
   });
 });
@@ -262,7 +262,7 @@ describe("hosts named for development", () => {
   test.each(["http://localhost:8788/", "https://localhost:8788/x?y=1", "http://127.0.0.1:8788/privacy", "http://plain.shop.com:80/"])(
     "%s is called",
     (text) => {
-      expect(checkOutboundUrl(text, developing)).toMatchObject({ ok: true, url: { local: true } });
+      expect(checkOutboundUrl(text, developing)).toMatchObject({ ok: true, url: { isDevelopmentHost: true } });
     },
   );
 
@@ -324,7 +324,7 @@ describe("references made absolute", () => {
     ["https://user@shop.com/x", "https://user@shop.com/x"],
     ["https://shop%2ecom/x", "https://shop%2ecom/x"],
   ])("%s becomes %s", (reference, address) => {
-    expect(referenceAsWritten(reference, base)).toBe(address);
+    expect(resolveReference(reference, base)).toBe(address);
   });
 
   test.each([
@@ -340,17 +340,17 @@ describe("references made absolute", () => {
     "https://[x/",
     "data:,x",
   ])("%j leads nowhere", (reference) => {
-    expect(referenceAsWritten(reference, base)).toBeNull();
+    expect(resolveReference(reference, base)).toBeNull();
   });
 
   test("a relative reference keeps the host as its base spells it", () => {
-    expect(referenceAsWritten("/b", "http://plain.shop.com:80/a")).toBe("http://plain.shop.com:80/b");
+    expect(resolveReference("/b", "http://plain.shop.com:80/a")).toBe("http://plain.shop.com:80/b");
   });
 });
 
 test("an alias is judged like a host", () => {
-  expect(hostNameFault("edge.cdn-host.net", rules.ownHosts)).toBeNull();
-  expect(hostNameFault("db.internal", rules.ownHosts)).toBe("internal_name");
-  expect(hostNameFault("10.0.0.1", rules.ownHosts)).toBe("ip_address");
-  expect(hostNameFault("api.svc-host.com", rules.ownHosts)).toBe("own_host");
+  expect(findHostNameFault("edge.cdn-host.net", rules.ownHosts)).toBeNull();
+  expect(findHostNameFault("db.internal", rules.ownHosts)).toBe("internal_name");
+  expect(findHostNameFault("10.0.0.1", rules.ownHosts)).toBe("ip_address");
+  expect(findHostNameFault("api.svc-host.com", rules.ownHosts)).toBe("own_host");
 });

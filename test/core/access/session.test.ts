@@ -1,11 +1,11 @@
 // How fresh a proof is.
 import { expect, test } from "vitest";
-import { isFresh } from "../../../core/access/session.ts";
+import { isRecentlyVerified } from "../../../core/access/session.ts";
 import { minuteMs } from "../../../core/time.ts";
 
 test("a proof is fresh for its minutes and not a millisecond longer", () => {
   const now = 1_900_000_000_000;
-  expect(isFresh({ provedAt: now }, now, 5)).toBe(true);
-  expect(isFresh({ provedAt: now - 5 * minuteMs + 1 }, now, 5)).toBe(true);
-  expect(isFresh({ provedAt: now - 5 * minuteMs }, now, 5)).toBe(false);
+  expect(isRecentlyVerified({ verifiedAt: now }, now, 5)).toBe(true);
+  expect(isRecentlyVerified({ verifiedAt: now - 5 * minuteMs + 1 }, now, 5)).toBe(true);
+  expect(isRecentlyVerified({ verifiedAt: now - 5 * minuteMs }, now, 5)).toBe(false);
 });

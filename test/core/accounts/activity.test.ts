@@ -1,27 +1,33 @@
 // Figures of days and months as the portal's charts show them.
 import { expect, test } from "vitest";
-import { activityOf, activitySince, certificateMonthsOf, monthsSince, type CountedDay } from "../../../core/accounts/activity.ts";
+import {
+  buildActivity,
+  getActivityStart,
+  buildCertificateMonths,
+  getMonthlyActivityStart,
+  type DailyCounts,
+} from "../../../core/accounts/activity.ts";
 
 const at = (text: string): number => Date.parse(text);
 const now = at("2026-03-05T13:30:00Z");
-const counted = (day: string, more: Partial<CountedDay>): CountedDay => ({
+const counted = (day: string, more: Partial<DailyCounts>): DailyCounts => ({
   day: at(day),
   issued: 0,
   withdrawn: 0,
   opened: 0,
   granted: 0,
-  stopped: 0,
+  revoked: 0,
   onTime: 0,
   late: 0,
   ...more,
 });
 
 test("every day has its place, the last of them today, and the thirty before are one sum", () => {
-  const { days, compared } = activityOf(
+  const { days, comparisons } = buildActivity(
     [
       counted("2026-01-04", { issued: 100 }), // the day before the sixty
       counted("2026-01-05", { issued: 2, withdrawn: 1, opened: 10 }),
-      counted("2026-02-03", { issued: 3, stopped: 8 }),
+      counted("2026-02-03", { issued: 3, revoked: 8 }),
       counted("2026-02-04", { issued: 5, opened: 20, granted: 9 }),
       counted("2026-03-05", { issued: 7 }),
       counted("2026-03-05", { withdrawn: 4 }),
@@ -32,17 +38,17 @@ test("every day has its place, the last of them today, and the thirty before are
   expect(days[0]).toEqual({ start: at("2026-02-04"), up: 5, down: 0 });
   expect(days[1]).toEqual({ start: at("2026-02-05"), up: 0, down: 0 });
   expect(days.at(-1)).toEqual({ start: at("2026-03-05"), up: 7, down: 4 });
-  expect(compared).toEqual({
-    issued: { now: 12, before: 5 },
-    withdrawn: { now: 4, before: 1 },
-    opened: { now: 20, before: 10 },
-    granted: { now: 9, before: 0 },
-    stopped: { now: 0, before: 8 },
+  expect(comparisons).toEqual({
+    issued: { current: 12, previous: 5 },
+    withdrawn: { current: 4, previous: 1 },
+    opened: { current: 20, previous: 10 },
+    granted: { current: 9, previous: 0 },
+    revoked: { current: 0, previous: 8 },
   });
 });
 
 test("months are those of the calendar, the last of them this one", () => {
-  const { months } = activityOf(
+  const { months } = buildActivity(
     [
       counted("2025-03-31", { onTime: 100 }),
       counted("2025-04-01", { onTime: 1 }),
@@ -72,7 +78,7 @@ test("of certificates too, and a month begins anew", () => {
     counted("2026-02-28", { issued: 3, withdrawn: 2 }),
     counted("2026-03-01", { issued: 4 }),
   ];
-  const months = certificateMonthsOf(counts, now);
+  const months = buildCertificateMonths(counts, now);
   expect([months.length, months[0], months[10], months[11]]).toEqual([
     12,
     { start: at("2025-04-01"), up: 1, down: 0 },
@@ -82,5 +88,5 @@ test("of certificates too, and a month begins anew", () => {
 });
 
 test("is asked for from the earliest day that is shown", () => {
-  expect([monthsSince(now), activitySince(now)]).toEqual([at("2025-04-01"), at("2025-04-01")]);
+  expect([getMonthlyActivityStart(now), getActivityStart(now)]).toEqual([at("2025-04-01"), at("2025-04-01")]);
 });

@@ -1,16 +1,23 @@
 // Audit chains: the vectors byte for byte, and that every change to a chain is found and named.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { auditEntryHash, auditEntryText, genesisOf, nextEntry, verifyStretch, type HashedEntry } from "../../../core/audit/chain.ts";
-import { auditPayloadHash } from "../../../core/audit/payload.ts";
-import { base64Of, bytesOfHex } from "../../../core/bytes.ts";
+import {
+  hashAuditEntry,
+  serializeAuditEntry,
+  createGenesisHead,
+  createNextEntry,
+  verifyEntries,
+  type HashedEntry,
+} from "../../../core/audit/chain.ts";
+import { hashAuditPayload } from "../../../core/audit/payload.ts";
+import { toBase64, fromHex } from "../../../core/bytes.ts";
 import { sha256 } from "../../../core/hash.ts";
-import { leafHash } from "../../../core/ledger/merkle.ts";
+import { hashLeaf } from "../../../core/ledger/merkle.ts";
 import vectors from "../../vectors/ledger.json" with { type: "json" };
 
 const { audit } = vectors;
 const place = { chain: audit.chain, chainIndex: BigInt(audit.index) };
-const genesis = genesisOf(sha256, place);
+const genesis = createGenesisHead(sha256, place);
 
 const eventOf = (canonical: string) => {
   const { type, entity_type, entity_id, at, payload_hash } = JSON.parse(canonical);
@@ -22,12 +29,12 @@ const chainOf = (length: number, chain = audit.chain, start = genesis): HashedEn
   const entries: HashedEntry[] = [];
   let head = start;
   for (let at = 0; at < length; at += 1) {
-    const next = nextEntry(sha256, chain, head, {
+    const next = createNextEntry(sha256, chain, head, {
       type: "share.created",
       entity_type: "share",
       entity_id: `shr_${at}`,
       at: new Date(1_700_000_000_000 + at).toISOString(),
-      payload_hash: auditPayloadHash("salt", { at: String(at) }),
+      payload_hash: hashAuditPayload("salt", { at: String(at) }),
     });
     head = next.head;
     entries.push({ ...next.entry, hash: head.hash });
@@ -40,15 +47,15 @@ describe("the vectors", () => {
     expect(genesis).toEqual({ seq: 0n, hash: audit.genesis });
     let head = genesis;
     for (const vector of audit.entries) {
-      expect(auditPayloadHash(vector.salt, vector.payload as Record<string, string>)).toBe(eventOf(vector.canonical).payload_hash);
-      const next = nextEntry(sha256, audit.chain, head, eventOf(vector.canonical));
-      expect(auditEntryText(next.entry)).toBe(vector.canonical);
+      expect(hashAuditPayload(vector.salt, vector.payload as Record<string, string>)).toBe(eventOf(vector.canonical).payload_hash);
+      const next = createNextEntry(sha256, audit.chain, head, eventOf(vector.canonical));
+      expect(serializeAuditEntry(next.entry)).toBe(vector.canonical);
       expect(next.head.hash).toBe(vector.hash);
-      expect(base64Of(leafHash(sha256, bytesOfHex(vector.hash) as Uint8Array))).toBe(vector.leaf_hash_b64);
+      expect(toBase64(hashLeaf(sha256, fromHex(vector.hash) as Uint8Array))).toBe(vector.leaf_hash_b64);
       head = next.head;
     }
     const entries = audit.entries.map(({ canonical, hash }) => ({ ...JSON.parse(canonical), hash }) as HashedEntry);
-    expect(verifyStretch(sha256, audit.chain, genesis, entries)).toEqual({ ok: true, head });
+    expect(verifyEntries(sha256, audit.chain, genesis, entries)).toEqual({ ok: true, head });
   });
 });
 
@@ -56,10 +63,10 @@ describe("a chain", () => {
   const entries = chainOf(12);
 
   test("verifies whole and in stretches", () => {
-    expect(verifyStretch(sha256, audit.chain, genesis, entries).ok).toBe(true);
+    expect(verifyEntries(sha256, audit.chain, genesis, entries).ok).toBe(true);
     const before = { seq: 5n, hash: entries[4]?.hash ?? "" };
-    expect(verifyStretch(sha256, audit.chain, before, entries.slice(5))).toEqual({ ok: true, head: { seq: 12n, hash: entries[11]?.hash } });
-    expect(verifyStretch(sha256, audit.chain, genesis, [])).toEqual({ ok: true, head: genesis });
+    expect(verifyEntries(sha256, audit.chain, before, entries.slice(5))).toEqual({ ok: true, head: { seq: 12n, hash: entries[11]?.hash } });
+    expect(verifyEntries(sha256, audit.chain, genesis, [])).toEqual({ ok: true, head: genesis });
   });
 
   const members = ["at", "entity_id", "entity_type", "payload_hash", "type", "prev_hash", "hash"] as const;
@@ -68,7 +75,7 @@ describe("a chain", () => {
     fc.assert(
       fc.property(fc.nat(11), fc.constantFrom(...members), (at, member) => {
         const changed = entries.map((entry, index) => (index === at ? { ...entry, [member]: `${entry[member]}x` } : entry));
-        expect(verifyStretch(sha256, audit.chain, genesis, changed)).toMatchObject({ ok: false, seq: BigInt(at + 1) });
+        expect(verifyEntries(sha256, audit.chain, genesis, changed)).toMatchObject({ ok: false, seq: BigInt(at + 1) });
       }),
     );
   });
@@ -77,41 +84,41 @@ describe("a chain", () => {
     for (let at = 0; at < 11; at += 1) {
       const seq = BigInt(at + 1);
       const removed = entries.toSpliced(at, 1);
-      expect(verifyStretch(sha256, audit.chain, genesis, removed)).toEqual({ ok: false, fault: "seq_gap", seq });
+      expect(verifyEntries(sha256, audit.chain, genesis, removed)).toEqual({ ok: false, fault: "seq_gap", seq });
       const swapped = entries.with(at, entries[at + 1] as HashedEntry).with(at + 1, entries[at] as HashedEntry);
-      expect(verifyStretch(sha256, audit.chain, genesis, swapped)).toEqual({ ok: false, fault: "seq_gap", seq });
+      expect(verifyEntries(sha256, audit.chain, genesis, swapped)).toEqual({ ok: false, fault: "seq_gap", seq });
       const repeated = entries.toSpliced(at, 0, entries[at] as HashedEntry);
-      expect(verifyStretch(sha256, audit.chain, genesis, repeated)).toEqual({ ok: false, fault: "seq_gap", seq: seq + 1n });
+      expect(verifyEntries(sha256, audit.chain, genesis, repeated)).toEqual({ ok: false, fault: "seq_gap", seq: seq + 1n });
     }
   });
 
   test("whose removed entry was papered over by renumbering is still found", () => {
     const papered = entries.toSpliced(4, 1).map((entry, at) => {
       const renumbered = { ...entry, seq: String(at + 1) };
-      return { ...renumbered, hash: auditEntryHash(sha256, renumbered) };
+      return { ...renumbered, hash: hashAuditEntry(sha256, renumbered) };
     });
-    expect(verifyStretch(sha256, audit.chain, genesis, papered)).toEqual({ ok: false, fault: "prev_mismatch", seq: 5n });
+    expect(verifyEntries(sha256, audit.chain, genesis, papered)).toEqual({ ok: false, fault: "prev_mismatch", seq: 5n });
   });
 
   test("cannot be shown as another principal's: neither under another tag nor in another place (C5)", () => {
     const bobsChain = "ffeeddccbbaa99887766554433221100";
-    const bobsGenesis = genesisOf(sha256, { chain: bobsChain, chainIndex: 7n });
+    const bobsGenesis = createGenesisHead(sha256, { chain: bobsChain, chainIndex: 7n });
     const bobs = chainOf(3, bobsChain, bobsGenesis);
-    expect(verifyStretch(sha256, bobsChain, bobsGenesis, bobs).ok).toBe(true);
-    expect(verifyStretch(sha256, audit.chain, genesis, bobs)).toEqual({ ok: false, fault: "wrong_chain", seq: 1n });
+    expect(verifyEntries(sha256, bobsChain, bobsGenesis, bobs).ok).toBe(true);
+    expect(verifyEntries(sha256, audit.chain, genesis, bobs)).toEqual({ ok: false, fault: "wrong_chain", seq: 1n });
     const relabelled = bobs.map((entry) => ({ ...entry, chain: audit.chain }));
-    expect(verifyStretch(sha256, audit.chain, genesis, relabelled)).toEqual({ ok: false, fault: "prev_mismatch", seq: 1n });
-    const sameTagElsewhere = genesisOf(sha256, { chain: bobsChain, chainIndex: 8n });
-    expect(verifyStretch(sha256, bobsChain, sameTagElsewhere, bobs)).toEqual({ ok: false, fault: "prev_mismatch", seq: 1n });
+    expect(verifyEntries(sha256, audit.chain, genesis, relabelled)).toEqual({ ok: false, fault: "prev_mismatch", seq: 1n });
+    const sameTagElsewhere = createGenesisHead(sha256, { chain: bobsChain, chainIndex: 8n });
+    expect(verifyEntries(sha256, bobsChain, sameTagElsewhere, bobs)).toEqual({ ok: false, fault: "prev_mismatch", seq: 1n });
   });
 
   test("counts in one spelling, exactly, also beyond a double", () => {
     const first = entries[0] as HashedEntry;
     for (const seq of ["01", "+1", "1.0", " 1", ""]) {
-      expect(verifyStretch(sha256, audit.chain, genesis, [{ ...first, seq }])).toEqual({ ok: false, fault: "entry_malformed", seq: 1n });
+      expect(verifyEntries(sha256, audit.chain, genesis, [{ ...first, seq }])).toEqual({ ok: false, fault: "entry_malformed", seq: 1n });
     }
     const far = { seq: (1n << 53n) + 1n, hash: genesis.hash };
-    const next = nextEntry(sha256, audit.chain, far, eventOf(audit.entries[0]?.canonical ?? ""));
+    const next = createNextEntry(sha256, audit.chain, far, eventOf(audit.entries[0]?.canonical ?? ""));
     expect(next.entry.seq).toBe("9007199254740994");
   });
 });

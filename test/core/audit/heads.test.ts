@@ -2,21 +2,21 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  changedHeadNodes,
-  headLeafHash,
-  headLeafText,
-  headPath,
-  headsRecordEntry,
-  headsRecordText,
-  headsRoot,
+  computeChangedHeadNodes,
+  hashHeadLeaf,
+  serializeHeadLeaf,
+  computeHeadPath,
+  hashHeadsRecord,
+  serializeHeadsRecord,
+  computeHeadsRoot,
 } from "../../../core/audit/heads.ts";
-import { hexOf, utf8 } from "../../../core/bytes.ts";
+import { toHex, encodeUtf8 } from "../../../core/bytes.ts";
 import { sha256 } from "../../../core/hash.ts";
-import { rootFromInclusion } from "../../../core/ledger/merkle.ts";
+import { computeRootFromInclusion } from "../../../core/ledger/merkle.ts";
 import { naiveLeaf, naiveRoot } from "../../support/naive-log.ts";
 
 const chainName = (index: number): string => index.toString(16).padStart(32, "0");
-const headOf = (index: number, seq: number) => ({ seq: BigInt(seq), hash: hexOf(sha256(`${index} ${seq}`)) });
+const headOf = (index: number, seq: number) => ({ seq: BigInt(seq), hash: toHex(sha256(`${index} ${seq}`)) });
 
 /** A tree of heads in memory, kept up by its changes alone. */
 class MemoryHeads {
@@ -32,7 +32,7 @@ class MemoryHeads {
 
   set(changes: ReadonlyMap<number, Uint8Array>): void {
     this.size = Math.max(this.size, ...[...changes.keys()].map((index) => index + 1));
-    for (const { height, index, hash } of changedHeadNodes(sha256, this.size, changes, this.read)) {
+    for (const { height, index, hash } of computeChangedHeadNodes(sha256, this.size, changes, this.read)) {
       this.nodes.set(`${height}/${index}`, hash);
       this.written += 1;
     }
@@ -51,16 +51,16 @@ describe("the tree of heads", () => {
     for (let update = 0; update < 5_000; update += 1) {
       const index = next(10) === 0 || seqs.length === 0 ? seqs.length : next(seqs.length);
       seqs[index] = (seqs[index] ?? 0) + 1;
-      tree.set(new Map([[index, headLeafHash(sha256, chainName(index), headOf(index, seqs[index]))]]));
+      tree.set(new Map([[index, hashHeadLeaf(sha256, chainName(index), headOf(index, seqs[index]))]]));
     }
-    const leaves = seqs.map((seq, index) => naiveLeaf(utf8(headLeafText(chainName(index), headOf(index, seq)))));
+    const leaves = seqs.map((seq, index) => naiveLeaf(encodeUtf8(serializeHeadLeaf(chainName(index), headOf(index, seq)))));
     expect(seqs.length).toBeGreaterThan(400);
-    expect(hexOf(headsRoot(sha256, seqs.length, tree.read))).toBe(hexOf(naiveRoot(leaves)));
+    expect(toHex(computeHeadsRoot(sha256, seqs.length, tree.read))).toBe(toHex(naiveRoot(leaves)));
     expect(tree.written).toBeLessThan(5_000 * (Math.log2(seqs.length) + 1));
     for (const index of [0, 1, 17, seqs.length - 2, seqs.length - 1]) {
-      const proof = headPath(sha256, index, seqs.length, tree.read);
+      const proof = computeHeadPath(sha256, index, seqs.length, tree.read);
       const claim = { leaf: leaves[index] as Uint8Array, index: BigInt(index), size: BigInt(seqs.length), proof };
-      expect(hexOf(rootFromInclusion(sha256, claim) ?? new Uint8Array(0))).toBe(hexOf(naiveRoot(leaves)));
+      expect(toHex(computeRootFromInclusion(sha256, claim) ?? new Uint8Array(0))).toBe(toHex(naiveRoot(leaves)));
     }
   });
 
@@ -77,30 +77,30 @@ describe("the tree of heads", () => {
           const changes = new Map<number, Uint8Array>();
           for (const [wanted, seq] of batch) {
             const index = Math.min(wanted, current.length); // places are given out one after the other
-            const leaf = headLeafHash(sha256, chainName(index), headOf(index, seq));
+            const leaf = hashHeadLeaf(sha256, chainName(index), headOf(index, seq));
             current[index] = leaf;
             changes.set(index, leaf);
           }
           tree.set(changes);
-          expect(hexOf(headsRoot(sha256, current.length, tree.read))).toBe(hexOf(naiveRoot(current)));
+          expect(toHex(computeHeadsRoot(sha256, current.length, tree.read))).toBe(toHex(naiveRoot(current)));
         }
       }),
     );
   });
 
   test("without chains has the root of the empty tree", () => {
-    expect(hexOf(headsRoot(sha256, 0, () => new Uint8Array(0)))).toBe(hexOf(sha256("")));
+    expect(toHex(computeHeadsRoot(sha256, 0, () => new Uint8Array(0)))).toBe(toHex(sha256("")));
   });
 
   test("says of a chain how far it has come, in one spelling", () => {
     const head = { seq: 3n, hash: "8981c90b4ab205e7da49565b430fe0049d71929ee33bb58327400a67b7e29c60" };
-    expect(headLeafText("00112233445566778899aabbccddeeff", head)).toBe(
+    expect(serializeHeadLeaf("00112233445566778899aabbccddeeff", head)).toBe(
       '{"chain":"00112233445566778899aabbccddeeff","head":"8981c90b4ab205e7da49565b430fe0049d71929ee33bb58327400a67b7e29c60","seq":"3"}',
     );
   });
 
   test("joins the log as the hash of a canonical record", () => {
-    const text = headsRecordText({
+    const text = serializeHeadsRecord({
       at: "2026-03-04T05:15:00.000Z",
       heads_root: "00".repeat(32),
       heads_size: "42",
@@ -110,6 +110,6 @@ describe("the tree of heads", () => {
     expect(text).toBe(
       `{"at":"2026-03-04T05:15:00.000Z","heads_root":"${"00".repeat(32)}","heads_size":"42","log_size":"1000","schema":"svc-heads-v1"}`,
     );
-    expect(hexOf(headsRecordEntry(sha256, text))).toBe(hexOf(sha256(text)));
+    expect(toHex(hashHeadsRecord(sha256, text))).toBe(toHex(sha256(text)));
   });
 });

@@ -1,20 +1,20 @@
 // The proof that comes with a chain, against an operator who has the keys and lies: everything here is properly signed.
 import { describe, expect, test } from "vitest";
-import { genesisOf, nextEntry, type ChainHead } from "../../../core/audit/chain.ts";
-import { headLeafHash, headLeafText, headsRecordEntry, headsRecordText } from "../../../core/audit/heads.ts";
+import { createGenesisHead, createNextEntry, type ChainHead } from "../../../core/audit/chain.ts";
+import { hashHeadLeaf, serializeHeadLeaf, hashHeadsRecord, serializeHeadsRecord } from "../../../core/audit/heads.ts";
 import { verifyAuditProof, type AuditProof } from "../../../core/audit/proof.ts";
-import { base64Of, bytesOfHex, hexOf } from "../../../core/bytes.ts";
+import { toBase64, fromHex, toHex } from "../../../core/bytes.ts";
 import { sha256 } from "../../../core/hash.ts";
-import { checkpointText } from "../../../core/ledger/checkpoint.ts";
-import { leafHash } from "../../../core/ledger/merkle.ts";
+import { formatCheckpoint } from "../../../core/ledger/checkpoint.ts";
+import { hashLeaf } from "../../../core/ledger/merkle.ts";
 import { signNote } from "../../../core/ledger/note.ts";
-import { tlogProofText } from "../../../core/ledger/tlog-proof.ts";
+import { formatTlogProof } from "../../../core/ledger/tlog-proof.ts";
 import { noteCrypto, openNoteSigner } from "../../../storage/note-keys.ts";
 import { naiveInclusion, naiveRoot } from "../../support/naive-log.ts";
-import { secretOf } from "../../support/note-keys.ts";
+import { createSecret } from "../../support/note-keys.ts";
 
 const origin = "svc.example/audit/0";
-const signer = await openNoteSigner(await secretOf(origin, 33));
+const signer = await openNoteSigner(await createSecret(origin, 33));
 const trust = { origin, keys: [signer.key] };
 const chain = "000102030405060708090a0b0c0d0e0f";
 const place = { chain, chainIndex: 1n };
@@ -22,7 +22,7 @@ const neighbour = sha256("another chain's leaf");
 
 /** A chain of `length` entries. */
 const headsUpTo = (length: number, note = ""): ChainHead[] => {
-  const heads: ChainHead[] = [genesisOf(sha256, place)];
+  const heads: ChainHead[] = [createGenesisHead(sha256, place)];
   for (let at = 1; at <= length; at += 1) {
     const event = {
       type: "share.created",
@@ -31,11 +31,11 @@ const headsUpTo = (length: number, note = ""): ChainHead[] => {
       at: "2026-03-04T05:06:07.089Z",
       payload_hash: "00",
     };
-    heads.push(nextEntry(sha256, chain, heads[at - 1] as ChainHead, event).head);
+    heads.push(createNextEntry(sha256, chain, heads[at - 1] as ChainHead, event).head);
   }
   return heads;
 };
-const entryOf = (head: ChainHead | undefined): Uint8Array => bytesOfHex(head?.hash ?? "") as Uint8Array;
+const entryOf = (head: ChainHead | undefined): Uint8Array => fromHex(head?.hash ?? "") as Uint8Array;
 
 interface Lies {
   /** The record claims to stand elsewhere than it does. */
@@ -48,17 +48,17 @@ interface Lies {
 /** The log holds the chain's three entries and then a record over them; the proof is of the third. */
 const proofWith = async (lies: Lies = {}, heads = headsUpTo(3)): Promise<AuditProof> => {
   const recorded = lies.recorded ?? (heads[3] as ChainHead);
-  const record = headsRecordText({
+  const record = serializeHeadsRecord({
     at: "2026-03-04T05:15:00.000Z",
-    heads_root: hexOf(naiveRoot([neighbour, headLeafHash(sha256, chain, recorded)])),
+    heads_root: toHex(naiveRoot([neighbour, hashHeadLeaf(sha256, chain, recorded)])),
     heads_size: lies.headsSize ?? "2",
     log_size: lies.logSize ?? "3",
     schema: (lies.schema ?? "svc-heads-v1") as "svc-heads-v1",
   });
-  const entries = [entryOf(heads[1]), entryOf(heads[2]), entryOf(heads[3]), headsRecordEntry(sha256, record)];
-  const leaves = entries.map((entry) => leafHash(sha256, entry));
-  const checkpoint = await signNote(checkpointText({ origin, size: 4n, root: naiveRoot(leaves) }), [signer]);
-  const proofOf = (index: number): string => tlogProofText({ index: BigInt(index), hashes: naiveInclusion(index, leaves), checkpoint });
+  const entries = [entryOf(heads[1]), entryOf(heads[2]), entryOf(heads[3]), hashHeadsRecord(sha256, record)];
+  const leaves = entries.map((entry) => hashLeaf(sha256, entry));
+  const checkpoint = await signNote(formatCheckpoint({ origin, size: 4n, root: naiveRoot(leaves) }), [signer]);
+  const proofOf = (index: number): string => formatTlogProof({ index: BigInt(index), hashes: naiveInclusion(index, leaves), checkpoint });
   return {
     origin,
     checkpoint,
@@ -66,8 +66,8 @@ const proofWith = async (lies: Lies = {}, heads = headsUpTo(3)): Promise<AuditPr
     heads: {
       record,
       record_tlog_proof: proofOf(3),
-      leaf: headLeafText(chain, recorded),
-      path: [base64Of(neighbour)],
+      leaf: serializeHeadLeaf(chain, recorded),
+      path: [toBase64(neighbour)],
       size: lies.headsSize ?? "2",
     },
   };

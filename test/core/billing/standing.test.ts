@@ -1,12 +1,19 @@
 // What the provider says of a customer adds up to the same, in whatever order and however often it is told.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { planOf } from "../../../core/billing/plans.ts";
-import { afterEvent, graceMs, statusAfter, suspendedFrom, type BillingEvent, type Standing } from "../../../core/billing/standing.ts";
+import { parsePlan } from "../../../core/billing/plans.ts";
+import {
+  advanceBillingStatus,
+  gracePeriodMs,
+  resolveBusinessStatus,
+  markSuspended,
+  type BillingEvent,
+  type BillingStatus,
+} from "../../../core/billing/billing-status.ts";
 
-const named = (text: string) => planOf(text, "business");
-const gathered = (events: readonly BillingEvent[]): Standing | null =>
-  events.reduce<Standing | null>((standing, event) => afterEvent(standing, event, named) ?? standing, null);
+const named = (text: string) => parsePlan(text, "business");
+const gathered = (events: readonly BillingEvent[]): BillingStatus | null =>
+  events.reduce<BillingStatus | null>((standing, event) => advanceBillingStatus(standing, event, named) ?? standing, null);
 
 const head = (at: number) => ({ id: `evt_${at}`, type: "t", at, customerId: "cus_1", subscriptionId: "sub_1" });
 const checkout: BillingEvent = { ...head(1_000), kind: "checkout", accountId: "biz_1", plan: "business", isPaid: true };
@@ -44,7 +51,9 @@ describe("a standing", () => {
           const [expected, told] = [gathered(inOrder), gathered(shuffled)];
           expect(told?.plan).toBe(expected?.plan);
           expect(told?.accountId).toBe("biz_1");
-          expect(statusAfter("active", null, told as Standing)).toBe(statusAfter("active", null, expected as Standing));
+          expect(resolveBusinessStatus("active", null, told as BillingStatus)).toBe(
+            resolveBusinessStatus("active", null, expected as BillingStatus),
+          );
           expect(told?.endedAt).toBe(expected?.endedAt);
         },
       ),
@@ -68,20 +77,20 @@ describe("a standing", () => {
 
   test("goes back to nobody's account through nobody else's checkout", () => {
     const stolen = { ...checkout, at: 5_000, accountId: "biz_2" };
-    expect(afterEvent(gathered([checkout]), stolen, named)).toBeNull();
+    expect(advanceBillingStatus(gathered([checkout]), stolen, named)).toBeNull();
   });
 });
 
 describe("a business's status", () => {
-  const standing = gathered([checkout]) as Standing;
-  const due = gathered([checkout, { ...head(2_000), kind: "payment", isPaid: false }]) as Standing;
-  const suspended = suspendedFrom(due, 2_000 + graceMs);
+  const standing = gathered([checkout]) as BillingStatus;
+  const due = gathered([checkout, { ...head(2_000), kind: "payment", isPaid: false }]) as BillingStatus;
+  const suspended = markSuspended(due, 2_000 + gracePeriodMs);
 
   test("follows the payments, and never out of pending, closed or an operator's suspension", () => {
-    expect(statusAfter("active", standing, due)).toBe("past_due");
-    expect(statusAfter("past_due", due, suspended)).toBe("suspended");
-    expect(statusAfter("suspended", suspended, standing)).toBe("active");
-    for (const status of ["pending", "closed"] as const) expect(statusAfter(status, suspended, standing)).toBe(status);
-    expect(statusAfter("suspended", due, standing)).toBe("suspended");
+    expect(resolveBusinessStatus("active", standing, due)).toBe("past_due");
+    expect(resolveBusinessStatus("past_due", due, suspended)).toBe("suspended");
+    expect(resolveBusinessStatus("suspended", suspended, standing)).toBe("active");
+    for (const status of ["pending", "closed"] as const) expect(resolveBusinessStatus(status, suspended, standing)).toBe(status);
+    expect(resolveBusinessStatus("suspended", due, standing)).toBe("suspended");
   });
 });

@@ -1,19 +1,19 @@
 // The container of a pack: one spelling of a zip, and every other spelling refused.
 import { describe, expect, test } from "vitest";
-import { concatBytes, utf8 } from "../../../core/bytes.ts";
-import { filesOfZip, zipOf } from "../../../core/certificates/evidence-zip.ts";
+import { concatBytes, encodeUtf8 } from "../../../core/bytes.ts";
+import { parseZip, createZip } from "../../../core/certificates/evidence-zip.ts";
 
 const max = 1_000_000;
 const files = new Map([
-  ["a/b.txt", utf8("second")],
-  ["A.txt", utf8("first")],
+  ["a/b.txt", encodeUtf8("second")],
+  ["A.txt", encodeUtf8("first")],
   ["a/empty", new Uint8Array(0)],
   ["z.bin", Uint8Array.from({ length: 300 }, (_, at) => at % 256)],
 ]);
-const zip = zipOf(files);
+const zip = createZip(files);
 
 const faultOf = (bytes: Uint8Array, maxBytes = max): string => {
-  const verdict = filesOfZip(bytes, maxBytes);
+  const verdict = parseZip(bytes, maxBytes);
   return verdict.ok ? "ok" : verdict.fault;
 };
 
@@ -31,12 +31,20 @@ interface Member {
 }
 const u16 = (value: number): Uint8Array => Uint8Array.of(value & 0xff, value >> 8);
 const u32 = (value: number): Uint8Array => concatBytes(u16(value & 0xffff), u16(value >>> 16));
-const crcOf = (content: Uint8Array): Uint8Array => zipOf(new Map([["x", content]])).slice(14, 18);
+const crcOf = (content: Uint8Array): Uint8Array => createZip(new Map([["x", content]])).slice(14, 18);
 const archive = (members: readonly Member[], around: { gap?: Uint8Array; comment?: Uint8Array; count?: number } = {}): Uint8Array => {
   const local: Uint8Array[] = [];
   const central: Uint8Array[] = [];
   let offset = 0;
-  for (const { name, content = utf8("x"), flags = 0x800, method = 0, size = content.length, extra = utf8(""), ...rest } of members) {
+  for (const {
+    name,
+    content = encodeUtf8("x"),
+    flags = 0x800,
+    method = 0,
+    size = content.length,
+    extra = encodeUtf8(""),
+    ...rest
+  } of members) {
     const common = (called: string) => [
       u16(20),
       u16(flags),
@@ -46,19 +54,19 @@ const archive = (members: readonly Member[], around: { gap?: Uint8Array; comment
       crcOf(content),
       u32(rest.packedSize ?? content.length),
       u32(size),
-      u16(utf8(called).length),
+      u16(encodeUtf8(called).length),
     ];
     const member = concatBytes(
       u32(0x04034b50),
       ...common(name),
       u16(extra.length),
-      utf8(name),
+      encodeUtf8(name),
       extra,
       content,
-      rest.descriptor ?? utf8(""),
+      rest.descriptor ?? encodeUtf8(""),
     );
     const called = rest.central?.name ?? name;
-    const comment = rest.central?.comment ?? utf8("");
+    const comment = rest.central?.comment ?? encodeUtf8("");
     central.push(
       concatBytes(
         u32(0x02014b50),
@@ -70,17 +78,17 @@ const archive = (members: readonly Member[], around: { gap?: Uint8Array; comment
         u16(0),
         u32(rest.central?.attributes ?? 0),
         u32(offset),
-        utf8(called),
+        encodeUtf8(called),
         comment,
       ),
     );
     local.push(member);
     offset += member.length;
   }
-  const gap = around.gap ?? utf8("");
+  const gap = around.gap ?? encodeUtf8("");
   const directory = concatBytes(...central);
   const count = around.count ?? members.length;
-  const comment = around.comment ?? utf8("");
+  const comment = around.comment ?? encodeUtf8("");
   const end = [
     u32(0x06054b50),
     u16(0),
@@ -96,13 +104,13 @@ const archive = (members: readonly Member[], around: { gap?: Uint8Array; comment
 
 describe("a stored zip", () => {
   test("gives back what was put in, sorted by name", () => {
-    const read = filesOfZip(zip, max);
+    const read = parseZip(zip, max);
     expect(read.ok && [...read.files.keys()]).toEqual(["A.txt", "a/b.txt", "a/empty", "z.bin"]);
     expect(read.ok && new Map(read.files)).toEqual(files);
   });
 
   test("is the same whatever the order in which the files came", () => {
-    expect(zipOf(new Map([...files].reverse()))).toEqual(zip);
+    expect(createZip(new Map([...files].reverse()))).toEqual(zip);
   });
 
   test("is what the independent writer of this test writes", () => {
@@ -127,16 +135,16 @@ describe("a stored zip", () => {
   });
 
   test("is read out of the middle of a larger buffer", () => {
-    const around = concatBytes(utf8("before"), zip, utf8("after"));
+    const around = concatBytes(encodeUtf8("before"), zip, encodeUtf8("after"));
     expect(faultOf(around.subarray(6, 6 + zip.length))).toBe("ok");
   });
 
   test.each<[string, Uint8Array, string]>([
     ["nothing in it", archive([]), "not_a_zip"],
-    ["bytes in front", concatBytes(utf8("MZ"), zip), "not_a_zip"],
-    ["bytes behind", concatBytes(zip, utf8("x")), "trailing_bytes"],
-    ["a comment", archive([{ name: "a" }], { comment: utf8("hello") }), "headers_differ"],
-    ["bytes between members and directory", archive([{ name: "a" }], { gap: utf8("gap!") }), "bytes_before_or_between_members"],
+    ["bytes in front", concatBytes(encodeUtf8("MZ"), zip), "not_a_zip"],
+    ["bytes behind", concatBytes(zip, encodeUtf8("x")), "trailing_bytes"],
+    ["a comment", archive([{ name: "a" }], { comment: encodeUtf8("hello") }), "headers_differ"],
+    ["bytes between members and directory", archive([{ name: "a" }], { gap: encodeUtf8("gap!") }), "bytes_before_or_between_members"],
     ["a member that the directory does not count", archive([{ name: "a" }, { name: "b" }], { count: 1 }), "headers_differ"],
     ["a compressed member", archive([{ name: "a", method: 8 }]), "compressed"],
     ["a member that claims to grow", archive([{ name: "a", size: 4_000_000_000 }]), "compressed"],
@@ -147,7 +155,7 @@ describe("a stored zip", () => {
     ["two members of one name", archive([{ name: "a" }, { name: "a" }]), "duplicate_or_unsorted_name"],
     ["members out of order", archive([{ name: "b" }, { name: "a" }]), "duplicate_or_unsorted_name"],
     ["another name in the directory", archive([{ name: "a", central: { name: "b" } }]), "headers_differ"],
-    ["a comment on a member", archive([{ name: "a", central: { comment: utf8("c") } }]), "headers_differ"],
+    ["a comment on a member", archive([{ name: "a", central: { comment: encodeUtf8("c") } }]), "headers_differ"],
     ["attributes", archive([{ name: "a", central: { attributes: 0x41ed0010 } }]), "headers_differ"],
     ...["/a", "../a", "a/../b", "a/./b", "a//b", "a/", "a\\b", "C:a", ".a", "a\u0000b", "ä", "", "a b"].map(
       (name): [string, Uint8Array, string] => [`the name ${JSON.stringify(name)}`, archive([{ name }]), "unsafe_name"],
@@ -162,6 +170,6 @@ describe("a stored zip", () => {
   });
 
   test("is not written with a name that its reader refuses", () => {
-    expect(() => zipOf(new Map([["../a", utf8("x")]]))).toThrow(TypeError);
+    expect(() => createZip(new Map([["../a", encodeUtf8("x")]]))).toThrow(TypeError);
   });
 });

@@ -5,9 +5,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { hexOf, utf8 } from "../../../core/bytes.ts";
-import { evidenceZip, packFiles } from "../../../core/certificates/evidence-pack.ts";
-import { filesOfZip } from "../../../core/certificates/evidence-zip.ts";
+import { toHex, encodeUtf8 } from "../../../core/bytes.ts";
+import { buildEvidenceZip, buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
+import { parseZip } from "../../../core/certificates/evidence-zip.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { parseNote, parseVkey, verifyNote, type VerifierKey } from "../../../core/ledger/note.ts";
 import { sha256 } from "../../../core/hash.ts";
@@ -15,7 +15,7 @@ import { noteCrypto } from "../../../storage/note-keys.ts";
 import { issuer, trustDocument, worldOf, type Wanted } from "../verifier/evidence.ts";
 import { jsonOf, textOf } from "../verifier/repack.ts";
 
-const filesOf = async (wanted: Wanted = {}) => packFiles((await worldOf(wanted)).parts);
+const filesOf = async (wanted: Wanted = {}) => buildPackFiles((await worldOf(wanted)).parts);
 
 const everything = [
   "MANIFEST.note",
@@ -82,15 +82,15 @@ describe("the pack of a withdrawn certificate that everybody has attested", () =
 
   test("travels through the zip unchanged", async () => {
     const { parts } = await worldOf({ isRevoked: true });
-    const read = filesOfZip(await evidenceZip(parts), 1_000_000);
-    expect(read.ok && new Map(read.files)).toEqual(new Map([...(await packFiles(parts))].sort()));
+    const read = parseZip(await buildEvidenceZip(parts), 1_000_000);
+    expect(read.ok && new Map(read.files)).toEqual(new Map([...(await buildPackFiles(parts))].sort()));
   });
 });
 
 describe("each file", () => {
   test("has the hash that its claim names", async () => {
     const { parts, fingerprint } = await worldOf();
-    const files = await packFiles(parts);
+    const files = await buildPackFiles(parts);
     const hashOf = (path: string): string => sha256Hex(files.get(path)!);
     const preimage = jsonOf(files, "fingerprint/preimage.json");
     expect(hashOf("fingerprint/preimage.json")).toBe(fingerprint);
@@ -142,12 +142,12 @@ describe("the issuer", () => {
 
 describe("equal certificates", () => {
   test("give equal bytes, but for the time of the manifest", async () => {
-    const one = await evidenceZip((await worldOf({ isRevoked: true })).parts);
-    const again = await evidenceZip((await worldOf({ isRevoked: true })).parts);
-    expect(hexOf(again)).toBe(hexOf(one));
+    const one = await buildEvidenceZip((await worldOf({ isRevoked: true })).parts);
+    const again = await buildEvidenceZip((await worldOf({ isRevoked: true })).parts);
+    expect(toHex(again)).toBe(toHex(one));
     const first = await filesOf();
     const later = await filesOf({ createdAt: Date.parse("2027-01-01T00:00:00.000Z") });
-    const changed = [...first.keys()].filter((path) => hexOf(first.get(path)!) !== hexOf(later.get(path)!));
+    const changed = [...first.keys()].filter((path) => toHex(first.get(path)!) !== toHex(later.get(path)!));
     expect(changed.sort()).toEqual(["MANIFEST.note", "MANIFEST.sha256", "manifest.json"]);
   });
 });
@@ -305,15 +305,15 @@ describe("parts that contradict each other", () => {
   test("are a fault, not a pack", async () => {
     const { parts } = await worldOf();
     const audit = { ...parts.audit!, proofs: new Map() };
-    await expect(packFiles({ ...parts, audit })).rejects.toThrow("without its proof");
+    await expect(buildPackFiles({ ...parts, audit })).rejects.toThrow("without its proof");
     const policyTexts = new Map([...parts.policyTexts.keys()].map((hash) => [hash, "x".repeat(11_000_000)]));
-    await expect(packFiles({ ...parts, policyTexts })).rejects.toThrow("too large");
+    await expect(buildPackFiles({ ...parts, policyTexts })).rejects.toThrow("too large");
   });
 
   test("are not the same as unknown members of the trust document, which simply travel along", async () => {
     const { parts } = await worldOf({ trust: { ...trustDocument, tsa: [{ name: "x" }], further: ["../../etc/passwd"] } });
-    const files = await packFiles(parts);
+    const files = await buildPackFiles(parts);
     expect([...files.keys()].filter((path) => path.startsWith("trust/"))).toEqual([`trust/issuer-${issuer.kid}.pem`, "trust/trust.json"]);
-    expect(utf8(textOf(files, "trust/trust.json"))).toEqual(files.get("trust/trust.json"));
+    expect(encodeUtf8(textOf(files, "trust/trust.json"))).toEqual(files.get("trust/trust.json"));
   });
 });

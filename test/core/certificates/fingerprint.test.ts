@@ -1,7 +1,7 @@
 // Fingerprints against the published vectors, and what must and must not change one.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalPreimage, fingerprintOf, preimageOf, type Preimage } from "../../../core/certificates/fingerprint.ts";
+import { canonicalizePreimage, computeFingerprint, buildPreimage, type Preimage } from "../../../core/certificates/fingerprint.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import vectors from "../../vectors/ledger.json" with { type: "json" };
 
@@ -14,7 +14,7 @@ const cases = vectors.fingerprint as readonly {
 }[];
 
 /** The same facts as a certificate states them, in any order. */
-const boundBy = (input: Preimage, reversed: boolean): Parameters<typeof preimageOf>[0] => {
+const boundBy = (input: Preimage, reversed: boolean): Parameters<typeof buildPreimage>[0] => {
   const turned = (names: readonly string[]): string[] => (reversed ? [...names].reverse() : [...names]);
   return {
     timestamp: input.timestamp,
@@ -33,7 +33,7 @@ const boundBy = (input: Preimage, reversed: boolean): Parameters<typeof preimage
   };
 };
 
-const fingerprinted = (input: Preimage): string => fingerprintOf(canonicalPreimage(input));
+const fingerprinted = (input: Preimage): string => computeFingerprint(canonicalizePreimage(input));
 
 describe("fingerprint vectors", () => {
   test("there are six, with six different fingerprints", () => {
@@ -41,15 +41,15 @@ describe("fingerprint vectors", () => {
   });
 
   test.each(cases)("$name is reproduced byte for byte (F1)", ({ input, canonical, fingerprint, disclosure_text }) => {
-    expect(canonicalPreimage(input)).toBe(canonical);
+    expect(canonicalizePreimage(input)).toBe(canonical);
     expect(fingerprinted(input)).toBe(fingerprint);
     expect(sha256Hex(canonical)).toBe(fingerprint);
     expect(sha256Hex(disclosure_text)).toBe(input.disclosure_hash);
   });
 
   test.each(cases)("$name does not depend on the order in which its facts arrive (F2)", ({ input, canonical }) => {
-    expect(canonicalPreimage(preimageOf(boundBy(input, false)))).toBe(canonical);
-    expect(canonicalPreimage(preimageOf(boundBy(input, true)))).toBe(canonical);
+    expect(canonicalizePreimage(buildPreimage(boundBy(input, false)))).toBe(canonical);
+    expect(canonicalizePreimage(buildPreimage(boundBy(input, true)))).toBe(canonical);
   });
 });
 

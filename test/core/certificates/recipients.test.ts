@@ -1,10 +1,10 @@
 // Recipients: named, accepted, rejected; and the difference between "declined nobody" and "never asked".
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { recipientsOf } from "../../../core/certificates/submission.ts";
+import { parseRecipients } from "../../../core/certificates/submission.ts";
 
 const named = (entities: readonly string[], accepted?: readonly string[], rejected?: readonly string[]) =>
-  recipientsOf({ entities, accepted, rejected });
+  parseRecipients({ entities, accepted, rejected });
 const value = (...args: Parameters<typeof named>) => {
   const read = named(...args);
   return read.ok ? read.value : read.detail;

@@ -1,34 +1,42 @@
 // The person on a certificate: which fields are taken, and the salted commitment against its vectors.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bytesOfHex } from "../../../core/bytes.ts";
-import { canonicalJson } from "../../../core/canonical-json.ts";
-import { fieldCommitment, maskedSubject, subjectCommitments, subjectHash, subjectSalts } from "../../../core/certificates/subject.ts";
-import { subjectFields } from "../../../core/certificates/submission.ts";
+import { fromHex } from "../../../core/bytes.ts";
+import { toCanonicalJson } from "../../../core/canonical-json.ts";
+import {
+  computeFieldCommitment,
+  maskSubject,
+  computeSubjectCommitments,
+  computeSubjectHash,
+  deriveSubjectSalts,
+} from "../../../core/certificates/subject.ts";
+import { parseSubjectFields } from "../../../core/certificates/submission.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import vectors from "../../vectors/ledger.json" with { type: "json" };
 
-const salt = (hex: string): Uint8Array => bytesOfHex(hex) as Uint8Array;
+const salt = (hex: string): Uint8Array => fromHex(hex) as Uint8Array;
 const fault = (input: object): string => {
-  const read = subjectFields(input);
+  const read = parseSubjectFields(input);
   return read.ok ? "accepted" : `${read.code} ${read.detail}`;
 };
 
 describe("subject vectors", () => {
   test.each(vectors.subject)("$subject_hash is reproduced byte for byte", (vector) => {
     const fields = new Map(Object.entries(vector.fields) as [string, string][]);
-    expect(subjectSalts(fields, salt(vector.salt))).toEqual(vector.salts);
-    const commitments = subjectCommitments(fields, salt(vector.salt));
+    expect(deriveSubjectSalts(fields, salt(vector.salt))).toEqual(vector.salts);
+    const commitments = computeSubjectCommitments(fields, salt(vector.salt));
     expect(commitments).toEqual(vector.commitments);
-    expect(canonicalJson(commitments)).toBe(vector.canonical);
-    expect(subjectHash(commitments)).toBe(vector.subject_hash);
+    expect(toCanonicalJson(commitments)).toBe(vector.canonical);
+    expect(computeSubjectHash(commitments)).toBe(vector.subject_hash);
   });
 
   test("one field can be proved with its own salt and nothing else", () => {
     const [vector] = vectors.subject as [(typeof vectors.subject)[0]];
     const salts = vector.salts as Record<string, string>;
-    expect(fieldCommitment(salts.email as string, "email", "pat@example.com")).toBe((vector.commitments as Record<string, string>).email);
-    expect(fieldCommitment(salts.phone as string, "email", "pat@example.com")).not.toBe(
+    expect(computeFieldCommitment(salts.email as string, "email", "pat@example.com")).toBe(
+      (vector.commitments as Record<string, string>).email,
+    );
+    expect(computeFieldCommitment(salts.phone as string, "email", "pat@example.com")).not.toBe(
       (vector.commitments as Record<string, string>).email,
     );
   });
@@ -39,8 +47,8 @@ describe("subject vectors", () => {
       ["phone", "+15555550123"],
     ]);
     const everything = (hex: string): string[] => {
-      const commitments = subjectCommitments(fields, salt(hex));
-      return [...Object.values(subjectSalts(fields, salt(hex))), ...Object.values(commitments), subjectHash(commitments)];
+      const commitments = computeSubjectCommitments(fields, salt(hex));
+      return [...Object.values(deriveSubjectSalts(fields, salt(hex))), ...Object.values(commitments), computeSubjectHash(commitments)];
     };
     const all = [...everything("00".repeat(32)), ...everything(`${"00".repeat(31)}01`)];
     expect(new Set(all).size).toBe(all.length);
@@ -53,11 +61,11 @@ describe("subject vectors", () => {
       ["zip", ""],
     ];
     const hashOf = (entries: readonly [string, string][]): string =>
-      subjectHash(subjectCommitments(new Map(entries), salt("07".repeat(32))));
+      computeSubjectHash(computeSubjectCommitments(new Map(entries), salt("07".repeat(32))));
     expect(hashOf([...pairs].reverse())).toBe(hashOf(pairs));
   });
 
-  // A million of them by `npm run torture`.
+  // A million of them by `npm run stress`.
   test("a dictionary of guesses finds nothing, not even with another field's salt (F8)", { timeout: 60_000 }, () => {
     const guesses = Number(process.env.GUESSES ?? "20000");
     const phone = "+12025550123"; // in the middle of what is guessed
@@ -66,9 +74,9 @@ describe("subject vectors", () => {
       ["phone", phone],
     ]);
     const root = salt("5c".repeat(32));
-    const commitments = subjectCommitments(fields, root);
-    const published = new Set([...Object.values(commitments), subjectHash(commitments)]);
-    const disclosed = subjectSalts(fields, root).email as string;
+    const commitments = computeSubjectCommitments(fields, root);
+    const published = new Set([...Object.values(commitments), computeSubjectHash(commitments)]);
+    const disclosed = deriveSubjectSalts(fields, root).email as string;
     let tried = 0;
     for (let number = 0; number < guesses; number += 1) {
       const guess = `+1202${5_550_123 - Math.floor(guesses / 2) + number}`;
@@ -77,11 +85,11 @@ describe("subject vectors", () => {
       if (guess === phone) tried += 1;
     }
     expect(tried).toBe(1);
-    expect(published.has(sha256Hex(`["${subjectSalts(fields, root).phone}","phone","${phone}"]`))).toBe(true); // with its own salt it is
+    expect(published.has(sha256Hex(`["${deriveSubjectSalts(fields, root).phone}","phone","${phone}"]`))).toBe(true); // with its own salt it is
   });
 
   test("no commitment is the plain hash of its value", () => {
-    const commitments = Object.values(subjectCommitments(new Map([["email", "pat@example.com"]]), salt("00".repeat(32))));
+    const commitments = Object.values(computeSubjectCommitments(new Map([["email", "pat@example.com"]]), salt("00".repeat(32))));
     expect(commitments).not.toContain(sha256Hex("pat@example.com"));
   });
 });
@@ -138,7 +146,7 @@ describe("subject fields", () => {
     ["an empty country beside another", { country: "", phone: "1" }, { country: "", phone: "1" }],
     ["a value like a key", { message: "__proto__" }, { message: "__proto__" }],
   ])("%s is taken", (_name, input, stored) => {
-    const read = subjectFields(input);
+    const read = parseSubjectFields(input);
     expect(read.ok && Object.fromEntries(read.value)).toEqual(stored);
   });
 
@@ -148,7 +156,7 @@ describe("subject fields", () => {
       fc.property(
         fc.dictionary(fc.oneof(fc.string(), fc.constantFrom("__proto__", "constructor", "toString", "email")), fc.anything()),
         (input) => {
-          const read = subjectFields(input);
+          const read = parseSubjectFields(input);
           if (!read.ok) return;
           for (const [key, value] of read.value) {
             expect(key).toMatch(/^[a-z][a-z0-9_]{0,39}$/);
@@ -163,7 +171,7 @@ describe("subject fields", () => {
 
   test("the masked form has the same keys and none of the values", () => {
     expect(
-      maskedSubject(
+      maskSubject(
         new Map([
           ["email", "pat@example.com"],
           ["message", "hello"],

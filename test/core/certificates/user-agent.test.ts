@@ -1,6 +1,6 @@
 // Families of operating systems and browsers, and known programs.
 import { describe, expect, test } from "vitest";
-import { browserFamily, isKnownBot, osFamily } from "../../../core/certificates/user-agent.ts";
+import { parseBrowserFamily, isKnownBot, parseOsFamily } from "../../../core/certificates/user-agent.ts";
 
 describe("user agents", () => {
   test.each<readonly [string, string | null, string | null]>([
@@ -52,7 +52,7 @@ describe("user agents", () => {
     ["curl/8.5.0", null, null],
     ["", null, null],
   ])("%s", (userAgent, os, browser) => {
-    expect([osFamily(userAgent), browserFamily(userAgent)]).toEqual([os, browser]);
+    expect([parseOsFamily(userAgent), parseBrowserFamily(userAgent)]).toEqual([os, browser]);
   });
 
   test.each([

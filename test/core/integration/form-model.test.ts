@@ -1,11 +1,11 @@
 // A model that is slow, broken or away is one that was not asked.
 import { afterEach, expect, test, vi } from "vitest";
-import { openFormModel } from "../../../workers/adapters/form-model.ts";
+import { createFormModel } from "../../../workers/adapters/form-model.ts";
 
 const question = { controls: [], boxes: [], texts: [] };
 const asked = async (run: () => Promise<unknown>): Promise<readonly [unknown, readonly string[]]> => {
   const faults: string[] = [];
-  const proposal = openFormModel({ run }, "model", (fault) => void faults.push(fault))(question);
+  const proposal = createFormModel({ run }, "model", (fault) => void faults.push(fault))(question);
   await vi.advanceTimersByTimeAsync(8_000);
   return [await proposal, faults];
 };

@@ -1,16 +1,16 @@
 // Whether a page's Content-Security-Policy lets our script run, as browsers decide.
 import { expect, test } from "vitest";
-import { blockedBy, type Blocking, type PageScript } from "../../../core/integration/page-policy.ts";
+import { findBlockingDirectives, type BlockingDirective, type PageScript } from "../../../core/integration/content-security-policy.ts";
 
 const script: PageScript = {
   pageUrl: "https://www.example.com/quote",
   scriptUrls: ["https://cdn.svc.example/v1/svc.js"],
-  calls: ["https://cdn.svc.example/v1/consent"],
+  apiUrls: ["https://cdn.svc.example/v1/consent"],
   nonce: null,
 };
-const both: readonly Blocking[] = ["script-src", "connect-src"];
+const both: readonly BlockingDirective[] = ["script-src", "connect-src"];
 
-test.each<[string, readonly string[], readonly Blocking[]]>([
+test.each<[string, readonly string[], readonly BlockingDirective[]]>([
   ["no policy", [], []],
   ["an empty one", [""], []],
   ["one of other things", ["img-src 'none'; form-action 'self'"], []],
@@ -38,14 +38,14 @@ test.each<[string, readonly string[], readonly Blocking[]]>([
   ["strict-dynamic, in which hosts do not count", ["script-src 'strict-dynamic' 'nonce-abc' https://cdn.svc.example"], ["script-src"]],
   ["words that are no sources", ["script-src cdn.svc.example?x 'unsafe-inline' data:; connect-src"], both],
 ])("a page with %s", (_what, policies, blocked) => {
-  expect(blockedBy(policies, script)).toEqual(blocked);
+  expect(findBlockingDirectives(policies, script)).toEqual(blocked);
 });
 
 test("a tag with the policy's nonce is loaded, with another it is not", () => {
   const policy = ["script-src 'nonce-abc' 'strict-dynamic'"];
-  expect(blockedBy(policy, { ...script, nonce: "abc" })).toEqual([]);
-  expect(blockedBy(policy, { ...script, nonce: "ABC" })).toEqual(["script-src"]);
-  expect(blockedBy(["script-src 'nonce-'"], { ...script, nonce: "" })).toEqual(["script-src"]);
+  expect(findBlockingDirectives(policy, { ...script, nonce: "abc" })).toEqual([]);
+  expect(findBlockingDirectives(policy, { ...script, nonce: "ABC" })).toEqual(["script-src"]);
+  expect(findBlockingDirectives(["script-src 'nonce-'"], { ...script, nonce: "" })).toEqual(["script-src"]);
 });
 
 test("every address counts, and a port that the page of this machine has", () => {
@@ -53,11 +53,11 @@ test("every address counts, and a port that the page of this machine has", () =>
     ...script,
     pageUrl: "http://localhost:3000/",
     scriptUrls: ["http://localhost:8787/v1/svc.js"],
-    calls: ["http://localhost:8787/v1/consent"],
+    apiUrls: ["http://localhost:8787/v1/consent"],
   };
-  expect(blockedBy(["default-src 'self'"], local)).toEqual(both);
-  expect(blockedBy(["default-src http://localhost:8787"], local)).toEqual([]);
-  expect(blockedBy(["default-src localhost:*"], local)).toEqual([]);
+  expect(findBlockingDirectives(["default-src 'self'"], local)).toEqual(both);
+  expect(findBlockingDirectives(["default-src http://localhost:8787"], local)).toEqual([]);
+  expect(findBlockingDirectives(["default-src localhost:*"], local)).toEqual([]);
   const two = { ...script, scriptUrls: [...script.scriptUrls, "https://cdn.svc.example/v1/svc-share.js"] };
-  expect(blockedBy(["script-src https://cdn.svc.example/v1/svc.js"], two)).toEqual(["script-src"]);
+  expect(findBlockingDirectives(["script-src https://cdn.svc.example/v1/svc.js"], two)).toEqual(["script-src"]);
 });

@@ -1,16 +1,24 @@
 // DER: one spelling a value, and ECDSA signatures in both of theirs.
 import { generateKeyPairSync, sign, verify } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { bytesOfHex, concatBytes, hexOf } from "../../../core/bytes.ts";
-import { der, derUnsigned, ecdsaDerOf, ecdsaRawOf, parseDer, tags, walk } from "../../../core/ledger/der.ts";
+import { fromHex, concatBytes, toHex } from "../../../core/bytes.ts";
+import {
+  encodeDer,
+  encodeUnsignedInteger,
+  ecdsaRawToDer,
+  ecdsaDerToRaw,
+  parseDer,
+  derTags,
+  createSequenceReader,
+} from "../../../core/ledger/der.ts";
 
-const bytes = (hex: string): Uint8Array => bytesOfHex(hex.replaceAll(" ", "")) ?? new Uint8Array(0);
+const bytes = (hex: string): Uint8Array => fromHex(hex.replaceAll(" ", "")) ?? new Uint8Array(0);
 
 describe("a DER value", () => {
   test("is read with everything inside it", () => {
     const value = parseDer(bytes("30 0a 02 01 05 a0 05 04 03 61 62 63"));
     expect(value?.children.map(({ tag }) => tag)).toEqual([0x02, 0xa0]);
-    expect(hexOf(value?.children[1]?.children[0]?.content ?? new Uint8Array(0))).toBe("616263");
+    expect(toHex(value?.children[1]?.children[0]?.content ?? new Uint8Array(0))).toBe("616263");
   });
 
   test.each([
@@ -40,21 +48,21 @@ describe("a DER value", () => {
   });
 
   test("may be 24 levels deep and no deeper", () => {
-    const nested = (levels: number): Uint8Array => (levels === 0 ? new Uint8Array(0) : der(tags.sequence, nested(levels - 1)));
+    const nested = (levels: number): Uint8Array => (levels === 0 ? new Uint8Array(0) : encodeDer(derTags.sequence, nested(levels - 1)));
     expect(parseDer(nested(25))).not.toBeNull();
     expect(parseDer(nested(26))).toBeNull();
     expect(parseDer(new Uint8Array(20_000).fill(0x30))).toBeNull();
   });
 
   test("may have 32 KiB and no more", () => {
-    expect(parseDer(der(tags.octetString, new Uint8Array(32 * 1_024 - 4)))).not.toBeNull();
-    expect(parseDer(der(tags.octetString, new Uint8Array(32 * 1_024 - 3)))).toBeNull();
+    expect(parseDer(encodeDer(derTags.octetString, new Uint8Array(32 * 1_024 - 4)))).not.toBeNull();
+    expect(parseDer(encodeDer(derTags.octetString, new Uint8Array(32 * 1_024 - 3)))).toBeNull();
   });
 
   test.each([0, 1, 127, 128, 255, 256, 20_000])("of %i bytes is written as it is read", (length) => {
-    const written = der(tags.octetString, new Uint8Array(length).fill(7));
+    const written = encodeDer(derTags.octetString, new Uint8Array(length).fill(7));
     expect(parseDer(written)?.content.length).toBe(length);
-    expect(parseDer(written)?.whole).toEqual(written);
+    expect(parseDer(written)?.encoded).toEqual(written);
   });
 
   test.each([
@@ -65,23 +73,23 @@ describe("a DER value", () => {
     ["0080", "02020080"],
     ["", "020100"],
   ])("writes the number %s as %s", (digits, written) => {
-    expect(hexOf(derUnsigned(bytes(digits)))).toBe(written);
+    expect(toHex(encodeUnsignedInteger(bytes(digits)))).toBe(written);
   });
 });
 
 describe("walking a sequence", () => {
   test("takes optional members where they stand, and says when none is left", () => {
-    const members = walk(parseDer(bytes("30 06 02 01 05 01 01 ff")) ?? undefined);
-    expect(members.next(tags.octetString)).toBeUndefined();
-    expect(members.next(tags.integer)?.content).toEqual(new Uint8Array([5]));
+    const members = createSequenceReader(parseDer(bytes("30 06 02 01 05 01 01 ff")) ?? undefined);
+    expect(members.next(derTags.octetString)).toBeUndefined();
+    expect(members.next(derTags.integer)?.content).toEqual(new Uint8Array([5]));
     expect(members.done()).toBe(false);
-    expect(members.next(tags.boolean)).toBeDefined();
+    expect(members.next(derTags.boolean)).toBeDefined();
     expect(members.done()).toBe(true);
   });
 
   test("of something that is no sequence never ends well", () => {
-    expect(walk(undefined).done()).toBe(false);
-    expect(walk(parseDer(bytes("31 00")) ?? undefined).done()).toBe(false);
+    expect(createSequenceReader(undefined).done()).toBe(false);
+    expect(createSequenceReader(parseDer(bytes("31 00")) ?? undefined).done()).toBe(false);
   });
 });
 
@@ -95,25 +103,25 @@ describe("an ECDSA signature", () => {
     for (let at = 0; at < 600; at += 1) {
       const message = Buffer.from(`message ${at}`);
       const signature = sign("sha256", message, privateKey);
-      const raw = ecdsaRawOf(signature, size);
+      const raw = ecdsaDerToRaw(signature, size);
       if (raw === null) throw new Error("not read");
-      expect(hexOf(ecdsaDerOf(raw))).toBe(signature.toString("hex"));
+      expect(toHex(ecdsaRawToDer(raw))).toBe(signature.toString("hex"));
       if (at < 20) expect(verify("sha256", message, { key: publicKey, dsaEncoding: "ieee-p1363" }, raw)).toBe(true);
       shortest.add(signature.length);
     }
     expect(shortest.size).toBeGreaterThan(2); // with and without a padding byte, and some with a number that is short
   });
 
-  const number = (fill: number, length = 32): Uint8Array => derUnsigned(new Uint8Array(length).fill(fill));
+  const number = (fill: number, length = 32): Uint8Array => encodeUnsignedInteger(new Uint8Array(length).fill(fill));
   test.each<[string, Uint8Array]>([
-    ["a negative number", der(tags.sequence, bytes("0201ff"), number(1))],
-    ["a zero", der(tags.sequence, bytes("020100"), number(1))],
-    ["a number that is too long", der(tags.sequence, number(1, 33), number(1))],
-    ["one number", der(tags.sequence, number(1))],
-    ["three numbers", der(tags.sequence, number(1), number(1), number(1))],
-    ["bytes behind it", concatBytes(der(tags.sequence, number(1), number(1)), new Uint8Array(1))],
+    ["a negative number", encodeDer(derTags.sequence, bytes("0201ff"), number(1))],
+    ["a zero", encodeDer(derTags.sequence, bytes("020100"), number(1))],
+    ["a number that is too long", encodeDer(derTags.sequence, number(1, 33), number(1))],
+    ["one number", encodeDer(derTags.sequence, number(1))],
+    ["three numbers", encodeDer(derTags.sequence, number(1), number(1), number(1))],
+    ["bytes behind it", concatBytes(encodeDer(derTags.sequence, number(1), number(1)), new Uint8Array(1))],
     ["the spelling of WebCrypto", new Uint8Array(64).fill(1)],
   ])("is not %s", (_, signature) => {
-    expect(ecdsaRawOf(signature, 32)).toBeNull();
+    expect(ecdsaDerToRaw(signature, 32)).toBeNull();
   });
 });

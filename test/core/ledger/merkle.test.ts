@@ -1,32 +1,32 @@
 // What a proof must not get past: other lengths, other places, confused leaves and nodes, sizes beyond a double.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { concatBytes, utf8 } from "../../../core/bytes.ts";
+import { concatBytes, encodeUtf8 } from "../../../core/bytes.ts";
 import { sha256 } from "../../../core/hash.ts";
 import {
-  consistencyProofOf,
-  countOf,
-  emptyRoot,
-  inclusionProofLength,
-  inclusionProofOf,
+  buildConsistencyProof,
+  parseCount,
+  computeEmptyRoot,
+  getInclusionProofLength,
+  buildInclusionProof,
   isConsistent,
-  leafHash,
-  nodeHash,
-  rootFromInclusion,
-  rootOf,
-  type ReadNode,
+  hashLeaf,
+  hashNode,
+  computeRootFromInclusion,
+  computeRoot,
+  type NodeReader,
 } from "../../../core/ledger/merkle.ts";
 
-const leaves = Array.from({ length: 40 }, (_, at) => leafHash(sha256, utf8(`entry ${at}`)));
-const read: ReadNode = (height, index) =>
-  height === 0 ? (leaves[Number(index)] as Uint8Array) : nodeHash(sha256, read(height - 1, 2n * index), read(height - 1, 2n * index + 1n));
+const leaves = Array.from({ length: 40 }, (_, at) => hashLeaf(sha256, encodeUtf8(`entry ${at}`)));
+const read: NodeReader = (height, index) =>
+  height === 0 ? (leaves[Number(index)] as Uint8Array) : hashNode(sha256, read(height - 1, 2n * index), read(height - 1, 2n * index + 1n));
 
 /** A tree of any size whose leaves are all alike: only such a tree of 2^60 leaves can be computed. */
-const alike = [leafHash(sha256, utf8("the same"))];
-const readAlike: ReadNode = (height) => {
+const alike = [hashLeaf(sha256, encodeUtf8("the same"))];
+const readAlike: NodeReader = (height) => {
   for (let at = alike.length; at <= height; at += 1) {
     const below = alike[at - 1] as Uint8Array;
-    alike.push(nodeHash(sha256, below, below));
+    alike.push(hashNode(sha256, below, below));
   }
   return alike[height] as Uint8Array;
 };
@@ -35,51 +35,51 @@ describe("an inclusion proof", () => {
   const size = 37n;
   const index = 21n;
   const leaf = leaves[21] as Uint8Array;
-  const root = rootOf(sha256, size, read);
-  const proof = inclusionProofOf(sha256, index, size, read);
+  const root = computeRoot(sha256, size, read);
+  const proof = buildInclusionProof(sha256, index, size, read);
 
   test("leads from the leaf to the root", () => {
-    expect(rootFromInclusion(sha256, { leaf, index, size, proof })).toEqual(root);
+    expect(computeRootFromInclusion(sha256, { leaf, index, size, proof })).toEqual(root);
   });
 
   test("one hash short or one hash long is refused (T5)", () => {
-    expect(rootFromInclusion(sha256, { leaf, index, size, proof: proof.slice(1) })).toBeNull();
-    expect(rootFromInclusion(sha256, { leaf, index, size, proof: proof.slice(0, -1) })).toBeNull();
-    expect(rootFromInclusion(sha256, { leaf, index, size, proof: [...proof, root] })).toBeNull();
-    expect(rootFromInclusion(sha256, { leaf, index, size, proof: [root, ...proof] })).toBeNull();
+    expect(computeRootFromInclusion(sha256, { leaf, index, size, proof: proof.slice(1) })).toBeNull();
+    expect(computeRootFromInclusion(sha256, { leaf, index, size, proof: proof.slice(0, -1) })).toBeNull();
+    expect(computeRootFromInclusion(sha256, { leaf, index, size, proof: [...proof, root] })).toBeNull();
+    expect(computeRootFromInclusion(sha256, { leaf, index, size, proof: [root, ...proof] })).toBeNull();
   });
 
   test("has one length a place, which is what the builder makes", () => {
     for (let total = 1n; total <= 40n; total += 1n) {
       for (let at = 0n; at < total; at += 1n) {
-        expect(inclusionProofOf(sha256, at, total, read)).toHaveLength(inclusionProofLength(at, total));
+        expect(buildInclusionProof(sha256, at, total, read)).toHaveLength(getInclusionProofLength(at, total));
       }
     }
   });
 
   test("holds at no other place of the tree, and at none outside it (T5)", () => {
     for (let other = -1n; other <= 40n; other += 1n) {
-      if (other !== index) expect(rootFromInclusion(sha256, { leaf, index: other, size, proof })).not.toEqual(root);
+      if (other !== index) expect(computeRootFromInclusion(sha256, { leaf, index: other, size, proof })).not.toEqual(root);
     }
-    expect(rootFromInclusion(sha256, { leaf, index: size, size, proof })).toBeNull();
-    expect(rootFromInclusion(sha256, { leaf, index: -1n, size, proof })).toBeNull();
-    expect(rootFromInclusion(sha256, { leaf, index: 0n, size: 0n, proof: [] })).toBeNull();
+    expect(computeRootFromInclusion(sha256, { leaf, index: size, size, proof })).toBeNull();
+    expect(computeRootFromInclusion(sha256, { leaf, index: -1n, size, proof })).toBeNull();
+    expect(computeRootFromInclusion(sha256, { leaf, index: 0n, size: 0n, proof: [] })).toBeNull();
   });
 
   test("does not take a node for a leaf (T5)", () => {
     // The 64 bytes of two leaf hashes, offered as an entry: without separate prefixes it would be in the tree one level up.
-    const fake = leafHash(sha256, concatBytes(leaves[20] as Uint8Array, leaves[21] as Uint8Array));
-    expect(rootFromInclusion(sha256, { leaf: fake, index: 10n, size: 19n, proof: proof.slice(1) })).not.toEqual(root);
-    expect(fake).not.toEqual(nodeHash(sha256, leaves[20] as Uint8Array, leaves[21] as Uint8Array));
+    const fake = hashLeaf(sha256, concatBytes(leaves[20] as Uint8Array, leaves[21] as Uint8Array));
+    expect(computeRootFromInclusion(sha256, { leaf: fake, index: 10n, size: 19n, proof: proof.slice(1) })).not.toEqual(root);
+    expect(fake).not.toEqual(hashNode(sha256, leaves[20] as Uint8Array, leaves[21] as Uint8Array));
     // Shown as a subtree it does lead to the root of a tree half as long: the size in the checkpoint is what stops that.
-    const node = nodeHash(sha256, leaves[20] as Uint8Array, leaves[21] as Uint8Array);
-    expect(rootFromInclusion(sha256, { leaf: node, index: 10n, size: 19n, proof: proof.slice(1) })).toEqual(root);
-    expect(rootFromInclusion(sha256, { leaf: node, index: 10n, size, proof: proof.slice(1) })).toBeNull();
+    const node = hashNode(sha256, leaves[20] as Uint8Array, leaves[21] as Uint8Array);
+    expect(computeRootFromInclusion(sha256, { leaf: node, index: 10n, size: 19n, proof: proof.slice(1) })).toEqual(root);
+    expect(computeRootFromInclusion(sha256, { leaf: node, index: 10n, size, proof: proof.slice(1) })).toBeNull();
   });
 
   test("with a hash of another length is refused", () => {
-    expect(rootFromInclusion(sha256, { leaf: new Uint8Array(31), index, size, proof })).toBeNull();
-    expect(rootFromInclusion(sha256, { leaf, index, size, proof: [...proof.slice(1), new Uint8Array(33)] })).toBeNull();
+    expect(computeRootFromInclusion(sha256, { leaf: new Uint8Array(31), index, size, proof })).toBeNull();
+    expect(computeRootFromInclusion(sha256, { leaf, index, size, proof: [...proof.slice(1), new Uint8Array(33)] })).toBeNull();
   });
 
   test("any single changed bit leads to another root", () => {
@@ -88,35 +88,35 @@ describe("an inclusion proof", () => {
         const changed = proof.map((hash) => Uint8Array.from(hash));
         const hash = changed[at] as Uint8Array;
         hash[byte] = (hash[byte] as number) ^ (1 << bit);
-        expect(rootFromInclusion(sha256, { leaf, index, size, proof: changed })).not.toEqual(root);
+        expect(computeRootFromInclusion(sha256, { leaf, index, size, proof: changed })).not.toEqual(root);
       }),
     );
   });
 
   test.each([1n << 53n, (1n << 53n) + 1n, (1n << 60n) + 12_345n, (1n << 63n) - 1n])("is exact in a tree of %s (T5)", (large) => {
-    const largeRoot = rootOf(sha256, large, readAlike);
+    const largeRoot = computeRoot(sha256, large, readAlike);
     const only = alike[0] as Uint8Array;
     for (const at of [0n, 1n << 52n, (1n << 53n) - 1n, large - 2n, large - 1n]) {
-      const path = inclusionProofOf(sha256, at, large, readAlike);
-      expect(rootFromInclusion(sha256, { leaf: only, index: at, size: large, proof: path })).toEqual(largeRoot);
+      const path = buildInclusionProof(sha256, at, large, readAlike);
+      expect(computeRootFromInclusion(sha256, { leaf: only, index: at, size: large, proof: path })).toEqual(largeRoot);
     }
     const rounded = BigInt(Number(large));
     if (rounded === large) return;
-    const last = inclusionProofOf(sha256, large - 1n, large, readAlike);
-    expect(rootFromInclusion(sha256, { leaf: only, index: large - 1n, size: rounded, proof: last })).not.toEqual(largeRoot);
+    const last = buildInclusionProof(sha256, large - 1n, large, readAlike);
+    expect(computeRootFromInclusion(sha256, { leaf: only, index: large - 1n, size: rounded, proof: last })).not.toEqual(largeRoot);
   });
 
   test("in a tree that no counter of 63 bits can count is refused", () => {
     const size64 = 1n << 63n;
-    const path = inclusionProofOf(sha256, 0n, size64, readAlike);
-    expect(rootFromInclusion(sha256, { leaf: alike[0] as Uint8Array, index: 0n, size: size64, proof: path })).toBeNull();
+    const path = buildInclusionProof(sha256, 0n, size64, readAlike);
+    expect(computeRootFromInclusion(sha256, { leaf: alike[0] as Uint8Array, index: 0n, size: size64, proof: path })).toBeNull();
   });
 });
 
 describe("a consistency proof", () => {
-  const older = { size: 21n, root: rootOf(sha256, 21n, read) };
-  const newer = { size: 37n, root: rootOf(sha256, 37n, read) };
-  const proof = consistencyProofOf(sha256, 21n, 37n, read);
+  const older = { size: 21n, root: computeRoot(sha256, 21n, read) };
+  const newer = { size: 37n, root: computeRoot(sha256, 37n, read) };
+  const proof = buildConsistencyProof(sha256, 21n, 37n, read);
 
   test("connects the two trees and no others", () => {
     expect(isConsistent(sha256, older, newer, proof)).toBe(true);
@@ -132,9 +132,9 @@ describe("a consistency proof", () => {
   });
 
   test("does not hold for a size that is not the root's own", () => {
-    const four = { size: 4n, root: rootOf(sha256, 4n, read) };
-    const rootOfEight = rootOf(sha256, 8n, read);
-    const path = consistencyProofOf(sha256, 4n, 8n, read);
+    const four = { size: 4n, root: computeRoot(sha256, 4n, read) };
+    const rootOfEight = computeRoot(sha256, 8n, read);
+    const path = buildConsistencyProof(sha256, 4n, 8n, read);
     expect(isConsistent(sha256, four, { size: 8n, root: rootOfEight }, path)).toBe(true);
     for (const size of [9n, 16n, 32n]) expect(isConsistent(sha256, four, { size, root: rootOfEight }, path)).toBe(false);
   });
@@ -143,7 +143,7 @@ describe("a consistency proof", () => {
     expect(isConsistent(sha256, newer, newer, [])).toBe(true);
     expect(isConsistent(sha256, newer, { ...newer, root: older.root }, [])).toBe(false);
     expect(isConsistent(sha256, newer, newer, [newer.root])).toBe(false);
-    const empty = { size: 0n, root: emptyRoot(sha256) };
+    const empty = { size: 0n, root: computeEmptyRoot(sha256) };
     expect(isConsistent(sha256, empty, newer, [])).toBe(true);
     expect(isConsistent(sha256, empty, empty, [])).toBe(true);
     expect(isConsistent(sha256, empty, newer, [newer.root])).toBe(false);
@@ -151,9 +151,9 @@ describe("a consistency proof", () => {
   });
 
   test("of sizes beyond a double is exact", () => {
-    const small = { size: (1n << 53n) + 1n, root: rootOf(sha256, (1n << 53n) + 1n, readAlike) };
-    const large = { size: (1n << 60n) + 5n, root: rootOf(sha256, (1n << 60n) + 5n, readAlike) };
-    const path = consistencyProofOf(sha256, small.size, large.size, readAlike);
+    const small = { size: (1n << 53n) + 1n, root: computeRoot(sha256, (1n << 53n) + 1n, readAlike) };
+    const large = { size: (1n << 60n) + 5n, root: computeRoot(sha256, (1n << 60n) + 5n, readAlike) };
+    const path = buildConsistencyProof(sha256, small.size, large.size, readAlike);
     expect(isConsistent(sha256, small, large, path)).toBe(true);
     expect(isConsistent(sha256, { ...small, size: 1n << 53n }, large, path)).toBe(false);
   });
@@ -170,30 +170,30 @@ describe("a consistency proof", () => {
   });
 
   test("cannot be asked for a tree larger than the new one, nor inclusion for a place outside", () => {
-    expect(() => consistencyProofOf(sha256, 5n, 4n, read)).toThrow(RangeError);
-    expect(() => inclusionProofOf(sha256, 4n, 4n, read)).toThrow(RangeError);
-    expect(() => inclusionProofOf(sha256, -1n, 4n, read)).toThrow(RangeError);
+    expect(() => buildConsistencyProof(sha256, 5n, 4n, read)).toThrow(RangeError);
+    expect(() => buildInclusionProof(sha256, 4n, 4n, read)).toThrow(RangeError);
+    expect(() => buildInclusionProof(sha256, -1n, 4n, read)).toThrow(RangeError);
   });
 });
 
 test("a node is made of two hashes and of nothing shorter or longer", () => {
   const hash = sha256("leaf");
-  expect(nodeHash(sha256, hash, hash)).toEqual(sha256(Uint8Array.of(1, ...hash, ...hash)));
+  expect(hashNode(sha256, hash, hash)).toEqual(sha256(Uint8Array.of(1, ...hash, ...hash)));
   for (const wrong of [new Uint8Array(0), hash.subarray(1), new Uint8Array(33)]) {
-    expect(() => nodeHash(sha256, wrong, hash)).toThrow(RangeError);
-    expect(() => nodeHash(sha256, hash, wrong)).toThrow(RangeError);
+    expect(() => hashNode(sha256, wrong, hash)).toThrow(RangeError);
+    expect(() => hashNode(sha256, hash, wrong)).toThrow(RangeError);
   }
 });
 
 test.each(["", "00", "01", "-1", "+1", "1.0", "1e3", " 1", "1 ", "0x1", "٣", "9223372036854775808", "99999999999999999999"])(
   "%j is no count",
   (text) => {
-    expect(countOf(text)).toBeNull();
+    expect(parseCount(text)).toBeNull();
   },
 );
 
 test("a count is exact up to 2^63 - 1", () => {
-  expect(countOf("0")).toBe(0n);
-  expect(countOf("9007199254740993")).toBe(9_007_199_254_740_993n);
-  expect(countOf("9223372036854775807")).toBe((1n << 63n) - 1n);
+  expect(parseCount("0")).toBe(0n);
+  expect(parseCount("9007199254740993")).toBe(9_007_199_254_740_993n);
+  expect(parseCount("9223372036854775807")).toBe((1n << 63n) - 1n);
 });

@@ -1,38 +1,38 @@
 // Signed notes, checkpoints and proofs: the vectors byte for byte, and that nothing but the one spelling gets through.
 import { describe, expect, test } from "vitest";
-import { base64Of, bytesOfHex, concatBytes, hexOf, utf8 } from "../../../core/bytes.ts";
+import { toBase64, fromHex, concatBytes, toHex, encodeUtf8 } from "../../../core/bytes.ts";
 import { sha256 } from "../../../core/hash.ts";
-import { checkpointText, isOrigin, parseCheckpoint, parseCheckpointText, verifyCheckpoint } from "../../../core/ledger/checkpoint.ts";
+import { formatCheckpoint, isTlogOrigin, parseCheckpoint, parseCheckpointText, verifyCheckpoint } from "../../../core/ledger/checkpoint.ts";
 import {
-  cosignatureLine,
+  createCosignatureLine,
   isKeyName,
   keyKinds,
   parseNote,
   parseSkey,
   parseVkey,
   signNote,
-  skeyOf,
-  remembering,
+  formatSkey,
+  memoizeNoteCrypto,
   verifyNote,
-  vkeyOf,
-  withSignatureLines,
+  formatVkey,
+  appendSignatureLines,
   type VerifierKey,
 } from "../../../core/ledger/note.ts";
-import { parseTlogProof, tlogProofText, verifyTlogProof } from "../../../core/ledger/tlog-proof.ts";
+import { parseTlogProof, formatTlogProof, verifyTlogProof } from "../../../core/ledger/tlog-proof.ts";
 import { noteCrypto, openNoteSigner } from "../../../storage/note-keys.ts";
-import { flippedTexts } from "../../support/flipped.ts";
-import { secretOf } from "../../support/note-keys.ts";
+import { generateFlippedTexts } from "../../support/flipped-texts.ts";
+import { createSecret } from "../../support/note-keys.ts";
 import vectors from "../../vectors/ledger.json" with { type: "json" };
 
 const { log, entries } = vectors.audit;
 const origin = "svc.example/audit/0";
 const logKey = parseVkey(sha256, log.vkey) as VerifierKey;
 const witnessKey = parseVkey(sha256, log.witness_vkey) as VerifierKey;
-const logSigner = await openNoteSigner(await secretOf(origin, 7));
-const witnessSigner = await openNoteSigner(await secretOf("witness.example/w1", 9, keyKinds.witness));
+const logSigner = await openNoteSigner(await createSecret(origin, 7));
+const witnessSigner = await openNoteSigner(await createSecret("witness.example/w1", 9, keyKinds.witness));
 const trust = { origin, keys: [logKey] };
 const cosigned = log.cosigned_checkpoint;
-const entryOf = (at: number): Uint8Array => bytesOfHex(entries[at]?.hash ?? "") as Uint8Array;
+const entryOf = (at: number): Uint8Array => fromHex(entries[at]?.hash ?? "") as Uint8Array;
 const roots = new Uint8Array(32).fill(5);
 
 /** The text with its one signature line replaced. */
@@ -41,30 +41,30 @@ const goodLine = /\u2014.*\n$/.exec(log.checkpoint)?.[0] ?? "";
 
 describe("keys", () => {
   test("of the vectors are read, written back and derived from their seeds", () => {
-    expect(vkeyOf(logKey)).toBe(log.vkey);
-    expect(vkeyOf(witnessKey)).toBe(log.witness_vkey);
-    expect(vkeyOf(logSigner.key)).toBe(log.vkey);
-    expect(vkeyOf(witnessSigner.key)).toBe(log.witness_vkey);
+    expect(formatVkey(logKey)).toBe(log.vkey);
+    expect(formatVkey(witnessKey)).toBe(log.witness_vkey);
+    expect(formatVkey(logSigner.key)).toBe(log.vkey);
+    expect(formatVkey(witnessSigner.key)).toBe(log.witness_vkey);
   });
 
   test("have secrets in the form that Go's note package reads", async () => {
-    const secret = await secretOf(origin, 7);
-    expect(secret).toBe(`PRIVATE+KEY+${origin}+b174e7f3+${base64Of(concatBytes(new Uint8Array([1]), new Uint8Array(32).fill(7)))}`);
+    const secret = await createSecret(origin, 7);
+    expect(secret).toBe(`PRIVATE+KEY+${origin}+b174e7f3+${toBase64(concatBytes(new Uint8Array([1]), new Uint8Array(32).fill(7)))}`);
     const parsed = parseSkey(secret);
-    expect(parsed && skeyOf(parsed)).toBe(secret);
-    expect(parsed && hexOf(parsed.seed)).toBe(log.seed_hex);
+    expect(parsed && formatSkey(parsed)).toBe(secret);
+    expect(parsed && toHex(parsed.seed)).toBe(log.seed_hex);
   });
 
   test("whose id is not the one of their bytes are refused", async () => {
     expect(parseVkey(sha256, log.vkey.replace("b174e7f3", "b174e7f4"))).toBeNull();
-    const secret = (await secretOf(origin, 7)).replace("b174e7f3", "b174e7f4");
+    const secret = (await createSecret(origin, 7)).replace("b174e7f3", "b174e7f4");
     await expect(openNoteSigner(secret)).rejects.toThrow("the key id is not that of the key");
     await expect(openNoteSigner("PRIVATE+KEY+x")).rejects.toThrow("not a note-format secret");
   });
 
   test("changed in any one place are refused", () => {
     let misses = 0;
-    for (const changed of flippedTexts(log.vkey)) if (changed !== null && parseVkey(sha256, changed) !== null) misses += 1;
+    for (const changed of generateFlippedTexts(log.vkey)) if (changed !== null && parseVkey(sha256, changed) !== null) misses += 1;
     expect(misses).toBe(0);
   });
 
@@ -82,7 +82,7 @@ describe("crypto that remembers", () => {
   test("asks for each node of a tree, and for each signature, once, and for another text, key or signature again", async () => {
     const asked: string[] = [];
     let hashed = 0;
-    const once = remembering({
+    const once = memoizeNoteCrypto({
       sha256: (bytes) => {
         hashed += 1;
         return sha256(bytes);
@@ -92,17 +92,17 @@ describe("crypto that remembers", () => {
         return signature[0] === 1;
       },
     });
-    const [key, text, good, bad] = [new Uint8Array([7]), utf8("text"), new Uint8Array([1]), new Uint8Array([0])];
+    const [key, text, good, bad] = [new Uint8Array([7]), encodeUtf8("text"), new Uint8Array([1]), new Uint8Array([0])];
     for (let round = 0; round < 3; round += 1) {
       expect(await once.verifyEd25519(key, text, good)).toBe(true);
       expect(await once.verifyEd25519(key, text, bad)).toBe(false);
-      expect(await once.verifyEd25519(key, utf8("other"), good)).toBe(true);
+      expect(await once.verifyEd25519(key, encodeUtf8("other"), good)).toBe(true);
       expect(await once.verifyEd25519(new Uint8Array([8]), text, good)).toBe(true);
     }
     expect(asked).toHaveLength(4);
     const hashedForSignatures = hashed;
     for (let round = 0; round < 3; round += 1) {
-      for (const one of ["a", "b", "c"]) expect(hexOf(once.sha256(utf8(one.repeat(65))))).toBe(hexOf(sha256(one.repeat(65))));
+      for (const one of ["a", "b", "c"]) expect(toHex(once.sha256(encodeUtf8(one.repeat(65))))).toBe(toHex(sha256(one.repeat(65))));
     }
     expect(hashed - hashedForSignatures).toBe(3);
   });
@@ -112,15 +112,15 @@ describe("a signed checkpoint", () => {
   test("is signed to the bytes of the vector", async () => {
     const parsed = parseCheckpoint(log.checkpoint);
     expect(parsed).toMatchObject({ origin, size: 3n });
-    expect(parsed && (await signNote(checkpointText(parsed), [logSigner]))).toBe(log.checkpoint);
+    expect(parsed && (await signNote(formatCheckpoint(parsed), [logSigner]))).toBe(log.checkpoint);
   });
 
   test("is cosigned to the bytes of the vector", async () => {
     const text = log.checkpoint.slice(0, log.checkpoint.indexOf("\n\n") + 1);
-    const line = await cosignatureLine(text, witnessSigner, 1_772_600_000n);
+    const line = await createCosignatureLine(text, witnessSigner, 1_772_600_000n);
     const verdict = await verifyCheckpoint(noteCrypto, cosigned, { ...trust, witnesses: [witnessKey] });
     expect(verdict.ok && verdict.cosignatures.map(({ time }) => time)).toEqual([1_772_600_000n]);
-    expect(withSignatureLines(log.checkpoint, [line])).toBe(cosigned);
+    expect(appendSignatureLines(log.checkpoint, [line])).toBe(cosigned);
   });
 
   test("verifies by its log's key, with and without the witness's", async () => {
@@ -137,11 +137,11 @@ describe("a signed checkpoint", () => {
   });
 
   test("may carry lines by unknown keys, which say nothing (T4)", async () => {
-    const stranger = await openNoteSigner(await secretOf("stranger.example/x", 3));
-    const sameName = await openNoteSigner(await secretOf(origin, 4));
+    const stranger = await openNoteSigner(await createSecret("stranger.example/x", 3));
+    const sameName = await openNoteSigner(await createSecret(origin, 4));
     for (const other of [stranger, sameName]) {
       const line = (await signNote("other text\n", [other])).split("\n\n")[1] ?? "";
-      expect(await verifyCheckpoint(noteCrypto, withSignatureLines(log.checkpoint, [line]), trust)).toMatchObject({ ok: true });
+      expect(await verifyCheckpoint(noteCrypto, appendSignatureLines(log.checkpoint, [line]), trust)).toMatchObject({ ok: true });
       expect(await verifyCheckpoint(noteCrypto, withLine(line), trust)).toEqual({ ok: false, fault: "no_known_signature" });
     }
   });
@@ -151,14 +151,14 @@ describe("a signed checkpoint", () => {
     for (const note of [withLine(badLine), log.checkpoint + badLine, withLine(badLine) + goodLine]) {
       expect(await verifyCheckpoint(noteCrypto, note, trust)).toEqual({ ok: false, fault: "bad_signature" });
     }
-    const badWitness = await cosignatureLine("other text\n", witnessSigner, 1n);
+    const badWitness = await createCosignatureLine("other text\n", witnessSigner, 1n);
     const both = { ...trust, witnesses: [witnessKey] };
     expect(await verifyCheckpoint(noteCrypto, log.checkpoint + badWitness, both)).toEqual({ ok: false, fault: "bad_signature" });
     expect(await verifyCheckpoint(noteCrypto, log.checkpoint + badWitness, trust)).toMatchObject({ ok: true });
   });
 
   test("of another origin under the same key is refused", async () => {
-    const text = checkpointText({ origin: "svc.example/audit/1", size: 3n, root: roots });
+    const text = formatCheckpoint({ origin: "svc.example/audit/1", size: 3n, root: roots });
     const note = await signNote(text, [logSigner]);
     expect(await verifyCheckpoint(noteCrypto, note, trust)).toEqual({ ok: false, fault: "origin_mismatch" });
   });
@@ -166,16 +166,16 @@ describe("a signed checkpoint", () => {
   test("changed in any one place is refused", async () => {
     let tried = 0;
     let misses = 0;
-    for (const changed of flippedTexts(log.checkpoint)) {
+    for (const changed of generateFlippedTexts(log.checkpoint)) {
       tried += 1;
       if (changed !== null && (await verifyCheckpoint(noteCrypto, changed, trust)).ok) misses += 1;
     }
     expect(misses).toBe(0);
-    expect(tried).toBe(utf8(log.checkpoint).length * 3);
+    expect(tried).toBe(encodeUtf8(log.checkpoint).length * 3);
   });
 
   test("changed in any place of its cosignature is refused or has lost it", async () => {
-    for (const changed of flippedTexts(cosigned)) {
+    for (const changed of generateFlippedTexts(cosigned)) {
       if (changed === null) continue;
       const verdict = await verifyCheckpoint(noteCrypto, changed, { ...trust, witnesses: [witnessKey] });
       expect(verdict.ok && verdict.cosignatures.length > 0).toBe(false);
@@ -226,25 +226,25 @@ describe("a signed checkpoint", () => {
   });
 
   test.each([
-    ["four lines", `${origin}\n3\n${base64Of(roots)}\nextension\n`],
+    ["four lines", `${origin}\n3\n${toBase64(roots)}\nextension\n`],
     ["two lines", `${origin}\n3\n`],
-    ["a leading zero", `${origin}\n03\n${base64Of(roots)}\n`],
-    ["a size of 2^63", `${origin}\n9223372036854775808\n${base64Of(roots)}\n`],
-    ["a short root", `${origin}\n3\n${base64Of(roots.subarray(1))}\n`],
-    ["a hex root", `${origin}\n3\n${hexOf(roots)}\n`],
-    ["no origin", `\n3\n${base64Of(roots)}\n`],
+    ["a leading zero", `${origin}\n03\n${toBase64(roots)}\n`],
+    ["a size of 2^63", `${origin}\n9223372036854775808\n${toBase64(roots)}\n`],
+    ["a short root", `${origin}\n3\n${toBase64(roots.subarray(1))}\n`],
+    ["a hex root", `${origin}\n3\n${toHex(roots)}\n`],
+    ["no origin", `\n3\n${toBase64(roots)}\n`],
   ])("has exactly its three lines, not %s", (_, text) => {
     expect(parseCheckpointText(text)).toBeNull();
   });
 
   test.each(["ledger.example", "ledger.example/", "/ledger", "a b/c", "a+b/c", "", "a//b"])("is not by a log of ours called %j", (name) => {
-    expect(isOrigin(name)).toBe(false);
-    expect(() => checkpointText({ origin: name, size: 0n, root: roots })).toThrow(TypeError);
+    expect(isTlogOrigin(name)).toBe(false);
+    expect(() => formatCheckpoint({ origin: name, size: 0n, root: roots })).toThrow(TypeError);
   });
 
   test("is not signed by a key of the other kind", async () => {
     await expect(signNote("text\n", [witnessSigner])).rejects.toThrow(TypeError);
-    await expect(cosignatureLine("text\n", logSigner, 1n)).rejects.toThrow(TypeError);
+    await expect(createCosignatureLine("text\n", logSigner, 1n)).rejects.toThrow(TypeError);
   });
 });
 
@@ -254,7 +254,7 @@ describe("a tlog-proof", () => {
   test("is the vector, byte for byte", () => {
     const parsed = parseTlogProof(text);
     expect(parsed?.index).toBe(1n);
-    expect(parsed && tlogProofText(parsed)).toBe(text);
+    expect(parsed && formatTlogProof(parsed)).toBe(text);
   });
 
   test("shows its entry and no other", async () => {
@@ -268,8 +268,8 @@ describe("a tlog-proof", () => {
 
   test("may carry extra data in front", async () => {
     const parsed = parseTlogProof(text);
-    const extra = parsed && tlogProofText({ ...parsed, extra: utf8("context") });
-    expect(extra?.split("\n")[1]).toBe(`extra ${base64Of(utf8("context"))}`);
+    const extra = parsed && formatTlogProof({ ...parsed, extra: encodeUtf8("context") });
+    expect(extra?.split("\n")[1]).toBe(`extra ${toBase64(encodeUtf8("context"))}`);
     expect(extra && (await verifyTlogProof(noteCrypto, extra, entryOf(1), trust)).ok).toBe(true);
     expect(parseTlogProof((extra ?? "").replace(/extra .*\n/, "extra \n"))).toBeNull();
     expect(parseTlogProof((extra ?? "").replace(/extra .*\n/, "extra Y29udGV4dB==\n"))).toBeNull();
@@ -278,12 +278,12 @@ describe("a tlog-proof", () => {
   test("changed in any one place is refused", async () => {
     let tried = 0;
     let misses = 0;
-    for (const changed of flippedTexts(text)) {
+    for (const changed of generateFlippedTexts(text)) {
       tried += 1;
       if (changed !== null && (await verifyTlogProof(noteCrypto, changed, entryOf(1), trust)).ok) misses += 1;
     }
     expect(misses).toBe(0);
-    expect(tried).toBe(utf8(text).length * 3);
+    expect(tried).toBe(encodeUtf8(text).length * 3);
   });
 
   test.each([

@@ -1,52 +1,52 @@
 // Receipts: what makes one good, and the name of every defect in the fixed order of the checks.
 import { describe, expect, test } from "vitest";
-import { base64Of, hexOf, utf8 } from "../../../core/bytes.ts";
+import { toBase64, toHex, encodeUtf8 } from "../../../core/bytes.ts";
 import { sha256 } from "../../../core/hash.ts";
-import { checkpointText } from "../../../core/ledger/checkpoint.ts";
-import { leafHash, type TreeHead } from "../../../core/ledger/merkle.ts";
-import { signNote, vkeyOf, type NoteSigner } from "../../../core/ledger/note.ts";
+import { formatCheckpoint } from "../../../core/ledger/checkpoint.ts";
+import { hashLeaf, type TreeHead } from "../../../core/ledger/merkle.ts";
+import { signNote, formatVkey, type NoteSigner } from "../../../core/ledger/note.ts";
 import {
   parseReceipt,
-  receiptProofText,
-  receiptText,
-  rememberingCheckpoints,
+  formatReceiptProof,
+  formatReceipt,
+  memoizeCheckpointVerifier,
   verifyReceipt,
   type Receipt,
   type ReceiptContext,
 } from "../../../core/ledger/receipt.ts";
 import {
-  consistencyProofFromTiles,
-  inclusionProofFromTiles,
-  rootFromTiles,
-  tilesAfterAppend,
-  type ReadTile,
+  buildConsistencyProofFromTiles,
+  buildInclusionProofFromTiles,
+  computeRootFromTiles,
+  computeTilesAfterAppend,
+  type TileReader,
 } from "../../../core/ledger/tiles.ts";
-import { parseTlogProof, tlogProofText, type TlogProof } from "../../../core/ledger/tlog-proof.ts";
+import { parseTlogProof, formatTlogProof, type TlogProof } from "../../../core/ledger/tlog-proof.ts";
 import { noteCrypto, openNoteSigner } from "../../../storage/note-keys.ts";
-import { flippedTexts } from "../../support/flipped.ts";
-import { secretOf } from "../../support/note-keys.ts";
+import { generateFlippedTexts } from "../../support/flipped-texts.ts";
+import { createSecret } from "../../support/note-keys.ts";
 import vectors from "../../vectors/ledger.json" with { type: "json" };
 
 const origin = "ledger.example/ledger/2026h2";
-const signer = await openNoteSigner(await secretOf(origin, 21));
-const stranger = await openNoteSigner(await secretOf(origin, 22));
-const trusted = { origin, vkey: vkeyOf(signer.key), validFrom: "2026-01-01T00:00:00.000Z" };
+const signer = await openNoteSigner(await createSecret(origin, 21));
+const stranger = await openNoteSigner(await createSecret(origin, 22));
+const trusted = { origin, vkey: formatVkey(signer.key), validFrom: "2026-01-01T00:00:00.000Z" };
 const trust = [trusted];
 
-const issued = utf8(vectors.anchor[0]?.statement ?? "");
-const revoked = utf8(vectors.anchor[1]?.statement ?? "");
-const statements = [issued, ...Array.from({ length: 9 }, (_, at) => utf8(`statement ${at}`)), revoked];
+const issued = encodeUtf8(vectors.anchor[0]?.statement ?? "");
+const revoked = encodeUtf8(vectors.anchor[1]?.statement ?? "");
+const statements = [issued, ...Array.from({ length: 9 }, (_, at) => encodeUtf8(`statement ${at}`)), revoked];
 
-const treeOf = (entries: readonly Uint8Array[]): { read: ReadTile; head: (size: number) => TreeHead } => {
-  const tiles = tilesAfterAppend(
+const treeOf = (entries: readonly Uint8Array[]): { read: TileReader; head: (size: number) => TreeHead } => {
+  const tiles = computeTilesAfterAppend(
     sha256,
     0n,
-    entries.map((entry) => leafHash(sha256, entry)),
+    entries.map((entry) => hashLeaf(sha256, entry)),
     () => new Uint8Array(0),
   );
-  const read: ReadTile = (level, n, width) =>
+  const read: TileReader = (level, n, width) =>
     tiles.find((tile) => tile.level === level && tile.n === n)?.data.subarray(0, width * 32) ?? new Uint8Array(0);
-  return { read, head: (size) => ({ size: BigInt(size), root: rootFromTiles(sha256, BigInt(size), read) }) };
+  return { read, head: (size) => ({ size: BigInt(size), root: computeRootFromTiles(sha256, BigInt(size), read) }) };
 };
 const tree = treeOf(statements);
 
@@ -58,13 +58,13 @@ const receiptFor = async (index: number, size = statements.length, by: NoteSigne
     ledger: `tlog:${name}`,
     kind: "tlog",
     tx_ref: `${name}#${index}`,
-    entry_hash: hexOf(sha256(statement)),
+    entry_hash: toHex(sha256(statement)),
     leaf_index: String(index),
-    leaf_hash: base64Of(leafHash(sha256, statement)),
-    inclusion_proof: inclusionProofFromTiles(sha256, BigInt(index), head.size, tree.read).map(base64Of),
-    signed_root: await signNote(checkpointText({ origin: name, ...head }), [by]),
+    leaf_hash: toBase64(hashLeaf(sha256, statement)),
+    inclusion_proof: buildInclusionProofFromTiles(sha256, BigInt(index), head.size, tree.read).map(toBase64),
+    signed_root: await signNote(formatCheckpoint({ origin: name, ...head }), [by]),
     tree_size: String(size),
-    root_hash: base64Of(head.root),
+    root_hash: toBase64(head.root),
     submitted_at: "2026-03-04T05:06:09.000Z",
     verified_at: "2026-03-04T05:06:09.412Z",
   };
@@ -72,42 +72,42 @@ const receiptFor = async (index: number, size = statements.length, by: NoteSigne
 const good = await receiptFor(0);
 const notACheckpoint = await signNote("hello\n", [signer]);
 
-const verdictOf = async (receipt: Receipt, statement = issued, context: ReceiptContext = { trust }): Promise<string> => {
+const verdictOf = async (receipt: Receipt, statement = issued, context: ReceiptContext = { trustedKeys: trust }): Promise<string> => {
   const verdict = await verifyReceipt(noteCrypto, receipt, statement, context);
   return verdict.ok ? "ok" : verdict.fault;
 };
 
 describe("the proof of a receipt as text", () => {
   test("is what the proof's own hashes print, and nothing where a hash or the index is none", () => {
-    const text = receiptProofText(good) ?? "";
+    const text = formatReceiptProof(good) ?? "";
     const proof = parseTlogProof(text);
     expect(proof).not.toBeNull();
-    expect(tlogProofText(proof as TlogProof)).toBe(text);
-    expect([String(proof?.index), proof?.hashes.map(base64Of), proof?.checkpoint]).toEqual([
+    expect(formatTlogProof(proof as TlogProof)).toBe(text);
+    expect([String(proof?.index), proof?.hashes.map(toBase64), proof?.checkpoint]).toEqual([
       good.leaf_index,
       good.inclusion_proof,
       good.signed_root,
     ]);
     for (const hash of ["", "A".repeat(44), `${"A".repeat(42)}B=`, `${"A".repeat(40)}AAE`, good.root_hash.slice(1)])
-      expect(receiptProofText({ ...good, inclusion_proof: [hash, ...good.inclusion_proof.slice(1)] }), hash).toBeNull();
-    for (const index of ["", "-1", "01", "1e3"]) expect(receiptProofText({ ...good, leaf_index: index }), index).toBeNull();
+      expect(formatReceiptProof({ ...good, inclusion_proof: [hash, ...good.inclusion_proof.slice(1)] }), hash).toBeNull();
+    for (const index of ["", "-1", "01", "1e3"]) expect(formatReceiptProof({ ...good, leaf_index: index }), index).toBeNull();
   });
 });
 
 describe("a receipt", () => {
   test("that is whole verifies with the pinned key alone", async () => {
     expect(await verdictOf(good)).toBe("ok");
-    expect(parseReceipt(receiptText(good))).toEqual(good);
-    expect(hexOf(sha256(issued))).toBe(vectors.anchor[0]?.entry_hash);
+    expect(parseReceipt(formatReceipt(good))).toEqual(good);
+    expect(toHex(sha256(issued))).toBe(vectors.anchor[0]?.entry_hash);
     expect(good.leaf_hash).toBe(vectors.anchor[0]?.leaf_hash_b64);
   });
 
   test("changed in any one place is refused, but for the two times that only our clock vouches for (T1)", async () => {
-    const text = receiptText(good);
+    const text = formatReceipt(good);
     const times = /"(?:submitted_at|verified_at)":"([^"]+)"/g;
     const ownTimes = new Set([...text.matchAll(times)].flatMap((match) => [match[1]]));
     let refused = 0;
-    for (const changed of flippedTexts(text)) {
+    for (const changed of generateFlippedTexts(text)) {
       const receipt = changed === null ? null : parseReceipt(changed);
       if (receipt === null || (await verdictOf(receipt)) !== "ok") refused += 1;
       else {
@@ -116,7 +116,7 @@ describe("a receipt", () => {
       }
     }
     // 2 times of 24 characters: no other of the three changes of every byte may pass
-    expect(refused).toBeGreaterThanOrEqual((utf8(text).length - 2 * 24) * 3);
+    expect(refused).toBeGreaterThanOrEqual((encodeUtf8(text).length - 2 * 24) * 3);
   });
 
   test("of another statement is refused, also when the two are swapped whole (T2)", async () => {
@@ -130,7 +130,7 @@ describe("a receipt", () => {
 
   test.each<[string, Partial<Receipt>, string]>([
     ["an index written twice as long", { leaf_index: "00" }, "receipt_malformed"],
-    ["an upper-case leaf hash", { leaf_hash: hexOf(sha256(issued)).toUpperCase() }, "receipt_malformed"],
+    ["an upper-case leaf hash", { leaf_hash: toHex(sha256(issued)).toUpperCase() }, "receipt_malformed"],
     ["a proof hash with spare bits", { inclusion_proof: [...good.inclusion_proof.slice(1), `${"A".repeat(42)}B=`] }, "receipt_malformed"],
     ["a time without milliseconds", { verified_at: "2026-03-04T05:06:09Z" }, "receipt_malformed"],
     ["a verification before the submission", { verified_at: "2026-03-04T05:06:08.000Z" }, "receipt_malformed"],
@@ -146,29 +146,29 @@ describe("a receipt", () => {
     ["a proof one hash short", { inclusion_proof: good.inclusion_proof.slice(1) }, "proof_length"],
     ["a proof one hash long", { inclusion_proof: [...good.inclusion_proof, good.root_hash] }, "proof_length"],
     ["a neighbour's index", { leaf_index: "1", tx_ref: `${origin}#1` }, "root_mismatch"],
-    ["a leaf of its own", { leaf_body: base64Of(issued) }, "leaf_mismatch"],
+    ["a leaf of its own", { leaf_body: toBase64(issued) }, "leaf_mismatch"],
   ])("with %s is refused", async (_, change, fault) => {
     expect(await verdictOf({ ...good, ...change })).toBe(fault);
   });
 
   test("signed by a key that is not pinned is refused (L4)", async () => {
     expect(await verdictOf(await receiptFor(0, 11, stranger))).toBe("no_known_signature");
-    expect(await verdictOf(good, issued, { trust: [] })).toBe("no_known_signature");
+    expect(await verdictOf(good, issued, { trustedKeys: [] })).toBe("no_known_signature");
   });
 
   test("signed by a key outside its time is refused (L4)", async () => {
-    const until = (validTo: string): ReceiptContext => ({ trust: [{ ...trusted, validTo }] });
+    const until = (validTo: string): ReceiptContext => ({ trustedKeys: [{ ...trusted, validTo }] });
     expect(await verdictOf(good, issued, until("2026-03-04T05:06:09.413Z"))).toBe("ok");
     expect(await verdictOf(good, issued, until("2026-03-04T05:06:09.412Z"))).toBe("no_known_signature");
     const later = { ...trusted, validFrom: "2026-03-05T00:00:00.000Z" };
-    expect(await verdictOf(good, issued, { trust: [later] })).toBe("no_known_signature");
-    expect(await verdictOf(good, issued, { trust: [later, { ...trusted, validTo: "2026-04-01T00:00:00.000Z" }] })).toBe("ok");
+    expect(await verdictOf(good, issued, { trustedKeys: [later] })).toBe("no_known_signature");
+    expect(await verdictOf(good, issued, { trustedKeys: [later, { ...trusted, validTo: "2026-04-01T00:00:00.000Z" }] })).toBe("ok");
   });
 
   test("of another log under the same key is refused (L4)", async () => {
     expect(await verdictOf(await receiptFor(0, 11, signer, "ledger.example/ledger/2027h1"))).toBe("origin_mismatch");
     const elsewhere = [{ ...trusted, origin: "ledger.example/ledger/2027h1" }];
-    expect(await verdictOf(good, issued, { trust: elsewhere })).toBe("origin_mismatch");
+    expect(await verdictOf(good, issued, { trustedKeys: elsewhere })).toBe("origin_mismatch");
   });
 
   test("with a bad signature by the pinned key is refused even next to a good one (T4)", async () => {
@@ -180,45 +180,45 @@ describe("a receipt", () => {
 
   test("is measured against the last tree seen: a continuation passes, another history is a fork", async () => {
     const seen = (size: number): ReceiptContext => ({
-      trust,
-      lastSeen: { head: tree.head(size), proof: consistencyProofFromTiles(sha256, BigInt(size), 11n, tree.read) },
+      trustedKeys: trust,
+      lastVerifiedTree: { head: tree.head(size), proof: buildConsistencyProofFromTiles(sha256, BigInt(size), 11n, tree.read) },
     });
     expect(await verdictOf(good, issued, seen(7))).toBe("ok");
     expect(await verdictOf(good, issued, seen(11))).toBe("ok");
-    const other = treeOf(statements.map((_, at) => utf8(`another history ${at}`)));
+    const other = treeOf(statements.map((_, at) => encodeUtf8(`another history ${at}`)));
     const forked = { head: other.head(11), proof: [] };
-    expect(await verdictOf(good, issued, { trust, lastSeen: forked })).toBe("fork");
-    const older = { head: other.head(7), proof: consistencyProofFromTiles(sha256, 7n, 11n, tree.read) };
-    expect(await verdictOf(good, issued, { trust, lastSeen: older })).toBe("fork");
+    expect(await verdictOf(good, issued, { trustedKeys: trust, lastVerifiedTree: forked })).toBe("fork");
+    const older = { head: other.head(7), proof: buildConsistencyProofFromTiles(sha256, 7n, 11n, tree.read) };
+    expect(await verdictOf(good, issued, { trustedKeys: trust, lastVerifiedTree: older })).toBe("fork");
     // A late answer about a smaller tree is no fork as long as the larger one continues it.
     const late = await receiptFor(0, 5);
-    const proof = consistencyProofFromTiles(sha256, 5n, 11n, tree.read);
-    expect(await verdictOf(late, issued, { trust, lastSeen: { head: tree.head(11), proof } })).toBe("ok");
-    expect(await verdictOf(late, issued, { trust, lastSeen: { head: other.head(11), proof } })).toBe("fork");
+    const proof = buildConsistencyProofFromTiles(sha256, 5n, 11n, tree.read);
+    expect(await verdictOf(late, issued, { trustedKeys: trust, lastVerifiedTree: { head: tree.head(11), proof } })).toBe("ok");
+    expect(await verdictOf(late, issued, { trustedKeys: trust, lastVerifiedTree: { head: other.head(11), proof } })).toBe("fork");
   });
 
   test("of a ledger that wraps statements needs its leaf bound to the statement", async () => {
-    const body = utf8(`{"wrapped":"${hexOf(sha256(issued))}"}`);
-    const wrapped = treeOf([body, utf8("else")]);
+    const body = encodeUtf8(`{"wrapped":"${toHex(sha256(issued))}"}`);
+    const wrapped = treeOf([body, encodeUtf8("else")]);
     const head = wrapped.head(2);
     const receipt: Receipt = {
       ...good,
       ledger: `rekor2:${origin}`,
       kind: "rekor2",
-      leaf_hash: base64Of(leafHash(sha256, body)),
-      leaf_body: base64Of(body),
-      inclusion_proof: inclusionProofFromTiles(sha256, 0n, 2n, wrapped.read).map(base64Of),
-      signed_root: await signNote(checkpointText({ origin, ...head }), [signer]),
+      leaf_hash: toBase64(hashLeaf(sha256, body)),
+      leaf_body: toBase64(body),
+      inclusion_proof: buildInclusionProofFromTiles(sha256, 0n, 2n, wrapped.read).map(toBase64),
+      signed_root: await signNote(formatCheckpoint({ origin, ...head }), [signer]),
       tree_size: "2",
-      root_hash: base64Of(head.root),
+      root_hash: toBase64(head.root),
     };
-    const bindsLeaf: ReceiptContext["bindsLeaf"] = async (leafBody, statement) =>
-      hexOf(leafBody) === hexOf(utf8(`{"wrapped":"${hexOf(sha256(statement))}"}`));
-    expect(await verdictOf(receipt, issued, { trust, bindsLeaf })).toBe("ok");
-    expect(await verdictOf(receipt, issued, { trust })).toBe("leaf_mismatch");
-    expect(await verdictOf(receipt, issued, { trust, bindsLeaf: async () => false })).toBe("leaf_mismatch");
+    const bindsLeaf: ReceiptContext["isLeafBoundToStatement"] = async (leafBody, statement) =>
+      toHex(leafBody) === toHex(encodeUtf8(`{"wrapped":"${toHex(sha256(statement))}"}`));
+    expect(await verdictOf(receipt, issued, { trustedKeys: trust, isLeafBoundToStatement: bindsLeaf })).toBe("ok");
+    expect(await verdictOf(receipt, issued, { trustedKeys: trust })).toBe("leaf_mismatch");
+    expect(await verdictOf(receipt, issued, { trustedKeys: trust, isLeafBoundToStatement: async () => false })).toBe("leaf_mismatch");
     const { leaf_body: _, ...bare } = receipt;
-    expect(await verdictOf(bare, issued, { trust, bindsLeaf })).toBe("leaf_mismatch");
+    expect(await verdictOf(bare, issued, { trustedKeys: trust, isLeafBoundToStatement: bindsLeaf })).toBe("leaf_mismatch");
   });
 
   test.each([
@@ -233,7 +233,7 @@ describe("a receipt", () => {
     ["a byte order mark", (text: string) => `\ufeff${text}`],
     ["a line break at its end", (text: string) => `${text}\n`],
   ])("spelt with %s is none", (_, change) => {
-    const text = receiptText(good);
+    const text = formatReceipt(good);
     expect(change(text)).not.toBe(text);
     expect(parseReceipt(change(text))).toBeNull();
   });
@@ -248,8 +248,8 @@ test("a checkpoint that is remembered is read once, and anew for other keys", as
       return noteCrypto.verifyEd25519(...signed);
     },
   };
-  const read = rememberingCheckpoints(counting);
-  const others = [{ ...trusted, vkey: vkeyOf(stranger.key) }];
+  const read = memoizeCheckpointVerifier(counting);
+  const others = [{ ...trusted, vkey: formatVkey(stranger.key) }];
   for (let times = 0; times < 3; times += 1) {
     expect(await read(good.signed_root, trust)).toMatchObject({ ok: true });
     expect(await read(good.signed_root, others)).toEqual({ ok: false, fault: "no_known_signature" });

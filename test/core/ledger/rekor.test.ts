@@ -2,35 +2,35 @@
 // breaks down or lies.
 import { createHash, generateKeyPairSync, verify } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { base64Of, bytesOfBase64, hexOf, utf8 } from "../../../core/bytes.ts";
-import type { LedgerAdapter, Outcome, SeenTree, Submission } from "../../../core/ledger/adapter.ts";
-import { inclusionFault } from "../../../core/ledger/tlog-proof.ts";
-import { leafHash } from "../../../core/ledger/merkle.ts";
-import { remembering } from "../../../core/ledger/note.ts";
-import { parseReceipt, receiptText, verifyReceipt, type Receipt, type TrustedLogKey } from "../../../core/ledger/receipt.ts";
+import { toBase64, fromBase64, toHex, encodeUtf8 } from "../../../core/bytes.ts";
+import type { LedgerAdapter, SubmissionOutcome, VerifiedTree, LedgerSubmission } from "../../../core/ledger/adapter.ts";
+import { findInclusionFault } from "../../../core/ledger/tlog-proof.ts";
+import { hashLeaf } from "../../../core/ledger/merkle.ts";
+import { memoizeNoteCrypto } from "../../../core/ledger/note.ts";
+import { parseReceipt, formatReceipt, verifyReceipt, type Receipt, type TrustedLogKey } from "../../../core/ledger/receipt.ts";
 import {
-  bindsRekorLeaf,
-  parseAnchorSecret,
-  parseRekorAnswer,
+  createRekorLeafCheck,
+  parseAnchorPrivateKey,
+  parseRekorResponse,
   parseRekorLeaf,
   parseRekorRequest,
-  rekorLeafText,
-  rekorRequestText,
+  formatRekorLeaf,
+  formatRekorRequest,
   type RekorCrypto,
 } from "../../../core/ledger/rekor.ts";
-import { verifyRekorCheckpoint, verifyRekorReceipt, vkeyOfSpki } from "../../../core/ledger/rekor-receipt.ts";
+import { verifyRekorCheckpoint, verifyRekorReceipt, vkeyFromSpki } from "../../../core/ledger/rekor-receipt.ts";
 import { isSignedBy } from "../../../core/ledger/spki.ts";
 import { noteCrypto } from "../../../storage/note-keys.ts";
-import { openAnchorKey, rekorAdapter, rekorCrypto, type RekorLedger } from "../../../workers/adapters/ledger-rekor2.ts";
+import { openAnchorKey, createRekorAdapter, createRekorCrypto, type RekorLedger } from "../../../workers/adapters/ledger-rekor2.ts";
 import { FakeRekor, type FakeRekorMode } from "../../support/fake-rekor.ts";
-import { flippedTexts } from "../../support/flipped.ts";
-import { rememberingSubtle } from "../../support/remembering-subtle.ts";
+import { generateFlippedTexts } from "../../support/flipped-texts.ts";
+import { createCachingSubtle } from "../../support/caching-subtle.ts";
 import ledgerVectors from "../../vectors/ledger.json" with { type: "json" };
 import vectors from "../../vectors/rekor.json" with { type: "json" };
 
-const base64 = (text: string): Uint8Array<ArrayBuffer> => bytesOfBase64(text) ?? new Uint8Array(0);
+const base64 = (text: string): Uint8Array<ArrayBuffer> => fromBase64(text) ?? new Uint8Array(0);
 const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
-const crypto_ = rekorCrypto(noteCrypto);
+const crypto_ = createRekorCrypto(noteCrypto);
 
 const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const secret = pair.privateKey.export({ type: "pkcs8", format: "der" }).toString("base64");
@@ -43,12 +43,12 @@ describe("an anchor key", () => {
     const jwk = JSON.stringify(pair.privateKey.export({ format: "jwk" }));
     expect((await openAnchorKey(jwk)).publicKey).toBe(anchorKey.publicKey);
     expect(anchorKey.publicKey).toBe(pair.publicKey.export({ type: "spki", format: "der" }).toString("base64"));
-    expect(parseAnchorSecret(jwk)?.number).toEqual(parseAnchorSecret(secret)?.number);
+    expect(parseAnchorPrivateKey(jwk)?.number).toEqual(parseAnchorPrivateKey(secret)?.number);
   });
 
   test("signs as everybody else verifies", async () => {
     for (let at = 0; at < 20; at += 1) {
-      const message = utf8(`statement ${at}`);
+      const message = encodeUtf8(`statement ${at}`);
       expect(verify("sha256", message, pair.publicKey, await anchorKey.sign(message))).toBe(true);
     }
   });
@@ -64,7 +64,7 @@ describe("an anchor key", () => {
     ["that is just 32 bytes", Buffer.alloc(32, 7).toString("base64")],
     ["that is nothing", ""],
   ])("%s is refused", async (_, text) => {
-    expect(parseAnchorSecret(text)).toBeNull();
+    expect(parseAnchorPrivateKey(text)).toBeNull();
     await expect(openAnchorKey(text)).rejects.toThrow("anchor key");
   });
 });
@@ -74,57 +74,57 @@ describe("an entry", () => {
 
   test("is asked for and logged in exactly these words", () => {
     const verifier = `{"keyDetails":"PKIX_ECDSA_P256_SHA_256","publicKey":{"rawBytes":"${entry.publicKey}"}}`;
-    expect(rekorRequestText(entry)).toBe(
+    expect(formatRekorRequest(entry)).toBe(
       `{"hashedRekordRequestV002":{"digest":"${entry.digest}","signature":{"content":"MEUC","verifier":${verifier}}}}`,
     );
-    expect(rekorLeafText(entry)).toBe(
+    expect(formatRekorLeaf(entry)).toBe(
       `{"apiVersion":"0.0.2","kind":"hashedrekord","spec":{"hashedRekordV002":{"data":{"algorithm":"SHA2_256","digest":"${entry.digest}"},"signature":{"content":"MEUC","verifier":${verifier}}}}}`,
     );
   });
 
   test("has one spelling", () => {
-    expect(parseRekorRequest(rekorRequestText(entry))).toEqual(entry);
-    expect(parseRekorLeaf(utf8(rekorLeafText(entry)))).toEqual(entry);
-    expect(parseRekorRequest(` ${rekorRequestText(entry)}`)).toBeNull();
-    expect(parseRekorLeaf(utf8(rekorLeafText(entry).replace('"kind"', '"extra":1,"kind"')))).toBeNull();
-    expect(parseRekorLeaf(utf8(rekorLeafText(entry).replace("hashedRekordV002", "hashedRekordV0_0_2")))).toBeNull();
+    expect(parseRekorRequest(formatRekorRequest(entry))).toEqual(entry);
+    expect(parseRekorLeaf(encodeUtf8(formatRekorLeaf(entry)))).toEqual(entry);
+    expect(parseRekorRequest(` ${formatRekorRequest(entry)}`)).toBeNull();
+    expect(parseRekorLeaf(encodeUtf8(formatRekorLeaf(entry).replace('"kind"', '"extra":1,"kind"')))).toBeNull();
+    expect(parseRekorLeaf(encodeUtf8(formatRekorLeaf(entry).replace("hashedRekordV002", "hashedRekordV0_0_2")))).toBeNull();
   });
 
   test("is ours only with our signature of the statement, by a key of ours", async () => {
-    const signed = { ...entry, signature: base64Of(await anchorKey.sign(utf8(statement))) };
-    const binds = bindsRekorLeaf(crypto_, [anchorKey.publicKey]);
-    const leafOf = (change: object): Uint8Array => utf8(rekorLeafText({ ...signed, ...change }));
-    expect(await binds(leafOf({}), utf8(statement))).toBe(true);
-    expect(await binds(leafOf({}), utf8(`${statement} `))).toBe(false);
-    expect(await binds(leafOf({ digest: sha256("other").toString("base64") }), utf8(statement))).toBe(false);
-    expect(await binds(leafOf({ signature: base64Of(await anchorKey.sign(utf8("other"))) }), utf8(statement))).toBe(false);
-    expect(await bindsRekorLeaf(crypto_, [])(leafOf({}), utf8(statement))).toBe(false);
+    const signed = { ...entry, signature: toBase64(await anchorKey.sign(encodeUtf8(statement))) };
+    const binds = createRekorLeafCheck(crypto_, [anchorKey.publicKey]);
+    const leafOf = (change: object): Uint8Array => encodeUtf8(formatRekorLeaf({ ...signed, ...change }));
+    expect(await binds(leafOf({}), encodeUtf8(statement))).toBe(true);
+    expect(await binds(leafOf({}), encodeUtf8(`${statement} `))).toBe(false);
+    expect(await binds(leafOf({ digest: sha256("other").toString("base64") }), encodeUtf8(statement))).toBe(false);
+    expect(await binds(leafOf({ signature: toBase64(await anchorKey.sign(encodeUtf8("other"))) }), encodeUtf8(statement))).toBe(false);
+    expect(await createRekorLeafCheck(crypto_, [])(leafOf({}), encodeUtf8(statement))).toBe(false);
   });
 });
 
 describe("the public log", () => {
-  const answer = parseRekorAnswer(utf8(JSON.stringify(vectors.answer)));
+  const answer = parseRekorResponse(encodeUtf8(JSON.stringify(vectors.answer)));
   if (answer === null) throw new Error("not read");
-  const vkey = vkeyOfSpki(noteCrypto.sha256, vectors.origin, base64(vectors.spki)) ?? "";
+  const vkey = vkeyFromSpki(noteCrypto.sha256, vectors.origin, base64(vectors.spki)) ?? "";
   const trust = [{ origin: vectors.origin, vkey, validFrom: vectors.valid_from }];
 
   test("has the key id that its trust root publishes", () => {
-    expect(vkey.split("+")[1]).toBe(hexOf(base64(vectors.answer.logId.keyId).subarray(0, 4)));
+    expect(vkey.split("+")[1]).toBe(toHex(base64(vectors.answer.logId.keyId).subarray(0, 4)));
   });
 
   test("proves a real entry against its real key, and its leaf is spelt as ours are", async () => {
     const verdict = await verifyRekorCheckpoint(crypto_, answer.note, trust);
     if (!verdict.ok) throw new Error(verdict.fault);
     expect(verdict.checkpoint.size).toBe(412_115n);
-    const leaf = leafHash(noteCrypto.sha256, answer.leaf);
-    expect(inclusionFault(noteCrypto, { leaf, index: answer.index, hashes: answer.hashes }, verdict.checkpoint)).toBeNull();
+    const leaf = hashLeaf(noteCrypto.sha256, answer.leaf);
+    expect(findInclusionFault(noteCrypto, { leaf, index: answer.index, hashes: answer.hashes }, verdict.checkpoint)).toBeNull();
     expect(parseRekorLeaf(answer.leaf)).not.toBeNull();
-    expect(inclusionFault(noteCrypto, { leaf, index: answer.index - 1n, hashes: answer.hashes }, verdict.checkpoint)).not.toBeNull();
+    expect(findInclusionFault(noteCrypto, { leaf, index: answer.index - 1n, hashes: answer.hashes }, verdict.checkpoint)).not.toBeNull();
   });
 
   test("has another name for another key", async () => {
     const stranger = generateKeyPairSync("ed25519").publicKey.export({ type: "spki", format: "der" });
-    const strangersKey = vkeyOfSpki(noteCrypto.sha256, vectors.origin, stranger) ?? "";
+    const strangersKey = vkeyFromSpki(noteCrypto.sha256, vectors.origin, stranger) ?? "";
     const verdict = await verifyRekorCheckpoint(crypto_, answer.note, [{ ...trust[0]!, vkey: strangersKey }]);
     expect(verdict).toEqual({ ok: false, fault: "no_known_signature" });
   });
@@ -138,7 +138,7 @@ describe("the public log", () => {
     ["a short hash in its proof", { inclusionProof: { ...vectors.answer.inclusionProof, hashes: ["AAAA"] } }],
     ["a body that is not base64", { canonicalizedBody: "a=b" }],
   ])("is not understood with %s", (_, change) => {
-    expect(parseRekorAnswer(utf8(JSON.stringify({ ...vectors.answer, ...change })))).toBeNull();
+    expect(parseRekorResponse(encodeUtf8(JSON.stringify({ ...vectors.answer, ...change })))).toBeNull();
   });
 });
 
@@ -149,7 +149,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
 
   const send = (request: Request): Promise<Response> => fetch(request);
   const adapterWith = (change: Partial<RekorLedger> = {}): LedgerAdapter =>
-    rekorAdapter(
+    createRekorAdapter(
       { origin: rekor.origin, role: "primary", baseUrl: rekor.url, trust, retiredAnchorKeys: [], ...change },
       anchorKey,
       send,
@@ -159,31 +159,31 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
 
   beforeAll(async () => {
     rekor = await FakeRekor.start(kind);
-    trust = [{ origin: rekor.origin, vkey: vkeyOfSpki(noteCrypto.sha256, rekor.origin, rekor.spki) ?? "", validFrom: from }];
+    trust = [{ origin: rekor.origin, vkey: vkeyFromSpki(noteCrypto.sha256, rekor.origin, rekor.spki) ?? "", validFrom: from }];
     adapter = adapterWith();
   });
   afterAll(() => rekor.stop());
   beforeEach(() => rekor.reset(7));
 
   let count = 0;
-  const submission = async (by = adapter): Promise<Submission> => {
+  const submission = async (by = adapter): Promise<LedgerSubmission> => {
     count += 1;
     const text = `${statement.slice(0, -1)},"zz":"${count}"}`;
-    const fresh: Submission = { anchorId: `a${count}`, statement: text, entryHash: sha256(text).toString("hex"), prepared: null };
+    const fresh: LedgerSubmission = { anchorId: `a${count}`, statement: text, entryHash: sha256(text).toString("hex"), prepared: null };
     return { ...fresh, prepared: await by.prepare(fresh) };
   };
   const submit = async (
-    one: Submission,
-    lastSeen: SeenTree | null = null,
+    one: LedgerSubmission,
+    lastSeen: VerifiedTree | null = null,
     by = adapter,
     signal = new AbortController().signal,
-  ): Promise<Outcome> => (await by.submit([one], lastSeen, signal))[0] as Outcome;
-  const receiptOf = (outcome: Outcome): Receipt => {
+  ): Promise<SubmissionOutcome> => (await by.submit([one], lastSeen, signal))[0] as SubmissionOutcome;
+  const receiptOf = (outcome: SubmissionOutcome): Receipt => {
     if (!outcome.ok) throw new Error(JSON.stringify(outcome));
     return outcome.receipt;
   };
   const check = async (receipt: Receipt, text: string, crypto = crypto_): Promise<string> => {
-    const verdict = await verifyRekorReceipt(crypto, receipt, utf8(text), { logs: trust, anchorKeys: [anchorKey.publicKey] });
+    const verdict = await verifyRekorReceipt(crypto, receipt, encodeUtf8(text), { logs: trust, anchorKeys: [anchorKey.publicKey] });
     return verdict.ok ? "ok" : verdict.fault;
   };
 
@@ -199,20 +199,20 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
       entry_hash: one.entryHash,
     });
     expect(outcome).toMatchObject({ seen: { size: receipt.tree_size, root: receipt.root_hash, note: receipt.signed_root } });
-    expect(await check(parseReceipt(receiptText(receipt)) as Receipt, one.statement)).toBe("ok");
+    expect(await check(parseReceipt(formatReceipt(receipt)) as Receipt, one.statement)).toBe("ok");
   });
 
   test("gives receipts in which no byte can be changed, but for the two times that only our clock vouches for", async () => {
     const one = await submission();
     const receipt = receiptOf(await submit(one));
     const own = { submitted_at: receipt.submitted_at, verified_at: receipt.verified_at };
-    const subtle = rememberingSubtle();
+    const subtle = createCachingSubtle();
     const once: RekorCrypto = {
-      ...remembering(noteCrypto),
+      ...memoizeNoteCrypto(noteCrypto),
       verifyEcdsa: (spki, data, signature) => isSignedBy(subtle, spki, { hash: "SHA-256", signature, data }),
     };
     let accepted = 0;
-    for (const changed of flippedTexts(receiptText(receipt))) {
+    for (const changed of generateFlippedTexts(formatReceipt(receipt))) {
       const parsed = changed === null ? null : parseReceipt(changed);
       if (parsed === null || (await check(parsed, one.statement, once)) !== "ok") continue;
       accepted += 1;
@@ -228,7 +228,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     const signedAgain = parseRekorRequest(await adapter.prepare({ ...one, prepared: null }));
     if (signedAgain === null) throw new Error("not prepared");
     const changes: Partial<Receipt>[] = [
-      { leaf_body: base64Of(utf8(rekorLeafText(signedAgain))) },
+      { leaf_body: toBase64(encodeUtf8(formatRekorLeaf(signedAgain))) },
       {},
       { leaf_index: "01" },
       { leaf_hash: "AAAA" },
@@ -244,7 +244,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
       { inclusion_proof: receipt.inclusion_proof.slice(1) },
       { inclusion_proof: [...receipt.inclusion_proof.slice(1), receipt.leaf_hash] },
       { entry_hash: sha256("other").toString("hex") },
-      { leaf_body: base64Of(utf8("{}")) },
+      { leaf_body: toBase64(encodeUtf8("{}")) },
     ];
     const faults = new Set<string>();
     for (const change of changes) {
@@ -252,8 +252,11 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
       const fault = await check(changed, one.statement);
       faults.add(fault);
       if (kind !== "Ed25519") continue; // receipt.ts knows no other kind of key
-      const bindsLeaf = bindsRekorLeaf(crypto_, [anchorKey.publicKey]);
-      const verdict = await verifyReceipt(noteCrypto, changed, utf8(one.statement), { trust, bindsLeaf });
+      const bindsLeaf = createRekorLeafCheck(crypto_, [anchorKey.publicKey]);
+      const verdict = await verifyReceipt(noteCrypto, changed, encodeUtf8(one.statement), {
+        trustedKeys: trust,
+        isLeafBoundToStatement: bindsLeaf,
+      });
       expect(fault).toBe(verdict.ok ? "ok" : verdict.fault);
     }
     expect([...faults].sort()).toEqual([
@@ -297,7 +300,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     rekor.keepsPartialTiles = false;
     const receipt = receiptOf(await submit(one));
     expect(receipt.tree_size).toBe(String(index + 2));
-    expect(rekor.missed.some((path) => path.includes(".p/"))).toBe(true);
+    expect(rekor.missedRequests.some((path) => path.includes(".p/"))).toBe(true);
   });
 
   test("that has not published an entry yet is asked again", async () => {
@@ -349,7 +352,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     [{ status: 499 }, { kind: "retry", code: "http_499" }],
     [
       { status: 429, headers: { "retry-after": "120" } },
-      { kind: "retry", code: "http_429", afterMs: 120_000 },
+      { kind: "retry", code: "http_429", retryAfterMs: 120_000 },
     ],
     [{ status: 409 }, { kind: "retry", code: "answer_malformed" }],
     [{ status: 400 }, { kind: "permanent", code: "http_400" }],
@@ -394,7 +397,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     const oldPair = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const oldKey = await openAnchorKey(oldPair.privateKey.export({ type: "pkcs8", format: "der" }).toString("base64"));
     const settings = { origin: rekor.origin, role: "primary", baseUrl: rekor.url, trust, retiredAnchorKeys: [] } as const;
-    const old = rekorAdapter(settings, oldKey, send, noteCrypto, Date.now);
+    const old = createRekorAdapter(settings, oldKey, send, noteCrypto, Date.now);
     const one = await submission(old);
     expect(await submit(one)).toEqual({ ok: false, kind: "retry", code: "leaf_mismatch" });
     expect((await submit(one, null, adapterWith({ retiredAnchorKeys: [oldKey.publicKey] }))).ok).toBe(true);
@@ -404,12 +407,12 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     rekor.slowMs = 20;
     const batch = await Promise.all(Array.from({ length: 12 }, () => submission()));
     const outcomes = await adapter.submit(batch, null, new AbortController().signal);
-    expect(rekor.maxAtOnce).toBe(5);
+    expect(rekor.maxConcurrent).toBe(5);
     expect(outcomes.map((outcome) => receiptOf(outcome).entry_hash)).toEqual(batch.map(({ entryHash }) => entryHash));
   });
 
   describe("seen before", () => {
-    const seenNow = async (): Promise<SeenTree> => {
+    const seenNow = async (): Promise<VerifiedTree> => {
       const outcome = await submit(await submission());
       if (!outcome.ok) throw new Error("not taken");
       return outcome.seen;
@@ -444,7 +447,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
       const one = await submission();
       const outcome = await submit(one);
       if (!outcome.ok) throw new Error("not taken");
-      const other = { ...outcome.seen, root: base64Of(sha256("other")) };
+      const other = { ...outcome.seen, root: toBase64(sha256("other")) };
       expect(await submit(one, other)).toMatchObject({ kind: "fork" });
     });
 
@@ -463,7 +466,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
         return answered;
       };
       const settings = { origin: rekor.origin, role: "primary", baseUrl: rekor.url, trust, retiredAnchorKeys: [] } as const;
-      const twoFaced = rekorAdapter(settings, anchorKey, oneByOne, noteCrypto, Date.now);
+      const twoFaced = createRekorAdapter(settings, anchorKey, oneByOne, noteCrypto, Date.now);
       const [first, second] = await twoFaced.submit([await submission(), await submission()], null, new AbortController().signal);
       expect(first?.ok).toBe(true);
       expect(second).toMatchObject({ kind: "fork", evidence: { old: first?.ok ? first.seen.note : "" } });

@@ -1,28 +1,33 @@
 // When a statement is sent again, parked, and when a ledger is left alone.
 import { describe, expect, test } from "vitest";
-import type { Outcome } from "../../../core/ledger/adapter.ts";
-import { blockedUntil, isToPark, nextTryAt, nextTryOf } from "../../../core/ledger/retries.ts";
+import type { SubmissionOutcome } from "../../../core/ledger/adapter.ts";
+import { getBlockedUntil, shouldPark, computeRetryAt, scheduleRetry } from "../../../core/ledger/retries.ts";
 
 const middle = 0.5; // no spread
 const now = 1_900_000_000_000;
 const fresh = { attempts: 0, lastError: null };
-type Failed = Exclude<Outcome, { ok: true }>;
-const retry = (code: string, afterMs?: number): Failed => ({ ok: false, kind: "retry", code, ...(afterMs !== undefined && { afterMs }) });
+type Failed = Exclude<SubmissionOutcome, { ok: true }>;
+const retry = (code: string, afterMs?: number): Failed => ({
+  ok: false,
+  kind: "retry",
+  code,
+  ...(afterMs !== undefined && { retryAfterMs: afterMs }),
+});
 const permanent: Failed = { ok: false, kind: "permanent", code: "refused" };
 
 describe("a statement that was not anchored", () => {
   test("waits 2, 4, 8 … 512 and then 900 seconds", () => {
-    const waits = Array.from({ length: 12 }, (_, attempts) => (nextTryAt(attempts, 0, now, middle) - now) / 1_000);
+    const waits = Array.from({ length: 12 }, (_, attempts) => (computeRetryAt(attempts, 0, now, middle) - now) / 1_000);
     expect(waits).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
   });
 
   test("waits as long as the ledger asks for, and not less than it would anyway", () => {
-    expect(nextTryOf(fresh, retry("busy", 60_000), now, middle)).toEqual({ isParked: false, at: now + 60_000, error: "busy" });
-    expect(nextTryOf(fresh, retry("busy", 1), now, middle).at).toBe(now + 2_000);
+    expect(scheduleRetry(fresh, retry("busy", 60_000), now, middle)).toEqual({ isParked: false, at: now + 60_000, error: "busy" });
+    expect(scheduleRetry(fresh, retry("busy", 1), now, middle).at).toBe(now + 2_000);
   });
 
   test("is parked for six hours when it is refused for good", () => {
-    expect(nextTryOf(fresh, permanent, now, middle)).toEqual({ isParked: true, at: now + 6 * 3_600_000, error: "refused" });
+    expect(scheduleRetry(fresh, permanent, now, middle)).toEqual({ isParked: true, at: now + 6 * 3_600_000, error: "refused" });
   });
 
   test.each([
@@ -32,16 +37,16 @@ describe("a statement that was not anchored", () => {
     [{ attempts: 9, lastError: "receipt_root" }, "timeout", false],
     [{ attempts: 9, lastError: null }, "receipt_index", false],
   ])("after %o is parked by %s only as the third answer that proves nothing: %s", (tried, code, expected) => {
-    expect(isToPark(tried, retry(code))).toBe(expected);
+    expect(shouldPark(tried, retry(code))).toBe(expected);
   });
 
   test("of a ledger with two histories is due at once, for whoever looks", () => {
     const fork = { ok: false, kind: "fork" } as Failed;
-    expect(nextTryOf(fresh, fork, now, middle)).toEqual({ isParked: false, at: now, error: "fork" });
+    expect(scheduleRetry(fresh, fork, now, middle)).toEqual({ isParked: false, at: now, error: "fork" });
   });
 });
 
 test("a ledger is left alone from its fifth failure on, for longer each time", () => {
-  const waits = Array.from({ length: 11 }, (_, at) => Math.max(0, blockedUntil(at + 1, now, middle) - now) / 1_000);
+  const waits = Array.from({ length: 11 }, (_, at) => Math.max(0, getBlockedUntil(at + 1, now, middle) - now) / 1_000);
   expect(waits).toEqual([0, 0, 0, 0, 64, 128, 256, 512, 900, 900, 900]);
 });

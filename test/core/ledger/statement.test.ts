@@ -1,27 +1,27 @@
 // What leaves for the ledger, against its vectors.
 import { describe, expect, test } from "vitest";
-import { hexOf, utf8 } from "../../../core/bytes.ts";
+import { toHex, encodeUtf8 } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { anchorStatement, entryHash, entryKey, type AnchoredEvent } from "../../../core/ledger/statement.ts";
+import { formatAnchorStatement, hashStatement, computeEntryKey, type AnchoredEventType } from "../../../core/ledger/statement.ts";
 import vectors from "../../vectors/ledger.json" with { type: "json" };
 
 describe("anchor statements", () => {
   test.each(vectors.anchor)("$entry_hash is reproduced byte for byte", ({ statement, entry_hash }) => {
     const said = JSON.parse(statement) as Record<string, string>;
-    const written = anchorStatement({
-      event: said.event as AnchoredEvent,
+    const written = formatAnchorStatement({
+      event: said.event as AnchoredEventType,
       entityId: said.entity_id as string,
       fingerprint: said.fingerprint as string,
       originDomain: said.origin_domain as string,
       at: Date.parse(said.timestamp as string),
     });
     expect(written).toBe(statement);
-    expect(entryHash(written)).toBe(entry_hash);
+    expect(hashStatement(written)).toBe(entry_hash);
   });
 
   test("a statement holds six members, all of them text", () => {
     const written = JSON.parse(
-      anchorStatement({ event: "share.revoked", entityId: "shr_1", fingerprint: "00", originDomain: "example.com", at: 0 }),
+      formatAnchorStatement({ event: "share.revoked", entityId: "shr_1", fingerprint: "00", originDomain: "example.com", at: 0 }),
     ) as Record<string, unknown>;
     expect(Object.keys(written)).toEqual(["entity_id", "event", "fingerprint", "origin_domain", "schema", "timestamp"]);
     expect(Object.values(written).every((value) => typeof value === "string")).toBe(true);
@@ -30,15 +30,17 @@ describe("anchor statements", () => {
 
   test("an entry's key is its own, and in the order of the times that statements name", () => {
     const at = (instant: number, id = "cc_1"): Uint8Array =>
-      utf8(anchorStatement({ event: "certificate.issued", entityId: id, fingerprint: "00", originDomain: "example.com", at: instant }));
-    const keyOf = (entry: Uint8Array): string => hexOf(entryKey(entry));
+      encodeUtf8(
+        formatAnchorStatement({ event: "certificate.issued", entityId: id, fingerprint: "00", originDomain: "example.com", at: instant }),
+      );
+    const keyOf = (entry: Uint8Array): string => toHex(computeEntryKey(entry));
     const instants = [0, 1, 255, 256, 1_772_600_767_089, 1_772_600_767_090, 4_102_444_800_000];
     const keys = instants.map((instant) => keyOf(at(instant)));
     expect([...keys].sort()).toEqual(keys);
     expect(keyOf(at(5))).toBe(keyOf(at(5)));
     expect(keyOf(at(5, "cc_2"))).not.toBe(keyOf(at(5)));
     for (const other of ["", "x", '{"timestamp":"9999-99-99T99:99:99.999Z"}', '{"timestamp":"1969-12-31T23:59:59.999Z"}']) {
-      expect(keyOf(utf8(other))).toBe(`${"0".repeat(16)}${sha256Hex(other).slice(0, 48)}`);
+      expect(keyOf(encodeUtf8(other))).toBe(`${"0".repeat(16)}${sha256Hex(other).slice(0, 48)}`);
     }
     const torn = new Uint8Array([0xff, ...at(7)]); // no UTF-8, and an end that looks like a statement's
     expect(keyOf(torn)).toMatch(/^0{15}7/);

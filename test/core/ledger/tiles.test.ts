@@ -2,36 +2,36 @@
 import { hash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isSameBytes, utf8 } from "../../../core/bytes.ts";
+import { areBytesEqual, encodeUtf8 } from "../../../core/bytes.ts";
 import {
-  consistencyProofOf,
-  inclusionProofOf,
+  buildConsistencyProof,
+  buildInclusionProof,
   isConsistent,
-  leafHash,
-  rootFromInclusion,
-  type Hash,
+  hashLeaf,
+  computeRootFromInclusion,
+  type HashFunction,
   type TreeHead,
 } from "../../../core/ledger/merkle.ts";
 import {
-  consistencyProofFromTiles,
-  entriesOfBundle,
-  entryBundle,
-  inclusionProofFromTiles,
-  nodesFromTiles,
-  placeOfTilePath,
-  rootFromTiles,
-  tilePath,
-  tilesAfterAppend,
-  tilesReadBy,
-  type ReadTile,
+  buildConsistencyProofFromTiles,
+  parseEntryBundle,
+  encodeEntryBundle,
+  buildInclusionProofFromTiles,
+  createTileNodeReader,
+  parseTilePath,
+  computeRootFromTiles,
+  formatTilePath,
+  computeTilesAfterAppend,
+  listTilesRead,
+  type TileReader,
 } from "../../../core/ledger/tiles.ts";
 import { naiveConsistency, naiveInclusion, naiveLeaf, naiveRoots, naiveTiles } from "../../support/naive-log.ts";
 
 // Node's own ways in one call: half a million hashes, and the hex of megabytes, are most of the work of this file.
-const sha256: Hash = (bytes) => new Uint8Array(hash("sha256", bytes, "buffer"));
+const sha256: HashFunction = (bytes) => new Uint8Array(hash("sha256", bytes, "buffer"));
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-const entries = (count: number): Uint8Array[] => Array.from({ length: count }, (_, at) => utf8(`entry ${at}`));
+const entries = (count: number): Uint8Array[] => Array.from({ length: count }, (_, at) => encodeUtf8(`entry ${at}`));
 
 /** A log in memory: tiles by level and number, grown by batches of given lengths. */
 class MemoryLog {
@@ -39,14 +39,14 @@ class MemoryLog {
   size = 0n;
   writes = 0;
 
-  readonly read: ReadTile = (level, n, width) => {
+  readonly read: TileReader = (level, n, width) => {
     const tile = this.tiles.get(`${level}/${n}`) ?? new Uint8Array(0);
     if (tile.length < width * 32) throw new Error(`no tile ${level}/${n} of width ${width}`);
     return tile.subarray(0, width * 32);
   };
 
   append(leaves: readonly Uint8Array[]): void {
-    for (const { level, n, data } of tilesAfterAppend(sha256, this.size, leaves, this.read)) {
+    for (const { level, n, data } of computeTilesAfterAppend(sha256, this.size, leaves, this.read)) {
       this.tiles.set(`${level}/${n}`, data);
       this.writes += 1;
     }
@@ -66,7 +66,7 @@ class MemoryLog {
     return new Map(
       [...this.tiles].map(([key, data]) => {
         const [level, n] = key.split("/");
-        return [tilePath({ level: Number(level), n: BigInt(n ?? ""), width: data.length / 32 }), hexOf(data)];
+        return [formatTilePath({ level: Number(level), n: BigInt(n ?? ""), width: data.length / 32 }), hexOf(data)];
       }),
     );
   }
@@ -84,7 +84,7 @@ const many = entries(65_537).map(naiveLeaf);
 const rootOfMany = naiveRoots(many);
 
 /** SHA-256 that works out each answer once: a million proofs from one tree hash the same few thousand nodes. */
-const remembering = (): Hash => {
+const remembering = (): HashFunction => {
   const answers = new Map<string, Uint8Array>();
   return (bytes) => {
     const question = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
@@ -96,7 +96,7 @@ const remembering = (): Hash => {
 
 describe("tiles", () => {
   test("of every size up to 300 are byte for byte what the definition says (L1)", () => {
-    const leaves = entries(300).map((entry) => leafHash(sha256, entry));
+    const leaves = entries(300).map((entry) => hashLeaf(sha256, entry));
     const rootOf = naiveRoots(leaves);
     const log = new MemoryLog();
     for (let size = 1; size <= 300; size += 1) {
@@ -112,13 +112,13 @@ describe("tiles", () => {
       const log = grown.copy();
       log.append(many.slice(Number(log.size), size));
       expect(sorted(log.published())).toEqual(sorted(hexMap(naiveTiles(many, size, rootOfMany))));
-      expect(hexOf(rootFromTiles(sha256, log.size, log.read))).toBe(hexOf(rootOfMany(0, size)));
+      expect(hexOf(computeRootFromTiles(sha256, log.size, log.read))).toBe(hexOf(rootOfMany(0, size)));
     }
   });
 
   test("of 70,000 entries are the ones the format's own example counts", () => {
     const log = new MemoryLog();
-    const leaves = entries(70_000).map((entry) => leafHash(sha256, entry));
+    const leaves = entries(70_000).map((entry) => hashLeaf(sha256, entry));
     for (let at = 0; at < leaves.length; at += 10_000) log.append(leaves.slice(at, at + 10_000));
     const paths = [...log.published().keys()];
     expect(paths.filter((path) => /^tile\/0\/[x0-9/]+$/.test(path))).toHaveLength(273);
@@ -134,7 +134,7 @@ describe("tiles", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1, maxLength: 6 }), (batches) => {
         const total = batches.reduce((sum, count) => sum + count, 0);
-        const leaves = entries(total).map((entry) => leafHash(sha256, entry));
+        const leaves = entries(total).map((entry) => hashLeaf(sha256, entry));
         const inBatches = new MemoryLog();
         let at = 0;
         for (const count of batches) {
@@ -153,21 +153,21 @@ describe("tiles", () => {
   });
 
   test("an edge that is narrower or wider than the tree is refused", () => {
-    const leaf = sha256(utf8("leaf"));
-    expect(() => tilesAfterAppend(sha256, 3n, [leaf], () => new Uint8Array(2 * 32))).toThrow(/edge/);
-    expect(() => tilesAfterAppend(sha256, 3n, [leaf], () => new Uint8Array(4 * 32))).toThrow(/edge/);
+    const leaf = sha256(encodeUtf8("leaf"));
+    expect(() => computeTilesAfterAppend(sha256, 3n, [leaf], () => new Uint8Array(2 * 32))).toThrow(/edge/);
+    expect(() => computeTilesAfterAppend(sha256, 3n, [leaf], () => new Uint8Array(4 * 32))).toThrow(/edge/);
   });
 });
 
 describe("proofs from tiles", () => {
-  const leaves = entries(300).map((entry) => leafHash(sha256, entry));
+  const leaves = entries(300).map((entry) => hashLeaf(sha256, entry));
   const rootOf = naiveRoots(leaves);
   const roots = Array.from({ length: 301 }, (_, size) => rootOf(0, size));
   // One tree of 300 serves every smaller size: an old partial tile is the beginning of a later one.
   const log = new MemoryLog();
   log.append(leaves);
   const once = remembering();
-  const nodes = nodesFromTiles(once, 300n, log.read); // thousands of proofs read the same few nodes
+  const nodes = createTileNodeReader(once, 300n, log.read); // thousands of proofs read the same few nodes
 
   test("hash a node once however many of them are built from one reader", () => {
     let hashed = 0;
@@ -175,8 +175,8 @@ describe("proofs from tiles", () => {
       hashed += 1;
       return sha256(bytes);
     };
-    const reader = nodesFromTiles(counting, 256n, log.read);
-    for (let index = 0n; index < 256n; index += 1n) inclusionProofOf(counting, index, 256n, reader);
+    const reader = createTileNodeReader(counting, 256n, log.read);
+    for (let index = 0n; index < 256n; index += 1n) buildInclusionProof(counting, index, 256n, reader);
     expect(hashed).toBe(254); // every inner node but the root, which no proof holds
   });
 
@@ -186,7 +186,7 @@ describe("proofs from tiles", () => {
       const newer = { size: BigInt(newSize), root: roots[newSize] as Uint8Array };
       for (let oldSize = 0; oldSize <= newSize; oldSize += 1) {
         const older = { size: BigInt(oldSize), root: roots[oldSize] as Uint8Array };
-        const proof = consistencyProofOf(once, older.size, newer.size, nodes);
+        const proof = buildConsistencyProof(once, older.size, newer.size, nodes);
         const wrong = { size: older.size, root: roots[(oldSize + 1) % 301] as Uint8Array };
         if (!isConsistent(once, older, newer, proof)) throw new Error(`${oldSize} and ${newSize} are not consistent`);
         if (isConsistent(once, wrong, newer, proof)) throw new Error(`${oldSize} and ${newSize} are consistent with a wrong root`);
@@ -199,9 +199,10 @@ describe("proofs from tiles", () => {
   test("inclusion holds for every entry of every size up to 300", () => {
     for (let size = 1; size <= 300; size += 1) {
       for (let index = 0; index < size; index += 1) {
-        const proof = inclusionProofOf(once, BigInt(index), BigInt(size), nodes);
-        const root = rootFromInclusion(once, { leaf: leaves[index] as Uint8Array, index: BigInt(index), size: BigInt(size), proof });
-        if (root === null || !isSameBytes(roots[size] as Uint8Array, root)) throw new Error(`entry ${index} is not in the tree of ${size}`);
+        const proof = buildInclusionProof(once, BigInt(index), BigInt(size), nodes);
+        const root = computeRootFromInclusion(once, { leaf: leaves[index] as Uint8Array, index: BigInt(index), size: BigInt(size), proof });
+        if (root === null || !areBytesEqual(roots[size] as Uint8Array, root))
+          throw new Error(`entry ${index} is not in the tree of ${size}`);
       }
     }
   });
@@ -211,20 +212,20 @@ describe("proofs from tiles", () => {
       for (const part of [0, 0.3, 0.5, 0.9, 1]) {
         const index = Math.min(size - 1, Math.floor(size * part));
         const tree = leaves.slice(0, size);
-        const inclusion = inclusionProofFromTiles(sha256, BigInt(index), BigInt(size), log.read);
+        const inclusion = buildInclusionProofFromTiles(sha256, BigInt(index), BigInt(size), log.read);
         expect(inclusion.map(hexOf)).toEqual(naiveInclusion(index, tree).map(hexOf));
-        const consistency = consistencyProofFromTiles(sha256, BigInt(index + 1), BigInt(size), log.read);
+        const consistency = buildConsistencyProofFromTiles(sha256, BigInt(index + 1), BigInt(size), log.read);
         expect(consistency.map(hexOf)).toEqual(naiveConsistency(index + 1, tree).map(hexOf));
       }
     }
   });
 
-  // 846,951 pairs with 15 hashes each, but of 6,481 nodes. All of them by `npm run torture`; here one in 61, each size among them.
+  // 846,951 pairs with 15 hashes each, but of 6,481 nodes. All of them by `npm run stress`; here one in 61, each size among them.
   test("connect any two of the sizes 0 to 1,300 (L1)", { timeout: 300_000 }, () => {
-    const all = entries(1_300).map((entry) => leafHash(sha256, entry));
+    const all = entries(1_300).map((entry) => hashLeaf(sha256, entry));
     const grown = new MemoryLog();
     grown.append(all);
-    const read = nodesFromTiles(once, 1_300n, grown.read);
+    const read = createTileNodeReader(once, 1_300n, grown.read);
     const rootOfAll = naiveRoots(all);
     const heads = Array.from({ length: 1_301 }, (_, size): TreeHead => ({ size: BigInt(size), root: rootOfAll(0, size) }));
     const connected = new Set<bigint>();
@@ -236,7 +237,7 @@ describe("proofs from tiles", () => {
           passedOver += 1;
           continue;
         }
-        const proof = consistencyProofOf(once, older.size, newer.size, read);
+        const proof = buildConsistencyProof(once, older.size, newer.size, read);
         if (!isConsistent(once, older, newer, proof)) throw new Error(`${older.size} and ${newer.size} are not consistent`);
         connected.add(older.size).add(newer.size);
         pairs += 1;
@@ -250,16 +251,16 @@ describe("proofs from tiles", () => {
     const big = new MemoryLog();
     for (let at = 0; at < many.length; at += 4_096) big.append(many.slice(at, at + 4_096));
     const sizes = [1, 2, 3, 254, ...edges];
-    const heads = sizes.map((size) => ({ size: BigInt(size), root: rootFromTiles(sha256, BigInt(size), big.read) }));
+    const heads = sizes.map((size) => ({ size: BigInt(size), root: computeRootFromTiles(sha256, BigInt(size), big.read) }));
     for (const older of heads) {
       expect(hexOf(older.root)).toBe(hexOf(rootOfMany(0, Number(older.size))));
       for (const newer of heads.filter(({ size }) => size >= older.size)) {
-        const proof = consistencyProofFromTiles(sha256, older.size, newer.size, big.read);
+        const proof = buildConsistencyProofFromTiles(sha256, older.size, newer.size, big.read);
         expect(isConsistent(sha256, older, newer, proof)).toBe(true);
       }
       for (const index of [0n, older.size / 2n, older.size - 1n]) {
-        const proof = inclusionProofFromTiles(sha256, index, older.size, big.read);
-        const root = rootFromInclusion(sha256, { leaf: many[Number(index)] as Uint8Array, index, size: older.size, proof });
+        const proof = buildInclusionProofFromTiles(sha256, index, older.size, big.read);
+        const root = computeRootFromInclusion(sha256, { leaf: many[Number(index)] as Uint8Array, index, size: older.size, proof });
         expect(root === null ? null : hexOf(root)).toBe(hexOf(older.root));
       }
     }
@@ -269,14 +270,14 @@ describe("proofs from tiles", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 }), fc.nat(299), (size, at) => {
         const index = BigInt(at % size);
-        const named = tilesReadBy((hash, read) => inclusionProofFromTiles(hash, index, BigInt(size), read)).map(tilePath);
+        const named = listTilesRead((hash, read) => buildInclusionProofFromTiles(hash, index, BigInt(size), read)).map(formatTilePath);
         const fetched = new Set(named);
-        const proof = inclusionProofFromTiles(sha256, index, BigInt(size), (level, n, width) => {
-          if (!fetched.has(tilePath({ level, n, width }))) throw new Error("read a tile that was not named");
+        const proof = buildInclusionProofFromTiles(sha256, index, BigInt(size), (level, n, width) => {
+          if (!fetched.has(formatTilePath({ level, n, width }))) throw new Error("read a tile that was not named");
           return log.read(level, n, width);
         });
         const leaf = leaves[Number(index)] as Uint8Array;
-        expect(rootFromInclusion(sha256, { leaf, index, size: BigInt(size), proof })).toEqual(roots[size]);
+        expect(computeRootFromInclusion(sha256, { leaf, index, size: BigInt(size), proof })).toEqual(roots[size]);
       }),
     );
   });
@@ -285,8 +286,8 @@ describe("proofs from tiles", () => {
 describe("entries of one tile", () => {
   test("have the same tiles on their ways to the root", () => {
     const tilesOf = (index: number, size: number): string[] =>
-      tilesReadBy((hash, read) => inclusionProofFromTiles(hash, BigInt(index), BigInt(size), read))
-        .map(tilePath)
+      listTilesRead((hash, read) => buildInclusionProofFromTiles(hash, BigInt(index), BigInt(size), read))
+        .map(formatTilePath)
         .sort();
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 200_000 }), fc.nat(199_999), fc.nat(255), (size, at, neighbour) => {
@@ -300,9 +301,9 @@ describe("entries of one tile", () => {
 
 describe("the address of a tile", () => {
   test("is the format's own example", () => {
-    expect(tilePath({ level: 0, n: 1_234_067n, width: 256 })).toBe("tile/0/x001/x234/067");
-    expect(tilePath({ level: 3, n: 5n, width: 7 })).toBe("tile/3/005.p/7");
-    expect(tilePath({ level: "entries", n: 1_000n, width: 255 })).toBe("tile/entries/x001/000.p/255");
+    expect(formatTilePath({ level: 0, n: 1_234_067n, width: 256 })).toBe("tile/0/x001/x234/067");
+    expect(formatTilePath({ level: 3, n: 5n, width: 7 })).toBe("tile/3/005.p/7");
+    expect(formatTilePath({ level: "entries", n: 1_000n, width: 255 })).toBe("tile/entries/x001/000.p/255");
   });
 
   test("is read back", () => {
@@ -313,7 +314,7 @@ describe("the address of a tile", () => {
     });
     fc.assert(
       fc.property(place, (one) => {
-        expect(placeOfTilePath(tilePath(one))).toEqual(one);
+        expect(parseTilePath(formatTilePath(one))).toEqual(one);
       }),
     );
   });
@@ -335,7 +336,7 @@ describe("the address of a tile", () => {
     "tile/x/001",
     "tile/0/x999/x999/x999/x999/x999/x999/999",
   ])("has one spelling, and %s is none", (path) => {
-    expect(placeOfTilePath(path)).toBeNull();
+    expect(parseTilePath(path)).toBeNull();
   });
 });
 
@@ -343,18 +344,18 @@ describe("an entry bundle", () => {
   test("is read back to the same entries", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 20 }), (some) => {
-        expect(entriesOfBundle(entryBundle(some))?.map(hexOf)).toEqual(some.map(hexOf));
+        expect(parseEntryBundle(encodeEntryBundle(some))?.map(hexOf)).toEqual(some.map(hexOf));
       }),
     );
     const longest = new Uint8Array(65_535).fill(7);
-    expect(entriesOfBundle(entryBundle([longest]))?.map(hexOf)).toEqual([hexOf(longest)]);
-    expect(() => entryBundle([new Uint8Array(65_536)])).toThrow(RangeError);
+    expect(parseEntryBundle(encodeEntryBundle([longest]))?.map(hexOf)).toEqual([hexOf(longest)]);
+    expect(() => encodeEntryBundle([new Uint8Array(65_536)])).toThrow(RangeError);
   });
 
   test("that ends inside an entry or inside a length is none", () => {
-    const bundle = entryBundle([utf8("one"), utf8("two")]);
+    const bundle = encodeEntryBundle([encodeUtf8("one"), encodeUtf8("two")]);
     for (let length = 1; length < bundle.length; length += 1) {
-      expect(entriesOfBundle(bundle.subarray(0, length)) === null).toBe(length !== 5);
+      expect(parseEntryBundle(bundle.subarray(0, length)) === null).toBe(length !== 5);
     }
   });
 });

@@ -2,16 +2,21 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { base64Of, utf8 } from "../../../core/bytes.ts";
-import { checkpointText, parseCheckpoint } from "../../../core/ledger/checkpoint.ts";
-import { isConsistent, leafHash, type TreeHead } from "../../../core/ledger/merkle.ts";
-import { cosignatureLine, keyKinds, parseNote, parseVkey, signNote, withSignatureLines } from "../../../core/ledger/note.ts";
-import { addCheckpointText, parseAddCheckpoint, parseWitnessedSize, verifyCosignatures } from "../../../core/ledger/witness.ts";
-import { isoOf } from "../../../core/time.ts";
+import { toBase64, encodeUtf8 } from "../../../core/bytes.ts";
+import { formatCheckpoint, parseCheckpoint } from "../../../core/ledger/checkpoint.ts";
+import { isConsistent, hashLeaf, type TreeHead } from "../../../core/ledger/merkle.ts";
+import { createCosignatureLine, keyKinds, parseNote, parseVkey, signNote, appendSignatureLines } from "../../../core/ledger/note.ts";
+import {
+  formatAddCheckpointRequest,
+  parseAddCheckpointRequest,
+  parseWitnessedSize,
+  verifyCosignatures,
+} from "../../../core/ledger/witness.ts";
+import { toIso } from "../../../core/time.ts";
 import { noteCrypto, openNoteSigner } from "../../../storage/note-keys.ts";
-import { witnessAttestor } from "../../../workers/adapters/attestor-witness.ts";
+import { createWitnessAttestor } from "../../../workers/adapters/attestor-witness.ts";
 import { naiveConsistency, naiveRoot } from "../../support/naive-log.ts";
-import { secretOf } from "../../support/note-keys.ts";
+import { createSecret } from "../../support/note-keys.ts";
 import ledgerVectors from "../../vectors/ledger.json" with { type: "json" };
 
 const { sha256 } = noteCrypto;
@@ -21,25 +26,25 @@ if (vectorKey === null) throw new Error("no key");
 const vectorLine = log.cosigned_checkpoint.slice(log.checkpoint.length);
 
 const origin = "svc.test/audit/0";
-const logSigner = await openNoteSigner(await secretOf(origin, 31));
-const witness = await openNoteSigner(await secretOf("witness.test/w1", 32, keyKinds.witness));
-const stranger = await openNoteSigner(await secretOf("witness.test/w2", 33, keyKinds.witness));
-const impostor = await openNoteSigner(await secretOf("witness.test/w1", 34, keyKinds.witness));
+const logSigner = await openNoteSigner(await createSecret(origin, 31));
+const witness = await openNoteSigner(await createSecret("witness.test/w1", 32, keyKinds.witness));
+const stranger = await openNoteSigner(await createSecret("witness.test/w2", 33, keyKinds.witness));
+const impostor = await openNoteSigner(await createSecret("witness.test/w1", 34, keyKinds.witness));
 
-const leaves = Array.from({ length: 30 }, (_, at) => leafHash(sha256, utf8(`entry ${at}`)));
+const leaves = Array.from({ length: 30 }, (_, at) => hashLeaf(sha256, encodeUtf8(`entry ${at}`)));
 const headOf = (size: number): TreeHead => ({ size: BigInt(size), root: naiveRoot(leaves.slice(0, size)) });
-const noteOf = (size: number): Promise<string> => signNote(checkpointText({ origin, ...headOf(size) }), [logSigner]);
+const noteOf = (size: number): Promise<string> => signNote(formatCheckpoint({ origin, ...headOf(size) }), [logSigner]);
 const lineBy = async (signer: typeof witness, note: string, time: bigint): Promise<string> =>
-  cosignatureLine(parseNote(note)?.text ?? "", signer, time);
+  createCosignatureLine(parseNote(note)?.text ?? "", signer, time);
 
 describe("a request for a cosignature", () => {
   test("is the old size, the proof, an empty line and the checkpoint", async () => {
     const checkpoint = await noteOf(5);
     const proof = naiveConsistency(3, leaves.slice(0, 5));
-    const text = addCheckpointText({ oldSize: 3n, proof, checkpoint });
-    expect(text).toBe(`old 3\n${proof.map((hash) => `${base64Of(hash)}\n`).join("")}\n${checkpoint}`);
-    expect(parseAddCheckpoint(text)).toEqual({ oldSize: 3n, proof, checkpoint });
-    expect(addCheckpointText({ oldSize: 0n, proof: [], checkpoint })).toBe(`old 0\n\n${checkpoint}`);
+    const text = formatAddCheckpointRequest({ oldSize: 3n, proof, checkpoint });
+    expect(text).toBe(`old 3\n${proof.map((hash) => `${toBase64(hash)}\n`).join("")}\n${checkpoint}`);
+    expect(parseAddCheckpointRequest(text)).toEqual({ oldSize: 3n, proof, checkpoint });
+    expect(formatAddCheckpointRequest({ oldSize: 0n, proof: [], checkpoint })).toBe(`old 0\n\n${checkpoint}`);
   });
 });
 
@@ -69,7 +74,7 @@ describe("a cosignature", () => {
   test("of the vectors verifies, with its time, and goes below the note as it is", async () => {
     const verdict = await verifyCosignatures(noteCrypto, log.checkpoint, vectorLine, [vectorKey]);
     expect(verdict).toEqual({ ok: true, cosignatures: [{ key: vectorKey, time: 1_772_600_000n, line: vectorLine }] });
-    expect(withSignatureLines(log.checkpoint, [vectorLine])).toBe(log.cosigned_checkpoint);
+    expect(appendSignatureLines(log.checkpoint, [vectorLine])).toBe(log.cosigned_checkpoint);
   });
 
   test("is found among lines of others, which say nothing", async () => {
@@ -143,13 +148,13 @@ class FakeWitness {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
     this.asked.push(body.split("\n")[0] as string);
-    const parsed = request.method === "POST" && request.url === "/prefix/add-checkpoint" ? parseAddCheckpoint(body) : null;
+    const parsed = request.method === "POST" && request.url === "/prefix/add-checkpoint" ? parseAddCheckpointRequest(body) : null;
     if (parsed === null) return void response.writeHead(400).end();
     if (this.instead !== null) return void (await this.instead(response, parsed.checkpoint));
     const next = parseCheckpoint(parsed.checkpoint) as TreeHead;
     const size = { "content-type": "text/x.tlog.size" };
     if (parsed.oldSize !== this.last.size) return void response.writeHead(409, size).end(`${this.last.size}\n`);
-    if (next.size === this.last.size && base64Of(next.root) !== base64Of(this.last.root)) return void response.writeHead(409).end();
+    if (next.size === this.last.size && toBase64(next.root) !== toBase64(this.last.root)) return void response.writeHead(409).end();
     if (!isConsistent(sha256, this.last, next, parsed.proof)) return void response.writeHead(422).end();
     this.last = next;
     response.writeHead(200).end(await lineBy(witness, parsed.checkpoint, this.clock()));
@@ -168,14 +173,14 @@ describe("asking a witness", () => {
     fake.asked.splice(0);
   });
 
-  const attestor = witnessAttestor({ key: witness.key, baseUrl }, (request) => fetch(request), noteCrypto, Date.now);
+  const attestor = createWitnessAttestor({ key: witness.key, baseUrl }, (request) => fetch(request), noteCrypto, Date.now);
   const ask = async (size: number, witnessedSize: number, signal = new AbortController().signal) =>
     attestor.attest(
       {
         note: await noteOf(size),
         size: BigInt(size),
         witnessedSize: BigInt(witnessedSize),
-        consistencyProof: async (from) => (from === 0n ? [] : naiveConsistency(Number(from), leaves.slice(0, size))),
+        getConsistencyProof: async (from) => (from === 0n ? [] : naiveConsistency(Number(from), leaves.slice(0, size))),
       },
       signal,
     );
@@ -187,7 +192,7 @@ describe("asking a witness", () => {
     const { line, name, time } = outcome.attestation;
     const verdict = await verifyCosignatures(noteCrypto, note, line, [witness.key]);
     expect(name).toBe("witness.test/w1");
-    expect(verdict.ok && isoOf(Number(verdict.cosignatures[0]?.time) * 1_000)).toBe(time);
+    expect(verdict.ok && toIso(Number(verdict.cosignatures[0]?.time) * 1_000)).toBe(time);
   });
 
   test("proves each checkpoint from the last one it has cosigned", async () => {
@@ -220,9 +225,9 @@ describe("asking a witness", () => {
   });
 
   test("that has seen another history says so for good", async () => {
-    fake.last = { size: 12n, root: sha256(utf8("other")) };
+    fake.last = { size: 12n, root: sha256(encodeUtf8("other")) };
     expect(await ask(12, 12)).toEqual({ ok: false, kind: "permanent", code: "conflict" });
-    fake.last = { size: 10n, root: sha256(utf8("other")) };
+    fake.last = { size: 10n, root: sha256(encodeUtf8("other")) };
     expect(await ask(12, 10)).toEqual({ ok: false, kind: "permanent", code: "http_422" });
   });
 
@@ -230,7 +235,11 @@ describe("asking a witness", () => {
   test.each<[string, (response: ServerResponse, note: string) => unknown, object]>([
     ["does not know the log", (response) => response.writeHead(404).end(), { kind: "permanent", code: "http_404" }],
     ["does not know its key", (response) => response.writeHead(403).end(), { kind: "permanent", code: "http_403" }],
-    ["is busy", (response) => response.writeHead(429, { "retry-after": "7" }).end(), { kind: "retry", code: "http_429", afterMs: 7_000 }],
+    [
+      "is busy",
+      (response) => response.writeHead(429, { "retry-after": "7" }).end(),
+      { kind: "retry", code: "http_429", retryAfterMs: 7_000 },
+    ],
     ["is down", (response) => response.writeHead(502).end(), { kind: "retry", code: "http_502" }],
     ["hangs up", (response) => response.destroy(), { kind: "retry", code: "connection" }],
     ["answers garbage", (response) => response.writeHead(200).end("<html>"), { kind: "retry", code: "answer_malformed" }],

@@ -1,7 +1,7 @@
 // Mails as their readers get them: every template in every language, and what no mail may ever carry.
 import { describe, expect, test } from "vitest";
-import { mailMessage, plainName } from "../../../core/mail/message.ts";
-import { mailLifeMs, mailText, type Mail, type MailLanguage, type MailTemplate } from "../../../core/mail/templates.ts";
+import { composeMail, toPlainName } from "../../../core/mail/message.ts";
+import { mailLifetimeMs, renderMail, type TemplatedMail, type MailLanguage, type MailTemplate } from "../../../core/mail/templates.ts";
 
 const hostileName = 'Acme <b>& "Sons"</b>\r\nBcc: everyone@example.com https://evil.example/pay www.evil.example pay@evil.example';
 const shared = { business_name: hostileName, groups: ["email", "address"], until: Date.UTC(2027, 10, 20) } as const;
@@ -11,7 +11,7 @@ const stopped = {
   at: Date.UTC(2026, 10, 20, 10, 5),
   cease_by: Date.UTC(2026, 11, 4, 23, 59, 59, 999),
 } as const;
-const mails: { readonly [T in MailTemplate]: Extract<Mail, { template: T }> } = {
+const mails: { readonly [T in MailTemplate]: Extract<TemplatedMail, { template: T }> } = {
   login_code: { template: "login_code", data: { code: "123456" } },
   signup_code: { template: "signup_code", data: { code: "123456" } },
   member_invited: {
@@ -122,7 +122,7 @@ const languages: readonly MailLanguage[] = ["en", "es", "fr-CA"];
 const cases = languages.flatMap((language) => Object.values(mails).map((mail) => ({ language, template: mail.template, mail })));
 
 const envelope = { id: "id", to: "pat@example.com", from: "no-reply@example.com", language: "en" };
-const messageOf = (language: MailLanguage, mail: Mail) => mailMessage({ ...envelope, language }, mailText(language, mail));
+const messageOf = (language: MailLanguage, mail: TemplatedMail) => composeMail({ ...envelope, language }, renderMail(language, mail));
 
 describe("every mail in every language", () => {
   test.each(cases)("$template in $language is whole in both of its bodies", ({ language, mail }) => {
@@ -148,7 +148,7 @@ describe("every mail in every language", () => {
   });
 
   test("a code's mail lives as long as the code", () => {
-    expect([mailLifeMs.login_code, mailLifeMs.signup_code, mailLifeMs.withdrawal_code]).toEqual([600_000, 600_000, 600_000]);
+    expect([mailLifetimeMs.login_code, mailLifetimeMs.signup_code, mailLifetimeMs.withdrawal_code]).toEqual([600_000, 600_000, 600_000]);
   });
 });
 
@@ -173,9 +173,9 @@ describe("what a business chose", () => {
   });
 
   test("keeps an ordinary name as it is, and cuts an endless one", () => {
-    for (const name of ["Acme Solar LLC", "Bright Homes, Inc.", "Müller & Söhne", "Café «Zoé»"]) expect(plainName(name)).toBe(name);
-    expect(plainName("a".repeat(5_000)).length).toBe(100);
-    expect(plainName("a\u202Eb\u200Bc\u0000d\ne")).toBe("a b c d e");
+    for (const name of ["Acme Solar LLC", "Bright Homes, Inc.", "Müller & Söhne", "Café «Zoé»"]) expect(toPlainName(name)).toBe(name);
+    expect(toPlainName("a".repeat(5_000)).length).toBe(100);
+    expect(toPlainName("a\u202Eb\u200Bc\u0000d\ne")).toBe("a b c d e");
   });
 
   test("is nothing of the person in what owners are told", () => {
@@ -204,15 +204,15 @@ describe("an address or a subject that could carry a header", () => {
     "",
   ];
   test.each(addresses)("is refused: %j", (address) => {
-    const words = mailText("en", mails.login_code);
-    expect(() => mailMessage({ ...envelope, to: address }, words)).toThrow("not one mailbox");
-    expect(() => mailMessage({ ...envelope, from: address }, words)).toThrow("not one mailbox");
+    const words = renderMail("en", mails.login_code);
+    expect(() => composeMail({ ...envelope, to: address }, words)).toThrow("not one mailbox");
+    expect(() => composeMail({ ...envelope, from: address }, words)).toThrow("not one mailbox");
   });
 
   test.each(["a\r\nBcc: x@example.com", "a\nb", "a\u2028b", "a\u202Eb", "a\u0000", "", "a".repeat(121)])(
     "is refused: subject %j",
     (subject) => {
-      expect(() => mailMessage(envelope, { subject, lines: [] })).toThrow("not one line");
+      expect(() => composeMail(envelope, { subject, lines: [] })).toThrow("not one line");
     },
   );
 });

@@ -1,11 +1,11 @@
 // Which links of a page lead to its policies, in seven languages, and in which order.
 import { describe, expect, test } from "vitest";
-import { policyCandidates, readsAs, wellKnownPolicyUrls, type Link } from "../../../core/policies/discovery.ts";
+import { findPolicyCandidates, looksLikePolicy, getWellKnownPolicyUrls, type PageLink } from "../../../core/policies/discovery.ts";
 
-const link = (address: string, text = "", rel = ""): Link => ({ address, text, rel: rel === "" ? [] : rel.split(" ") });
+const link = (address: string, text = "", rel = ""): PageLink => ({ url: address, text, rel: rel === "" ? [] : rel.split(" ") });
 const within = (hostname: string): boolean => hostname === "shop.com" || hostname.endsWith(".shop.com");
-const privacy = (...links: Link[]): readonly string[] => policyCandidates("privacy", links, within);
-const terms = (...links: Link[]): readonly string[] => policyCandidates("terms", links, within);
+const privacy = (...links: PageLink[]): readonly string[] => findPolicyCandidates("privacy", links, within);
+const terms = (...links: PageLink[]): readonly string[] => findPolicyCandidates("terms", links, within);
 const p = "https://shop.com/x1";
 const t = "https://shop.com/x2";
 
@@ -142,18 +142,18 @@ describe("among several", () => {
 });
 
 test("without links the common paths are tried", () => {
-  expect(wellKnownPolicyUrls("privacy", "https://shop.com")).toEqual([
+  expect(getWellKnownPolicyUrls("privacy", "https://shop.com")).toEqual([
     "https://shop.com/privacy",
     "https://shop.com/privacy-policy",
     "https://shop.com/legal/privacy",
     "https://shop.com/policies/privacy-policy",
   ]);
-  expect(wellKnownPolicyUrls("terms", "https://shop.com")[1]).toBe("https://shop.com/terms-of-service");
+  expect(getWellKnownPolicyUrls("terms", "https://shop.com")[1]).toBe("https://shop.com/terms-of-service");
 });
 
 test("a guessed page counts only when it opens with what it was guessed for", () => {
-  expect(readsAs("privacy", "Acme\nPrivacy, version 3\nWe keep little.")).toBe(true);
-  expect(readsAs("terms", "Nutzungsbedingungen der Acme GmbH")).toBe(true);
-  expect(readsAs("terms", "Page not found\nTry the front page.")).toBe(false);
-  expect(readsAs("privacy", `Acme shop\n${"Solar panels and more. ".repeat(60)} privacy policy`)).toBe(false);
+  expect(looksLikePolicy("privacy", "Acme\nPrivacy, version 3\nWe keep little.")).toBe(true);
+  expect(looksLikePolicy("terms", "Nutzungsbedingungen der Acme GmbH")).toBe(true);
+  expect(looksLikePolicy("terms", "Page not found\nTry the front page.")).toBe(false);
+  expect(looksLikePolicy("privacy", `Acme shop\n${"Solar panels and more. ".repeat(60)} privacy policy`)).toBe(false);
 });

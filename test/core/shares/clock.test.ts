@@ -1,8 +1,8 @@
 // The marks of a share's clock, and what it is at a moment.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { nextDueAt } from "../../../core/shares/clock.ts";
-import { shareStatuses, statusAt } from "../../../core/shares/share.ts";
+import { computeNextDueAt } from "../../../core/shares/due-dates.ts";
+import { shareStatuses, getShareStatus } from "../../../core/shares/share.ts";
 import { dayMs } from "../../../core/time.ts";
 
 const created = 1_772_600_767_089;
@@ -12,7 +12,7 @@ const marksOf = (days: number): number[] => {
   const share = of(days);
   const marks: number[] = [];
   for (let at = created; at < share.expiresAt; ) {
-    at = nextDueAt(share, at);
+    at = computeNextDueAt(share, at);
     marks.push((share.expiresAt - at) / dayMs);
   }
   return marks;
@@ -34,7 +34,7 @@ describe("a share's clock", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 730 }), fc.integer({ min: 0, max: 800 * dayMs }), (days, after) => {
         const share = of(days);
-        const next = nextDueAt(share, created + after);
+        const next = computeNextDueAt(share, created + after);
         expect(next).toBeLessThanOrEqual(share.expiresAt);
         if (created + after < share.expiresAt) expect(next).toBeGreaterThan(created + after);
         else expect(next).toBe(share.expiresAt);
@@ -44,20 +44,20 @@ describe("a share's clock", () => {
 
   test("that jumps past the first warning goes on to the second, and past both to the end", () => {
     const { expiresAt } = of(30);
-    expect(nextDueAt(of(30), expiresAt - 3 * dayMs)).toBe(expiresAt - dayMs);
-    expect(nextDueAt(of(30), expiresAt - 1)).toBe(expiresAt);
-    expect(nextDueAt(of(30), expiresAt + dayMs)).toBe(expiresAt);
+    expect(computeNextDueAt(of(30), expiresAt - 3 * dayMs)).toBe(expiresAt - dayMs);
+    expect(computeNextDueAt(of(30), expiresAt - 1)).toBe(expiresAt);
+    expect(computeNextDueAt(of(30), expiresAt + dayMs)).toBe(expiresAt);
   });
 });
 
 describe("the status of a share", () => {
   test("is expired from the very instant of its end, and not before", () => {
-    expect(statusAt("active", 1_000, 999)).toBe("active");
-    expect(statusAt("active", 1_000, 1_000)).toBe("expired");
-    expect(statusAt("active", 1_000, 1_001)).toBe("expired");
+    expect(getShareStatus("active", 1_000, 999)).toBe("active");
+    expect(getShareStatus("active", 1_000, 1_000)).toBe("expired");
+    expect(getShareStatus("active", 1_000, 1_001)).toBe("expired");
   });
 
   test.each(shareStatuses.filter((state) => state !== "active"))("stays %s, whatever the time", (state) => {
-    expect([statusAt(state, 1_000, 0), statusAt(state, 1_000, 2_000)]).toEqual([state, state]);
+    expect([getShareStatus(state, 1_000, 0), getShareStatus(state, 1_000, 2_000)]).toEqual([state, state]);
   });
 });

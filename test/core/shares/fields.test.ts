@@ -2,16 +2,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  askedScope,
-  changeFields,
+  parseRequestedScope,
+  applyFieldChanges,
   contactKeys,
-  groupNames,
-  groupsOf,
-  inGroup,
+  fieldGroupNames,
+  groupsFromKeys,
+  filterKeysInGroup,
   isContactKey,
-  scopeBits,
-  scopeOfBits,
-  valuesIn,
+  scopeToBits,
+  scopeFromBits,
+  getScopedValues,
   type ContactFields,
   type ContactKey,
 } from "../../../core/shares/fields.ts";
@@ -20,7 +20,7 @@ const subset = fc.subarray([...contactKeys]);
 const toE164 = (text: string, country: string): string | null =>
   /^[+\d ()-]{7,}$/.test(text) ? `+${country === "US" ? "1" : "44"}${text.replaceAll(/\D/g, "").slice(-10)}` : null;
 const change = (current: ContactFields, entries: readonly (readonly [ContactKey, string | null])[], now = 5) =>
-  changeFields(current, new Map(entries), now, toE164);
+  applyFieldChanges(current, new Map(entries), now, toE164);
 const refused = (key: ContactKey, value: string): boolean => !change({}, [[key, value]]).ok;
 
 describe("a scope", () => {
@@ -37,21 +37,21 @@ describe("a scope", () => {
       "first_name",
       "last_name",
     ]);
-    for (const key of contactKeys) expect(groupNames.filter((group) => inGroup([key], group).length === 1)).toHaveLength(1);
+    for (const key of contactKeys) expect(fieldGroupNames.filter((group) => filterKeysInGroup([key], group).length === 1)).toHaveLength(1);
     for (const word of ["toString", "__proto__", "constructor", "Email", " email", ""]) expect(isContactKey(word)).toBe(false);
   });
 
   test("is the same after being stored as bits, whatever is in it, and bits of no key are none", () => {
     fc.assert(
       fc.property(subset, (scope) => {
-        expect(scopeOfBits(scopeBits(scope))).toEqual(scope);
+        expect(scopeFromBits(scopeToBits(scope))).toEqual(scope);
       }),
     );
-    expect(scopeBits(["email"])).toBe(1);
-    expect(scopeBits(["last_name"])).toBe(512);
-    expect(scopeBits(contactKeys)).toBe(1_023);
-    expect(scopeOfBits(0)).toEqual([]);
-    expect(scopeOfBits(1_024)).toEqual([]);
+    expect(scopeToBits(["email"])).toBe(1);
+    expect(scopeToBits(["last_name"])).toBe(512);
+    expect(scopeToBits(contactKeys)).toBe(1_023);
+    expect(scopeFromBits(0)).toEqual([]);
+    expect(scopeFromBits(1_024)).toEqual([]);
   });
 
   test.each([
@@ -66,28 +66,28 @@ describe("a scope", () => {
     [["phone?", "phone"], ["phone"], ["phone"]],
     [["email", "email"], ["email"], ["email"]],
   ])("asked for in the words %j holds %j, of which %j are needed", (words, scope, needed) => {
-    expect(askedScope(words)).toEqual({ ok: true, value: { scope, needed } });
+    expect(parseRequestedScope(words)).toEqual({ ok: true, value: { scope, needed } });
   });
 
   test.each([[[]], [["?"]], [["email??"]], [["shoe_size"]], [["__proto__"]], [["toString"]], [["email", ""]], [["EMAIL"]]])(
     "in the words %j is refused",
     (words) => {
-      expect(askedScope(words)).toMatchObject({ ok: false, code: "invalid_request" });
+      expect(parseRequestedScope(words)).toMatchObject({ ok: false, code: "invalid_request" });
     },
   );
 
   test("names the groups that its keys belong to", () => {
     fc.assert(
       fc.property(subset, (scope) => {
-        const groups = groupsOf(scope);
-        expect(groups.flatMap((group) => inGroup(scope, group))).toEqual(scope);
-        for (const group of groups) expect(inGroup(scope, group)).not.toEqual([]);
+        const groups = groupsFromKeys(scope);
+        expect(groups.flatMap((group) => filterKeysInGroup(scope, group))).toEqual(scope);
+        for (const group of groups) expect(filterKeysInGroup(scope, group)).not.toEqual([]);
       }),
     );
   });
 
   test("gives each of its keys a value, and null where there is none", () => {
-    expect(valuesIn({ email: { value: "pat@example.com", updatedAt: 1 } }, ["email", "phone"])).toEqual({
+    expect(getScopedValues({ email: { value: "pat@example.com", updatedAt: 1 } }, ["email", "phone"])).toEqual({
       email: "pat@example.com",
       phone: null,
     });
@@ -98,7 +98,7 @@ describe("a value", () => {
   test("is kept without white space at its ends, with the time it was set", () => {
     expect(change({}, [["first_name", "  Pat\t"]])).toEqual({
       ok: true,
-      value: { fields: { first_name: { value: "Pat", updatedAt: 5 } }, changed: ["first_name"] },
+      value: { fields: { first_name: { value: "Pat", updatedAt: 5 } }, changedKeys: ["first_name"] },
     });
   });
 
@@ -110,7 +110,7 @@ describe("a value", () => {
       ["phone", null],
       ["city", " "],
     ]);
-    expect(same).toEqual({ ok: true, value: { fields: kept, changed: [] } });
+    expect(same).toEqual({ ok: true, value: { fields: kept, changedKeys: [] } });
   });
 
   test("is cleared by null and by nothing but white space", () => {
@@ -119,7 +119,7 @@ describe("a value", () => {
       ["city", " "],
       ["email", null],
     ]);
-    expect(cleared).toEqual({ ok: true, value: { fields: {}, changed: ["email", "city"] } });
+    expect(cleared).toEqual({ ok: true, value: { fields: {}, changedKeys: ["email", "city"] } });
     expect(kept.email).toBeDefined();
   });
 
@@ -152,9 +152,9 @@ describe("a value", () => {
       return "+1";
     };
     const number = ["phone", "020 7946 0000"] as const;
-    changeFields({}, new Map([number, ["country", "gb"]]), 1, record);
-    changeFields({ country: { value: "CA", updatedAt: 1 } }, new Map([number]), 1, record);
-    changeFields({}, new Map([number]), 1, record);
+    applyFieldChanges({}, new Map([number, ["country", "gb"]]), 1, record);
+    applyFieldChanges({ country: { value: "CA", updatedAt: 1 } }, new Map([number]), 1, record);
+    applyFieldChanges({}, new Map([number]), 1, record);
     expect(seen).toEqual(["GB", "CA", "US"]);
   });
 

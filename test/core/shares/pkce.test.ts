@@ -1,13 +1,13 @@
 // PKCE: the vector of RFC 7636, appendix B, and what a verifier and a challenge are.
 import { describe, expect, test } from "vitest";
-import { challengeOf, isChallenge, isVerifier } from "../../../core/shares/pkce.ts";
+import { computeCodeChallenge, isCodeChallenge, isCodeVerifier } from "../../../core/shares/pkce.ts";
 
 const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 describe("PKCE", () => {
   test("makes the challenge of RFC 7636, appendix B", () => {
-    expect(challengeOf(verifier)).toBe(challenge);
+    expect(computeCodeChallenge(verifier)).toBe(challenge);
   });
 
   test.each([
@@ -21,7 +21,7 @@ describe("PKCE", () => {
     [`${"a".repeat(43)}\n`, false],
     [`${"a".repeat(43)}é`, false],
   ])("takes %j for a verifier: %s", (text, isOne) => {
-    expect(isVerifier(text)).toBe(isOne);
+    expect(isCodeVerifier(text)).toBe(isOne);
   });
 
   test.each([
@@ -33,6 +33,6 @@ describe("PKCE", () => {
     [`${challenge.slice(0, -1)}N`, false],
     [challenge.replace("-", "+"), false],
   ])("takes %j for a challenge: %s", (text, isOne) => {
-    expect(isChallenge(text)).toBe(isOne);
+    expect(isCodeChallenge(text)).toBe(isOne);
   });
 });

@@ -1,16 +1,16 @@
 // Every member of a pack, what binds it, and what the verifier says when its issuer lies about it: with what binds it left out,
 // taken from another certificate, or left as it is and contradicted. Each cell is a real pack, changed, listed and signed again
-// by the issuer's own key. The table in docs/proof-checks.md is the one that is checked here.
+// by the issuer's own key. The table in docs/reference/proof-checks.md is the one that is checked here.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { auditEntryText, type AuditEntry } from "../../../core/audit/chain.ts";
-import { utf8 } from "../../../core/bytes.ts";
-import { canonicalJson, type Json, type JsonObject } from "../../../core/canonical-json.ts";
-import { evidenceBundle } from "../../../core/certificates/evidence-bundle.ts";
-import { packFiles } from "../../../core/certificates/evidence-pack.ts";
+import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
+import { encodeUtf8 } from "../../../core/bytes.ts";
+import { toCanonicalJson, type Json, type JsonObject } from "../../../core/canonical-json.ts";
+import { buildEvidenceBundle } from "../../../core/certificates/evidence-bundle.ts";
+import { buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { trustOf } from "../../../verifier/trust.ts";
-import { noDemands, verifyPack } from "../../../verifier/verify-pack.ts";
+import { defaultVerificationOptions, verifyPack } from "../../../verifier/verify-pack.ts";
 import { issuer, stranger, trustDocument, worldOf } from "./evidence.ts";
 import { jsonOf, relisted, resigned, setJson, setText, textOf, zipped, type Files } from "./repack.ts";
 
@@ -19,16 +19,16 @@ type Change = (files: Files) => unknown;
 
 const withdrawnWorld = { isRevoked: true, isAcknowledged: true };
 const { parts } = await worldOf(withdrawnWorld);
-const withdrawn = await packFiles(parts);
-const active = await packFiles((await worldOf()).parts);
-const partly = await packFiles((await worldOf({ withdrawnFrom: ["Bright Homes Inc"] })).parts);
-const anotherPartly = await packFiles((await worldOf({ withdrawnFrom: ["Bright Homes Inc"], isAnother: true })).parts);
+const withdrawn = await buildPackFiles(parts);
+const active = await buildPackFiles((await worldOf()).parts);
+const partly = await buildPackFiles((await worldOf({ withdrawnFrom: ["Bright Homes Inc"] })).parts);
+const anotherPartly = await buildPackFiles((await worldOf({ withdrawnFrom: ["Bright Homes Inc"], isAnother: true })).parts);
 const ceasedWorld = { withdrawnFrom: ["Bright Homes Inc"], isCeasedInPart: true };
-const ceased = await packFiles((await worldOf(ceasedWorld)).parts);
-const anotherCeased = await packFiles((await worldOf({ ...ceasedWorld, isAnother: true })).parts);
-const erased = await packFiles((await worldOf({ isErased: true })).parts);
-const another = await packFiles((await worldOf({ ...withdrawnWorld, isAnother: true })).parts);
-const anotherErased = await packFiles((await worldOf({ isErased: true, isAnother: true })).parts);
+const ceased = await buildPackFiles((await worldOf(ceasedWorld)).parts);
+const anotherCeased = await buildPackFiles((await worldOf({ ...ceasedWorld, isAnother: true })).parts);
+const erased = await buildPackFiles((await worldOf({ isErased: true })).parts);
+const another = await buildPackFiles((await worldOf({ ...withdrawnWorld, isAnother: true })).parts);
+const anotherErased = await buildPackFiles((await worldOf({ isErased: true, isAnother: true })).parts);
 
 const all =
   (...changes: readonly Change[]): Change =>
@@ -67,7 +67,7 @@ const entriesIn = (files: Pack): AuditEntry[] =>
     .split("\n")
     .map((line) => JSON.parse(line) as AuditEntry);
 const setEntries = (files: Files, entries: readonly AuditEntry[]): void =>
-  setText(files, "audit/entries.jsonl", entries.map((entry) => `${auditEntryText(entry)}\n`).join(""));
+  setText(files, "audit/entries.jsonl", entries.map((entry) => `${serializeAuditEntry(entry)}\n`).join(""));
 const seqOf = (files: Pack, type: string): string => entriesIn(files).find((entry) => entry.type === type)?.seq ?? "";
 
 const withoutPayload =
@@ -108,7 +108,7 @@ const newRecord =
   (members: JsonObject): Change =>
   async (files) => {
     const preimage: JsonObject = { ...jsonOf(files, "fingerprint/preimage.json"), ...members };
-    const canonical = canonicalJson(preimage);
+    const canonical = toCanonicalJson(preimage);
     setText(files, "fingerprint/preimage.json", canonical);
     const signature = { alg: "Ed25519", kid: issuer.kid, value: await issuer.sign(canonical) };
     says({ ...members, canonical, preimage, signature, fingerprint: sha256Hex(canonical) })(files);
@@ -116,11 +116,11 @@ const newRecord =
 const otherPurpose = newRecord({ purpose: "anything at all" });
 const otherEvidence: Change = edit("certificate.json", (c) => {
   const evidence = { ...(c.evidence as JsonObject), ip: "203.0.113.8" };
-  return { ...c, evidence, evidence_hash: sha256Hex(canonicalJson(evidence)) };
+  return { ...c, evidence, evidence_hash: sha256Hex(toCanonicalJson(evidence)) };
 });
 const otherPolicy: Change = (files) => {
   const path = [...files.keys()].find((one) => one.startsWith("policies/privacy-")) as string;
-  const bytes = utf8("We sell what you send us.");
+  const bytes = encodeUtf8("We sell what you send us.");
   const hash = sha256Hex(bytes);
   files.delete(path);
   files.set(`policies/privacy-${hash}.txt`, bytes);
@@ -140,7 +140,7 @@ const withoutReceipts = without(/^(?:withdrawals|anchors\/withdrawn-1)\//);
 const newReceipt =
   (members: JsonObject): Change =>
   async (files) => {
-    const canonical = canonicalJson({ ...jsonOf(files, "withdrawals/1/receipt.json"), ...members });
+    const canonical = toCanonicalJson({ ...jsonOf(files, "withdrawals/1/receipt.json"), ...members });
     setText(files, "withdrawals/1/receipt.json", canonical);
     setJson(files, "withdrawals/1/signature.json", { alg: "Ed25519", kid: issuer.kid, value: await issuer.sign(canonical) });
   };
@@ -155,7 +155,7 @@ const invented: Change = all(
 const issuerPem = [...withdrawn.keys()].find((path) => path.startsWith("trust/issuer-")) as string;
 const tsaPem = [...withdrawn.keys()].find((path) => path.startsWith("trust/tsa-")) as string;
 const strangerPem = textOf(
-  await packFiles({ ...parts, trust: { ...trustDocument, issuer_keys: { keys: stranger.publicKeys.map((key) => ({ ...key })) } } }),
+  await buildPackFiles({ ...parts, trust: { ...trustDocument, issuer_keys: { keys: stranger.publicKeys.map((key) => ({ ...key })) } } }),
   `trust/issuer-${stranger.kid}.pem`,
 );
 
@@ -649,7 +649,7 @@ describe.each(rows.map((row) => [row.member, row] as const))("%s, with what bind
   test.each(cellsOf(row))("%s (T7)", async (_how, { says: expected, change, pack = withdrawn }) => {
     const files = new Map(pack);
     await change(files);
-    const report = await verifyPack(await packedAs(row, files), { ...noDemands, trust: trustOf(trustDocument) });
+    const report = await verifyPack(await packedAs(row, files), { ...defaultVerificationOptions, trust: trustOf(trustDocument) });
     const [verdict, named = ""] = [expected.slice(0, expected.search(/[ ,]/)), expected.replace(/^\w+,? /, "")];
     expect(report.verdict, report.failed ?? report.missing.join("; ")).toBe(verdict);
     if (verdict === "invalid") expect(report.failed).toBe(named);
@@ -676,27 +676,27 @@ describe("the table", () => {
       active,
       erased,
       ceased,
-      await packFiles((await worldOf({ redacted: true, accepted: ["Acme Solar LLC"] })).parts),
+      await buildPackFiles((await worldOf({ redacted: true, accepted: ["Acme Solar LLC"] })).parts),
     ];
     const answers = ["certificate.json", "certificate.json#entities_accepted", "certificate.json#entities_rejected"]; // of the record
     const members = packs.flatMap((pack) => [
       ...pack.keys(),
       ...Object.keys(jsonOf(pack, "certificate.json")).map((name) => `certificate.json#${name}`),
     ]);
-    const bundled = Object.keys({ ...evidenceBundle(parts), ...evidenceBundle((await worldOf(ceasedWorld)).parts) }).map(
+    const bundled = Object.keys({ ...buildEvidenceBundle(parts), ...buildEvidenceBundle((await worldOf(ceasedWorld)).parts) }).map(
       (name) => `bundle#${name}`,
     );
     expect([...new Set([...members, ...bundled])].filter((path) => !isCovered(path) && !answers.includes(path))).toEqual([]);
   });
 
-  test("is the one in docs/proof-checks.md", () => {
+  test("is the one in docs/reference/proof-checks.md", () => {
     const shown = ({ says: words }: Cell): string => words.replace(/[a-z]+\.[a-z_]+/g, "`$&`");
     const table = [
       "| Member | Bound by | left out | from another certificate | contradicting |",
       "|---|---|---|---|---|",
       ...rows.map((row) => `| ${[row.member, row.boundBy, ...cellsOf(row).map(([, one]) => shown(one))].join(" | ")} |`),
     ].join("\n");
-    expect(readFileSync("docs/proof-checks.md", "utf8")).toContain(table);
+    expect(readFileSync("docs/reference/proof-checks.md", "utf8")).toContain(table);
   });
 });
 
@@ -704,7 +704,10 @@ describe("recipients that were withdrawn from one by one", () => {
   const judged = async (change: Change): Promise<string> => {
     const files = new Map(partly);
     await change(files);
-    const report = await verifyPack(zipped(await resigned(relisted(files), issuer)), { ...noDemands, trust: trustOf(trustDocument) });
+    const report = await verifyPack(zipped(await resigned(relisted(files), issuer)), {
+      ...defaultVerificationOptions,
+      trust: trustOf(trustDocument),
+    });
     return `${report.verdict} ${report.failed ?? ""}`.trim();
   };
   const listed = (change: (list: JsonObject[]) => Json): Change =>

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { evidenceZip } from "../../../core/certificates/evidence-pack.ts";
+import { buildEvidenceZip } from "../../../core/certificates/evidence-pack.ts";
 import { buildVerifier } from "../../../verifier/build.ts";
 import type { Report } from "../../../verifier/checks.ts";
 import { plainTrust, trustDocument, worldOf } from "./evidence.ts";
@@ -14,13 +14,13 @@ import { flipped } from "./repack.ts";
 const folder = mkdtempSync(join(tmpdir(), "svc-verify-"));
 const inFolder = (name: string): string => join(folder, name);
 const { fingerprint, parts } = await worldOf({ isRevoked: true });
-const zip = await evidenceZip(parts);
+const zip = await buildEvidenceZip(parts);
 
 beforeAll(async () => {
   await buildVerifier(folder);
   writeFileSync(inFolder("pack.zip"), zip);
-  writeFileSync(inFolder("pending.zip"), await evidenceZip((await worldOf({ anchors: "pending" })).parts));
-  writeFileSync(inFolder("plain.zip"), await evidenceZip((await worldOf({ anchors: "anchored" })).parts));
+  writeFileSync(inFolder("pending.zip"), await buildEvidenceZip((await worldOf({ anchors: "pending" })).parts));
+  writeFileSync(inFolder("plain.zip"), await buildEvidenceZip((await worldOf({ anchors: "anchored" })).parts));
   writeFileSync(inFolder("changed.zip"), flipped(zip, 5_000, 1));
   writeFileSync(inFolder("trust.json"), JSON.stringify(trustDocument, null, 2));
   writeFileSync(inFolder("plain-trust.json"), JSON.stringify(plainTrust));
@@ -132,7 +132,7 @@ describe("svc-verify", () => {
     const trust = module.trustOf(trustDocument);
     const demands = { trust, expectedFingerprint: null, requiresTimestamp: false, witnessMin: 0 };
     expect(await module.verifyPack(zip, demands)).toMatchObject({ verdict: "valid" });
-    expect(await module.verifyPublic(parts.verifyView, demands)).toMatchObject({ verdict: "valid" });
+    expect(await module.verifyPublic(parts.publicView, demands)).toMatchObject({ verdict: "valid" });
   });
 });
 

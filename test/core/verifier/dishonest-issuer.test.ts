@@ -1,24 +1,24 @@
 // Packs whose issuer is the liar: everything is listed and signed again with the right key. What the fingerprint, the ledger, the
 // audit log and their witnesses bind is found all the same, and each lie is found by the check that is there for it.
 import { describe, expect, test } from "vitest";
-import { auditEntryText, type AuditEntry } from "../../../core/audit/chain.ts";
-import { base64Of, bytesOfBase64, concatBytes, utf8 } from "../../../core/bytes.ts";
-import { canonicalJson, type Json, type JsonObject } from "../../../core/canonical-json.ts";
-import { packFiles } from "../../../core/certificates/evidence-pack.ts";
+import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
+import { toBase64, fromBase64, concatBytes, encodeUtf8 } from "../../../core/bytes.ts";
+import { toCanonicalJson, type Json, type JsonObject } from "../../../core/canonical-json.ts";
+import { buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
 import type { EvidenceParts } from "../../../core/certificates/evidence-parts.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
-import { checkpointText } from "../../../core/ledger/checkpoint.ts";
-import { nodeHash } from "../../../core/ledger/merkle.ts";
-import { cosignatureLine, keyKinds, signNote, vkeyOf, type NoteSigner } from "../../../core/ledger/note.ts";
-import { receiptProofText, receiptText, type Receipt } from "../../../core/ledger/receipt.ts";
-import { rekorLeafText } from "../../../core/ledger/rekor.ts";
-import { tlogProofText, parseTlogProof } from "../../../core/ledger/tlog-proof.ts";
+import { formatCheckpoint } from "../../../core/ledger/checkpoint.ts";
+import { hashNode } from "../../../core/ledger/merkle.ts";
+import { createCosignatureLine, keyKinds, signNote, formatVkey, type NoteSigner } from "../../../core/ledger/note.ts";
+import { formatReceiptProof, formatReceipt, type Receipt } from "../../../core/ledger/receipt.ts";
+import { formatRekorLeaf } from "../../../core/ledger/rekor.ts";
+import { formatTlogProof, parseTlogProof } from "../../../core/ledger/tlog-proof.ts";
 import { openNoteSigner } from "../../../storage/note-keys.ts";
 import { trustOf } from "../../../verifier/trust.ts";
-import { noDemands, verifyPack } from "../../../verifier/verify-pack.ts";
+import { defaultVerificationOptions, verifyPack } from "../../../verifier/verify-pack.ts";
 import type { Report } from "../../../verifier/checks.ts";
 import { naiveInclusion, naiveLeaf, naiveRoot } from "../../support/naive-log.ts";
-import { secretOf } from "../../support/note-keys.ts";
+import { createSecret } from "../../support/note-keys.ts";
 import {
   auditOrigin,
   auditSigner,
@@ -34,12 +34,12 @@ import {
 } from "./evidence.ts";
 import { jsonOf, resigned, setJson, setText, textOf, zipped, type Files } from "./repack.ts";
 
-const pack = await packFiles((await worldOf({ isRevoked: true })).parts);
-const active = await packFiles((await worldOf()).parts);
-const other = await packFiles((await worldOf({ isRevoked: true, purpose: "another purpose" })).parts);
+const pack = await buildPackFiles((await worldOf({ isRevoked: true })).parts);
+const active = await buildPackFiles((await worldOf()).parts);
+const other = await buildPackFiles((await worldOf({ isRevoked: true, purpose: "another purpose" })).parts);
 
 const reportOn = async (files: ReadonlyMap<string, Uint8Array>, document: JsonObject = trustDocument): Promise<Report> =>
-  verifyPack(zipped(await resigned(files, issuer)), { ...noDemands, trust: trustOf(document) });
+  verifyPack(zipped(await resigned(files, issuer)), { ...defaultVerificationOptions, trust: trustOf(document) });
 
 const failedAfter = async (change: (files: Files) => unknown, from: ReadonlyMap<string, Uint8Array> = pack): Promise<string> => {
   const files = new Map(from);
@@ -129,7 +129,7 @@ describe("the record", () => {
       "audit.chain",
       edit("certificate.json", (c) => {
         const evidence = { ...(c.evidence as JsonObject), ip: "203.0.113.8" };
-        return { ...c, evidence, evidence_hash: sha256Hex(canonicalJson(evidence)) };
+        return { ...c, evidence, evidence_hash: sha256Hex(toCanonicalJson(evidence)) };
       }),
     ],
     [
@@ -154,7 +154,7 @@ describe("the lists of recipients", () => {
   const lists = async (change: (preimage: JsonObject) => JsonObject): Promise<string> =>
     failedAfter(async (files) => {
       const preimage = change(jsonOf(files, "fingerprint/preimage.json"));
-      const canonical = canonicalJson(preimage);
+      const canonical = toCanonicalJson(preimage);
       setText(files, "fingerprint/preimage.json", canonical);
       const { business: _, cert_id: __, timestamp: ___, ...bound } = preimage;
       const signature = { alg: "Ed25519", kid: issuer.kid, value: await issuer.sign(canonical) };
@@ -210,7 +210,7 @@ describe("the policies", () => {
       "another text under its own hash",
       (files) => {
         files.delete(first);
-        const text = utf8("We sell what you send us.");
+        const text = encodeUtf8("We sell what you send us.");
         files.set(`policies/privacy-${sha256Hex(text)}.txt`, text);
       },
     ],
@@ -271,8 +271,8 @@ describe("an anchor", () => {
   /** The receipt with something changed, its text form and the certificate's copy made to fit. */
   const withReceipt = (receipt: Receipt) =>
     both(
-      (files) => setText(files, "anchors/issued/receipt.json", receiptText(receipt)),
-      (files) => setText(files, "anchors/issued/entry.tlog-proof", receiptProofText(receipt) ?? ""),
+      (files) => setText(files, "anchors/issued/receipt.json", formatReceipt(receipt)),
+      (files) => setText(files, "anchors/issued/entry.tlog-proof", formatReceiptProof(receipt) ?? ""),
       edit("certificate.json", (c) => ({ ...c, anchor: { ...(c.anchor as JsonObject), status: "pending" } })),
     );
 
@@ -283,14 +283,14 @@ describe("an anchor", () => {
     ["the neighbour's index", "anchor.inclusion", { leaf_index: "18", tx_ref: `${ledgerOrigin}#18` }],
     ["an index beyond a double", "anchor.inclusion", { leaf_index: "9007199254740993", tx_ref: `${ledgerOrigin}#9007199254740993` }],
     ["a size that is not the checkpoint's", "anchor.note", { tree_size: "21" }],
-    ["a leaf of its own", "anchor.inclusion", { leaf_body: base64Of(pack.get("anchors/issued/statement.json")!) }],
+    ["a leaf of its own", "anchor.inclusion", { leaf_body: toBase64(pack.get("anchors/issued/statement.json")!) }],
     ["a time before it was asked", "anchor.note", { submitted_at: "2026-04-05T06:07:10.000Z" }],
     ["another kind of ledger", "anchor.note", { kind: "rekor2" }],
   ])("with %s is found (T2)", async (_, check, change) => {
     expect(await failedAfter(withReceipt({ ...certainly, ...change }))).toBe(check);
   });
 
-  const leaves = Array.from({ length: 4 }, (_, at) => naiveLeaf(utf8(`entry ${at}`)));
+  const leaves = Array.from({ length: 4 }, (_, at) => naiveLeaf(encodeUtf8(`entry ${at}`)));
   const inOwnTree = async (
     signer: NoteSigner,
     origin: string,
@@ -303,26 +303,26 @@ describe("an anchor", () => {
     ledger: `tlog:${origin}`,
     tx_ref: `${origin}#${index}`,
     leaf_index: index.toString(),
-    inclusion_proof: proof.map(base64Of),
-    signed_root: await signNote(checkpointText({ origin, size, root }), [signer]),
+    inclusion_proof: proof.map(toBase64),
+    signed_root: await signNote(formatCheckpoint({ origin, size, root }), [signer]),
     tree_size: size.toString(),
-    root_hash: base64Of(root),
+    root_hash: toBase64(root),
   });
   const ownLeaf = naiveLeaf(pack.get("anchors/issued/statement.json")!);
 
   test("in a tree of the issuer's own is found by the ledger's key, whatever name it uses", async () => {
-    const own = await openNoteSigner(await secretOf(ledgerOrigin, 99));
-    const root = nodeHash(sha256, ownLeaf, leaves[0]!);
+    const own = await openNoteSigner(await createSecret(ledgerOrigin, 99));
+    const root = hashNode(sha256, ownLeaf, leaves[0]!);
     expect(await failedAfter(withReceipt(await inOwnTree(own, ledgerOrigin, 2n, root, [leaves[0]!], 0n)))).toBe("anchor.note");
   });
 
   test("in his own audit log is none: that log is not a ledger", async () => {
-    const root = nodeHash(sha256, ownLeaf, leaves[0]!);
+    const root = hashNode(sha256, ownLeaf, leaves[0]!);
     expect(await failedAfter(withReceipt(await inOwnTree(auditSigner, auditOrigin, 2n, root, [leaves[0]!], 0n)))).toBe("anchor.note");
   });
 
   test("under the ledger's key but another log's name is found", async () => {
-    const root = nodeHash(sha256, ownLeaf, leaves[0]!);
+    const root = hashNode(sha256, ownLeaf, leaves[0]!);
     const elsewhere = "ledger.example/ledger/2027h1";
     expect(await failedAfter(withReceipt(await inOwnTree(ledgerSigner, elsewhere, 2n, root, [leaves[0]!], 0n)))).toBe("anchor.note");
   });
@@ -330,11 +330,11 @@ describe("an anchor", () => {
   test("whose leaf is an inner node of the tree is found: entries and nodes are hashed apart (T5)", async () => {
     // A statement that is two hashes, and a proof that starts a level higher.
     const pair = concatBytes(leaves[0]!, leaves[1]!);
-    const node = nodeHash(sha256, leaves[0]!, leaves[1]!);
-    const sibling = nodeHash(sha256, leaves[2]!, leaves[3]!);
+    const node = hashNode(sha256, leaves[0]!, leaves[1]!);
+    const sibling = hashNode(sha256, leaves[2]!, leaves[3]!);
     const receipt = {
       ...(await inOwnTree(ledgerSigner, ledgerOrigin, 4n, naiveRoot(leaves), [sibling], 0n)),
-      leaf_hash: base64Of(node),
+      leaf_hash: toBase64(node),
       entry_hash: sha256Hex(pair),
     };
     const report = await reportOn(await changedBy(withReceipt(receipt)));
@@ -344,9 +344,9 @@ describe("an anchor", () => {
 
   test("in a tree larger than 2^53 is counted exactly (T5)", async () => {
     const huge = (1n << 53n) + 1n;
-    const proof = Array.from({ length: 53 }, (_, at) => naiveLeaf(utf8(`${at}`)));
+    const proof = Array.from({ length: 53 }, (_, at) => naiveLeaf(encodeUtf8(`${at}`)));
     let root: Uint8Array = ownLeaf;
-    for (const sibling of proof) root = nodeHash(sha256, root, sibling);
+    for (const sibling of proof) root = hashNode(sha256, root, sibling);
     const short = await inOwnTree(ledgerSigner, ledgerOrigin, 1n << 53n, root, proof, 0n);
     const rounded = await inOwnTree(ledgerSigner, ledgerOrigin, huge, root, proof, 0n);
     const passes = async (receipt: Receipt) =>
@@ -368,18 +368,18 @@ describe("an attestation", () => {
   const text = note.slice(0, note.indexOf("\n\n") + 1);
 
   test("by a witness over other words spoils the note", async () => {
-    const line = await cosignatureLine(`${text}more\n`, witness, 1_775_369_703n);
+    const line = await createCosignatureLine(`${text}more\n`, witness, 1_775_369_703n);
     expect(await failedAfter((files) => setText(files, "anchors/issued/attested.tlog-proof", attested.slice(0, -line.length) + line))).toBe(
       "attest.inclusion",
     );
   });
 
   test("by a witness whom nobody knows counts for nothing", async () => {
-    const own = await openNoteSigner(await secretOf("witness.example/w1", 98, keyKinds.witness));
-    const line = await cosignatureLine(text, own, 1_775_369_703n);
+    const own = await openNoteSigner(await createSecret("witness.example/w1", 98, keyKinds.witness));
+    const line = await createCosignatureLine(text, own, 1_775_369_703n);
     const proof = parseTlogProof(attested)!;
     const report = await reportOn(
-      new Map(pack).set("anchors/issued/attested.tlog-proof", utf8(tlogProofText({ ...proof, checkpoint: note + line }))),
+      new Map(pack).set("anchors/issued/attested.tlog-proof", encodeUtf8(formatTlogProof({ ...proof, checkpoint: note + line }))),
     );
     expect(report).toMatchObject({ verdict: "incomplete", failed: null });
     expect(report.missing).toEqual(["attest.cosign: 0 of 1 witnesses that are asked for"]);
@@ -387,22 +387,22 @@ describe("an attestation", () => {
 
   test("by one witness twice counts once", async () => {
     const proof = parseTlogProof(attested)!;
-    const again = await cosignatureLine(text, witness, 1_775_369_704n);
+    const again = await createCosignatureLine(text, witness, 1_775_369_704n);
     const files = new Map(pack).set(
       "anchors/issued/attested.tlog-proof",
-      utf8(tlogProofText({ ...proof, checkpoint: proof.checkpoint + again })),
+      encodeUtf8(formatTlogProof({ ...proof, checkpoint: proof.checkpoint + again })),
     );
     const report = await reportOn(files, { ...trustDocument, policy: { witness_min: 2 } });
     expect(report.missing[0]).toMatch(/^attest\.cosign: 1 of 2 witnesses/);
   });
 
   test("of another checkpoint by the authority is found", async () => {
-    const signed = await signNote(checkpointText({ origin: ledgerOrigin, size: 40n, root: sha256("another tree") }), [ledgerSigner]);
+    const signed = await signNote(formatCheckpoint({ origin: ledgerOrigin, size: 40n, root: sha256("another tree") }), [ledgerSigner]);
     expect(await failedAfter((files) => setText(files, "anchors/issued/checkpoint.txt", signed))).toBe("attest.inclusion");
     const size20 = jsonOf(pack, "anchors/issued/receipt.json").signed_root;
     const proof = textOf(pack, "anchors/issued/entry.tlog-proof");
     const report = await reportOn(
-      new Map(pack).set("anchors/issued/checkpoint.txt", utf8(size20)).set("anchors/issued/attested.tlog-proof", utf8(proof)),
+      new Map(pack).set("anchors/issued/checkpoint.txt", encodeUtf8(size20)).set("anchors/issued/attested.tlog-proof", encodeUtf8(proof)),
     );
     expect(report.failed).toBe("attest.tsa");
     expect(report.checks.find(({ id }) => id === "attest.tsa")?.detail).toBe("imprint_mismatch");
@@ -415,28 +415,30 @@ describe("an attestation", () => {
   test("for another place of the same statement is found", async () => {
     const { parts } = await worldOf({ anchors: "anchored" });
     const [issued] = parts.anchors;
-    const leaf = naiveLeaf(utf8(issued!.statement));
-    const leaves = [leaf, naiveLeaf(utf8("else")), leaf];
-    const note = await signNote(checkpointText({ origin: ledgerOrigin, size: 3n, root: naiveRoot(leaves) }), [ledgerSigner]);
+    const leaf = naiveLeaf(encodeUtf8(issued!.statement));
+    const leaves = [leaf, naiveLeaf(encodeUtf8("else")), leaf];
+    const note = await signNote(formatCheckpoint({ origin: ledgerOrigin, size: 3n, root: naiveRoot(leaves) }), [ledgerSigner]);
     const receipt: Receipt = {
       ...issued!.receipt!,
       tx_ref: `${ledgerOrigin}#0`,
       leaf_index: "0",
-      inclusion_proof: naiveInclusion(0, leaves).map(base64Of),
+      inclusion_proof: naiveInclusion(0, leaves).map(toBase64),
       signed_root: note,
       tree_size: "3",
-      root_hash: base64Of(naiveRoot(leaves)),
+      root_hash: toBase64(naiveRoot(leaves)),
     };
     const attested = { note, inclusionProof: receipt.inclusion_proof, cosignatures: [], tsr: null };
     const anchors = [{ event: "issued" as const, statement: issued!.statement, receipt, attested }];
-    const files = new Map(await packFiles({ ...parts, verifyView: { ...parts.verifyView, anchor: null }, anchors }));
+    const files = new Map(await buildPackFiles({ ...parts, publicView: { ...parts.publicView, anchor: null }, anchors }));
     expect((await reportOn(files, plainTrust)).verdict).toBe("valid");
-    const elsewhere = tlogProofText({ index: 2n, hashes: naiveInclusion(2, leaves), checkpoint: note });
-    expect((await reportOn(files.set("anchors/issued/attested.tlog-proof", utf8(elsewhere)), plainTrust)).failed).toBe("attest.inclusion");
+    const elsewhere = formatTlogProof({ index: 2n, hashes: naiveInclusion(2, leaves), checkpoint: note });
+    expect((await reportOn(files.set("anchors/issued/attested.tlog-proof", encodeUtf8(elsewhere)), plainTrust)).failed).toBe(
+      "attest.inclusion",
+    );
   });
 
   test("that is no time stamp at all is found", async () => {
-    expect(await failedAfter((files) => files.set("anchors/issued/checkpoint.tsr", utf8("hello")))).toBe("attest.tsa");
+    expect(await failedAfter((files) => files.set("anchors/issued/checkpoint.tsr", encodeUtf8("hello")))).toBe("attest.tsa");
   });
 });
 
@@ -474,7 +476,7 @@ describe("a withdrawal", () => {
   });
 
   test("from single recipients leaves a certificate active, and nothing else does", async () => {
-    const partly = new Map(await packFiles((await worldOf({ withdrawnFrom: ["Bright Homes Inc"] })).parts));
+    const partly = new Map(await buildPackFiles((await worldOf({ withdrawnFrom: ["Bright Homes Inc"] })).parts));
     expect((await reportOn(partly)).verdict).toBe("valid");
     const files = new Map(active);
     edit("certificate.json", (c) => ({ ...c, withdrawal: { withdrawn_at: "2026-05-05T06:07:08.009Z", scope: "recipient" } }))(files);
@@ -489,7 +491,8 @@ describe("an audit trail", () => {
     (...all: readonly string[]) =>
     (files: Files) =>
       setText(files, "audit/entries.jsonl", all.map((line) => `${line}\n`).join(""));
-  const changedAt = (at: number, change: Partial<AuditEntry>) => withLines(...lines.with(at, auditEntryText({ ...entry(at), ...change })));
+  const changedAt = (at: number, change: Partial<AuditEntry>) =>
+    withLines(...lines.with(at, serializeAuditEntry({ ...entry(at), ...change })));
   const seqs = lines.map((_, at) => entry(at).seq);
 
   test("of the world under test holds the entries 2, 3, 5 and 6 of its chain", () => {
@@ -551,7 +554,7 @@ describe("an audit trail", () => {
   });
 
   test("without its payloads is incomplete: nothing binds the evidence, the withdrawal and the policies any more", async () => {
-    const report = await reportOn(new Map(pack).set("audit/payloads.json", utf8("{}")));
+    const report = await reportOn(new Map(pack).set("audit/payloads.json", encodeUtf8("{}")));
     expect(report).toMatchObject({ verdict: "incomplete", failed: null });
     expect(report.missing).toEqual([
       "audit.issuance: the audit payload of the issuance is not in the pack",
@@ -572,13 +575,13 @@ describe("an audit trail", () => {
     const truth = (await worldOf({ isRevoked: true })).parts.audit!;
     const issuance = lies.issuance === undefined ? {} : { issuance: { ...truth.payloads.get("2")!.payload, ...lies.issuance } };
     const { parts } = await worldOf({ isRevoked: true, isFirstEntry: false, lies: { ...lies, ...issuance } });
-    expect((await reportOn(await packFiles(parts))).failed).toBe(check);
+    expect((await reportOn(await buildPackFiles(parts))).failed).toBe(check);
   });
 
   test("of another business's chain, or of another place in the tree of heads, is found", async () => {
     const heads = (change: (value: JsonObject) => Json) => edit("audit/heads.json", change);
     expect(await failedAfter(heads((h) => ({ ...h, chain_index: "4" })))).toBe("audit.heads");
-    const first = await packFiles((await worldOf({ isFirstEntry: true })).parts);
+    const first = await buildPackFiles((await worldOf({ isFirstEntry: true })).parts);
     expect(
       await failedAfter(
         heads((h) => ({ ...h, chain_index: "4" })),
@@ -588,7 +591,7 @@ describe("an audit trail", () => {
   });
 
   const editLeaf = (change: JsonObject) =>
-    edit("audit/heads.json", (h) => ({ ...h, leaf: canonicalJson({ ...(JSON.parse(String(h.leaf)) as JsonObject), ...change }) }));
+    edit("audit/heads.json", (h) => ({ ...h, leaf: toCanonicalJson({ ...(JSON.parse(String(h.leaf)) as JsonObject), ...change }) }));
   test.each<[string, (files: Files) => unknown]>([
     ["a smaller count", editLeaf({ seq: "5" })],
     ["another head", editLeaf({ head: "00".repeat(32) })],
@@ -608,9 +611,9 @@ describe("an audit trail", () => {
 
 describe("a statement in Rekor", async () => {
   const origin = "rekor.example";
-  const rekor = await openNoteSigner(await secretOf(origin, 41));
+  const rekor = await openNoteSigner(await createSecret(origin, 41));
   const keys = (await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"])) as CryptoKeyPair;
-  const spki = base64Of(new Uint8Array(await crypto.subtle.exportKey("spki", keys.publicKey)));
+  const spki = toBase64(new Uint8Array(await crypto.subtle.exportKey("spki", keys.publicKey)));
 
   /** Web Crypto gives r and s side by side; a leaf holds them as DER. */
   const derOf = (raw: Uint8Array): Uint8Array => {
@@ -627,32 +630,32 @@ describe("a statement in Rekor", async () => {
   const { parts } = await worldOf({ anchors: "anchored" });
   const { statement } = parts.anchors[0]!;
   const leafOf = async (text: string): Promise<Uint8Array> => {
-    const raw = new Uint8Array(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, keys.privateKey, utf8(text)));
-    return utf8(rekorLeafText({ digest: base64Of(sha256(text)), signature: base64Of(derOf(raw)), publicKey: spki }));
+    const raw = new Uint8Array(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, keys.privateKey, encodeUtf8(text)));
+    return encodeUtf8(formatRekorLeaf({ digest: toBase64(sha256(text)), signature: toBase64(derOf(raw)), publicKey: spki }));
   };
   const receiptFor = async (body: Uint8Array): Promise<Receipt> => {
-    const leaves = [naiveLeaf(utf8("else")), naiveLeaf(body), naiveLeaf(utf8("more"))];
+    const leaves = [naiveLeaf(encodeUtf8("else")), naiveLeaf(body), naiveLeaf(encodeUtf8("more"))];
     return {
       ...parts.anchors[0]!.receipt!,
       ledger: `rekor2:${origin}`,
       kind: "rekor2",
       tx_ref: `${origin}#1`,
       leaf_index: "1",
-      leaf_hash: base64Of(leaves[1]!),
-      leaf_body: base64Of(body),
-      inclusion_proof: naiveInclusion(1, leaves).map(base64Of),
-      signed_root: await signNote(`${origin}\n3\n${base64Of(naiveRoot(leaves))}\n`, [rekor]),
+      leaf_hash: toBase64(leaves[1]!),
+      leaf_body: toBase64(body),
+      inclusion_proof: naiveInclusion(1, leaves).map(toBase64),
+      signed_root: await signNote(`${origin}\n3\n${toBase64(naiveRoot(leaves))}\n`, [rekor]),
       tree_size: "3",
-      root_hash: base64Of(naiveRoot(leaves)),
+      root_hash: toBase64(naiveRoot(leaves)),
     };
   };
-  const log = { origin, vkey: vkeyOf(rekor.key), valid_from: "2026-01-01T00:00:00.000Z", role: "primary" };
+  const log = { origin, vkey: formatVkey(rekor.key), valid_from: "2026-01-01T00:00:00.000Z", role: "primary" };
   const rekorTrust: JsonObject = { ...plainTrust, logs: [log, (plainTrust.logs as JsonObject[])[1]!], anchor_keys: [spki] };
 
   const rekorPack = async (receipt: Receipt): Promise<ReadonlyMap<string, Uint8Array>> => {
-    const view: JsonObject = { ...parts.verifyView, anchor: null };
-    const changed: EvidenceParts = { ...parts, verifyView: view, anchors: [{ event: "issued", statement, receipt, attested: null }] };
-    return packFiles(changed);
+    const view: JsonObject = { ...parts.publicView, anchor: null };
+    const changed: EvidenceParts = { ...parts, publicView: view, anchors: [{ event: "issued", statement, receipt, attested: null }] };
+    return buildPackFiles(changed);
   };
 
   test("is proven by the log's checkpoint and the issuer's signature in the leaf", async () => {
@@ -670,7 +673,9 @@ describe("a statement in Rekor", async () => {
 
   test("whose leaf is shown otherwise than in the receipt, or not at all, is found", async () => {
     const files = new Map(await rekorPack(await receiptFor(await leafOf(statement))));
-    expect((await reportOn(new Map(files).set("anchors/issued/rekor.json", utf8("{}")), rekorTrust)).failed).toBe("anchor.rekor_body");
+    expect((await reportOn(new Map(files).set("anchors/issued/rekor.json", encodeUtf8("{}")), rekorTrust)).failed).toBe(
+      "anchor.rekor_body",
+    );
     files.delete("anchors/issued/rekor.json");
     expect((await reportOn(files, rekorTrust)).failed).toBe("anchor.rekor_body");
   });
@@ -679,7 +684,7 @@ describe("a statement in Rekor", async () => {
     const files = await rekorPack(await receiptFor(await leafOf(statement)));
     const { anchor_keys: _, ...without } = rekorTrust;
     expect((await reportOn(files, without)).missing).toEqual(["anchor.rekor_body: no key of the issuer's for this ledger is trusted"]);
-    const wrong = base64Of(concatBytes(bytesOfBase64(spki)!.subarray(0, -1), Uint8Array.of(1)));
+    const wrong = toBase64(concatBytes(fromBase64(spki)!.subarray(0, -1), Uint8Array.of(1)));
     expect((await reportOn(files, { ...rekorTrust, anchor_keys: [wrong] })).failed).toBe("anchor.rekor_body");
   });
 

@@ -1,13 +1,13 @@
 // Every byte of a whole pack, changed in three ways: found wherever it lies, by a check that has a name. BYTE_STEP takes every
-// so-manieth byte only; 1, as `npm run torture` sets it, leaves none out. tamper.test.ts holds the random changes, and says by which check.
+// so-manieth byte only; 1, as `npm run stress` sets it, leaves none out. tamper.test.ts holds the random changes, and says by which check.
 import { expect, test } from "vitest";
-import { evidenceZip, packFiles } from "../../../core/certificates/evidence-pack.ts";
+import { buildEvidenceZip, buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
 import { checkIds, type Report } from "../../../verifier/checks.ts";
-import { remembering } from "../../../core/ledger/note.ts";
+import { memoizeNoteCrypto } from "../../../core/ledger/note.ts";
 import { webCrypto } from "../../../verifier/crypto.ts";
 import { trustOf } from "../../../verifier/trust.ts";
-import { noDemands, verifyPack } from "../../../verifier/verify-pack.ts";
-import { progressOf } from "../../support/progress.ts";
+import { defaultVerificationOptions, verifyPack } from "../../../verifier/verify-pack.ts";
+import { createProgressPrinter } from "../../support/progress.ts";
 import { issuer, trustDocument, worldOf } from "./evidence.ts";
 import { flipped, relisted, resigned, zipped, type Files } from "./repack.ts";
 
@@ -18,9 +18,9 @@ const inThreeWays: Masks = () => masks;
 const inOneWay: Masks = (at) => [masks[at % masks.length] as number]; // where all three would take an hour
 const trust = trustOf(trustDocument);
 const { parts } = await worldOf({ isRevoked: true });
-const pack = await packFiles(parts);
-const zip = await evidenceZip(parts);
-const crypto = remembering(webCrypto); // most signatures are the same in every changed pack: checked once
+const pack = await buildPackFiles(parts);
+const zip = await buildEvidenceZip(parts);
+const crypto = memoizeNoteCrypto(webCrypto); // most signatures are the same in every changed pack: checked once
 
 type IsFound = (report: Report) => boolean;
 /** A check failed, and it has a name. */
@@ -39,13 +39,13 @@ const missedAmong = async (
   isFound: IsFound = isInvalid,
 ): Promise<string[]> => {
   const total = [...files.values()].reduce((sum, bytes) => sum + placesIn(bytes).flatMap(masksAt).length, 0);
-  const progress = progressOf(what, total);
+  const progress = createProgressPrinter(what, total);
   const missed: string[] = [];
   let done = 0;
   for (const [path, bytes] of files) {
     for (const at of placesIn(bytes)) {
       for (const mask of masksAt(at)) {
-        const report = await verifyPack(await packed(path, flipped(bytes, at, mask)), { ...noDemands, trust }, crypto);
+        const report = await verifyPack(await packed(path, flipped(bytes, at, mask)), { ...defaultVerificationOptions, trust }, crypto);
         if (!isFound(report)) missed.push(`${path} ${at} ${mask}: ${report.verdict}`);
         done += 1;
         progress(done);

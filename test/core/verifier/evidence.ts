@@ -1,37 +1,43 @@
 // A world for evidence: one certificate and everything that is ever said about it, made in memory by the real rules, with a
 // ledger, an audit log, a witness and a time-stamping authority. The trees are hashed by the independent log of test/support.
-import { auditPayloadHash } from "../../../core/audit/payload.ts";
-import { genesisOf, nextEntry, type AuditEntry } from "../../../core/audit/chain.ts";
-import { headLeafText, headsRecordText } from "../../../core/audit/heads.ts";
-import { ceaseBy } from "../../../core/business-days.ts";
-import { base64Of, base64UrlOf, bytesOfBase64, bytesOfHex, hexOf, utf8 } from "../../../core/bytes.ts";
-import { canonicalJson, type Json, type JsonObject } from "../../../core/canonical-json.ts";
-import type { EvidenceParts, PackedAct, PackedAnchor, PackedAudit, PackedStatement } from "../../../core/certificates/evidence-parts.ts";
+import { hashAuditPayload } from "../../../core/audit/payload.ts";
+import { createGenesisHead, createNextEntry, type AuditEntry } from "../../../core/audit/chain.ts";
+import { serializeHeadLeaf, serializeHeadsRecord } from "../../../core/audit/heads.ts";
+import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
+import { toBase64, toBase64Url, fromBase64, fromHex, toHex, encodeUtf8 } from "../../../core/bytes.ts";
+import { toCanonicalJson, type Json, type JsonObject } from "../../../core/canonical-json.ts";
+import type {
+  EvidenceParts,
+  PackedEntityWithdrawal,
+  PackedAnchor,
+  PackedAudit,
+  PackedStatement,
+} from "../../../core/certificates/evidence-parts.ts";
 import { issueCertificate } from "../../../core/certificates/issue.ts";
-import type { OpenedCertificate } from "../../../core/certificates/published.ts";
-import { readSubmission } from "../../../core/certificates/submission.ts";
-import { maskedSubject } from "../../../core/certificates/subject.ts";
-import { verifyView } from "../../../core/certificates/views.ts";
+import type { OpenedCertificate } from "../../../core/certificates/published-certificate.ts";
+import { parseSubmission } from "../../../core/certificates/submission.ts";
+import { maskSubject } from "../../../core/certificates/subject.ts";
+import { toPublicView } from "../../../core/certificates/public-view.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
 import type { BusinessId, CertId, ClientId } from "../../../core/ids.ts";
-import { checkpointText } from "../../../core/ledger/checkpoint.ts";
-import { cosignatureLine, keyKinds, signNote, vkeyOf, type NoteSigner } from "../../../core/ledger/note.ts";
-import { receiptProofText, type Receipt } from "../../../core/ledger/receipt.ts";
-import { anchorStatement } from "../../../core/ledger/statement.ts";
-import { tlogProofText } from "../../../core/ledger/tlog-proof.ts";
-import { withdrawEntities } from "../../../core/withdrawals/entities.ts";
-import { byPerson } from "../../../core/withdrawals/withdrawal.ts";
+import { formatCheckpoint } from "../../../core/ledger/checkpoint.ts";
+import { createCosignatureLine, keyKinds, signNote, formatVkey, type NoteSigner } from "../../../core/ledger/note.ts";
+import { formatReceiptProof, type Receipt } from "../../../core/ledger/receipt.ts";
+import { formatAnchorStatement } from "../../../core/ledger/statement.ts";
+import { formatTlogProof } from "../../../core/ledger/tlog-proof.ts";
+import { decideEntityWithdrawal } from "../../../core/withdrawals/entity-withdrawal.ts";
+import { sourceFromPerson } from "../../../core/withdrawals/withdrawal.ts";
 import { openNoteSigner } from "../../../storage/note-keys.ts";
 import { openSigner } from "../../../storage/signer.ts";
 import { naiveInclusion, naiveLeaf, naiveRoot } from "../../support/naive-log.ts";
-import { secretOf } from "../../support/note-keys.ts";
+import { createSecret } from "../../support/note-keys.ts";
 import stamped from "./time-stamp.json" with { type: "json" };
 
 export const ledgerOrigin = "ledger.example/ledger/2026h2";
 export const auditOrigin = "svc.example/audit/0";
-export const ledgerSigner = await openNoteSigner(await secretOf(ledgerOrigin, 21));
-export const auditSigner = await openNoteSigner(await secretOf(auditOrigin, 7));
-export const witness = await openNoteSigner(await secretOf("witness.example/w1", 9, keyKinds.witness));
+export const ledgerSigner = await openNoteSigner(await createSecret(ledgerOrigin, 21));
+export const auditSigner = await openNoteSigner(await createSecret(auditOrigin, 7));
+export const witness = await openNoteSigner(await createSecret("witness.example/w1", 9, keyKinds.witness));
 export const issuer = await openSigner(new Uint8Array(32).fill(33), []);
 export const stranger = await openSigner(new Uint8Array(32).fill(34), []);
 
@@ -40,10 +46,10 @@ const validFrom = "2026-01-01T00:00:00.000Z";
 export const trustDocument: JsonObject = {
   version: 1,
   logs: [
-    { origin: ledgerOrigin, vkey: vkeyOf(ledgerSigner.key), valid_from: validFrom, valid_to: null, role: "primary" },
-    { origin: auditOrigin, vkey: vkeyOf(auditSigner.key), valid_from: validFrom, valid_to: null, role: "audit" },
+    { origin: ledgerOrigin, vkey: formatVkey(ledgerSigner.key), valid_from: validFrom, valid_to: null, role: "primary" },
+    { origin: auditOrigin, vkey: formatVkey(auditSigner.key), valid_from: validFrom, valid_to: null, role: "audit" },
   ],
-  witnesses: [vkeyOf(witness.key)],
+  witnesses: [formatVkey(witness.key)],
   policy: { witness_min: 1 },
   tsa: [{ name: stamped.name, spki_sha256: stamped.spki_sha256, pem: stamped.pem }],
   issuer_keys: { keys: issuer.publicKeys.map((key) => ({ ...key })) },
@@ -61,7 +67,7 @@ const erasedAt = withdrawnAt + 60_000;
 const certId = "cc_009w4k2m7q1x8z3v5t6r0nabcd" as CertId;
 const businessId = "biz_0001hzy3v7k2m7q1x8z3v5t6r0" as BusinessId;
 const clientId = "pc_live_0001hzy3v7k2m7q1x8z3v5t6r0" as ClientId;
-const chain = { tag: "00112233445566778899aabbccddeeff", shard: 0 };
+const chain = { tag: "00112233445566778899aabbccddeeff", auditLog: 0 };
 const chainIndex = 3;
 
 const disclosureText =
@@ -145,7 +151,7 @@ const sealed = (wanted: Wanted) => {
       },
       clientId,
       submission,
-      read: demanded(readSubmission(submission)).value,
+      read: demanded(parseSubmission(submission)).value,
       originHeader: "https://www.acme-solar.example",
       circumstances: {
         ip: "203.0.113.7",
@@ -169,18 +175,18 @@ export interface World {
   readonly fingerprint: string;
 }
 
-const filler = (name: string): Uint8Array => utf8(`somebody else's ${name}`);
+const filler = (name: string): Uint8Array => encodeUtf8(`somebody else's ${name}`);
 
 /** Forty statements: those given, at 17, 29 and 23, among others. */
 const ledgerOf = (statements: readonly string[]) => {
   const places = [17, 29, 23];
   const entries = Array.from({ length: 40 }, (_, at) => {
     const statement = statements[places.indexOf(at)];
-    return statement === undefined ? filler(`statement ${at}`) : utf8(statement);
+    return statement === undefined ? filler(`statement ${at}`) : encodeUtf8(statement);
   });
   const leaves = entries.map(naiveLeaf);
   const noteAt = (size: number, signer: NoteSigner = ledgerSigner): Promise<string> =>
-    signNote(checkpointText({ origin: ledgerOrigin, size: BigInt(size), root: naiveRoot(leaves, 0, size) }), [signer]);
+    signNote(formatCheckpoint({ origin: ledgerOrigin, size: BigInt(size), root: naiveRoot(leaves, 0, size) }), [signer]);
   const receiptOf = async (which: number): Promise<Receipt> => {
     const index = places[which] as number;
     const size = index + 3;
@@ -189,25 +195,25 @@ const ledgerOf = (statements: readonly string[]) => {
       ledger: `tlog:${ledgerOrigin}`,
       kind: "tlog",
       tx_ref: `${ledgerOrigin}#${index}`,
-      entry_hash: hexOf(sha256(entries[index] as Uint8Array)),
+      entry_hash: toHex(sha256(entries[index] as Uint8Array)),
       leaf_index: String(index),
-      leaf_hash: base64Of(leaves[index] as Uint8Array),
-      inclusion_proof: naiveInclusion(index, leaves.slice(0, size)).map(base64Of),
+      leaf_hash: toBase64(leaves[index] as Uint8Array),
+      inclusion_proof: naiveInclusion(index, leaves.slice(0, size)).map(toBase64),
       signed_root: await noteAt(size),
       tree_size: String(size),
-      root_hash: base64Of(naiveRoot(leaves, 0, size)),
+      root_hash: toBase64(naiveRoot(leaves, 0, size)),
       submitted_at: "2026-04-05T06:07:09.000Z",
       verified_at: "2026-04-05T06:07:09.412Z",
     };
   };
-  return { noteAt, receiptOf, places, proofAt: (which: number) => naiveInclusion(places[which] as number, leaves).map(base64Of) };
+  return { noteAt, receiptOf, places, proofAt: (which: number) => naiveInclusion(places[which] as number, leaves).map(toBase64) };
 };
 
 const oneByOne = ["Bright Homes Inc"];
 
 /** The act by which single recipients were withdrawn from, as core/withdrawals makes it. */
 const actOf = (wanted: Wanted, fingerprint: string) =>
-  withdrawEntities({
+  decideEntityWithdrawal({
     certificate: {
       id: idOf(wanted),
       businessId,
@@ -219,7 +225,7 @@ const actOf = (wanted: Wanted, fingerprint: string) =>
       fingerprint,
       chain,
     },
-    change: byPerson("email_code"),
+    change: sourceFromPerson("email_code"),
     number: 1,
     entities: wanted.withdrawnFrom ?? oneByOne,
     isTold: false,
@@ -231,9 +237,9 @@ const attestedLedger = (wanted: Wanted, fingerprint: string) => {
   const anchor = { entityId: idOf(wanted), fingerprint, originDomain: "www.acme-solar.example" };
   const receiptHash = sha256Hex(actOf(wanted, fingerprint).receipt);
   const statements = [
-    anchorStatement({ event: "certificate.issued", ...anchor, at: issuedAt }),
-    anchorStatement({ event: "certificate.revoked", ...anchor, at: withdrawnAt }),
-    anchorStatement({ event: "certificate.entities_withdrawn", ...anchor, at: partlyWithdrawnAt, receiptHash }),
+    formatAnchorStatement({ event: "certificate.issued", ...anchor, at: issuedAt }),
+    formatAnchorStatement({ event: "certificate.revoked", ...anchor, at: withdrawnAt }),
+    formatAnchorStatement({ event: "certificate.entities_withdrawn", ...anchor, at: partlyWithdrawnAt, receiptHash }),
   ];
   return { statements, ledger: ledgerOf(statements) };
 };
@@ -243,7 +249,7 @@ export const noteToStamp = (): Promise<string> => attestedLedger({}, sealed({}).
 
 interface Anchored {
   readonly anchors: readonly PackedAnchor[];
-  readonly acts: readonly PackedAct[];
+  readonly acts: readonly PackedEntityWithdrawal[];
 }
 
 const anchorsOf = async (wanted: Wanted, fingerprint: string): Promise<Anchored> => {
@@ -251,7 +257,7 @@ const anchorsOf = async (wanted: Wanted, fingerprint: string): Promise<Anchored>
   if (reach === "none") return { anchors: [], acts: [] };
   const { statements, ledger } = attestedLedger(wanted, fingerprint);
   const note = await ledger.noteAt(40);
-  const cosignature = await cosignatureLine(note.slice(0, note.indexOf("\n\n") + 1), witness, 1_775_369_703n);
+  const cosignature = await createCosignatureLine(note.slice(0, note.indexOf("\n\n") + 1), witness, 1_775_369_703n);
   const isStamped = stamped.note_sha256 === sha256Hex(note);
   const packed = async (which: number): Promise<PackedStatement> => ({
     statement: statements[which] as string,
@@ -262,7 +268,7 @@ const anchorsOf = async (wanted: Wanted, fingerprint: string): Promise<Anchored>
             note,
             inclusionProof: ledger.proofAt(which),
             cosignatures: [cosignature],
-            tsr: isStamped ? bytesOfBase64(stamped.token) : null,
+            tsr: isStamped ? fromBase64(stamped.token) : null,
           }
         : null,
   });
@@ -278,7 +284,7 @@ const anchorsOf = async (wanted: Wanted, fingerprint: string): Promise<Anchored>
 };
 
 /** Salts of 128 bits, one for each entry. */
-const saltOf = (id: CertId, at: number): string => base64UrlOf(sha256(`salt ${id} ${at}`).subarray(0, 16));
+const saltOf = (id: CertId, at: number): string => toBase64Url(sha256(`salt ${id} ${at}`).subarray(0, 16));
 
 /** What the entry of the withdrawal commits to, as core/withdrawals/withdrawal.ts makes it. */
 const revocation = (fingerprint: string): JsonObject => ({
@@ -286,7 +292,7 @@ const revocation = (fingerprint: string): JsonObject => ({
   fingerprint,
   method: "email_code",
   scope: "certificate",
-  cease_by: new Date(ceaseBy(withdrawnAt)).toISOString(),
+  cease_by: new Date(getCeaseDeadline(withdrawnAt)).toISOString(),
 });
 
 const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject): Promise<PackedAudit | null> => {
@@ -323,7 +329,7 @@ const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject
             fingerprint,
             method: "email_code",
             entities: wanted.withdrawnFrom as string[],
-            cease_by: ceaseBy(partlyWithdrawnAt),
+            cease_by: getCeaseDeadline(partlyWithdrawnAt),
           }),
         ]
       : []),
@@ -341,43 +347,43 @@ const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject
     ...(wanted.isAcknowledged ? [mine("business.ceased", acknowledgedAt, { actor: "owner", fingerprint })] : []),
     ...(wanted.isErased ? [mine("certificate.subject_erased", erasedAt, { actor: "owner" })] : []),
   ];
-  let head = genesisOf(sha256, { chain: chain.tag, chainIndex: BigInt(chainIndex) });
+  let head = createGenesisHead(sha256, { chain: chain.tag, chainIndex: BigInt(chainIndex) });
   const entries: { entry: AuditEntry; hash: string; payload: JsonObject; salt: string }[] = [];
   for (const [at, event] of events.entries()) {
     const salt = saltOf(idOf(wanted), at);
-    const next = nextEntry(sha256, chain.tag, head, {
+    const next = createNextEntry(sha256, chain.tag, head, {
       type: event.type,
       entity_type: event.kind,
       entity_id: event.entity,
       at: new Date(event.at).toISOString(),
-      payload_hash: auditPayloadHash(salt, event.payload),
+      payload_hash: hashAuditPayload(salt, event.payload),
     });
     head = next.head;
     entries.push({ entry: next.entry, hash: head.hash, payload: event.payload, salt });
   }
   const { lies = {} } = wanted;
-  const ownLeaf = canonicalJson({ chain: chain.tag, head: head.hash, seq: head.seq.toString(), ...lies.leaf });
+  const ownLeaf = toCanonicalJson({ chain: chain.tag, head: head.hash, seq: head.seq.toString(), ...lies.leaf });
   const heads = Array.from({ length: 9 }, (_, at) =>
-    at === chainIndex ? ownLeaf : headLeafText(sha256Hex(`chain ${at}`).slice(0, 32), { seq: 1n, hash: sha256Hex(`${at}`) }),
+    at === chainIndex ? ownLeaf : serializeHeadLeaf(sha256Hex(`chain ${at}`).slice(0, 32), { seq: 1n, hash: sha256Hex(`${at}`) }),
   );
-  const headLeaves = heads.map((text) => naiveLeaf(utf8(text)));
+  const headLeaves = heads.map((text) => naiveLeaf(encodeUtf8(text)));
   const ordered = lies.order === "reversed" ? entries.toReversed() : entries;
-  const own = ordered.flatMap(({ hash }, at) => [naiveLeaf(sha256(`other ${at}`)), naiveLeaf(bytesOfHex(hash) as Uint8Array)]);
+  const own = ordered.flatMap(({ hash }, at) => [naiveLeaf(sha256(`other ${at}`)), naiveLeaf(fromHex(hash) as Uint8Array)]);
   const before = lies.order === "after the record" ? [naiveLeaf(sha256("else"))] : own;
-  const record = headsRecordText({
+  const record = serializeHeadsRecord({
     at: "2026-04-05T06:15:00.000Z",
-    heads_root: hexOf(naiveRoot(headLeaves)),
+    heads_root: toHex(naiveRoot(headLeaves)),
     heads_size: String(heads.length),
     log_size: lies.logSize ?? String(before.length),
     schema: "svc-heads-v1",
   });
   const recordIndex = before.length;
   const leaves = [...before, naiveLeaf(sha256(record)), ...(lies.order === "after the record" ? own : [])];
-  const checkpoint = await signNote(checkpointText({ origin: auditOrigin, size: BigInt(leaves.length), root: naiveRoot(leaves) }), [
+  const checkpoint = await signNote(formatCheckpoint({ origin: auditOrigin, size: BigInt(leaves.length), root: naiveRoot(leaves) }), [
     auditSigner,
   ]);
-  const proofAt = (index: number): string => tlogProofText({ index: BigInt(index), hashes: naiveInclusion(index, leaves), checkpoint });
-  const placeOf = (hash: string): number => leaves.map(hexOf).indexOf(hexOf(naiveLeaf(bytesOfHex(hash) as Uint8Array)));
+  const proofAt = (index: number): string => formatTlogProof({ index: BigInt(index), hashes: naiveInclusion(index, leaves), checkpoint });
+  const placeOf = (hash: string): number => leaves.map(toHex).indexOf(toHex(naiveLeaf(fromHex(hash) as Uint8Array)));
   const shown = entries.map((one) => ({ ...one, place: placeOf(one.hash) })).filter(({ entry }) => entry.entity_id === idOf(wanted));
   return {
     chainIndex,
@@ -392,7 +398,7 @@ const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject
             record,
             record_tlog_proof: proofAt(recordIndex),
             leaf: heads[chainIndex] as string,
-            path: naiveInclusion(chainIndex, headLeaves).map(base64Of),
+            path: naiveInclusion(chainIndex, headLeaves).map(toBase64),
             size: String(heads.length),
           },
   };
@@ -419,7 +425,7 @@ const publishedAnchor = (anchor: PackedAnchor | undefined): JsonObject | null =>
     signed_root: receipt.signed_root,
     anchored_at: receipt.verified_at,
     anchored_at_source: "service",
-    tlog_proof: receiptProofText(receipt),
+    tlog_proof: formatReceiptProof(receipt),
     ...(attested !== null && {
       attested: {
         tree_size: "40",
@@ -427,14 +433,14 @@ const publishedAnchor = (anchor: PackedAnchor | undefined): JsonObject | null =>
         inclusion_proof: attested.inclusionProof,
         time: null,
         time_source: "rfc3161",
-        attestations: attested.tsr === null ? [] : [{ kind: "rfc3161", tsa: stamped.name, time: null, token: base64Of(attested.tsr) }],
+        attestations: attested.tsr === null ? [] : [{ kind: "rfc3161", tsa: stamped.name, time: null, token: toBase64(attested.tsr) }],
       },
     }),
   };
 };
 
 export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
-  const { certificate, fact } = sealed(wanted);
+  const { certificate, domainEvent } = sealed(wanted);
   const texts = policyTexts(wanted);
   const { anchors, acts } = await anchorsOf(wanted, certificate.fingerprint);
   const policy = (kind: "privacy" | "terms", text: string) => ({
@@ -460,7 +466,7 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
       issuedAt,
       fingerprint: certificate.fingerprint,
       subjectHash: certificate.subjectHash,
-      subjectMasked: maskedSubject(certificate.fields),
+      subjectMasked: maskSubject(certificate.fields),
       subjectErasedAt: wanted.isErased ? erasedAt : null,
       gpc: false,
       capturedVia: "browser",
@@ -474,7 +480,7 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
         entity,
         number: 1,
         withdrawnAt: partlyWithdrawnAt,
-        ceaseBy: ceaseBy(partlyWithdrawnAt),
+        ceaseBy: getCeaseDeadline(partlyWithdrawnAt),
         method: "email_code",
         receivedAt: null,
         acknowledgedAt: wanted.isCeasedInPart ? ceasedInPartAt : null,
@@ -492,7 +498,7 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
   };
   const withdrawal = {
     withdrawn_at: new Date(withdrawnAt).toISOString(),
-    cease_by: new Date(ceaseBy(withdrawnAt)).toISOString(),
+    cease_by: new Date(getCeaseDeadline(withdrawnAt)).toISOString(),
     method: "email_code",
     scope: "certificate",
     received_at: null,
@@ -500,7 +506,7 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
     anchor: publishedAnchor(anchors[1]),
   };
   const view: JsonObject = {
-    ...verifyView(opened.certificate, { verifyBase: "https://svc.example", apiBase: "https://svc.example/v1", now: issuedAt }),
+    ...toPublicView(opened.certificate, { verifyBase: "https://svc.example", apiBase: "https://svc.example/v1", now: issuedAt }),
     anchor: publishedAnchor(anchors[0]),
     withdrawal: wanted.isRevoked ? (withdrawal as unknown as Json) : null,
     cease_by: wanted.isRevoked ? withdrawal.cease_by : null,
@@ -508,7 +514,7 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
   const parts: EvidenceParts = {
     createdAt: wanted.createdAt ?? Date.parse("2026-11-20T12:00:00.000Z"),
     opened,
-    verifyView: view,
+    publicView: view,
     views: [
       { at: issuedAt + 70_000, ip: "198.51.100.23", userAgent: "Mozilla/5.0 (Windows NT 10.0)", os: "Windows", bot: false },
       { at: issuedAt + 80_000, ip: "198.51.100.23", userAgent: "curl/8", os: null, bot: true },
@@ -516,12 +522,12 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
     policyTexts: new Map([texts.privacy, texts.terms].map((text) => [sha256Hex(text), text])),
     identity: { legalName: "Acme Solar LLC", mailingAddress: "1 Sun St\nTestville, CA", contact: "privacy@acme-solar.example" },
     anchors,
-    acts,
-    audit: await auditOf(wanted, certificate.fingerprint, fact.payload),
+    entityWithdrawals: acts,
+    audit: await auditOf(wanted, certificate.fingerprint, domainEvent.payload),
     trust: wanted.trust ?? trustDocument,
     issuer: { keyName: "svc.example/issuer", x: issuer.publicKeys[0]?.x ?? "", sign: issuer.sign },
-    disclose: wanted.disclose === undefined || wanted.disclose === null ? null : new Set(wanted.disclose),
-    redacted: wanted.redacted ?? false,
+    disclosedKeys: wanted.disclose === undefined || wanted.disclose === null ? null : new Set(wanted.disclose),
+    isRedacted: wanted.redacted ?? false,
   };
   return { parts, fingerprint: certificate.fingerprint };
 };

@@ -1,7 +1,7 @@
 // The verifier's own SHA-256 and HMAC: against the published vectors and against the runtime's.
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { hexOf, utf8 } from "../../../core/bytes.ts";
+import { toHex, encodeUtf8 } from "../../../core/bytes.ts";
 import { hmacSha256, sha256, sha256Hex } from "../../../verifier/hash.ts";
 import { randomBelow } from "./repack.ts";
 
@@ -29,28 +29,32 @@ describe("SHA-256", () => {
     const lengths = [...Array.from({ length: 321 }, (_, length) => length), ...Array.from({ length: 4_000 }, () => next(2_000))];
     for (const length of lengths) {
       const message = randomOf(next, length);
-      expect(hexOf(sha256(message))).toBe(createHash("sha256").update(message).digest("hex"));
+      expect(toHex(sha256(message))).toBe(createHash("sha256").update(message).digest("hex"));
     }
   });
 
   test("takes text as UTF-8, and a part of a buffer as that part", () => {
-    expect(sha256Hex("Zürich 😀")).toBe(sha256Hex(utf8("Zürich 😀")));
-    const whole = utf8("xxabcxx");
+    expect(sha256Hex("Zürich 😀")).toBe(sha256Hex(encodeUtf8("Zürich 😀")));
+    const whole = encodeUtf8("xxabcxx");
     expect(sha256Hex(whole.subarray(2, 5))).toBe(sha256Hex("abc"));
   });
 });
 
 describe("HMAC-SHA-256", () => {
   test.each([
-    ["0b".repeat(20), utf8("Hi There"), "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"],
-    [hexOf(utf8("Jefe")), utf8("what do ya want for nothing?"), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"],
+    ["0b".repeat(20), encodeUtf8("Hi There"), "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"],
+    [
+      toHex(encodeUtf8("Jefe")),
+      encodeUtf8("what do ya want for nothing?"),
+      "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
+    ],
     [
       "aa".repeat(131),
-      utf8("Test Using Larger Than Block-Size Key - Hash Key First"),
+      encodeUtf8("Test Using Larger Than Block-Size Key - Hash Key First"),
       "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54",
     ],
   ])("gives the code that RFC 4231 publishes", (key, message, code) => {
-    expect(hexOf(hmacSha256(Uint8Array.from(Buffer.from(key, "hex")), message))).toBe(code);
+    expect(toHex(hmacSha256(Uint8Array.from(Buffer.from(key, "hex")), message))).toBe(code);
   });
 
   test("is that of the runtime for 2,000 random keys and messages", () => {
@@ -58,7 +62,7 @@ describe("HMAC-SHA-256", () => {
     for (let round = 0; round < 2_000; round += 1) {
       const key = randomOf(next, next(150));
       const message = randomOf(next, next(300));
-      expect(hexOf(hmacSha256(key, message))).toBe(createHmac("sha256", key).update(message).digest("hex"));
+      expect(toHex(hmacSha256(key, message))).toBe(createHmac("sha256", key).update(message).digest("hex"));
     }
   });
 });

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { evidenceHtml, evidenceZip } from "../../../core/certificates/evidence-pack.ts";
+import { buildEvidenceHtml, buildEvidenceZip } from "../../../core/certificates/evidence-pack.ts";
 import { bundleVerifier } from "../../../verifier/build.ts";
-import { accessibilityFindings, fitsItsWidth, launchBrowser, openPage } from "../../support/browser.ts";
+import { accessibilityFindings, hasNoHorizontalScroll, launchBrowser, openPage } from "../../support/browser.ts";
 import { trustDocument, worldOf } from "./evidence.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-page-"));
@@ -17,7 +17,7 @@ let good: string;
 
 beforeAll(async () => {
   browser = await launchBrowser();
-  good = await evidenceHtml((await worldOf({ isRevoked: true })).parts, (await bundleVerifier()).page);
+  good = await buildEvidenceHtml((await worldOf({ isRevoked: true })).parts, (await bundleVerifier()).page);
   writeFileSync(join(folder, "trust.json"), JSON.stringify(trustDocument));
   writeFileSync(join(folder, "other.json"), "[]");
 });
@@ -49,26 +49,26 @@ const changed = (html: string, at: number): string => {
 
 describe("the page from disk", () => {
   test("checks its pack with the pack's own keys and says what is missing: keys of the reader's own", async () => {
-    const { page, settled, complaints, asked, close } = await opened(good);
+    const { page, settled, problems, asked, close } = await opened(good);
     const said = await settled("incomplete");
     expect(said).toMatch(/^33 checks passed and none failed, with the pack's own copy of the keys\./);
     expect(said).toContain("Not proven yet: whose keys these are, because they came with the pack.");
     expect(await page.locator('tr[data-outcome="pass"]').count()).toBe(33);
     expect(await page.locator('tr[data-outcome="fail"]').count()).toBe(0);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     expect(asked.filter((url) => !url.startsWith("file:"))).toEqual([]);
     expect(asked).toHaveLength(1);
     await close();
   });
 
   test("is valid once the reader gives keys of his own", async () => {
-    const { page, settled, complaints, close } = await opened(good);
+    const { page, settled, problems, close } = await opened(good);
     await page.setInputFiles("#trust", join(folder, "trust.json"));
     expect(await settled("valid")).toContain("Every check passed.");
     await page.fill("#fingerprint", "0".repeat(64));
     await page.locator("#fingerprint").blur();
     expect(await settled("invalid")).toContain("fp.hash");
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await close();
   });
 
@@ -90,7 +90,7 @@ describe("the page from disk", () => {
     expect(await accessibilityFindings(page)).toEqual([]);
     for (const width of [320, 1_200]) {
       await page.setViewportSize({ width, height: 800 });
-      expect(await fitsItsWidth(page)).toBe(true);
+      expect(await hasNoHorizontalScroll(page)).toBe(true);
     }
     await page.emulateMedia({ media: "print" });
     expect(await page.locator("#trust").isVisible()).toBe(false);
@@ -104,7 +104,7 @@ describe("the page from disk", () => {
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save")]);
     expect(download.suggestedFilename()).toBe("evidence-cc_009w4k2m7q1x8z3v5t6r0nabcd.zip");
     const saved = readFileSync(await download.path());
-    expect(Buffer.compare(saved, Buffer.from(await evidenceZip((await worldOf({ isRevoked: true })).parts)))).toBe(0);
+    expect(Buffer.compare(saved, Buffer.from(await buildEvidenceZip((await worldOf({ isRevoked: true })).parts)))).toBe(0);
     await close();
   });
 
@@ -135,10 +135,10 @@ describe("a changed copy", () => {
 
   test("with another script does not run it: the page names its own by hash", async () => {
     const forged = good.replace("<script>", "<script>document.title = 'forged';");
-    const { page, complaints, close } = await opened(forged);
+    const { page, problems, close } = await opened(forged);
     expect(await page.title()).not.toBe("forged");
     expect(await page.textContent("#verdict")).toContain("Not checked.");
-    expect(complaints.join()).toContain("Content Security Policy");
+    expect(problems.join()).toContain("Content Security Policy");
     await close();
   });
 });
@@ -146,6 +146,6 @@ describe("a changed copy", () => {
 describe("a verifier that would end its own element", () => {
   test("is refused when the page is made", async () => {
     const { parts } = await worldOf();
-    await expect(evidenceHtml(parts, "const a = '</script>';")).rejects.toThrow(TypeError);
+    await expect(buildEvidenceHtml(parts, "const a = '</script>';")).rejects.toThrow(TypeError);
   });
 });

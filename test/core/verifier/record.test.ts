@@ -1,15 +1,15 @@
 // Details of single checks that a whole pack cannot show: short salts, and answers remembered for the right key.
 import { describe, expect, test } from "vitest";
-import { canonicalJson } from "../../../core/canonical-json.ts";
-import { fieldCommitment } from "../../../core/certificates/subject.ts";
-import { remembering } from "../../../core/ledger/note.ts";
+import { toCanonicalJson } from "../../../core/canonical-json.ts";
+import { computeFieldCommitment } from "../../../core/certificates/subject.ts";
+import { memoizeNoteCrypto } from "../../../core/ledger/note.ts";
 import { webCrypto } from "../../../verifier/crypto.ts";
 import { checkDisclosures } from "../../../verifier/record.ts";
 
 describe("a salt", () => {
   const outcome = (salt: string): string => {
-    const commitments = canonicalJson({ email: fieldCommitment(salt, "email", "pat@example.com") });
-    return checkDisclosures(canonicalJson([[salt, "email", "pat@example.com"]]), commitments).outcome;
+    const commitments = toCanonicalJson({ email: computeFieldCommitment(salt, "email", "pat@example.com") });
+    return checkDisclosures(toCanonicalJson([[salt, "email", "pat@example.com"]]), commitments).outcome;
   };
   test("has 128 bits, in its one spelling, even where the commitment was made with another", () => {
     expect(outcome("M0wf8M-0jao61I8anqJ2AA")).toBe("pass");
@@ -21,7 +21,7 @@ describe("a salt", () => {
 describe("remembered answers", () => {
   test("are given again for the same key, words and signature, and for no others", async () => {
     let asked = 0;
-    const crypto = remembering({
+    const crypto = memoizeNoteCrypto({
       ...webCrypto,
       verifyEd25519: async (publicKey, message, signature) => {
         asked += 1;

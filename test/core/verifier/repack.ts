@@ -1,10 +1,10 @@
 // Ways to change a pack: with the manifest left as it is, put in order again, or signed again by whomever.
-import { canonicalJson, type Json } from "../../../core/canonical-json.ts";
-import { manifestNoteText } from "../../../core/certificates/evidence-manifest.ts";
-import { zipOf } from "../../../core/certificates/evidence-zip.ts";
-import { bytesOfBase64, bytesOfBase64Url, utf8 } from "../../../core/bytes.ts";
+import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
+import { buildManifestNoteText } from "../../../core/certificates/evidence-manifest.ts";
+import { createZip } from "../../../core/certificates/evidence-zip.ts";
+import { fromBase64, fromBase64Url, encodeUtf8 } from "../../../core/bytes.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
-import { keyKinds, signNote, verifierKey } from "../../../core/ledger/note.ts";
+import { keyKinds, signNote, createVerifierKey } from "../../../core/ledger/note.ts";
 import type { Signer } from "../../../storage/signer.ts";
 
 export type Files = Map<string, Uint8Array>;
@@ -32,10 +32,10 @@ export const textOf = (files: ReadonlyMap<string, Uint8Array>, path: string): st
 export const jsonOf = (files: ReadonlyMap<string, Uint8Array>, path: string) => JSON.parse(textOf(files, path));
 
 export const setText = (files: Files, path: string, text: string): void => {
-  files.set(path, utf8(text));
+  files.set(path, encodeUtf8(text));
 };
 
-export const setJson = (files: Files, path: string, value: Json): void => setText(files, path, canonicalJson(value));
+export const setJson = (files: Files, path: string, value: Json): void => setText(files, path, toCanonicalJson(value));
 
 /** The lists of the manifest as they would have to be for these files. */
 export const relisted = (given: ReadonlyMap<string, Uint8Array>): Files => {
@@ -50,9 +50,9 @@ export const relisted = (given: ReadonlyMap<string, Uint8Array>): Files => {
 
 /** Signed by the key of `by`, under the same name, with the sums as they are. */
 const signedBy = async (files: Files, by: Signer): Promise<Files> => {
-  const key = verifierKey(sha256, "svc.example/issuer", keyKinds.log, bytesOfBase64Url(by.publicKeys[0]!.x)!);
-  const text = manifestNoteText(jsonOf(files, "manifest.json").cert_id, files.get("MANIFEST.sha256")!);
-  setText(files, "MANIFEST.note", await signNote(text, [{ key, sign: async () => bytesOfBase64(await by.sign(text))! }]));
+  const key = createVerifierKey(sha256, "svc.example/issuer", keyKinds.log, fromBase64Url(by.publicKeys[0]!.x)!);
+  const text = buildManifestNoteText(jsonOf(files, "manifest.json").cert_id, files.get("MANIFEST.sha256")!);
+  setText(files, "MANIFEST.note", await signNote(text, [{ key, sign: async () => fromBase64(await by.sign(text))! }]));
   return files;
 };
 
@@ -68,4 +68,4 @@ export const resignedWithList = (given: ReadonlyMap<string, Uint8Array>, list: J
   return signedBy(files, by);
 };
 
-export const zipped = (files: ReadonlyMap<string, Uint8Array>): Uint8Array<ArrayBuffer> => zipOf(files);
+export const zipped = (files: ReadonlyMap<string, Uint8Array>): Uint8Array<ArrayBuffer> => createZip(files);

@@ -2,30 +2,30 @@
 // could try, and encodings that say the same in another way. Each change is found, and the check that finds it has a name.
 import { afterAll, describe, expect, test } from "vitest";
 import type { Json } from "../../../core/canonical-json.ts";
-import { concatBytes, utf8 } from "../../../core/bytes.ts";
-import { evidenceZip, packFiles } from "../../../core/certificates/evidence-pack.ts";
-import { remembering } from "../../../core/ledger/note.ts";
+import { concatBytes, encodeUtf8 } from "../../../core/bytes.ts";
+import { buildEvidenceZip, buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
+import { memoizeNoteCrypto } from "../../../core/ledger/note.ts";
 import { checkIds, type Report } from "../../../verifier/checks.ts";
 import { webCrypto } from "../../../verifier/crypto.ts";
 import { trustOf } from "../../../verifier/trust.ts";
-import { noDemands, verifyPack } from "../../../verifier/verify-pack.ts";
+import { defaultVerificationOptions, verifyPack } from "../../../verifier/verify-pack.ts";
 import { issuer, stranger, trustDocument, worldOf } from "./evidence.ts";
 import { randomBelow, flipped, relisted, resigned, resignedWithList, setJson, setText, textOf, zipped, type Files } from "./repack.ts";
 
 const trust = trustOf(trustDocument);
 const { parts } = await worldOf({ isRevoked: true });
-const pack = await packFiles(parts);
-const zip = await evidenceZip(parts);
+const pack = await buildPackFiles(parts);
+const zip = await buildEvidenceZip(parts);
 const paths = [...pack.keys()].sort();
 const signedByStranger = await resigned(pack, stranger);
 
-const crypto = remembering(webCrypto); // most signatures are the same in every changed pack: checked once
+const crypto = memoizeNoteCrypto(webCrypto); // most signatures are the same in every changed pack: checked once
 
-const verdictOn = (bytes: Uint8Array): Promise<Report> => verifyPack(bytes, { ...noDemands, trust }, crypto);
+const verdictOn = (bytes: Uint8Array): Promise<Report> => verifyPack(bytes, { ...defaultVerificationOptions, trust }, crypto);
 
 const masks = [0x01, 0x20, 0x80, 0xff]; // the last bit, the case of a letter, the bit that text never sets, all of them
 
-/** How many times the random changes below; `npm run torture -- bytes` sets 8. */
+/** How many times the random changes below; `npm run stress -- bytes` sets 8. */
 const times = Number(process.env.TAMPER_TIMES ?? "1");
 
 /** For each file of the pack so many changes of one byte, the same ones each time. */
@@ -238,7 +238,7 @@ describe("a further file", () => {
     "certificate.JSON",
     "trust/key.pem",
   ])("%s does not belong in a pack (T3)", async (path) => {
-    const files = new Map(pack).set(path, utf8("x"));
+    const files = new Map(pack).set(path, encodeUtf8("x"));
     const report = await verdictOn(zipped(await resigned(files, issuer)));
     expect(report).toMatchObject({ verdict: "invalid", failed: "zip.structure" });
     expect(report.checks[0]?.detail).toContain(path);
@@ -249,7 +249,7 @@ describe("a further file", () => {
     ["audit/4.tlog-proof", "audit.inclusion"],
     ["anchors/issued/rekor.json", "anchor.rekor_body"],
   ])("%s, of a kind that belongs there, is noticed by its check", async (path, check) => {
-    expect(await failedAfter((files) => files.set(path, utf8("x")))).toBe(check);
+    expect(await failedAfter((files) => files.set(path, encodeUtf8("x")))).toBe(check);
   });
 });
 
@@ -289,7 +289,7 @@ describe("signature lines", () => {
   });
 
   test("of another pack do not sign this one", async () => {
-    const other = await packFiles((await worldOf({ redacted: true })).parts);
+    const other = await buildPackFiles((await worldOf({ redacted: true })).parts);
     const files = new Map(pack).set("MANIFEST.note", other.get("MANIFEST.note")!);
     expect((await verdictOn(zipped(files))).failed).toBe("manifest.signature");
   });
@@ -298,8 +298,8 @@ describe("signature lines", () => {
 describe("what is no pack", () => {
   test.each<[string, Uint8Array]>([
     ["nothing", new Uint8Array(0)],
-    ["text", utf8("hello")],
-    ["a zip of something else", zipped(new Map([["a.txt", utf8("x")]]))],
+    ["text", encodeUtf8("hello")],
+    ["a zip of something else", zipped(new Map([["a.txt", encodeUtf8("x")]]))],
     ["zeros", new Uint8Array(1_000)],
   ])("%s is invalid by its structure", async (_, bytes) => {
     expect(await verdictOn(bytes)).toMatchObject({ verdict: "invalid", failed: "zip.structure" });

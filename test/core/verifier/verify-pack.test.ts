@@ -1,16 +1,16 @@
 // The verdict on packs as they are handed out: complete, not complete yet, redacted, under other keys and other demands.
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../core/canonical-json.ts";
-import { evidenceZip, packFiles } from "../../../core/certificates/evidence-pack.ts";
+import { buildEvidenceZip, buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { vkeyOf } from "../../../core/ledger/note.ts";
+import { formatVkey } from "../../../core/ledger/note.ts";
 import { minuteMs } from "../../../core/time.ts";
 import { openNoteSigner } from "../../../storage/note-keys.ts";
-import { checkIds, type Outcome, type Report } from "../../../verifier/checks.ts";
+import { checkIds, type CheckOutcome, type Report } from "../../../verifier/checks.ts";
 import { trustOf } from "../../../verifier/trust.ts";
-import { checkOrder, noDemands, verifyPack, type Demands } from "../../../verifier/verify-pack.ts";
+import { checkTimeOrder, defaultVerificationOptions, verifyPack, type VerificationOptions } from "../../../verifier/verify-pack.ts";
 import { webCrypto } from "../../../verifier/crypto.ts";
-import { secretOf } from "../../support/note-keys.ts";
+import { createSecret } from "../../support/note-keys.ts";
 import { jsonOf, resigned, setJson, zipped, type Files } from "./repack.ts";
 import {
   auditOrigin,
@@ -26,14 +26,18 @@ import {
 } from "./evidence.ts";
 import stamped from "./time-stamp.json" with { type: "json" };
 
-const judged = async (wanted: Wanted, document: JsonObject | null = trustDocument, demands: Partial<Demands> = {}): Promise<Report> => {
+const judged = async (
+  wanted: Wanted,
+  document: JsonObject | null = trustDocument,
+  demands: Partial<VerificationOptions> = {},
+): Promise<Report> => {
   const { parts } = await worldOf(wanted);
   const trust = document === null ? null : trustOf(document);
   if (document !== null && trust === null) throw new Error("not a trust document");
-  return verifyPack(await evidenceZip(parts), { ...noDemands, ...demands, trust });
+  return verifyPack(await buildEvidenceZip(parts), { ...defaultVerificationOptions, ...demands, trust });
 };
 
-const idsThat = (report: Report, outcome: Outcome): string[] =>
+const idsThat = (report: Report, outcome: CheckOutcome): string[] =>
   report.checks.filter((check) => check.outcome === outcome).map(({ id }) => id);
 
 /** Checks that a certificate in force, in a ledger that holds statements themselves, does not need. */
@@ -99,12 +103,12 @@ describe("a complete pack", () => {
   });
 
   test("is checked in less than 200 ms", async () => {
-    const zip = await evidenceZip((await worldOf({ isRevoked: true })).parts);
+    const zip = await buildEvidenceZip((await worldOf({ isRevoked: true })).parts);
     const trust = trustOf(trustDocument);
     const times: number[] = [];
     for (let round = 0; round < 15; round += 1) {
       const start = process.cpuUsage(); // what it takes of the processor, whatever else this machine does
-      await verifyPack(zip, { ...noDemands, trust });
+      await verifyPack(zip, { ...defaultVerificationOptions, trust });
       times.push(process.cpuUsage(start).user / 1_000);
     }
     const sorted = times.toSorted((a, b) => a - b);
@@ -133,7 +137,10 @@ describe("a pack that is not complete", () => {
     const policyTexts = new Map(
       [...parts.policyTexts].map(([hash], at) => [hash, at === 0 ? null : (parts.policyTexts.get(hash) ?? null)]),
     );
-    const report = await verifyPack(await evidenceZip({ ...parts, policyTexts }), { ...noDemands, trust: trustOf(trustDocument) });
+    const report = await verifyPack(await buildEvidenceZip({ ...parts, policyTexts }), {
+      ...defaultVerificationOptions,
+      trust: trustOf(trustDocument),
+    });
     expect(report.missing).toEqual(["policies.hash: the text of 1 of 2 policies is not in the pack"]);
   });
 });
@@ -165,7 +172,7 @@ describe("attestations", () => {
     expect(idsThat(report, "skipped")).toEqual(expect.arrayContaining(["attest.inclusion", "attest.cosign", "attest.tsa"]));
   });
 
-  test.each<[string, Partial<Demands>, string[]]>([
+  test.each<[string, Partial<VerificationOptions>, string[]]>([
     ["a time stamp", { requiresTimestamp: true }, ["attest.inclusion", "attest.tsa"]],
     ["a witness", { witnessMin: 1 }, ["attest.inclusion", "attest.cosign"]],
   ])("are missed when the reader asks for %s", async (_, demands, ids) => {
@@ -208,9 +215,9 @@ describe("redaction", () => {
 
 describe("a person who was erased", () => {
   const erasedPack = async (change: (certificate: JsonObject, files: Files) => JsonObject): Promise<Report> => {
-    const files = new Map(await packFiles((await worldOf({ isErased: true, isRevoked: true })).parts));
+    const files = new Map(await buildPackFiles((await worldOf({ isErased: true, isRevoked: true })).parts));
     setJson(files, "certificate.json", change(jsonOf(files, "certificate.json"), files));
-    return verifyPack(zipped(await resigned(files, issuer)), { ...noDemands, trust: trustOf(trustDocument) });
+    return verifyPack(zipped(await resigned(files, issuer)), { ...defaultVerificationOptions, trust: trustOf(trustDocument) });
   };
   const withoutPayloads = (certificate: JsonObject, files: Files): JsonObject => {
     setJson(files, "audit/payloads.json", {});
@@ -231,10 +238,13 @@ describe("a person who was erased", () => {
   });
 
   test("is not taken from the certificate's word alone", async () => {
-    const files = new Map(await packFiles((await worldOf()).parts));
+    const files = new Map(await buildPackFiles((await worldOf()).parts));
     const certificate = { ...jsonOf(files, "certificate.json"), evidence: null, subject_erased_at: "2026-05-05T06:07:08.009Z" };
     setJson(files, "certificate.json", certificate);
-    const report = await verifyPack(zipped(await resigned(files, issuer)), { ...noDemands, trust: trustOf(trustDocument) });
+    const report = await verifyPack(zipped(await resigned(files, issuer)), {
+      ...defaultVerificationOptions,
+      trust: trustOf(trustDocument),
+    });
     expect(report.missing).toEqual(["audit.status: the audit entry of the erasure is not in the pack"]);
   });
 });
@@ -285,14 +295,14 @@ describe("the reader's own knowledge", () => {
   });
 
   test("that names another key of the ledger does not accept the pack", async () => {
-    const other = await openNoteSigner(await secretOf(ledgerOrigin, 22));
-    const document = { ...trustDocument, logs: [{ ...logs[0], vkey: vkeyOf(other.key) }, logs[1]!] };
+    const other = await openNoteSigner(await createSecret(ledgerOrigin, 22));
+    const document = { ...trustDocument, logs: [{ ...logs[0], vkey: formatVkey(other.key) }, logs[1]!] };
     expect(await judged({}, document)).toMatchObject({ verdict: "invalid", failed: "anchor.note" });
   });
 
   test("that is older than the pack's copy is said in the notes", async () => {
     const { parts } = await worldOf({ trust: { ...trustDocument, issuer_keys: { keys: [...issuerKeys(), ...strangersKeys.keys] } } });
-    const report = await verifyPack(await evidenceZip(parts), { ...noDemands, trust: trustOf(trustDocument) });
+    const report = await verifyPack(await buildEvidenceZip(parts), { ...defaultVerificationOptions, trust: trustOf(trustDocument) });
     expect(report.verdict).toBe("valid");
     expect(report.notes).toContain("The pack's own copy of the trust document names keys that yours does not.");
   });
@@ -312,7 +322,7 @@ describe("the reader's own knowledge", () => {
     const { parts } = await worldOf({ anchors: "anchored" });
     const byYoung = { keyName: "svc.example/issuer", x: String(young.x), sign: stranger.sign };
     const on = async (document: JsonObject, by = byYoung) =>
-      verifyPack(await evidenceZip({ ...parts, issuer: by }), { ...noDemands, trust: trustOf(document) });
+      verifyPack(await buildEvidenceZip({ ...parts, issuer: by }), { ...defaultVerificationOptions, trust: trustOf(document) });
     const afterIssuance = rotatedAt("2026-06-01T00:00:00.000Z");
     expect(await on(afterIssuance)).toMatchObject({ verdict: "valid" });
     // The leaked old key signs a pack of November, and a certificate of March under a key that ended in February.
@@ -337,8 +347,8 @@ describe("a program that cannot check signatures", () => {
   ])("%s accepts nothing as complete, and says so", async (_, verifyEd25519) => {
     const { parts } = await worldOf();
     const report = await verifyPack(
-      await evidenceZip(parts),
-      { ...noDemands, trust: trustOf(trustDocument) },
+      await buildEvidenceZip(parts),
+      { ...defaultVerificationOptions, trust: trustOf(trustDocument) },
       { ...webCrypto, verifyEd25519 },
     );
     expect(report.verdict).toBe("incomplete");
@@ -356,14 +366,14 @@ describe("a program that cannot check signatures", () => {
 describe("the order of times", () => {
   const issued = "2026-03-04T05:06:07.089Z";
   const at = (offsetMs: number) => Date.parse(issued) + offsetMs;
-  test.each<[string, Parameters<typeof checkOrder>, Outcome]>([
+  test.each<[string, Parameters<typeof checkTimeOrder>, CheckOutcome]>([
     ["a time stamp five minutes early", [issued, undefined, at(-300_000), null], "pass"],
     ["a time stamp a millisecond earlier than that", [issued, undefined, at(-300_001), null], "fail"],
     ["a withdrawal in the same instant", [issued, issued, null, null], "pass"],
     ["a withdrawal before the issuance", [issued, "2026-03-04T05:06:07.088Z", null, null], "fail"],
     ["a time stamp older than the withdrawal it is about", [issued, "2026-03-04T06:06:07.089Z", at(60_000), at(60_000)], "fail"],
   ])("with %s", (_, times, outcome) => {
-    expect(checkOrder(...times).outcome).toBe(outcome);
+    expect(checkTimeOrder(...times).outcome).toBe(outcome);
   });
 });
 
@@ -380,7 +390,10 @@ describe("a trust document", () => {
     ["another version", { ...trustDocument, version: 2 }],
     ["a log under another name than its key's", { ...trustDocument, logs: [{ ...logs[0], origin: auditOrigin }] }],
     ["a log without a role", { ...trustDocument, logs: [{ ...logs[0], role: null }] }],
-    ["a log whose key id is wrong", { ...trustDocument, logs: [{ ...logs[0], vkey: vkeyOf({ ...ledgerSigner.key, keyId: "00000000" }) }] }],
+    [
+      "a log whose key id is wrong",
+      { ...trustDocument, logs: [{ ...logs[0], vkey: formatVkey({ ...ledgerSigner.key, keyId: "00000000" }) }] },
+    ],
     ["a witness that is a log", { ...trustDocument, witnesses: [logs[0]!.vkey] }],
     ["a time that is none", { ...trustDocument, logs: [{ ...logs[0], valid_from: "yesterday" }] }],
     ["a day that no month has", { ...trustDocument, logs: [{ ...logs[0], valid_from: "2026-02-30T00:00:00.000Z" }] }],

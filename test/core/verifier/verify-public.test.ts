@@ -1,15 +1,15 @@
 // What a page can check of the public answer alone: no secret, no pack, only the JSON and the keys it trusts.
 import { describe, expect, test } from "vitest";
-import { canonicalJson, type Json, type JsonObject } from "../../../core/canonical-json.ts";
+import { toCanonicalJson, type Json, type JsonObject } from "../../../core/canonical-json.ts";
 import type { Report } from "../../../verifier/checks.ts";
 import { trustOf } from "../../../verifier/trust.ts";
-import { noDemands } from "../../../verifier/verify-pack.ts";
+import { defaultVerificationOptions } from "../../../verifier/verify-pack.ts";
 import { verifyPublic } from "../../../verifier/verify-public.ts";
 import { plainTrust, trustDocument, worldOf, type Wanted } from "./evidence.ts";
 
-const viewOf = async (wanted: Wanted = {}): Promise<JsonObject> => (await worldOf(wanted)).parts.verifyView;
+const viewOf = async (wanted: Wanted = {}): Promise<JsonObject> => (await worldOf(wanted)).parts.publicView;
 const judged = (view: JsonObject, document: JsonObject | null = trustDocument): Promise<Report> =>
-  verifyPublic(view, { ...noDemands, trust: document === null ? null : trustOf(document) });
+  verifyPublic(view, { ...defaultVerificationOptions, trust: document === null ? null : trustOf(document) });
 const failedOn = async (view: JsonObject): Promise<string> => {
   const { failed, verdict } = await judged(view);
   return failed ?? verdict;
@@ -62,7 +62,7 @@ describe("the public answer", () => {
     ["cert.consistency", { status: "active" }],
     [
       "anchor.statement",
-      inAnchor({ statement: canonicalJson({ ...JSON.parse(String(anchor.statement)), origin_domain: "other.example" }) }),
+      inAnchor({ statement: toCanonicalJson({ ...JSON.parse(String(anchor.statement)), origin_domain: "other.example" }) }),
     ],
     ["anchor.entry_hash", inAnchor({ entry_hash: "00".repeat(32) })],
     ["anchor.note", inAnchor({ signed_root: String(anchor.signed_root).replace("20", "21") })],

@@ -5,12 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { BusinessId, CertId } from "../../../core/ids.ts";
-import { withdrawalReceiptText } from "../../../core/withdrawals/receipt.ts";
-import { byBusiness, byPerson, withdraw, type WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
+import { formatWithdrawalReceipt } from "../../../core/withdrawals/receipt.ts";
+import {
+  sourceFromBusiness,
+  sourceFromPerson,
+  decideWithdrawal,
+  type WithdrawableCertificate,
+} from "../../../core/withdrawals/withdrawal.ts";
 import type { JsonObject } from "../../../core/canonical-json.ts";
 import { buildVerifier } from "../../../verifier/build.ts";
 import { trustOf } from "../../../verifier/trust.ts";
-import { noDemands, type Demands } from "../../../verifier/verify-pack.ts";
+import { defaultVerificationOptions, type VerificationOptions } from "../../../verifier/verify-pack.ts";
 import { verifyWithdrawal } from "../../../verifier/verify-withdrawal.ts";
 import { issuer, stranger, trustDocument, worldOf, type Wanted } from "./evidence.ts";
 
@@ -24,7 +29,7 @@ interface Receipt {
 const receiptOf = async (wanted: Wanted = {}, signedBy = issuer, receivedAgoMs: number | null = null): Promise<Receipt> => {
   const { parts } = await worldOf({ ...wanted, isRevoked: true });
   const { certificate: sealed } = parts.opened;
-  const shown = parts.verifyView.withdrawal as JsonObject;
+  const shown = parts.publicView.withdrawal as JsonObject;
   const now = Date.parse(shown.withdrawn_at as string);
   const certificate: WithdrawableCertificate = {
     id: sealed.id as CertId,
@@ -35,12 +40,12 @@ const receiptOf = async (wanted: Wanted = {}, signedBy = issuer, receivedAgoMs: 
     originDomain: sealed.originDomain,
     issuedAt: sealed.issuedAt,
     fingerprint: sealed.fingerprint,
-    chain: { tag: "x", shard: 0 },
+    chain: { tag: "x", auditLog: 0 },
   };
   const recorded = receivedAgoMs === null ? null : { channel: "phone" as const, receivedAt: now - receivedAgoMs, note: null };
-  const change = recorded === null ? byPerson("email_code") : byBusiness(recorded, "key_1");
-  const { withdrawal } = withdraw({ certificate, change, scope: "certificate", now });
-  const canonical = withdrawalReceiptText(certificate, withdrawal);
+  const change = recorded === null ? sourceFromPerson("email_code") : sourceFromBusiness(recorded, "key_1");
+  const { withdrawal } = decideWithdrawal({ certificate, change, scope: "certificate", now });
+  const canonical = formatWithdrawalReceipt(certificate, withdrawal);
   return {
     receipt: JSON.parse(canonical) as JsonObject,
     canonical,
@@ -49,8 +54,8 @@ const receiptOf = async (wanted: Wanted = {}, signedBy = issuer, receivedAgoMs: 
   };
 };
 
-const demands: Demands = { ...noDemands, trust: trustOf(trustDocument) };
-const check = (file: object, asked: Demands = demands) => verifyWithdrawal(file as JsonObject, asked);
+const demands: VerificationOptions = { ...defaultVerificationOptions, trust: trustOf(trustDocument) };
+const check = (file: object, asked: VerificationOptions = demands) => verifyWithdrawal(file as JsonObject, asked);
 
 describe("the receipt of a withdrawal", () => {
   test("signed by a key that had gone out of use before the withdrawal is void", async () => {

@@ -1,6 +1,6 @@
 // When owners hear of an endpoint that fails.
 import { expect, test } from "vitest";
-import { needsAlert } from "../../../core/webhooks/health.ts";
+import { shouldAlert } from "../../../core/webhooks/health.ts";
 
 const day = 86_400_000;
 
@@ -10,5 +10,5 @@ test.each([
   [0, 100, 1, true],
   [0, 1, day, true],
 ])("failing since %s, %i times in a row, at %i: %s", (failingSince, consecutiveFailures, now, expected) => {
-  expect(needsAlert({ failingSince, consecutiveFailures }, now)).toBe(expected);
+  expect(shouldAlert({ failingSince, consecutiveFailures }, now)).toBe(expected);
 });

@@ -1,12 +1,12 @@
 // Attempts to deliver, by the hour, as a chart shows them.
 import { expect, test } from "vitest";
-import { attemptHoursOf, shownHoursSince } from "../../../core/webhooks/hours.ts";
+import { toHourlyFigures, getChartStart } from "../../../core/webhooks/hourly-attempts.ts";
 
 const at = (text: string): number => Date.parse(text);
 const now = at("2026-03-05T13:30:00Z");
 
 test("every hour has its place, the last of them the one under way", () => {
-  const hours = attemptHoursOf(
+  const hours = toHourlyFigures(
     [
       { start: at("2026-03-03T13:00:00Z"), delivered: 100, failed: 100 }, // an hour too old
       { start: at("2026-03-03T14:00:00Z"), delivered: 2, failed: 1 },
@@ -20,5 +20,5 @@ test("every hour has its place, the last of them the one under way", () => {
     { start: at("2026-03-03T15:00:00Z"), up: 0, down: 0 },
     { start: at("2026-03-05T13:00:00Z"), up: 0, down: 4 },
   ]);
-  expect(shownHoursSince(now)).toBe(at("2026-03-03T14:00:00Z"));
+  expect(getChartStart(now)).toBe(at("2026-03-03T14:00:00Z"));
 });

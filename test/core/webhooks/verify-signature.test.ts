@@ -1,17 +1,17 @@
 // The signature as receivers check it: the published vector, independent code, and everything that must not pass.
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { deliveryHeaders, secretHint, webhookSecret } from "../../../core/webhooks/signature.ts";
+import { buildDeliveryHeaders, formatSecretHint, formatWebhookSecret } from "../../../core/webhooks/signature.ts";
 import { verifySignature } from "../../../core/webhooks/verify-signature.ts";
 import { bundleSignatureVerifier } from "../../../verifier/build.ts";
 import vectors from "../../vectors/webhook-signatures.json" with { type: "json" };
 
-const secret = webhookSecret(Uint8Array.from({ length: 32 }, (_, at) => at * 7));
-const earlier = webhookSecret(Uint8Array.from({ length: 32 }, (_, at) => 255 - at));
+const secret = formatWebhookSecret(Uint8Array.from({ length: 32 }, (_, at) => at * 7));
+const earlier = formatWebhookSecret(Uint8Array.from({ length: 32 }, (_, at) => 255 - at));
 const now = 1_763_632_800;
 const body = '{"id":"1","type":"share.created","name":"Zoë 🎈 \u2028 end"}';
 const headers = (secrets: readonly string[] = [secret], sent = body): Readonly<Record<string, string>> =>
-  deliveryHeaders({
+  buildDeliveryHeaders({
     event: { id: "7d9f0b0e-6a37-4b0e-9a53-0f3f0f8f7a11", type: "share.created" },
     deliveryId: "dlv_00k3v9d2m4q8x1c7b5n0t6w2h9",
     attempt: 2,
@@ -114,6 +114,6 @@ describe("a signature", () => {
   test("is made with secrets of 256 bits that Standard Webhooks libraries read", () => {
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(Buffer.from(secret.slice(6), "base64")).toHaveLength(32);
-    expect(secretHint(secret)).toBe(`whsec_…${secret.slice(-4)}`);
+    expect(formatSecretHint(secret)).toBe(`whsec_…${secret.slice(-4)}`);
   });
 });

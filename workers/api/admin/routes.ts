@@ -1,105 +1,113 @@
-// The operator's routes: outside the protocol surface, so not in its description (docs/operating.md). A token of their own opens them,
+// The operator's routes: outside the protocol surface, so not in its description (docs/operate/admin-commands.md). A token of their own opens them,
 // kept here as its hash; a deployment without one has none of them.
 import { z } from "@hono/zod-openapi";
 import { sha256Hex } from "../../../core/hash.ts";
-import { businessIdOf, removalIdOf } from "../../../core/ids.ts";
+import { parseBusinessId, parseRemovalId } from "../../../core/ids.ts";
 import { removalStatuses } from "../../../core/removals/removal.ts";
-import { isoOf, isoOrNull } from "../../../core/time.ts";
-import { addressKey } from "../../../core/access/address.ts";
+import { toIso, toIsoOrNull } from "../../../core/time.ts";
+import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import { jsonBody } from "../../http/body.ts";
-import type { Api } from "../../http/context.ts";
-import { answer, failure, success } from "../../http/envelope.ts";
-import { guard, inTurn } from "../../http/guard.ts";
-import { overflowing } from "../../http/guards.ts";
-import { newApi, routesOf } from "../../http/openapi.ts";
-import { bodyOf, idText } from "../../http/wire.ts";
-import { listFailingEndpoints, listHomeSizes, listStuck, readEntitlement, setEntitlement } from "../../operations/admin/businesses.ts";
-import { recordRemovalProgress } from "../../operations/consumers/removals.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { respond, failure, success } from "../../http/envelope.ts";
+import { defineGuard, combineGuards } from "../../http/guards/define-guard.ts";
+import { applySecondaryRateLimit } from "../../http/guards/rate-limits.ts";
+import { createApi, createRouteFactory } from "../../http/openapi.ts";
+import { requestBody, idSchema } from "../../http/wire.ts";
+import { getEntitlement } from "../../operations/admin/get-entitlement.ts";
+import { listFailingEndpointsByShard } from "../../operations/admin/list-failing-endpoints.ts";
+import { listShardSizes } from "../../operations/admin/list-shard-sizes.ts";
+import { listStuckWorkByShard } from "../../operations/admin/list-stuck-work.ts";
+import { updateEntitlement } from "../../operations/admin/update-entitlement.ts";
+import { recordRemovalProgress } from "../../operations/consumers/record-removal-progress.ts";
 
 /** Hashes of 256 bits are compared: how long that takes tells nothing of the token. */
-const asOperator = guard<Api>({}, async (c, next) => {
+const requireOperator = defineGuard<AppEnv>({}, async (c, next) => {
   const { services, ip } = c.var;
   const known = services.config.adminTokenHash;
   if (known === null) return failure(c, "not_found");
   const [, token] = /^Bearer ([\x21-\x7e]{32,200})$/.exec(c.req.header("authorization") ?? "") ?? [];
   if (token !== undefined && sha256Hex(token) === known) return next();
-  const state = await services.takeByAddress("UNKNOWN_KEYS_PER_IP", addressKey(ip));
-  return overflowing(c, "UNKNOWN_KEYS_PER_IP", state) ?? failure(c, "unauthorized");
+  const state = await services.takeByAddress("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(ip));
+  return applySecondaryRateLimit(c, "UNKNOWN_KEYS_PER_IP", state) ?? failure(c, "unauthorized");
 });
 
-const changeSchema = z
+const entitlementUpdateSchema = z
   .strictObject({
     status: z.enum(["active", "suspended", "closed"]).optional(),
     plan: z.enum(["free", "business", "enterprise"]).optional(),
   })
   .refine(({ status, plan }) => status !== undefined || plan !== undefined, { path: ["status"], error: "or plan must be given" });
 
-const businessParam = z.object({ business_id: idText(businessIdOf, "must be an id") });
+const businessParam = z.object({ business_id: idSchema(parseBusinessId, "must be an id") });
 
-const createRoute = routesOf("admin");
+const createRoute = createRouteFactory("admin");
 
 /** Routed like every other, and left out of the description. */
-const hidden = { hide: true, responses: { 200: { description: "Done." } } } as const;
+const undocumentedRoute = { hide: true, responses: { 200: { description: "Done." } } } as const;
 
-const readRoute = createRoute({
-  ...hidden,
+const getEntitlementRoute = createRoute({
+  ...undocumentedRoute,
   method: "get",
   path: "/v1/admin/businesses/{business_id}",
-  middleware: asOperator,
+  middleware: requireOperator,
   request: { params: businessParam },
 });
-const changeRoute = createRoute({
-  ...hidden,
+const updateEntitlementRoute = createRoute({
+  ...undocumentedRoute,
   method: "post",
   path: "/v1/admin/businesses/{business_id}",
-  middleware: inTurn<Api>(asOperator, jsonBody),
-  request: { params: businessParam, body: bodyOf(changeSchema, {}) },
+  middleware: combineGuards<AppEnv>(requireOperator, jsonBody),
+  request: { params: businessParam, body: requestBody(entitlementUpdateSchema, {}) },
 });
-const removalRoute = createRoute({
-  ...hidden,
+const updateRemovalRoute = createRoute({
+  ...undocumentedRoute,
   method: "post",
   path: "/v1/admin/removals/{removal_id}",
-  middleware: inTurn<Api>(asOperator, jsonBody),
+  middleware: combineGuards<AppEnv>(requireOperator, jsonBody),
   request: {
-    params: z.object({ removal_id: idText(removalIdOf, "must be an id") }),
-    body: bodyOf(z.strictObject({ targets: z.record(z.string(), z.enum(removalStatuses)) }), {}),
+    params: z.object({ removal_id: idSchema(parseRemovalId, "must be an id") }),
+    body: requestBody(z.strictObject({ targets: z.record(z.string(), z.enum(removalStatuses)) }), {}),
   },
 });
-const stuckRoute = createRoute({ ...hidden, method: "get", path: "/v1/admin/stuck", middleware: asOperator });
+const listStuckWorkRoute = createRoute({ ...undocumentedRoute, method: "get", path: "/v1/admin/stuck", middleware: requireOperator });
 
-export const admin = newApi();
+export const adminRoutes = createApi();
 
-admin.openapi(readRoute, async (c) => {
-  const read = await readEntitlement(c.var.services, c.req.valid("param").business_id);
-  return answer(c, 200, read, (entitlement) => entitlement);
+adminRoutes.openapi(getEntitlementRoute, async (c) => {
+  const read = await getEntitlement(c.var.services, c.req.valid("param").business_id);
+  return respond(c, 200, read, (entitlement) => entitlement);
 });
 
-admin.openapi(changeRoute, async (c) => {
-  const set = await setEntitlement(c.var.services, c.req.valid("param").business_id, c.req.valid("json"));
-  return answer(c, 200, set, (entitlement) => entitlement);
+adminRoutes.openapi(updateEntitlementRoute, async (c) => {
+  const set = await updateEntitlement(c.var.services, c.req.valid("param").business_id, c.req.valid("json"));
+  return respond(c, 200, set, (entitlement) => entitlement);
 });
 
-admin.openapi(removalRoute, async (c) => {
+adminRoutes.openapi(updateRemovalRoute, async (c) => {
   const found = new Map(Object.entries(c.req.valid("json").targets));
   const recorded = await recordRemovalProgress(c.var.services, c.req.valid("param").removal_id, found);
-  return answer(c, 200, recorded, ({ id, status, targets }) => ({
+  return respond(c, 200, recorded, ({ id, status, targets }) => ({
     id,
     status,
     targets: targets.map(({ name, status: of }) => ({ name, status: of })),
   }));
 });
 
-admin.openapi(stuckRoute, async (c) => {
+adminRoutes.openapi(listStuckWorkRoute, async (c) => {
   const { services } = c.var;
-  const [stuck, homes, failing] = await Promise.all([listStuck(services), listHomeSizes(services), listFailingEndpoints(services)]);
+  const [stuck, homes, failing] = await Promise.all([
+    listStuckWorkByShard(services),
+    listShardSizes(services),
+    listFailingEndpointsByShard(services),
+  ]);
   return success(c, 200, {
-    stuck: stuck.map(({ since, ...one }) => ({ ...one, since: isoOrNull(since) })),
+    stuck: stuck.map(({ since, ...one }) => ({ ...one, since: toIsoOrNull(since) })),
     homes: homes.map(({ home, bytes, maxBytes }) => ({ home, bytes, max_bytes: maxBytes })),
     failing_endpoints: failing.map(({ home, webhookId, businessId, since, failures, backlog }) => ({
       home,
       webhook_id: webhookId,
       business_id: businessId,
-      failing_since: isoOf(since),
+      failing_since: toIso(since),
       failures,
       waiting: backlog,
     })),

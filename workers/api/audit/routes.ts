@@ -1,14 +1,15 @@
 // Audit trails: a business's to its own people, a consumer's to themselves.
-import { auditTrail } from "../../operations/audit/trail.ts";
-import { answer } from "../../http/envelope.ts";
-import { newApi, routesOf } from "../../http/openapi.ts";
-import { behindConsumer, behindPortal } from "../../http/session-guards.ts";
-import { answerOf } from "../../http/wire.ts";
-import { toWire, trailQuery, trailSchema } from "./schema.ts";
+import { getAuditTrail } from "../../operations/audit/get-audit-trail.ts";
+import { respond } from "../../http/envelope.ts";
+import { createApi, createRouteFactory } from "../../http/openapi.ts";
+import { consumerGuard } from "../../http/guards/consumer.ts";
+import { portalGuard } from "../../http/guards/portal.ts";
+import { successResponse } from "../../http/wire.ts";
+import { auditTrailToWire, auditTrailQuerySchema, auditTrailSchema } from "./schema.ts";
 
-const createRoute = routesOf("audit");
+const createRoute = createRouteFactory("audit");
 
-const page = answerOf("One page of the chain, newest first.", "AuditTrailAnswer", trailSchema, {
+const auditTrailResponse = successResponse("One page of the chain, newest first.", "AuditTrailAnswer", auditTrailSchema, {
   chain: "00112233445566778899aabbccddeeff",
   chain_index: null,
   algorithm: "svc-audit-v1",
@@ -19,39 +20,39 @@ const page = answerOf("One page of the chain, newest first.", "AuditTrailAnswer"
   proof: null,
 });
 
-const trailRoute = createRoute({
+const getBusinessAuditTrailRoute = createRoute({
   method: "get",
   path: "/v1/business/portal/audit",
   operationId: "businessAuditTrail",
   summary: "Read your audit trail",
   description:
-    "What happened to your records, newest first: every issuance, reading, export, withdrawal and change of an endpoint. Each entry names the hash of the one before; the proof shows that the log holds the newest and that nothing was left out. How to check it is in docs/ledger.md.",
-  middleware: behindPortal(),
-  request: { query: trailQuery },
-  responses: { 200: page },
+    "What happened to your records, newest first: every issuance, reading, export, withdrawal and change of an endpoint. Each entry names the hash of the one before; the proof shows that the log holds the newest and that nothing was left out. How to check it is in docs/reference/ledger.md.",
+  middleware: portalGuard(),
+  request: { query: auditTrailQuerySchema },
+  responses: { 200: auditTrailResponse },
 });
 
-const ownTrailRoute = createRoute({
+const getConsumerAuditTrailRoute = createRoute({
   method: "get",
   path: "/v1/me/audit",
   operationId: "ownAuditTrail",
   summary: "Read the audit trail of your own account",
   description:
     "What happened to your account and your records, newest first, proven as a business's trail is: nothing in it can be changed or left out without showing.",
-  middleware: behindConsumer(),
-  request: { query: trailQuery },
-  responses: { 200: page },
+  middleware: consumerGuard(),
+  request: { query: auditTrailQuerySchema },
+  responses: { 200: auditTrailResponse },
 });
 
-export const audit = newApi();
+export const auditRoutes = createApi();
 
-audit.openapi(trailRoute, async (c) => {
+auditRoutes.openapi(getBusinessAuditTrailRoute, async (c) => {
   const { limit, before_seq: beforeSeq } = c.req.valid("query");
-  return answer(c, 200, await auditTrail(c.var.services, c.var.member.business, { limit, beforeSeq }), toWire);
+  return respond(c, 200, await getAuditTrail(c.var.services, c.var.member.business, { limit, beforeSeq }), auditTrailToWire);
 });
 
-audit.openapi(ownTrailRoute, async (c) => {
+auditRoutes.openapi(getConsumerAuditTrailRoute, async (c) => {
   const { limit, before_seq: beforeSeq } = c.req.valid("query");
   const { userId: id, chain } = c.var.consumer;
-  return answer(c, 200, await auditTrail(c.var.services, { id, chain }, { limit, beforeSeq }), toWire);
+  return respond(c, 200, await getAuditTrail(c.var.services, { id, chain }, { limit, beforeSeq }), auditTrailToWire);
 });

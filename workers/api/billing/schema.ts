@@ -1,25 +1,25 @@
 // What the payment provider's events hold, as far as we read them. Its objects have hundreds of members and grow; what is not named
 // here is not looked at.
 import { z } from "@hono/zod-openapi";
-import { planOf, purchasablePlans, realmOf } from "../../../core/billing/plans.ts";
-import type { BillingEvent, SubscriptionEvent } from "../../../core/billing/standing.ts";
+import { parsePlan, purchasablePlans, realmOfAccountId } from "../../../core/billing/plans.ts";
+import type { BillingEvent, SubscriptionEvent } from "../../../core/billing/billing-status.ts";
 import { secondMs, type Instant } from "../../../core/time.ts";
 
-export const checkoutQuery = z.object({
+export const checkoutQuerySchema = z.object({
   plan: z.enum(purchasablePlans).openapi({
     description: "`business` for an owner's session, `white_glove` for a consumer's.",
     example: "business",
   }),
 });
 
-export const receivedSchema = z.object({ received: z.literal(true) }).openapi("ProviderEventAnswer");
+export const providerEventReceivedSchema = z.object({ received: z.literal(true) }).openapi("ProviderEventAnswer");
 
 const maxIdLength = 255;
-const providerId = z.string().min(1).max(maxIdLength);
-const metadata = z.record(z.string(), z.unknown()).nullish();
+const providerIdSchema = z.string().min(1).max(maxIdLength);
+const metadataSchema = z.record(z.string(), z.unknown()).nullish();
 
-const eventSchema = z.object({
-  id: providerId,
+const providerEventSchema = z.object({
+  id: providerIdSchema,
   type: z.string().max(maxIdLength),
   created: z.number().int().nonnegative().optional(),
   livemode: z.boolean().optional(),
@@ -28,23 +28,28 @@ const eventSchema = z.object({
 
 const checkoutSchema = z.object({
   mode: z.string().nullish(),
-  customer: providerId,
-  subscription: providerId.nullish(),
+  customer: providerIdSchema,
+  subscription: providerIdSchema.nullish(),
   client_reference_id: z.string().regex(/^(?:biz|con)_[0-9a-z]{26}$/),
   payment_status: z.string().nullish(),
-  metadata,
+  metadata: metadataSchema,
 });
 
-const subscriptionSchema = z.object({ id: providerId.nullish(), customer: providerId, status: z.string().nullish(), metadata });
+const subscriptionSchema = z.object({
+  id: providerIdSchema.nullish(),
+  customer: providerIdSchema,
+  status: z.string().nullish(),
+  metadata: metadataSchema,
+});
 
 /** The subscription of an invoice stands in one of two places, by the version of the provider's interface. */
 const invoiceSchema = z.object({
-  customer: providerId,
-  subscription: providerId.nullish(),
-  parent: z.object({ subscription_details: z.object({ subscription: providerId.nullish() }).nullish() }).nullish(),
+  customer: providerIdSchema,
+  subscription: providerIdSchema.nullish(),
+  parent: z.object({ subscription_details: z.object({ subscription: providerIdSchema.nullish() }).nullish() }).nullish(),
 });
 
-const statesByStatus: Readonly<Record<string, SubscriptionEvent["state"]>> = {
+const stateByProviderStatus: Readonly<Record<string, SubscriptionEvent["state"]>> = {
   active: "paid",
   trialing: "paid",
   past_due: "past_due",
@@ -56,30 +61,37 @@ const statesByStatus: Readonly<Record<string, SubscriptionEvent["state"]>> = {
 };
 
 /** A status that is not known here says nothing of payments. */
-const stateOf = (type: string, status: string | null | undefined): SubscriptionEvent["state"] =>
-  type === "customer.subscription.deleted" ? "ended" : (statesByStatus[status ?? ""] ?? "unsettled");
+const subscriptionStateFromStatus = (type: string, status: string | null | undefined): SubscriptionEvent["state"] =>
+  type === "customer.subscription.deleted" ? "ended" : (stateByProviderStatus[status ?? ""] ?? "unsettled");
 
-type Head = Pick<BillingEvent, "id" | "type" | "at">;
+type ProviderEventHeader = Pick<BillingEvent, "id" | "type" | "at">;
 
-const checkoutEvent = (head: Head, object: unknown): BillingEvent | null => {
+const parseCheckoutEvent = (head: ProviderEventHeader, object: unknown): BillingEvent | null => {
   const read = checkoutSchema.safeParse(object);
   if (!read.success || (read.data.mode ?? "subscription") !== "subscription") return null;
   const { customer: customerId, subscription, client_reference_id: accountId, payment_status: payment } = read.data;
-  const plan = planOf(read.data.metadata?.plan, realmOf(accountId));
+  const plan = parsePlan(read.data.metadata?.plan, realmOfAccountId(accountId));
   if (plan === null) return null;
   return { ...head, kind: "checkout", customerId, subscriptionId: subscription ?? null, accountId, plan, isPaid: payment !== "unpaid" };
 };
 
-const subscriptionEvent = (head: Head, object: unknown): BillingEvent | null => {
+const parseSubscriptionEvent = (head: ProviderEventHeader, object: unknown): BillingEvent | null => {
   const read = subscriptionSchema.safeParse(object);
   if (!read.success) return null;
   const { id, customer: customerId, status } = read.data;
   const named = read.data.metadata?.plan;
   const plan = typeof named === "string" ? named : null;
-  return { ...head, kind: "subscription", customerId, subscriptionId: id ?? null, state: stateOf(head.type, status), plan };
+  return {
+    ...head,
+    kind: "subscription",
+    customerId,
+    subscriptionId: id ?? null,
+    state: subscriptionStateFromStatus(head.type, status),
+    plan,
+  };
 };
 
-const paymentEvent = (head: Head, object: unknown): BillingEvent | null => {
+const parsePaymentEvent = (head: ProviderEventHeader, object: unknown): BillingEvent | null => {
   const read = invoiceSchema.safeParse(object);
   if (!read.success) return null;
   const { customer: customerId, subscription, parent } = read.data;
@@ -87,34 +99,34 @@ const paymentEvent = (head: Head, object: unknown): BillingEvent | null => {
   return { ...head, kind: "payment", customerId, subscriptionId, isPaid: head.type === "invoice.paid" };
 };
 
-const readers: Readonly<Record<string, (head: Head, object: unknown) => BillingEvent | null>> = {
-  "checkout.session.completed": checkoutEvent,
-  "customer.subscription.updated": subscriptionEvent,
-  "customer.subscription.deleted": subscriptionEvent,
-  "invoice.payment_failed": paymentEvent,
-  "invoice.paid": paymentEvent,
+const parserByEventType: Readonly<Record<string, (head: ProviderEventHeader, object: unknown) => BillingEvent | null>> = {
+  "checkout.session.completed": parseCheckoutEvent,
+  "customer.subscription.updated": parseSubscriptionEvent,
+  "customer.subscription.deleted": parseSubscriptionEvent,
+  "invoice.payment_failed": parsePaymentEvent,
+  "invoice.paid": parsePaymentEvent,
 };
 
-export const consumedTypes = Object.keys(readers);
+export const handledEventTypes = Object.keys(parserByEventType);
 
-export interface ReadEvent {
-  readonly livemode: boolean;
+export interface ParsedProviderEvent {
+  readonly isLive: boolean;
   /** Null for what is of no concern here: another type, somebody else's checkout, an object without a customer. */
   readonly event: BillingEvent | null;
 }
 
 /** Null for a text that is no event at all. A time in the future, or none, is taken for now. */
-export const readEvent = (text: string, now: Instant): ReadEvent | null => {
+export const parseProviderEvent = (text: string, now: Instant): ParsedProviderEvent | null => {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch {
     return null;
   }
-  const read = eventSchema.safeParse(parsed);
+  const read = providerEventSchema.safeParse(parsed);
   if (!read.success) return null;
   const { id, type, created, livemode = true, data } = read.data;
   const head = { id, type, at: created === undefined ? now : Math.min(created * secondMs, now) };
-  const reader = Object.hasOwn(readers, type) ? readers[type] : undefined;
-  return { livemode, event: reader === undefined ? null : reader(head, data?.object) };
+  const reader = Object.hasOwn(parserByEventType, type) ? parserByEventType[type] : undefined;
+  return { isLive: livemode, event: reader === undefined ? null : reader(head, data?.object) };
 };

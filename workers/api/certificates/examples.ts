@@ -1,21 +1,21 @@
 // One worked certificate for the description, issued and shown by the same rules as every other: its hashes can be
 // recomputed and its signature checked, and it cannot say anything that a real answer would not.
-import { base64UrlOf } from "../../../core/bytes.ts";
+import { toBase64Url } from "../../../core/bytes.ts";
 import { issueCertificate } from "../../../core/certificates/issue.ts";
-import type { OpenedCertificate, PublishedCertificate, View } from "../../../core/certificates/published.ts";
-import { maskedSubject } from "../../../core/certificates/subject.ts";
-import { readSubmission } from "../../../core/certificates/submission.ts";
-import { evidenceBundle } from "../../../core/certificates/evidence-bundle.ts";
-import { verifyView, verifyUrlOf } from "../../../core/certificates/views.ts";
+import type { OpenedCertificate, PublishedCertificate, PageView } from "../../../core/certificates/published-certificate.ts";
+import { maskSubject } from "../../../core/certificates/subject.ts";
+import { parseSubmission } from "../../../core/certificates/submission.ts";
+import { buildEvidenceBundle } from "../../../core/certificates/evidence-bundle.ts";
+import { toPublicView, buildVerifyUrl } from "../../../core/certificates/public-view.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
 import type { BusinessId, CertId, ClientId } from "../../../core/ids.ts";
-import { anchorStatement, entryHash, type AnchorSubject } from "../../../core/ledger/statement.ts";
-import { detailToWire, erasedToWire, listToWire, receiptToWire, submissionFromWire } from "./to-wire.ts";
+import { formatAnchorStatement, hashStatement, type AnchorSubject } from "../../../core/ledger/statement.ts";
+import { certificateDetailToWire, erasedSubjectToWire, certificateListToWire, consentReceiptToWire, submissionFromWire } from "./wire.ts";
 
 const verifyBase = "https://verify.example.com";
 const apiBase = "https://api.example.com/v1";
-const issuedAt = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
-export const exampleContext = { verifyBase, apiBase, now: issuedAt + 86_400_000 };
+const exampleIssuedAt = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
+export const exampleViewContext = { verifyBase, apiBase, now: exampleIssuedAt + 86_400_000 };
 const userAgent = "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 Version/19.0 Safari/605.1";
 
 export const exampleCertId = "cc_00m3v9d2m4q8x1c7b5n0t6w2h9" as CertId;
@@ -33,9 +33,9 @@ export const consentRequestExample = {
   page_url: "https://www.acme-solar.example/quote",
 };
 
-const issuedExample = () => {
+const issueExampleCertificate = () => {
   const submission = submissionFromWire(consentRequestExample);
-  const read = readSubmission(submission);
+  const read = parseSubmission(submission);
   if (!read.ok) throw new Error(`the example is refused: ${read.code}`);
   const issued = issueCertificate({
     business: {
@@ -45,7 +45,7 @@ const issuedExample = () => {
       plan: "enterprise",
       environment: "live",
       domains: [{ id: "dom_00h7k2p9r4t6v8x0z1b3d5f7g9", domain: "acme-solar.example", method: "dns" }],
-      chain: { tag: "example", shard: 0 },
+      chain: { tag: "example", auditLog: 0 },
       retentionYears: 5,
       emitsIssued: false,
     },
@@ -61,7 +61,7 @@ const issuedExample = () => {
       geo: { country: "US", region: "California", city: "Sacramento" },
     },
     rules: { allowsLocalHttp: false, allowsSandboxLocalhost: false },
-    now: issuedAt,
+    now: exampleIssuedAt,
     certId: exampleCertId,
     rootSalt: sha256("root salt of the example"),
   });
@@ -69,7 +69,7 @@ const issuedExample = () => {
   return issued.value.certificate;
 };
 
-const certificate = issuedExample();
+const issuedCertificate = issueExampleCertificate();
 
 /** The anchor of an event that no ledger has taken yet. */
 export const pendingAnchor = (
@@ -77,11 +77,11 @@ export const pendingAnchor = (
   { id: entityId, fingerprint, originDomain }: Pick<PublishedCertificate, "id" | "fingerprint" | "originDomain">,
   at: number,
 ) => {
-  const statement = anchorStatement({ event, entityId, fingerprint, originDomain, at });
+  const statement = formatAnchorStatement({ event, entityId, fingerprint, originDomain, at });
   return {
     event,
     ledgerId: "tlog:ledger.example.com/ledger/2026h2",
-    entryHash: entryHash(statement),
+    entryHash: hashStatement(statement),
     statement,
     status: "pending" as const,
     receipt: null,
@@ -101,15 +101,15 @@ export const exampleSigningKey = {
   use: "sig",
 };
 
-const anchor = pendingAnchor("certificate.issued", certificate, issuedAt);
+const exampleAnchor = pendingAnchor("certificate.issued", issuedCertificate, exampleIssuedAt);
 export const exampleCertificate: PublishedCertificate = {
-  ...certificate,
-  businessId: certificate.business.id,
-  businessName: certificate.business.name,
+  ...issuedCertificate,
+  businessId: issuedCertificate.business.id,
+  businessName: issuedCertificate.business.name,
   status: "active",
-  entities: certificate.recipients.entities,
-  answered: certificate.recipients.answered ?? null,
-  subjectMasked: maskedSubject(certificate.fields),
+  entities: issuedCertificate.recipients.entities,
+  answered: issuedCertificate.recipients.answered ?? null,
+  subjectMasked: maskSubject(issuedCertificate.fields),
   subjectErasedAt: null,
   gpc: false,
   capturedVia: "browser",
@@ -126,53 +126,53 @@ export const exampleCertificate: PublishedCertificate = {
       kind: "privacy",
       sourceUrl: "https://www.acme-solar.example/privacy",
       contentHash: sha256Hex(policyText),
-      capturedAt: issuedAt + 1_911,
+      capturedAt: exampleIssuedAt + 1_911,
     },
   ],
-  anchor,
+  anchor: exampleAnchor,
   withdrawal: null,
   entitiesWithdrawn: [],
 };
 
-const opened: OpenedCertificate = {
+const openedExample: OpenedCertificate = {
   certificate: exampleCertificate,
-  subject: { fields: certificate.fields, rootSalt: certificate.rootSalt },
-  evidence: certificate.evidence,
-  evidenceHash: certificate.evidenceHash,
-  retentionUntil: certificate.retentionUntil,
-  chain: { tag: "00112233445566778899aabbccddeeff", shard: 0 },
+  subject: { fields: issuedCertificate.fields, rootSalt: issuedCertificate.rootSalt },
+  evidence: issuedCertificate.evidence,
+  evidenceHash: issuedCertificate.evidenceHash,
+  retentionUntil: issuedCertificate.retentionUntil,
+  chain: { tag: "00112233445566778899aabbccddeeff", auditLog: 0 },
   issuedEntry: null,
   withdrawal: null,
   entitiesWithdrawn: [],
 };
-const views: View[] = [{ at: issuedAt + 3_600_000, ip: "198.51.100.23", userAgent, os: "iOS", bot: false }];
-const read = { opened, views, policyTexts: new Map([[sha256Hex(policyText), policyText]]) };
+const viewsExample: PageView[] = [{ at: exampleIssuedAt + 3_600_000, ip: "198.51.100.23", userAgent, os: "iOS", bot: false }];
+const certificateDetailParts = { opened: openedExample, views: viewsExample, policyTexts: new Map([[sha256Hex(policyText), policyText]]) };
 
-export const receiptExample = receiptToWire({
-  ...certificate,
-  certId: certificate.id,
-  verifyUrl: verifyUrlOf(verifyBase, certificate.id),
-  manageUrl: `${verifyUrlOf(verifyBase, certificate.id)}#m=${base64UrlOf(sha256("manage token of the example"))}`,
+export const consentReceiptExample = consentReceiptToWire({
+  ...issuedCertificate,
+  certId: issuedCertificate.id,
+  verifyUrl: buildVerifyUrl(verifyBase, issuedCertificate.id),
+  manageUrl: `${buildVerifyUrl(verifyBase, issuedCertificate.id)}#m=${toBase64Url(sha256("manage token of the example"))}`,
   answered: exampleCertificate.answered,
 });
 
-export const eraseExample = { confirm: "ERASE", reason: "person_asked" } as const;
-export const erasedExample = erasedToWire({ certId: certificate.id, erasedAt: issuedAt + 30 * 86_400_000 });
+export const eraseSubjectExample = { confirm: "ERASE", reason: "person_asked" } as const;
+export const erasedSubjectExample = erasedSubjectToWire({ certId: issuedCertificate.id, erasedAt: exampleIssuedAt + 30 * 86_400_000 });
 
-export const verifyExample = verifyView(exampleCertificate, exampleContext);
-export const detailExample = detailToWire({ ...read, entry: null }, exampleContext);
-export const listExample = listToWire(
+export const verifiedCertificateExample = toPublicView(exampleCertificate, exampleViewContext);
+export const certificateDetailExample = certificateDetailToWire({ ...certificateDetailParts, entry: null }, exampleViewContext);
+export const certificateListExample = certificateListToWire(
   { certificates: [{ ...exampleCertificate, withdrawal: null }], total: 1, page: 1, perPage: 25 },
-  exampleContext,
+  exampleViewContext,
 );
-export const evidenceExample = evidenceBundle({
-  ...read,
-  disclose: new Set(["email"]),
-  redacted: false,
-  createdAt: issuedAt + 86_400_000,
-  verifyView: verifyExample,
-  anchors: [{ event: "issued", statement: anchor.statement, receipt: null, attested: null }],
-  acts: [],
+export const evidenceBundleExample = buildEvidenceBundle({
+  ...certificateDetailParts,
+  disclosedKeys: new Set(["email"]),
+  isRedacted: false,
+  createdAt: exampleIssuedAt + 86_400_000,
+  publicView: verifiedCertificateExample,
+  anchors: [{ event: "issued", statement: exampleAnchor.statement, receipt: null, attested: null }],
+  entityWithdrawals: [],
   audit: null,
   trust: { issuer_keys: { keys: [exampleSigningKey] } },
   issuer: { keyName: "svc.example/issuer", x: exampleSigningKey.x, sign: async () => "" },

@@ -2,16 +2,16 @@
 // core, where the reason for each stands.
 import { z } from "@hono/zod-openapi";
 import { erasureReasons } from "../../../core/certificates/erasure.ts";
-import { certIdOf } from "../../../core/ids.ts";
-import { idParam, instant, orNull, positive, timeOf } from "../../http/wire.ts";
+import { parseCertId } from "../../../core/ids.ts";
+import { idParamSchema, instantSchema, nullableSchema, positiveIntSchema, describedTime } from "../../http/wire.ts";
 import { consentRequestExample, exampleCertId, exampleClientId } from "./examples.ts";
 
-export const certParams = z.object({ cert_id: idParam(certIdOf, "Id of the certificate, prefix `cc_`.", exampleCertId) });
+export const certIdParamSchema = z.object({ cert_id: idParamSchema(parseCertId, "Id of the certificate, prefix `cc_`.", exampleCertId) });
 
-const names = z.array(z.string()).readonly();
+const namesSchema = z.array(z.string()).readonly();
 
 /** Kept as it came, by reference: a copy could lose a key such as `__proto__` before core has refused it. */
-const fieldMap = z
+const fieldMapSchema = z
   .custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value), "must be an object")
   .openapi({
     type: "object",
@@ -21,7 +21,7 @@ const fieldMap = z
     example: consentRequestExample.fields,
   });
 
-const presentation = z
+const presentationSchema = z
   .object({
     opt_in_type: z
       .enum(["manual", "pre_selected", "non_interactive"])
@@ -37,27 +37,27 @@ const presentation = z
 export const consentRequestSchema = z
   .object({
     client_id: z.string().openapi({ description: "Your public client id, prefix `pc_`.", example: exampleClientId }),
-    fields: fieldMap,
+    fields: fieldMapSchema,
     disclosure_text: z
       .string()
       .openapi({ description: "The disclosure as it was displayed: 1 to 20,000 characters, kept exactly as sent." }),
-    entities: names.openapi({ description: "Recipients the person was asked about: 1 to 1,000 names of at most 200 characters." }),
+    entities: namesSchema.openapi({ description: "Recipients the person was asked about: 1 to 1,000 names of at most 200 characters." }),
     purpose: z.string().openapi({ description: "Stated purpose, 1 to 500 characters.", example: "solar quote follow-up" }),
     page_url: z.string().openapi({
       description: "Address of the page that held the form, at most 2,048 characters. Its host must be on one of your verified domains.",
       example: "https://www.acme-solar.example/quote",
     }),
-    entities_accepted: names.nullish().openapi({
+    entities_accepted: namesSchema.nullish().openapi({
       description:
         "What the visitor answered, recipient by recipient; goes with `entities_rejected`, or leave both out. An empty list means *asked and nobody*, which is another fact than *never asked*.",
     }),
-    entities_rejected: names.nullish().openapi({ description: "See `entities_accepted`. A name may stand in one of the two only." }),
+    entities_rejected: namesSchema.nullish().openapi({ description: "See `entities_accepted`. A name may stand in one of the two only." }),
     submission_id: z.guid("must be a UUID").nullish().openapi({
       description: "A UUID of this submission; means the same as the header `Idempotency-Key`.",
       example: "7d9f0b0e-6a37-4b0e-9a53-0f3f0f8f7a11",
     }),
     locale: z.string().max(35).nullish().openapi({ description: "Language tag of the page.", example: "en-US" }),
-    presentation: presentation.nullish(),
+    presentation: presentationSchema.nullish(),
     esign: z
       .object({
         disclosure_text: z.string().max(20_000).openapi({ description: "The E-SIGN disclosure as displayed." }),
@@ -78,88 +78,94 @@ export const consentRequestSchema = z
   })
   .openapi("ConsentRequest");
 
-export const certId = z.string().openapi({ description: "Id of the certificate, prefix `cc_`.", example: exampleCertId });
-const hash = z.string().openapi({ description: "SHA-256, 64 lower-case hex characters." });
-const hashOf = (what: string) => hash.openapi({ description: `SHA-256 of ${what}: 64 lower-case hex characters.` });
-const timestamp = timeOf("ISO 8601, UTC, with milliseconds");
-const environment = z.enum(["live", "sandbox"]).openapi({ description: "Sandbox certificates prove nothing; they are for trying out." });
-const status = z.enum(["active", "revoked"]).openapi({ description: "`revoked`: the person has withdrawn." });
-const textMap = z.record(z.string(), z.string());
-const verifyUrl = z.string().openapi({ format: "uri", description: "Public page of the certificate, for anyone." });
-const entities = names.openapi({ description: "Recipients named to the person, sorted." });
-const accepted = names
+export const certIdSchema = z.string().openapi({ description: "Id of the certificate, prefix `cc_`.", example: exampleCertId });
+const hashSchema = z.string().openapi({ description: "SHA-256, 64 lower-case hex characters." });
+const describedHashSchema = (what: string) => hashSchema.openapi({ description: `SHA-256 of ${what}: 64 lower-case hex characters.` });
+const timestampSchema = describedTime("ISO 8601, UTC, with milliseconds");
+const certificateEnvironmentSchema = z
+  .enum(["live", "sandbox"])
+  .openapi({ description: "Sandbox certificates prove nothing; they are for trying out." });
+const certificateStatusSchema = z.enum(["active", "revoked"]).openapi({ description: "`revoked`: the person has withdrawn." });
+const textMapSchema = z.record(z.string(), z.string());
+const verifyUrlSchema = z.string().openapi({ format: "uri", description: "Public page of the certificate, for anyone." });
+const entitiesSchema = namesSchema.openapi({ description: "Recipients named to the person, sorted." });
+const acceptedEntitiesSchema = namesSchema
   .optional()
   .openapi({ description: "Recipients the person accepted. Present only when the form asked recipient by recipient." });
-const rejected = names.optional().openapi({ description: "Recipients the person declined. Present exactly when `entities_accepted` is." });
-const withdrawnEntityShape = z.object({
+const rejectedEntitiesSchema = namesSchema
+  .optional()
+  .openapi({ description: "Recipients the person declined. Present exactly when `entities_accepted` is." });
+const withdrawnEntityObjectSchema = z.object({
   entity: z.string().openapi({ description: "The recipient, as named on the certificate." }),
-  withdrawn_at: timeOf("When the person withdrew from this recipient"),
-  cease_by: timeOf("Until when its contact must have ceased"),
+  withdrawn_at: describedTime("When the person withdrew from this recipient"),
+  cease_by: describedTime("Until when its contact must have ceased"),
   method: z.enum(["email_code", "manage_link", "business_recorded"]),
-  received_at: timeOf("When the business was told, where it recorded this").nullable(),
+  received_at: describedTime("When the business was told, where it recorded this").nullable(),
   receipt_url: z.string().openapi({ format: "uri", description: "The signed receipt, for anyone." }),
-  cease_acknowledged_at: timeOf("When the business said that this recipient has ceased contact").nullable(),
+  cease_acknowledged_at: describedTime("When the business said that this recipient has ceased contact").nullable(),
   overdue: z.boolean().openapi({
     description: "`cease_by` has passed, and the business has acknowledged neither this nor the withdrawal of the certificate.",
   }),
 });
-export const withdrawnEntitySchema = withdrawnEntityShape.openapi("WithdrawnEntity", {
+export const withdrawnEntitySchema = withdrawnEntityObjectSchema.openapi("WithdrawnEntity", {
   description: "A recipient the person has withdrawn from.",
 });
-const withdrawnOneByOne = {
+const withdrawnEntitiesDescription = {
   description:
     "Recipients the person has withdrawn from one by one, oldest first. The certificate stands for the others, until it is `revoked` as a whole. Absent while there are none.",
 };
-export const withdrawnEntities = z.array(withdrawnEntitySchema).optional().openapi(withdrawnOneByOne);
-const purpose = z.string().openapi({ description: "Purpose stated to the person." });
-const originDomain = z.string().openapi({ description: "Host of the Origin the form was sent from." });
-const masked = textMap.openapi({ description: "The person's fields, masked." });
-const viewCount = z.int().openapi({ description: "How often the public page was opened by people." });
+export const withdrawnEntitiesSchema = z.array(withdrawnEntitySchema).optional().openapi(withdrawnEntitiesDescription);
+const certificatePurposeSchema = z.string().openapi({ description: "Purpose stated to the person." });
+const originDomainSchema = z.string().openapi({ description: "Host of the Origin the form was sent from." });
+const maskedSubjectSchema = textMapSchema.openapi({ description: "The person's fields, masked." });
+const viewCountSchema = z.int().openapi({ description: "How often the public page was opened by people." });
 
 export const consentReceiptSchema = z
   .object({
-    cert_id: certId,
-    fingerprint: hashOf("the canonical certificate (`canonical` in verify)"),
-    issued_at: timeOf("When it was issued"),
-    verify_url: verifyUrl,
+    cert_id: certIdSchema,
+    fingerprint: describedHashSchema("the canonical certificate (`canonical` in verify)"),
+    issued_at: describedTime("When it was issued"),
+    verify_url: verifyUrlSchema,
     status: z.literal("active"),
-    environment,
+    environment: certificateEnvironmentSchema,
     manage_url: z.string().openapi({
       format: "uri",
       description: "One-tap withdrawal link for the person, valid five years. Give it to them, and to nobody else. It is not shown again.",
     }),
-    entities_accepted: accepted,
-    entities_rejected: rejected,
+    entities_accepted: acceptedEntitiesSchema,
+    entities_rejected: rejectedEntitiesSchema,
   })
   .openapi("ConsentReceipt", { description: "What an issuance answers." });
 
-const policyShape = z.object({
+const policyObjectSchema = z.object({
   id: z.string().openapi({ description: "Id of the snapshot, prefix `pol_`." }),
   kind: z.enum(["privacy", "terms"]),
   source_url: z.string().openapi({ format: "uri", description: "Where the text was found." }),
-  content_hash: hashOf("the text"),
-  captured_at: timeOf("When this text was first seen"),
+  content_hash: describedHashSchema("the text"),
+  captured_at: describedTime("When this text was first seen"),
 });
-const policy = policyShape.openapi("Policy", { description: "A privacy policy or terms as they stood when the certificate was issued." });
-const policyWithText = policyShape
+const policySchema = policyObjectSchema.openapi("Policy", {
+  description: "A privacy policy or terms as they stood when the certificate was issued.",
+});
+const policyWithTextSchema = policyObjectSchema
   .extend({ text: z.string().nullable().openapi({ description: "The text; `null` when it cannot be read just now." }) })
   .openapi("PolicyWithText");
 
-const preimage = z
+const preimageSchema = z
   .object({
     business: z.object({
       id: z.string(),
       name: z.string().openapi({ description: "The name as it stood when the certificate was issued." }),
     }),
-    cert_id: certId,
-    disclosure_hash: hashOf("the disclosure"),
-    entities,
-    entities_accepted: accepted,
-    entities_rejected: rejected,
-    origin_domain: originDomain,
-    purpose,
-    subject_hash: hashOf("the canonical JSON of the per-field commitments"),
-    timestamp: timeOf("Equal to `issued_at`"),
+    cert_id: certIdSchema,
+    disclosure_hash: describedHashSchema("the disclosure"),
+    entities: entitiesSchema,
+    entities_accepted: acceptedEntitiesSchema,
+    entities_rejected: rejectedEntitiesSchema,
+    origin_domain: originDomainSchema,
+    purpose: certificatePurposeSchema,
+    subject_hash: describedHashSchema("the canonical JSON of the per-field commitments"),
+    timestamp: describedTime("Equal to `issued_at`"),
   })
   .openapi("Preimage", { description: "Exactly what the fingerprint binds. Its canonical JSON (RFC 8785) is `canonical`." });
 
@@ -169,33 +175,33 @@ export const anchorSchema = z
       .enum(["pending", "anchored"])
       .openapi({ description: "`pending` until the ledger has taken the statement; nothing waits for it." }),
     event: z.string().openapi({ description: "What is anchored, for example `certificate.issued`." }),
-    entry_hash: hashOf("`statement`"),
+    entry_hash: describedHashSchema("`statement`"),
     statement: z.string().openapi({ description: "All that leaves for the ledger: hashes and generic metadata, as canonical JSON." }),
     ledger: z.string().openapi({ description: "Which ledger." }),
     tx_ref: z.string().optional().openapi({ description: "Where it stands: `<origin>#<index>`. This and all that follows once anchored." }),
     leaf_index: z.string().optional().openapi({ description: "Decimal." }),
     tree_size: z.string().optional().openapi({ description: "Decimal." }),
-    inclusion_proof: names.optional().openapi({ description: "Base64 hashes, from the leaf's sibling up." }),
+    inclusion_proof: namesSchema.optional().openapi({ description: "Base64 hashes, from the leaf's sibling up." }),
     signed_root: z.string().optional().openapi({ description: "The signed checkpoint, verbatim." }),
-    anchored_at: orNull(timestamp).optional(),
+    anchored_at: nullableSchema(timestampSchema).optional(),
     anchored_at_source: z
       .literal("service")
       .optional()
       .openapi({ description: "`service`: the time is ours; nobody else vouches for it." }),
-    tlog_proof: orNull(z.string()).optional().openapi({ description: "The proof in the c2sp.org/tlog-proof@v1 text form." }),
+    tlog_proof: nullableSchema(z.string()).optional().openapi({ description: "The proof in the c2sp.org/tlog-proof@v1 text form." }),
     attested: z
       .object({
-        tree_size: orNull(z.string()).openapi({ description: "Decimal." }),
+        tree_size: nullableSchema(z.string()).openapi({ description: "Decimal." }),
         signed_root: z.string().openapi({ description: "A checkpoint of the ledger that others attested, with the lines of witnesses." }),
-        inclusion_proof: names.openapi({ description: "Base64 hashes that lead from the statement to that checkpoint." }),
-        time: orNull(timestamp).openapi({ description: "When it was attested, by a clock that is not ours." }),
+        inclusion_proof: namesSchema.openapi({ description: "Base64 hashes that lead from the statement to that checkpoint." }),
+        time: nullableSchema(timestampSchema).openapi({ description: "When it was attested, by a clock that is not ours." }),
         time_source: z.enum(["rfc3161", "cosignature"]).openapi({ description: "Whose clock: an authority's, or a witness's." }),
         attestations: z.array(
           z.object({
             kind: z.enum(["rfc3161", "cosignature"]),
             tsa: z.string().optional(),
             name: z.string().optional(),
-            time: timestamp,
+            time: timestampSchema,
             token: z.string().optional().openapi({ description: "RFC 3161 reply over the checkpoint without cosignatures, base64." }),
           }),
         ),
@@ -205,7 +211,7 @@ export const anchorSchema = z
   })
   .openapi("Anchor", { description: "What is anchored in the append-only ledger." });
 
-const signature = z
+const signatureSchema = z
   .object({
     kid: z.string().openapi({ description: "Which of the keys at /.well-known/jwks.json." }),
     alg: z.literal("Ed25519"),
@@ -213,123 +219,129 @@ const signature = z
   })
   .openapi("Signature", { description: "The issuer's signature over the UTF-8 bytes of `canonical`." });
 
-const withdrawalShape = z.object({
-  withdrawn_at: timeOf("When the certificate became revoked"),
-  cease_by: timeOf("Until when all contact must have ceased: the end of the tenth business day (Monday to Friday, UTC)"),
+const withdrawalObjectSchema = z.object({
+  withdrawn_at: describedTime("When the certificate became revoked"),
+  cease_by: describedTime("Until when all contact must have ceased: the end of the tenth business day (Monday to Friday, UTC)"),
   method: z.enum(["email_code", "manage_link", "business_recorded"]).openapi({
     description: "The person answered a mailed code, followed the link from the 201, or told the business, which recorded it.",
   }),
   scope: z
     .enum(["certificate", "recipient", "business"])
     .openapi({ description: "What the person withdrew from: this certificate, or all of this business's with the same address." }),
-  received_at: timeOf("When the business was told, of a withdrawal it recorded: `cease_by` counts from here").nullable(),
+  received_at: describedTime("When the business was told, of a withdrawal it recorded: `cease_by` counts from here").nullable(),
   receipt_url: z.string().openapi({ format: "uri", description: "The signed receipt, for anyone." }),
-  cease_acknowledged_at: timeOf("When the business said that contact has ceased").nullable(),
+  cease_acknowledged_at: describedTime("When the business said that contact has ceased").nullable(),
   overdue: z.boolean().openapi({ description: "Past `cease_by` without an acknowledgement." }),
 });
-export const withdrawalSchema = withdrawalShape.openapi("Withdrawal", { description: "The person has taken the consent back." });
-const provenShape = withdrawalShape.extend({ anchor: orNull(anchorSchema).openapi({ description: "The withdrawal in the ledger." }) });
-const provenWithdrawal = orNull(provenShape.openapi("ProvenWithdrawal", { description: "A withdrawal with its place in the ledger." }));
-const ownWords = {
+export const withdrawalSchema = withdrawalObjectSchema.openapi("Withdrawal", { description: "The person has taken the consent back." });
+const withdrawalWithProofObjectSchema = withdrawalObjectSchema.extend({
+  anchor: nullableSchema(anchorSchema).openapi({ description: "The withdrawal in the ledger." }),
+});
+const withdrawalWithProofSchema = nullableSchema(
+  withdrawalWithProofObjectSchema.openapi("ProvenWithdrawal", { description: "A withdrawal with its place in the ledger." }),
+);
+const businessStatementFields = {
   recorded: z
     .object({ method: z.string(), note: z.string().nullable() })
     .nullable()
     .openapi({ description: "How the business was told, as it recorded it." }),
   acknowledgement: z
-    .object({ note: z.string().nullable(), acknowledged_by: z.string().nullable(), actions: names })
+    .object({ note: z.string().nullable(), acknowledged_by: z.string().nullable(), actions: namesSchema })
     .nullable()
     .openapi({ description: "What the business said when it acknowledged." }),
 };
-const ownWithdrawal = orNull(
-  provenShape.extend(ownWords).openapi("OwnWithdrawal", { description: "A withdrawal with what the business itself said about it." }),
+const businessWithdrawalSchema = nullableSchema(
+  withdrawalWithProofObjectSchema
+    .extend(businessStatementFields)
+    .openapi("OwnWithdrawal", { description: "A withdrawal with what the business itself said about it." }),
 );
-const ownEntity = withdrawnEntityShape.extend(ownWords).openapi("OwnWithdrawnEntity", {
+const businessWithdrawnEntitySchema = withdrawnEntityObjectSchema.extend(businessStatementFields).openapi("OwnWithdrawnEntity", {
   description: "A recipient the person has withdrawn from, with what the business itself said about it.",
 });
 
-const receiptText = z
+const withdrawalReceiptFieldsSchema = z
   .object({
     business: z.object({ id: z.string(), name: z.string() }),
-    cease_by: timestamp,
-    cert_id: certId,
-    fingerprint: hash,
+    cease_by: timestampSchema,
+    cert_id: certIdSchema,
+    fingerprint: hashSchema,
     method: z.string(),
-    origin_domain: originDomain,
-    received_at: orNull(timestamp),
+    origin_domain: originDomainSchema,
+    received_at: nullableSchema(timestampSchema),
     schema: z
       .enum(["svc-withdrawal-receipt-v1", "svc-withdrawal-receipt-v2"])
       .openapi({ description: "`v2` is of a withdrawal from single recipients: `scope` is `recipient`, and `entities` names them." }),
     scope: z.string(),
-    entities: names.optional(),
-    withdrawn_at: timestamp,
+    entities: namesSchema.optional(),
+    withdrawn_at: timestampSchema,
   })
   .openapi({ description: "What the receipt says." });
 export const withdrawalReceiptSchema = z
   .object({
-    receipt: receiptText,
+    receipt: withdrawalReceiptFieldsSchema,
     canonical: z.string().openapi({ description: "Exactly the text that is signed: the canonical JSON of `receipt`." }),
-    signature,
-    anchor: orNull(anchorSchema).openapi({ description: "The withdrawal in the ledger." }),
+    signature: signatureSchema,
+    anchor: nullableSchema(anchorSchema).openapi({ description: "The withdrawal in the ledger." }),
   })
   .openapi("WithdrawalReceipt", { description: "Proof of a withdrawal, to keep. `svc-verify` checks it without any network." });
 
-const check = z.object({
+const checkSchema = z.object({
   id: z.string().openapi({ description: "Which check." }),
   result: z.string(),
   note: z.string().openapi({ description: "What that does and does not prove." }),
 });
 
-const erasedAt = timeOf("When the person's fields were erased; `null` while they are kept").nullable();
+const subjectErasedAtSchema = describedTime("When the person's fields were erased; `null` while they are kept").nullable();
 
-const publishedShape = z.object({
-  cert_id: certId,
-  status,
-  environment,
-  fingerprint: hashOf("`canonical`"),
+const publishedCertificateObjectSchema = z.object({
+  cert_id: certIdSchema,
+  status: certificateStatusSchema,
+  environment: certificateEnvironmentSchema,
+  fingerprint: describedHashSchema("`canonical`"),
   fingerprint_version: z.literal("1"),
-  issued_at: timeOf("When it was issued"),
-  verify_url: verifyUrl,
+  issued_at: describedTime("When it was issued"),
+  verify_url: verifyUrlSchema,
   business_id: z.string().openapi({ description: "Id of the business, prefix `biz_`." }),
   business_name: z.string().openapi({ description: "The business as it was named then." }),
-  entities,
-  entities_accepted: accepted,
-  entities_rejected: rejected,
-  entities_withdrawn: withdrawnEntities,
+  entities: entitiesSchema,
+  entities_accepted: acceptedEntitiesSchema,
+  entities_rejected: rejectedEntitiesSchema,
+  entities_withdrawn: withdrawnEntitiesSchema,
   disclosure_text: z.string().openapi({ description: "The disclosure exactly as it was displayed." }),
-  disclosure_hash: hashOf("`disclosure_text`"),
-  purpose,
-  origin_domain: originDomain,
-  subject: masked,
-  subject_hash: hashOf("the commitments to the person's fields"),
-  subject_erased_at: erasedAt,
-  policies: z.array(policy),
+  disclosure_hash: describedHashSchema("`disclosure_text`"),
+  purpose: certificatePurposeSchema,
+  origin_domain: originDomainSchema,
+  subject: maskedSubjectSchema,
+  subject_hash: describedHashSchema("the commitments to the person's fields"),
+  subject_erased_at: subjectErasedAtSchema,
+  policies: z.array(policySchema),
   policies_status: z
     .enum(["pending", "captured", "unavailable"])
     .openapi({ description: "Policies are looked up after the certificate is issued." }),
-  preimage,
+  preimage: preimageSchema,
   canonical: z.string().openapi({ description: "The exact text whose SHA-256 is the fingerprint." }),
-  signature,
-  anchor: orNull(anchorSchema),
-  withdrawal: provenWithdrawal,
-  cease_by: timeOf("Until when all contact must have ceased; `null` while active").nullable(),
+  signature: signatureSchema,
+  anchor: nullableSchema(anchorSchema),
+  withdrawal: withdrawalWithProofSchema,
+  cease_by: describedTime("Until when all contact must have ceased; `null` while active").nullable(),
   signals: z.object({
     gpc: z.boolean().openapi({ description: "Whether the browser sent Global Privacy Control with the submission." }),
   }),
-  checks: z.array(check).openapi({ description: "What was checked at issuance, and what could not be." }),
-  view_count: viewCount,
+  checks: z.array(checkSchema).openapi({ description: "What was checked at issuance, and what could not be." }),
+  view_count: viewCountSchema,
   status_list: z
     .object({ uri: z.string(), index: z.int() })
     .nullable()
     .openapi({ description: "Place in the public status list, if there is one." }),
 });
 
-export const verifySchema = publishedShape.openapi("VerifiedCertificate", {
+export const verifiedCertificateSchema = publishedCertificateObjectSchema.openapi("VerifiedCertificate", {
   description: "Everything about a certificate but personal data.",
 });
 
-export const viewSchema = z
+export const certificateViewSchema = z
   .object({
-    at: timestamp,
+    at: timestampSchema,
     ip: z.string().nullable().openapi({ description: "`null` where redacted." }),
     user_agent: z.string().nullable().openapi({ description: "`null` where redacted." }),
     os: z.string().nullable().openapi({ description: "Family of operating system, where it can be told." }),
@@ -337,8 +349,9 @@ export const viewSchema = z
   })
   .openapi("View", { description: "One open of the public page." });
 
-const reported = (what: string) => z.unknown().openapi({ description: `${what} As reported by the page; \`null\` when it was not sent.` });
-const evidence = z
+const deviceReportedSchema = (what: string) =>
+  z.unknown().openapi({ description: `${what} As reported by the page; \`null\` when it was not sent.` });
+const evidenceSchema = z
   .object({
     salt: z
       .string()
@@ -355,106 +368,108 @@ const evidence = z
     gpc: z.boolean().openapi({ description: "Global Privacy Control." }),
     captured_via: z.enum(["browser", "server"]),
     origin_reported: z.string().openapi({ description: "The Origin header as it came." }),
-    referrer: reported("Previous page."),
-    client_time: reported("Time on the device."),
-    locale: reported("Language of the page."),
-    widget: reported("Version and hash of the page script."),
-    presentation: reported("How the consent was presented."),
-    esign: reported("Electronic-signature disclosure."),
+    referrer: deviceReportedSchema("Previous page."),
+    client_time: deviceReportedSchema("Time on the device."),
+    locale: deviceReportedSchema("Language of the page."),
+    widget: deviceReportedSchema("Version and hash of the page script."),
+    presentation: deviceReportedSchema("How the consent was presented."),
+    esign: deviceReportedSchema("Electronic-signature disclosure."),
   })
   .openapi("Evidence", { description: "The circumstances of the submission. Personal data." });
 
 // Extends the shape, not the named schema: a description by allOf could not give `subject` and `policies` another form.
-export const certificateDetailSchema = publishedShape
+export const certificateDetailSchema = publishedCertificateObjectSchema
   .extend({
-    subject: textMap.openapi({ description: "The person's fields as typed: personal data. Empty once erased." }),
-    subject_salts: textMap.openapi({ description: "The salt of each field's commitment, to prove one field without the others." }),
-    evidence: orNull(evidence),
-    evidence_hash: hashOf("the canonical JSON of `evidence`; it stays when the evidence is erased"),
-    withdrawal: ownWithdrawal,
-    entities_withdrawn: z.array(ownEntity).optional().openapi(withdrawnOneByOne),
-    policies: z.array(policyWithText),
+    subject: textMapSchema.openapi({ description: "The person's fields as typed: personal data. Empty once erased." }),
+    subject_salts: textMapSchema.openapi({ description: "The salt of each field's commitment, to prove one field without the others." }),
+    evidence: nullableSchema(evidenceSchema),
+    evidence_hash: describedHashSchema("the canonical JSON of `evidence`; it stays when the evidence is erased"),
+    withdrawal: businessWithdrawalSchema,
+    entities_withdrawn: z.array(businessWithdrawnEntitySchema).optional().openapi(withdrawnEntitiesDescription),
+    policies: z.array(policyWithTextSchema),
     view_trail: z
-      .array(viewSchema)
+      .array(certificateViewSchema)
       .openapi({ description: "The newest 100 opens of the public page, newest first. Empty once the person was erased." }),
     audit: z
-      .object({ seq: z.int(), hash, prev_hash: hash })
+      .object({ seq: z.int(), hash: hashSchema, prev_hash: hashSchema })
       .nullable()
       .openapi({ description: "Entry of the issuance in your audit chain; `null` until it is written." }),
-    retention_until: timeOf("Until when the personal data are kept; then they are erased"),
+    retention_until: describedTime("Until when the personal data are kept; then they are erased"),
   })
   .openapi("CertificateDetail", { description: "A certificate with everything its owner may see." });
 
-const listed = z
+const listedCertificateSchema = z
   .object({
-    cert_id: certId,
-    status,
-    fingerprint: hash,
-    issued_at: timeOf("When it was issued"),
-    verify_url: verifyUrl,
-    purpose,
-    origin_domain: originDomain,
-    entities,
-    entities_accepted: accepted,
-    entities_rejected: rejected,
-    entities_withdrawn: withdrawnEntities,
-    subject: masked,
-    subject_erased_at: erasedAt,
-    view_count: viewCount,
-    withdrawal: orNull(withdrawalSchema),
-    environment,
+    cert_id: certIdSchema,
+    status: certificateStatusSchema,
+    fingerprint: hashSchema,
+    issued_at: describedTime("When it was issued"),
+    verify_url: verifyUrlSchema,
+    purpose: certificatePurposeSchema,
+    origin_domain: originDomainSchema,
+    entities: entitiesSchema,
+    entities_accepted: acceptedEntitiesSchema,
+    entities_rejected: rejectedEntitiesSchema,
+    entities_withdrawn: withdrawnEntitiesSchema,
+    subject: maskedSubjectSchema,
+    subject_erased_at: subjectErasedAtSchema,
+    view_count: viewCountSchema,
+    withdrawal: nullableSchema(withdrawalSchema),
+    environment: certificateEnvironmentSchema,
   })
   .openapi("ListedCertificate", { description: "A certificate in a list." });
 
 export const certificateListSchema = z
   .object({
-    certs: z.array(listed).openapi({ description: "Newest first." }),
+    certs: z.array(listedCertificateSchema).openapi({ description: "Newest first." }),
     total: z.int().openapi({ description: "Certificates that match, on all pages." }),
     page: z.int(),
     per_page: z.int(),
   })
   .openapi("CertificateList");
 
-const auditEntry = z
+const auditEntrySchema = z
   .object({
     seq: z.int(),
-    at: timestamp,
+    at: timestampSchema,
     type: z.string(),
     entity_type: z.string(),
     entity_id: z.string(),
-    payload: orNull(z.record(z.string(), z.unknown())).openapi({ description: "What the entry committed to; `null` once erased." }),
-    payload_salt: orNull(z.string()),
-    payload_hash: hash,
-    prev_hash: hash,
-    hash,
-    log_index: orNull(z.string()).openapi({ description: "Decimal: its place in the audit log." }),
-    tlog_proof: orNull(z.string()).openapi({ description: "That the audit log holds it, in the c2sp.org/tlog-proof@v1 text form." }),
+    payload: nullableSchema(z.record(z.string(), z.unknown())).openapi({ description: "What the entry committed to; `null` once erased." }),
+    payload_salt: nullableSchema(z.string()),
+    payload_hash: hashSchema,
+    prev_hash: hashSchema,
+    hash: hashSchema,
+    log_index: nullableSchema(z.string()).openapi({ description: "Decimal: its place in the audit log." }),
+    tlog_proof: nullableSchema(z.string()).openapi({
+      description: "That the audit log holds it, in the c2sp.org/tlog-proof@v1 text form.",
+    }),
   })
   .openapi("AuditEntry", { description: "One entry of an audit chain." });
 
 export const evidenceBundleSchema = z
   .object({
     bundle_version: z.literal("1.0"),
-    generated_at: timestamp,
-    certificate: verifySchema,
-    preimage,
+    generated_at: timestampSchema,
+    certificate: verifiedCertificateSchema,
+    preimage: preimageSchema,
     canonical_json: z.string().openapi({ description: "The exact text whose SHA-256 is the fingerprint." }),
-    fingerprint: hash,
+    fingerprint: hashSchema,
     subject_disclosures: z
       .array(z.object({ key: z.string(), salt: z.string(), value: z.string() }))
       .openapi({ description: "The disclosed fields: SHA-256 of the canonical JSON `[salt, key, value]` is the field's commitment." }),
-    commitments: textMap.openapi({ description: "Field key to commitment, for every field, disclosed or not." }),
-    disclosure: z.object({ text: z.string(), hash }),
-    policies: z.array(policyWithText),
-    evidence: orNull(evidence).openapi({ description: "`null` where redacted." }),
-    evidence_hash: hash,
+    commitments: textMapSchema.openapi({ description: "Field key to commitment, for every field, disclosed or not." }),
+    disclosure: z.object({ text: z.string(), hash: hashSchema }),
+    policies: z.array(policyWithTextSchema),
+    evidence: nullableSchema(evidenceSchema).openapi({ description: "`null` where redacted." }),
+    evidence_hash: hashSchema,
     audit: z
       .object({
-        chain: orNull(z.string()).openapi({ description: "Random name of your audit chain." }),
-        chain_index: orNull(z.int()).openapi({ description: "Its place in the log's tree of heads." }),
-        entries: z.array(auditEntry).openapi({ description: "What happened to the certificate, oldest first." }),
-        head: orNull(z.object({ seq: z.int(), hash })).openapi({ description: "The chain's newest entry." }),
-        heads: orNull(
+        chain: nullableSchema(z.string()).openapi({ description: "Random name of your audit chain." }),
+        chain_index: nullableSchema(z.int()).openapi({ description: "Its place in the log's tree of heads." }),
+        entries: z.array(auditEntrySchema).openapi({ description: "What happened to the certificate, oldest first." }),
+        head: nullableSchema(z.object({ seq: z.int(), hash: hashSchema })).openapi({ description: "The chain's newest entry." }),
+        heads: nullableSchema(
           z.object({
             record: z.string(),
             record_tlog_proof: z.string(),
@@ -467,28 +482,32 @@ export const evidenceBundleSchema = z
       .openapi({ description: "The certificate's entries in your audit chain, each with its proof." }),
     ledger: z
       .object({
-        entry: orNull(z.string()).openapi({ description: "The anchored statement." }),
-        entry_hash: orNull(hash),
-        leaf_hash: orNull(z.string()).openapi({ description: "Base64. This and all that follows is null or empty until it is anchored." }),
-        leaf_index: orNull(z.string()).openapi({ description: "Decimal." }),
-        leaf_body: orNull(z.string())
+        entry: nullableSchema(z.string()).openapi({ description: "The anchored statement." }),
+        entry_hash: nullableSchema(hashSchema),
+        leaf_hash: nullableSchema(z.string()).openapi({
+          description: "Base64. This and all that follows is null or empty until it is anchored.",
+        }),
+        leaf_index: nullableSchema(z.string()).openapi({ description: "Decimal." }),
+        leaf_body: nullableSchema(z.string())
           .optional()
           .openapi({ description: "Base64; for ledgers that wrap the statement in a leaf of their own." }),
-        tree_size: orNull(z.string()).openapi({ description: "Decimal." }),
+        tree_size: nullableSchema(z.string()).openapi({ description: "Decimal." }),
         inclusion_proof: z.array(z.string()).openapi({ description: "Base64 hashes, from the leaf's sibling up." }),
-        checkpoint: orNull(z.string()).openapi({ description: "The signed checkpoint, with the lines of witnesses." }),
+        checkpoint: nullableSchema(z.string()).openapi({ description: "The signed checkpoint, with the lines of witnesses." }),
         cosignatures: z.array(z.string()).openapi({ description: "The lines of witnesses." }),
-        timestamp_token: orNull(z.string()).openapi({ description: "RFC 3161 reply over the checkpoint without cosignatures, base64." }),
-        tlog_proof: orNull(z.string()).openapi({ description: "The proof in the c2sp.org/tlog-proof@v1 text form." }),
+        timestamp_token: nullableSchema(z.string()).openapi({
+          description: "RFC 3161 reply over the checkpoint without cosignatures, base64.",
+        }),
+        tlog_proof: nullableSchema(z.string()).openapi({ description: "The proof in the c2sp.org/tlog-proof@v1 text form." }),
       })
       .openapi({ description: "The anchored statement and, once anchored, its proof." }),
-    withdrawal: provenWithdrawal,
-    withdrawal_receipt: orNull(withdrawalReceiptSchema),
-    views: z.array(viewSchema),
+    withdrawal: withdrawalWithProofSchema,
+    withdrawal_receipt: nullableSchema(withdrawalReceiptSchema),
+    views: z.array(certificateViewSchema),
     issuer_keys: z
       .object({ keys: z.array(z.record(z.string(), z.unknown())) })
       .openapi({ description: "As at /.well-known/svc-trust.json." }),
-    signature,
+    signature: signatureSchema,
     identity: z
       .object({ legal_name: z.string().nullable(), mailing_address: z.string().nullable(), contact: z.string().nullable() })
       .openapi({ description: "How the business names itself to courts and letters." }),
@@ -496,7 +515,7 @@ export const evidenceBundleSchema = z
   })
   .openapi("EvidenceBundle", { description: "All that is needed to check the certificate without this service." });
 
-const pages = (wholeNumber: z.ZodType<number>) => ({
+const pagingFields = (wholeNumber: z.ZodType<number>) => ({
   page: wholeNumber.default(1).openapi({ type: "integer", minimum: 1, default: 1, description: "A page past the end is empty." }),
   per_page: wholeNumber
     .transform((count) => Math.min(100, count))
@@ -504,9 +523,9 @@ const pages = (wholeNumber: z.ZodType<number>) => ({
     .openapi({ type: "integer", minimum: 1, default: 25, description: "At most 100; larger is answered as 100." }),
 });
 
-export const listQuerySchema = z.object({
-  ...pages(positive),
-  status: status.optional(),
+export const certificateListQuerySchema = z.object({
+  ...pagingFields(positiveIntSchema),
+  status: certificateStatusSchema.optional(),
   subject_email: z
     .string()
     .min(1)
@@ -522,36 +541,36 @@ export const listQuerySchema = z.object({
   q: z.string().max(500).optional().openapi({ description: "Part of the purpose, in any case.", example: "solar" }),
   origin_domain: z.string().max(253).toLowerCase().optional().openapi({ description: "Host the form was sent from." }),
   entity: z.string().max(200).optional().openapi({ description: "A recipient, exactly as named." }),
-  from: instant.optional().openapi({ description: "Issued at or after this moment, ISO 8601.", format: "date-time" }),
-  to: instant.optional().openapi({ description: "Issued at or before this moment, ISO 8601.", format: "date-time" }),
+  from: instantSchema.optional().openapi({ description: "Issued at or after this moment, ISO 8601.", format: "date-time" }),
+  to: instantSchema.optional().openapi({ description: "Issued at or before this moment, ISO 8601.", format: "date-time" }),
 });
 
-const positiveNumber = z.number().int("must be a positive whole number").min(1, "must be a positive whole number");
+const positiveIntegerSchema = z.number().int("must be a positive whole number").min(1, "must be a positive whole number");
 
 /** The same filters in a body: an address in a URL stands in the logs of whatever it passes through. */
-export const searchSchema = listQuerySchema.extend(pages(positiveNumber));
+export const certificateSearchSchema = certificateListQuerySchema.extend(pagingFields(positiveIntegerSchema));
 
-const fieldList = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;
+const fieldListPattern = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;
 
-export const packQuerySchema = z.object({
+export const evidencePackQuerySchema = z.object({
   format: z.enum(["json", "zip", "html"]).default("json").openapi({
     description:
       "`json` (default): one enveloped bundle. `zip`: the evidence pack, for `svc-verify` and common tools. `html`: the same pack inside a page that checks itself.",
   }),
   redact: z.enum(["subject"]).optional().openapi({ description: "`subject` leaves out every personal value." }),
-  disclose: z.string().regex(fieldList, "must be field keys separated by commas").optional().openapi({
+  disclose: z.string().regex(fieldListPattern, "must be field keys separated by commas").optional().openapi({
     description: "Field keys separated by commas; only these are disclosed. Default: every field.",
     example: "email,phone",
   }),
 });
 
-export const eraseSchema = z
+export const eraseSubjectSchema = z
   .object({
     confirm: z.literal("ERASE", "must be ERASE").openapi({ description: "That you know it cannot be undone." }),
     reason: z.enum(erasureReasons).nullish().openapi({ description: "Why. Entered in your audit chain." }),
   })
   .openapi("EraseSubject");
 
-export const erasedSchema = z
-  .object({ cert_id: certId, subject_erased_at: timeOf("When the person was erased; a second time answers with the first") })
+export const erasedSubjectSchema = z
+  .object({ cert_id: certIdSchema, subject_erased_at: describedTime("When the person was erased; a second time answers with the first") })
   .openapi("ErasedSubject");

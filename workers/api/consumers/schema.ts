@@ -3,11 +3,11 @@ import { z } from "@hono/zod-openapi";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { contactKeys, isContactKey, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
 import { fieldLabels } from "../../../core/shares/labels.ts";
-import { isoOf, isoOrNull } from "../../../core/time.ts";
-import { timeOf } from "../../http/wire.ts";
-import type { FieldsChange } from "../../operations/consumers/fields.ts";
-import type { Profile } from "../../operations/consumers/profile.ts";
-import { fieldGroup } from "../shares/schema.ts";
+import { toIso, toIsoOrNull } from "../../../core/time.ts";
+import { describedTime } from "../../http/wire.ts";
+import type { FieldsUpdate } from "../../operations/consumers/update-contact-fields.ts";
+import type { Profile } from "../../operations/consumers/get-profile.ts";
+import { fieldGroupSchema } from "../shares/schema.ts";
 import { shareExample } from "../shares/examples.ts";
 
 export const profileExample = {
@@ -19,25 +19,40 @@ export const profileExample = {
   fields_updated_at: "2026-11-20T10:04:00.000Z",
 };
 
-const none = { address_line1: null, address_line2: null, city: null, state: null, zip: null, country: null };
-const fields = { email: "pat@example.com", phone: "+1 202 555 0199", ...none, first_name: "Pat", last_name: "Example" };
-const at = "2026-11-20T10:04:00.000Z";
-export const fieldsExample = { fields, updated_at: { email: at, phone: at, ...none, first_name: at, last_name: at } };
-export const changedExample = { fields, changed_groups: ["phone"], events_emitted: 1 };
+const emptyAddress = { address_line1: null, address_line2: null, city: null, state: null, zip: null, country: null };
+const contactFieldValuesExample = {
+  email: "pat@example.com",
+  phone: "+1 202 555 0199",
+  ...emptyAddress,
+  first_name: "Pat",
+  last_name: "Example",
+};
+const exampleTimestamp = "2026-11-20T10:04:00.000Z";
+export const contactFieldsExample = {
+  fields: contactFieldValuesExample,
+  updated_at: {
+    email: exampleTimestamp,
+    phone: exampleTimestamp,
+    ...emptyAddress,
+    first_name: exampleTimestamp,
+    last_name: exampleTimestamp,
+  },
+};
+export const fieldUpdateResultExample = { fields: contactFieldValuesExample, changed_groups: ["phone"], events_emitted: 1 };
 
 /** As its person sees it. */
 export const ownShareExample = { ...shareExample, last_delivered_at: "2026-11-20T10:05:03.000Z" };
 
-const renewed = { ...shareExample, id: "shr_00m2k9x4c1v8b5n3q6t0w2h7f7", supersedes: shareExample.id };
-export const renewedExample = { share: renewed, superseded: { id: shareExample.id, status: "superseded" } };
+const renewedShareExample = { ...shareExample, id: "shr_00m2k9x4c1v8b5n3q6t0w2h7f7", supersedes: shareExample.id };
+export const renewalExample = { share: renewedShareExample, superseded: { id: shareExample.id, status: "superseded" } };
 
-export const deletedExample = { deleted: true, shares_revoked: 2, fields_erased: true };
+export const accountDeletionExample = { deleted: true, shares_revoked: 2, fields_erased: true };
 
-export const exportExample = {
+export const accountExportExample = {
   export_version: "1",
-  exported_at: at,
+  exported_at: exampleTimestamp,
   profile: profileExample,
-  fields: fieldsExample,
+  fields: contactFieldsExample,
   shares: [{ ...ownShareExample, disclosure_text: "", anchor: null, granted: { email: "pat@example.com" } }],
   audit: [],
   audit_pending: [],
@@ -51,9 +66,9 @@ export const profileSchema = z
     id: z.string(),
     email: z.string().openapi({ description: "The address you sign in with." }),
     plan: z.enum(["free", "white_glove"]),
-    created_at: timeOf("When the account was made"),
+    created_at: describedTime("When the account was made"),
     shares_active: z.number().int(),
-    fields_updated_at: timeOf("When a contact field last changed").nullable(),
+    fields_updated_at: describedTime("When a contact field last changed").nullable(),
   })
   .openapi("Profile");
 
@@ -61,23 +76,27 @@ export const profileToWire = (profile: Profile): z.input<typeof profileSchema> =
   id: profile.id,
   email: profile.email,
   plan: profile.plan,
-  created_at: isoOf(profile.createdAt),
+  created_at: toIso(profile.createdAt),
   shares_active: profile.activeShares,
-  fields_updated_at: isoOrNull(profile.fieldsUpdatedAt),
+  fields_updated_at: toIsoOrNull(profile.fieldsUpdatedAt),
 });
 
-const values = z.record(z.string(), z.string().nullable()).openapi({ description: "All ten keys; null where there is no value." });
+const fieldValuesSchema = z
+  .record(z.string(), z.string().nullable())
+  .openapi({ description: "All ten keys; null where there is no value." });
 
-export const fieldsSchema = z.object({ fields: values, updated_at: z.record(z.string(), z.string().nullable()) }).openapi("ContactFields");
+export const contactFieldsSchema = z
+  .object({ fields: fieldValuesSchema, updated_at: z.record(z.string(), z.string().nullable()) })
+  .openapi("ContactFields");
 
-const valuesToWire = (fields: ContactFields) => Object.fromEntries(contactKeys.map((key) => [key, fields[key]?.value ?? null]));
+const fieldValuesToWire = (fields: ContactFields) => Object.fromEntries(contactKeys.map((key) => [key, fields[key]?.value ?? null]));
 
-export const fieldsToWire = (fields: ContactFields): z.input<typeof fieldsSchema> => ({
-  fields: valuesToWire(fields),
-  updated_at: Object.fromEntries(contactKeys.map((key) => [key, isoOrNull(fields[key]?.updatedAt ?? null)])),
+export const contactFieldsToWire = (fields: ContactFields): z.input<typeof contactFieldsSchema> => ({
+  fields: fieldValuesToWire(fields),
+  updated_at: Object.fromEntries(contactKeys.map((key) => [key, toIsoOrNull(fields[key]?.updatedAt ?? null)])),
 });
 
-export const fieldChangeSchema = z.record(z.string(), z.unknown()).openapi("ContactFieldsChange", {
+export const fieldUpdateSchema = z.record(z.string(), z.unknown()).openapi("ContactFieldsChange", {
   description: `Some of ${contactKeys.join(", ")}; null clears one. Any other key is refused.`,
   type: "object",
   properties: Object.fromEntries(
@@ -87,7 +106,7 @@ export const fieldChangeSchema = z.record(z.string(), z.unknown()).openapi("Cont
 });
 
 /** The keys are this body's data, so an unknown one is refused and not passed over. */
-export const changeFromWire = (body: Record<string, unknown>): Result<ReadonlyMap<ContactKey, string | null>, "invalid_request"> => {
+export const fieldUpdateFromWire = (body: Record<string, unknown>): Result<ReadonlyMap<ContactKey, string | null>, "invalid_request"> => {
   const change = new Map<ContactKey, string | null>();
   for (const [key, value] of Object.entries(body)) {
     if (!isContactKey(key)) return refuse("invalid_request", "The body holds a key that is no contact field.");
@@ -97,27 +116,27 @@ export const changeFromWire = (body: Record<string, unknown>): Result<ReadonlyMa
   return change.size === 0 ? refuse("invalid_request", "The body must hold at least one contact field.") : ok(change);
 };
 
-export const changedSchema = z
+export const fieldUpdateResultSchema = z
   .object({
-    fields: values,
-    changed_groups: z.array(fieldGroup),
+    fields: fieldValuesSchema,
+    changed_groups: z.array(fieldGroupSchema),
     events_emitted: z.number().int().openapi({ description: "Written before this answer; businesses in other homes are told after it." }),
   })
   .openapi("ContactFieldsChanged");
 
-export const changedToWire = (change: FieldsChange): z.input<typeof changedSchema> => ({
-  fields: valuesToWire(change.fields),
+export const fieldUpdateResultToWire = (change: FieldsUpdate): z.input<typeof fieldUpdateResultSchema> => ({
+  fields: fieldValuesToWire(change.fields),
   changed_groups: [...change.changedGroups],
   events_emitted: change.eventsEmitted,
 });
 
-export const deletionSchema = z
+export const accountDeletionRequestSchema = z
   .object({
     confirm: z.literal("DELETE").nullish().openapi({ description: "May be left out; anything else than `DELETE` is refused." }),
   })
   .openapi("AccountDeletion");
 
-export const deletedSchema = z
+export const accountDeletionSchema = z
   .object({
     deleted: z.literal(true),
     shares_revoked: z.number().int().openapi({ description: "Shares that this call ended." }),

@@ -1,24 +1,24 @@
 // GET /v1/events: a business's events in order (SPEC, Business API).
-import { readFeed } from "../../operations/events.ts";
+import { getEventFeed } from "../../operations/events/get-event-feed.ts";
 import { success } from "../../http/envelope.ts";
-import { behindApiKey } from "../../http/guards.ts";
-import { newApi, routesOf } from "../../http/openapi.ts";
-import { answerOf } from "../../http/wire.ts";
-import { eventExample, feedPageSchema, feedQuerySchema, toWire } from "./schema.ts";
+import { apiKeyGuard } from "../../http/guards/api-key.ts";
+import { createApi, createRouteFactory } from "../../http/openapi.ts";
+import { successResponse } from "../../http/wire.ts";
+import { eventExample, eventFeedPageSchema, eventFeedQuerySchema, eventFeedPageToWire } from "./schema.ts";
 
-const createRoute = routesOf("events");
+const createRoute = createRouteFactory("events");
 
-const feedRoute = createRoute({
+const listEventsRoute = createRoute({
   method: "get",
   path: "/v1/events",
   operationId: "listEvents",
   summary: "Read your events in order",
   description:
     "Everything your webhooks are told, in one sequence that is kept for good. After an outage of your receiver, page from your last cursor: nothing is missing and nothing comes out of order. A test key reads the events of its sandbox, which have a sequence of their own.",
-  middleware: behindApiKey(),
-  request: { query: feedQuerySchema },
+  middleware: apiKeyGuard(),
+  request: { query: eventFeedQuerySchema },
   responses: {
-    200: answerOf("The events behind the cursor.", "EventsAnswer", feedPageSchema, {
+    200: successResponse("The events behind the cursor.", "EventsAnswer", eventFeedPageSchema, {
       events: [eventExample],
       next_cursor: 42,
       has_more: false,
@@ -27,9 +27,9 @@ const feedRoute = createRoute({
   },
 });
 
-export const events = newApi();
+export const eventRoutes = createApi();
 
-events.openapi(feedRoute, async (c) => {
-  const page = await readFeed(c.var.services, c.var.principal, c.req.valid("query"));
-  return success(c, 200, toWire(page));
+eventRoutes.openapi(listEventsRoute, async (c) => {
+  const page = await getEventFeed(c.var.services, c.var.principal, c.req.valid("query"));
+  return success(c, 200, eventFeedPageToWire(page));
 });

@@ -1,12 +1,12 @@
 // The wire of the event feed: what may be asked, and what is answered.
 import { z } from "@hono/zod-openapi";
-import { eventBody, eventTypes, namedOnlyEventTypes } from "../../../core/events/event.ts";
-import { limitParam, time } from "../../http/wire.ts";
-import type { FeedPage } from "../../operations/events.ts";
+import { eventToWire, standardEventTypes, optInEventTypes } from "../../../core/events/event.ts";
+import { limitSchema, timeSchema } from "../../http/wire.ts";
+import type { FeedPage } from "../../operations/events/get-event-feed.ts";
 
-const knownTypes: ReadonlySet<string> = new Set([...eventTypes, ...namedOnlyEventTypes]);
+const filterableEventTypes: ReadonlySet<string> = new Set([...standardEventTypes, ...optInEventTypes]);
 
-export const feedQuerySchema = z.object({
+export const eventFeedQuerySchema = z.object({
   cursor: z
     .string()
     .regex(/^(?:0|[1-9]\d{0,15})$/, "must be a whole number from 0")
@@ -20,11 +20,11 @@ export const feedQuerySchema = z.object({
       default: 0,
       description: "The `next_cursor` of the page before; 0 to begin. One past the newest event is answered with an empty page.",
     }),
-  limit: limitParam(100, 500),
+  limit: limitSchema(100, 500),
   types: z
     .string()
     .transform((text) => text.split(","))
-    .refine((types) => types.every((type) => knownTypes.has(type)), "must name known types of event, separated by commas")
+    .refine((types) => types.every((type) => filterableEventTypes.has(type)), "must name known types of event, separated by commas")
     .nullable()
     .default(null)
     .openapi({
@@ -40,7 +40,7 @@ export const eventSchema = z
   .object({
     id: z.string().openapi({ format: "uuid", description: "The same in every copy: tell repeats apart by it." }),
     type: z.string().openapi({ description: "What happened. New types may come; pass over those you do not know." }),
-    created_at: time,
+    created_at: timeSchema,
     share_id: z.string().nullable().openapi({ description: "Set for events about a share." }),
     cert_id: z.string().nullable().openapi({ description: "Set for events about a certificate." }),
     data: z
@@ -60,7 +60,7 @@ export const eventExample = {
   seq: 42,
 };
 
-export const feedPageSchema = z
+export const eventFeedPageSchema = z
   .object({
     events: z.array(eventSchema),
     next_cursor: z.int().openapi({ description: "Ask with it for what follows. An empty page repeats yours." }),
@@ -69,9 +69,9 @@ export const feedPageSchema = z
   })
   .openapi("Events");
 
-export const toWire = ({ events, nextCursor, hasMore, head }: FeedPage): z.input<typeof feedPageSchema> => ({
-  events: events.map(({ data, ...event }) => eventBody(event, data)),
+export const eventFeedPageToWire = ({ events, nextCursor, hasMore, newestSeq }: FeedPage): z.input<typeof eventFeedPageSchema> => ({
+  events: events.map(({ data, ...event }) => eventToWire(event, data)),
   next_cursor: nextCursor,
   has_more: hasMore,
-  head,
+  head: newestSeq,
 });

@@ -2,23 +2,24 @@
 import { z } from "@hono/zod-openapi";
 import type { Integration } from "../../../core/integration/integration.ts";
 import { jsonBody } from "../../http/body.ts";
-import { answer, refusal } from "../../http/envelope.ts";
-import { overflowing } from "../../http/guards.ts";
-import { idempotent } from "../../http/idempotency.ts";
-import { newApi, routesOf } from "../../http/openapi.ts";
-import { behindPortal } from "../../http/session-guards.ts";
-import { answerOf, bodyOf } from "../../http/wire.ts";
-import { mapPage, planIntegration } from "../../operations/integration/map-page.ts";
+import { respond, refusal } from "../../http/envelope.ts";
+import { applySecondaryRateLimit } from "../../http/guards/rate-limits.ts";
+import { idempotencyGuard } from "../../http/idempotency.ts";
+import { createApi, createRouteFactory } from "../../http/openapi.ts";
+import { portalGuard } from "../../http/guards/portal.ts";
+import { successResponse, requestBody } from "../../http/wire.ts";
+import { mapPage } from "../../operations/integration/map-page.ts";
+import { planIntegration } from "../../operations/integration/plan-integration.ts";
 
-const mode = z.enum(["share", "consent"]);
+const modeSchema = z.enum(["share", "consent"]);
 
-const requestSchema = z
+const integrationRequestSchema = z
   .object({
     url: z.string().openapi({
       description: "Address of the page, on one of the business's verified domains.",
       example: "https://www.example.com/quote",
     }),
-    mode: mode.openapi({ description: "What the form is to do: certify consent, or ask for a share." }),
+    mode: modeSchema.openapi({ description: "What the form is to do: certify consent, or ask for a share." }),
     purpose: z.string().openapi({ description: "Stated purpose, 1 to 500 characters.", example: "solar quote follow-up" }),
     entities: z.array(z.string()).openapi({
       description: "Recipients, at least one in mode `consent`. A name holds no vertical bar.",
@@ -27,15 +28,15 @@ const requestSchema = z
   })
   .openapi("IntegrationRequest");
 
-const selectorOrNull = z.string().nullable();
+const nullableSelectorSchema = z.string().nullable();
 
 const integrationSchema = z
   .object({
-    mode,
+    mode: modeSchema,
     page_url: z.string(),
-    form_selector: selectorOrNull.openapi({ description: "Null where no selector is sure to find the form." }),
-    checkbox_selector: selectorOrNull,
-    disclosure_selector: selectorOrNull,
+    form_selector: nullableSelectorSchema.openapi({ description: "Null where no selector is sure to find the form." }),
+    checkbox_selector: nullableSelectorSchema,
+    disclosure_selector: nullableSelectorSchema,
     disclosure_text: z.string().nullable().openapi({ description: "As it stands in the page's source." }),
     field_map: z.record(z.string(), z.string()).openapi({ description: "CSS selector to field key." }),
     entity_checkboxes: z.array(z.object({ selector: z.string(), entity: z.string() })),
@@ -63,7 +64,7 @@ const integrationToWire = (integration: Integration): z.infer<typeof integration
   snippet: integration.snippet,
 });
 
-const requestExample = {
+const integrationRequestExample = {
   url: "https://www.example.com/quote",
   mode: "consent",
   purpose: "solar quote follow-up",
@@ -94,18 +95,18 @@ const integrationExample = {
   data-field-map="{&quot;#email&quot;:&quot;email&quot;,&quot;#phone&quot;:&quot;phone&quot;}"></script>`,
 };
 
-const createRoute = routesOf("integration");
+const createRoute = createRouteFactory("integration");
 
-const integrateRoute = createRoute({
+const createIntegrationRoute = createRoute({
   method: "post",
   path: "/v1/business/portal/integrate",
   operationId: "integratePage",
-  middleware: behindPortal(jsonBody, idempotent),
+  middleware: portalGuard(jsonBody, idempotencyGuard),
   summary: "Write the script tag for a form",
   description:
     "Fetches a page on a verified domain of the business as every visitor does, maps the fields of its form, and answers with the script tag to paste. The same page gives the same answer. At most ten an hour and business; what is refused before anything is fetched does not count.",
-  request: { body: bodyOf(requestSchema, requestExample) },
-  responses: { 200: answerOf("The mapping and the script tag.", "IntegrationAnswer", integrationSchema, integrationExample) },
+  request: { body: requestBody(integrationRequestSchema, integrationRequestExample) },
+  responses: { 200: successResponse("The mapping and the script tag.", "IntegrationAnswer", integrationSchema, integrationExample) },
   refuses: ["page_unreachable"],
   when: {
     invalid_request: "The message names the input and the rule; or the page holds no form.",
@@ -114,15 +115,15 @@ const integrateRoute = createRoute({
   },
 });
 
-export const integration = newApi();
+export const integrationRoutes = createApi();
 
-integration.openapi(integrateRoute, async (c) => {
+integrationRoutes.openapi(createIntegrationRoute, async (c) => {
   const { services, member } = c.var;
   const plan = await planIntegration(services, member, c.req.valid("json"));
   if (!plan.ok) return refusal(c, plan);
   if (plan.value.isFetchable) {
-    const refused = overflowing(c, "INTEGRATE", await services.takeExactly("INTEGRATE", member.business.id)); // as on a repeat, an answer tells the person's limit
+    const refused = applySecondaryRateLimit(c, "INTEGRATE", await services.takeExactly("INTEGRATE", member.business.id)); // as on a repeat, an answer tells the person's limit
     if (refused !== null) return refused;
   }
-  return answer(c, 200, await mapPage(services, plan.value), integrationToWire);
+  return respond(c, 200, await mapPage(services, plan.value), integrationToWire);
 });

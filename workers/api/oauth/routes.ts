@@ -3,30 +3,33 @@
 import { Hono, type Context } from "hono";
 import { cors } from "hono/cors";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { isForResource, oauthScope, type OAuthError } from "../../../core/agents/authorization.ts";
-import { tokenLifeMs } from "../../../core/agents/token.ts";
+import { isForResource, oauthScope, type OAuthError } from "../../../core/agents/authorization-request.ts";
+import { tokenLifetimeMs } from "../../../core/agents/agent-token.ts";
 import { parseIJson } from "../../../core/i-json.ts";
-import { isVerifier } from "../../../core/shares/pkce.ts";
+import { isCodeVerifier } from "../../../core/shares/pkce.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import { secondMs } from "../../../core/time.ts";
-import { mediaType, readCapped } from "../../http/body.ts";
-import type { Api } from "../../http/context.ts";
+import { requestMediaType, readBodyUpTo } from "../../http/body.ts";
+import type { AppEnv } from "../../http/context.ts";
 import { failure } from "../../http/envelope.ts";
-import { isOutage } from "../../http/faults.ts";
-import { countedByAddress, isPlainHttp, publicRead } from "../../http/guards.ts";
-import { oauthNames } from "../../http/oauth-names.ts";
+import { isOutage } from "../../http/error-handler.ts";
+import { isPlainHttp } from "../../http/guards/app-origin.ts";
+import { countByAddress, limitPublicReads } from "../../http/guards/rate-limits.ts";
+import { getOAuthUrls } from "../../http/oauth-urls.ts";
 import type { LimitName } from "../../limits.ts";
-import { kindOfError } from "../../log.ts";
-import { endByPossession, exchangeCode } from "../../operations/agents/exchange.ts";
-import { isRightClient, registerClient } from "../../operations/agents/oauth-clients.ts";
+import { getErrorKind } from "../../log.ts";
+import { exchangeOAuthCode } from "../../operations/agents/exchange-oauth-code.ts";
+import { revokeTokenByPossession } from "../../operations/agents/revoke-token-by-possession.ts";
+import { isValidClientSecret } from "../../operations/agents/is-valid-client-secret.ts";
+import { registerOAuthClient } from "../../operations/agents/register-oauth-client.ts";
 
-const maxBytes = 8 * 1_024;
+const maxBodyBytes = 8 * 1_024;
 
-type Refusal = OAuthError | "invalid_redirect_uri" | "invalid_client_metadata";
+type OAuthErrorCode = OAuthError | "invalid_redirect_uri" | "invalid_client_metadata";
 
-const refused = (
-  c: Context<Api>,
-  error: Refusal,
+const respondWithError = (
+  c: Context<AppEnv>,
+  error: OAuthErrorCode,
   description: string,
   status: ContentfulStatusCode = 400,
   code: RefusalCode = "invalid_request",
@@ -35,15 +38,15 @@ const refused = (
   return c.json({ error, error_description: description }, status);
 };
 
-const crowded = async (c: Context<Api>, name: LimitName): Promise<Response | null> => {
-  if ((await countedByAddress(c, name)) === null) return null;
-  return refused(c, "temporarily_unavailable", "too many requests; Retry-After says when to come back", 429, "rate_limited");
+const checkIpLimit = async (c: Context<AppEnv>, name: LimitName): Promise<Response | null> => {
+  if ((await countByAddress(c, name)) === null) return null;
+  return respondWithError(c, "temporarily_unavailable", "too many requests; Retry-After says when to come back", 429, "rate_limited");
 };
 
 /** Each field once, but for `resource`; null for anything that is no form. */
-const formOf = async (c: Context<Api>): Promise<ReadonlyMap<string, readonly string[]> | null> => {
-  const bytes = await readCapped(c.req.raw, maxBytes);
-  if (bytes === null || mediaType(c.req.raw) !== "application/x-www-form-urlencoded") return null;
+const parseForm = async (c: Context<AppEnv>): Promise<ReadonlyMap<string, readonly string[]> | null> => {
+  const bytes = await readBodyUpTo(c.req.raw, maxBodyBytes);
+  if (bytes === null || requestMediaType(c.req.raw) !== "application/x-www-form-urlencoded") return null;
   const fields = new Map<string, readonly string[]>();
   for (const [name, value] of new URLSearchParams(new TextDecoder().decode(bytes))) {
     if (fields.has(name) && name !== "resource") return null;
@@ -52,7 +55,7 @@ const formOf = async (c: Context<Api>): Promise<ReadonlyMap<string, readonly str
   return fields;
 };
 
-const decodedPart = (text: string): string | null => {
+const decodeFormComponent = (text: string): string | null => {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
@@ -61,11 +64,11 @@ const decodedPart = (text: string): string | null => {
 };
 
 /** `Authorization: Basic`, whose two halves are form-encoded (RFC 6749 2.3.1). Null for one that is none. */
-const basicOf = (header: string): readonly [id: string, secret: string] | null => {
+const parseBasicCredentials = (header: string): readonly [id: string, secret: string] | null => {
   const [, encoded] = /^basic ([A-Za-z0-9+/]+=*)$/i.exec(header) ?? [];
   if (encoded === undefined) return null;
   try {
-    const [id, secret, more] = atob(encoded).split(":").map(decodedPart);
+    const [id, secret, more] = atob(encoded).split(":").map(decodeFormComponent);
     return typeof id === "string" && typeof secret === "string" && more === undefined ? [id, secret] : null;
   } catch {
     return null;
@@ -73,48 +76,50 @@ const basicOf = (header: string): readonly [id: string, secret: string] | null =
 };
 
 /** The program, or what is wrong with how it says who it is. */
-const callerOf = async (c: Context<Api>, form: ReadonlyMap<string, readonly string[]>): Promise<string | Response> => {
+const authenticateClient = async (c: Context<AppEnv>, form: ReadonlyMap<string, readonly string[]>): Promise<string | Response> => {
   const header = c.req.header("authorization");
   const unknown = () => {
     if (header !== undefined) c.header("WWW-Authenticate", 'Basic realm="svc"');
-    return refused(c, "invalid_client", "the client is not known, or its secret is wrong", 401, "unauthorized");
+    return respondWithError(c, "invalid_client", "the client is not known, or its secret is wrong", 401, "unauthorized");
   };
   const posted = { id: form.get("client_id")?.[0], secret: form.get("client_secret")?.[0] ?? null };
-  const basic = header === undefined ? null : basicOf(header);
+  const basic = header === undefined ? null : parseBasicCredentials(header);
   if (header !== undefined && (basic === null || posted.secret !== null || (posted.id !== undefined && posted.id !== basic[0])))
     return unknown();
   const [id, secret] = basic ?? [posted.id, posted.secret];
-  if (id === undefined || id === "") return refused(c, "invalid_request", "client_id is missing");
-  return (await isRightClient(c.var.services, id, secret)) ? id : unknown();
+  if (id === undefined || id === "") return respondWithError(c, "invalid_request", "client_id is missing");
+  return (await isValidClientSecret(c.var.services, id, secret)) ? id : unknown();
 };
 
-const giveToken = async (c: Context<Api>): Promise<Response> => {
-  const form = await formOf(c);
-  if (form === null) return refused(c, "invalid_request", "the body must be a form with each parameter once");
+const handleToken = async (c: Context<AppEnv>): Promise<Response> => {
+  const form = await parseForm(c);
+  if (form === null) return respondWithError(c, "invalid_request", "the body must be a form with each parameter once");
   const grant = form.get("grant_type")?.[0];
-  if (grant === undefined) return refused(c, "invalid_request", "grant_type is missing");
-  if (grant !== "authorization_code") return refused(c, "unsupported_grant_type", "only authorization_code is given");
-  const clientId = await callerOf(c, form);
+  if (grant === undefined) return respondWithError(c, "invalid_request", "grant_type is missing");
+  if (grant !== "authorization_code") return respondWithError(c, "unsupported_grant_type", "only authorization_code is given");
+  const clientId = await authenticateClient(c, form);
   if (clientId instanceof Response) return clientId;
   const [code, redirectUri, verifier] = ["code", "redirect_uri", "code_verifier"].map((name) => form.get(name)?.[0] ?? "");
-  if (!code || !redirectUri || !verifier) return refused(c, "invalid_request", "code, redirect_uri and code_verifier are needed");
-  if (!isForResource(form.get("resource") ?? [], oauthNames(c).resource))
-    return refused(c, "invalid_target", "resource is not the address of this server");
-  const isPossible = isVerifier(verifier);
-  const token = isPossible ? await exchangeCode(c.var.services, { code, clientId, redirectUri, verifier }) : "refused";
-  if (token === "full") return refused(c, "invalid_grant", "10 connections of this person work already: one has to be ended first");
-  if (token === "refused") return refused(c, "invalid_grant", "the code is not valid for this client, redirect and verifier, or was used");
-  return c.json({ access_token: token, token_type: "Bearer", expires_in: tokenLifeMs / secondMs, scope: oauthScope });
+  if (!code || !redirectUri || !verifier) return respondWithError(c, "invalid_request", "code, redirect_uri and code_verifier are needed");
+  if (!isForResource(form.get("resource") ?? [], getOAuthUrls(c).resource))
+    return respondWithError(c, "invalid_target", "resource is not the address of this server");
+  const isPossible = isCodeVerifier(verifier);
+  const token = isPossible ? await exchangeOAuthCode(c.var.services, { code, clientId, redirectUri, verifier }) : "refused";
+  if (token === "full")
+    return respondWithError(c, "invalid_grant", "10 connections of this person work already: one has to be ended first");
+  if (token === "refused")
+    return respondWithError(c, "invalid_grant", "the code is not valid for this client, redirect and verifier, or was used");
+  return c.json({ access_token: token, token_type: "Bearer", expires_in: tokenLifetimeMs / secondMs, scope: oauthScope });
 };
 
-const register = async (c: Context<Api>): Promise<Response> => {
-  const bytes = await readCapped(c.req.raw, maxBytes);
-  const parsed = bytes === null || mediaType(c.req.raw) !== "application/json" ? null : parseIJson(bytes);
-  if (parsed?.ok !== true) return refused(c, "invalid_client_metadata", "the body must be a JSON object of at most 8 KiB");
+const handleRegister = async (c: Context<AppEnv>): Promise<Response> => {
+  const bytes = await readBodyUpTo(c.req.raw, maxBodyBytes);
+  const parsed = bytes === null || requestMediaType(c.req.raw) !== "application/json" ? null : parseIJson(bytes);
+  if (parsed?.ok !== true) return respondWithError(c, "invalid_client_metadata", "the body must be a JSON object of at most 8 KiB");
   const { services } = c.var;
-  const client = await registerClient(services, parsed.value);
-  if (client === "invalid_redirect_uri") return refused(c, client, "no redirect URI that may be used; see docs/agents.md");
-  if (client === "invalid_client_metadata") return refused(c, client, "this cannot be registered");
+  const client = await registerOAuthClient(services, parsed.value);
+  if (client === "invalid_redirect_uri") return respondWithError(c, client, "no redirect URI that may be used; see docs/guides/agents.md");
+  if (client === "invalid_client_metadata") return respondWithError(c, client, "this cannot be registered");
   return c.json(
     {
       client_id: client.id,
@@ -131,25 +136,25 @@ const register = async (c: Context<Api>): Promise<Response> => {
   );
 };
 
-const revoke = async (c: Context<Api>): Promise<Response> => {
-  const token = (await formOf(c))?.get("token")?.[0] ?? "";
-  if (token === "") return refused(c, "invalid_request", "token is missing");
-  await endByPossession(c.var.services, token);
+const handleRevoke = async (c: Context<AppEnv>): Promise<Response> => {
+  const token = (await parseForm(c))?.get("token")?.[0] ?? "";
+  if (token === "") return respondWithError(c, "invalid_request", "token is missing");
+  await revokeTokenByPossession(c.var.services, token);
   return c.body(null, 200);
 };
 
 /** Only under the issuer's own name: elsewhere the same words would be somebody else's. */
-const isIssuer = (c: Context<Api>): boolean => isPlainHttp(c) || new URL(c.req.url).origin === oauthNames(c).issuer;
+const isIssuerOrigin = (c: Context<AppEnv>): boolean => isPlainHttp(c) || new URL(c.req.url).origin === getOAuthUrls(c).issuer;
 
-const metadata = (c: Context<Api>, body: object): Response => {
-  if (!isIssuer(c)) return failure(c, "not_found");
+const respondWithMetadata = (c: Context<AppEnv>, body: object): Response => {
+  if (!isIssuerOrigin(c)) return failure(c, "not_found");
   c.header("Cache-Control", "public, max-age=3600");
   return c.json(body);
 };
 
-const describeResource = (c: Context<Api>): Response => {
-  const { issuer, resource } = oauthNames(c);
-  return metadata(c, {
+const handleResourceMetadata = (c: Context<AppEnv>): Response => {
+  const { issuer, resource } = getOAuthUrls(c);
+  return respondWithMetadata(c, {
     resource,
     authorization_servers: [issuer],
     scopes_supported: [oauthScope],
@@ -158,9 +163,9 @@ const describeResource = (c: Context<Api>): Response => {
   });
 };
 
-const describeIssuer = (c: Context<Api>): Response => {
-  const { issuer, authorize } = oauthNames(c);
-  return metadata(c, {
+const handleIssuerMetadata = (c: Context<AppEnv>): Response => {
+  const { issuer, authorize } = getOAuthUrls(c);
+  return respondWithMetadata(c, {
     issuer,
     authorization_endpoint: authorize,
     token_endpoint: `${issuer}/oauth/token`,
@@ -178,24 +183,28 @@ const describeIssuer = (c: Context<Api>): Response => {
   });
 };
 
-export const oauth = new Hono<Api>();
-oauth.use("/.well-known/oauth-*", cors({ origin: "*", allowMethods: ["GET"], allowHeaders: ["MCP-Protocol-Version"] }), publicRead);
-oauth.get("/.well-known/oauth-protected-resource", describeResource);
-oauth.get("/.well-known/oauth-protected-resource/mcp", describeResource);
-oauth.get("/.well-known/oauth-authorization-server", describeIssuer);
+export const oauthRoutes = new Hono<AppEnv>();
+oauthRoutes.use(
+  "/.well-known/oauth-*",
+  cors({ origin: "*", allowMethods: ["GET"], allowHeaders: ["MCP-Protocol-Version"] }),
+  limitPublicReads,
+);
+oauthRoutes.get("/.well-known/oauth-protected-resource", handleResourceMetadata);
+oauthRoutes.get("/.well-known/oauth-protected-resource/mcp", handleResourceMetadata);
+oauthRoutes.get("/.well-known/oauth-authorization-server", handleIssuerMetadata);
 
 /** Faults speak as these answers do. */
-const asked = (limit: LimitName, answer: (c: Context<Api>) => Promise<Response>) => async (c: Context<Api>) => {
+const withErrorHandling = (limit: LimitName, answer: (c: Context<AppEnv>) => Promise<Response>) => async (c: Context<AppEnv>) => {
   try {
-    return (await crowded(c, limit)) ?? (await answer(c));
+    return (await checkIpLimit(c, limit)) ?? (await answer(c));
   } catch (error) {
-    c.var.services.log.fault({ request_id: c.var.requestId, at: "oauth", error: kindOfError(error) });
-    if (!isOutage(error)) return refused(c, "server_error", "something went wrong on our side", 500, "internal_error");
+    c.var.services.log.error({ request_id: c.var.requestId, at: "oauth", error: getErrorKind(error) });
+    if (!isOutage(error)) return respondWithError(c, "server_error", "something went wrong on our side", 500, "internal_error");
     c.header("Retry-After", "1");
-    return refused(c, "temporarily_unavailable", "storage cannot be reached; ask again", 503, "storage_unavailable");
+    return respondWithError(c, "temporarily_unavailable", "storage cannot be reached; ask again", 503, "storage_unavailable");
   }
 };
 
-oauth.post("/oauth/token", asked("OAUTH_TOKEN_PER_IP", giveToken));
-oauth.post("/oauth/register", asked("OAUTH_REGISTER_PER_IP", register));
-oauth.post("/oauth/revoke", asked("OAUTH_TOKEN_PER_IP", revoke));
+oauthRoutes.post("/oauth/token", withErrorHandling("OAUTH_TOKEN_PER_IP", handleToken));
+oauthRoutes.post("/oauth/register", withErrorHandling("OAUTH_REGISTER_PER_IP", handleRegister));
+oauthRoutes.post("/oauth/revoke", withErrorHandling("OAUTH_TOKEN_PER_IP", handleRevoke));

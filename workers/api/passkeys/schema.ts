@@ -1,10 +1,10 @@
 // The wire of passkeys. Options and credentials have the JSON of the WebAuthn standard, which browsers read and write themselves.
 import { z } from "@hono/zod-openapi";
 import type { Passkey } from "../../../core/access/passkey.ts";
-import { passkeyIdOf } from "../../../core/ids.ts";
-import { dayMs, isoOf } from "../../../core/time.ts";
-import { madeSchema } from "../../http/passkey-credentials.ts";
-import { idParam, time } from "../../http/wire.ts";
+import { parsePasskeyId } from "../../../core/ids.ts";
+import { dayMs, toIso } from "../../../core/time.ts";
+import { createdCredentialSchema } from "../../http/passkey-credentials.ts";
+import { idParamSchema, timeSchema } from "../../http/wire.ts";
 
 export const passkeyExample = {
   id: "psk_00k3v9d2m4q8x1c7b5n0t6w2h9",
@@ -14,12 +14,12 @@ export const passkeyExample = {
   backed_up: true,
 };
 
-const challenge = "3q2-7wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+const exampleChallenge = "3q2-7wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-export const creationExample = {
+export const creationOptionsExample = {
   rp: { id: "app.svc.example", name: "app.svc.example" },
   user: { id: "MDA0Wk1TQ1JDV2xQa1hQU1dLcjJtQ2FuNmVIcWk", name: "pat@example.com", displayName: "pat@example.com" },
-  challenge,
+  challenge: exampleChallenge,
   pubKeyCredParams: [{ type: "public-key", alg: -7 }],
   timeout: 300_000,
   excludeCredentials: [],
@@ -27,24 +27,35 @@ export const creationExample = {
   attestation: "none",
 };
 
-export const requestExample = { rpId: "app.svc.example", challenge, allowCredentials: [], timeout: 300_000, userVerification: "required" };
-
-const credential = { id: "kLmNoPqRsTuVwXyZ", rawId: "kLmNoPqRsTuVwXyZ", type: "public-key" };
-const clientDataJSON = "eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0";
-
-export const madeExample = {
-  ...credential,
-  response: { clientDataJSON, attestationObject: "o2NmbXRkbm9uZQ", transports: ["internal", "hybrid"] },
+export const requestOptionsExample = {
+  rpId: "app.svc.example",
+  challenge: exampleChallenge,
+  allowCredentials: [],
+  timeout: 300_000,
+  userVerification: "required",
 };
 
-export const signedExample = {
-  ...credential,
-  response: { clientDataJSON, authenticatorData: "SZYN5YgOjGh0NBcP", signature: "MEUCIQDK", userHandle: creationExample.user.id },
+const credentialExample = { id: "kLmNoPqRsTuVwXyZ", rawId: "kLmNoPqRsTuVwXyZ", type: "public-key" };
+const exampleClientData = "eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0";
+
+export const attestationCredentialExample = {
+  ...credentialExample,
+  response: { clientDataJSON: exampleClientData, attestationObject: "o2NmbXRkbm9uZQ", transports: ["internal", "hybrid"] },
 };
 
-export const addSchema = z
+export const assertionCredentialExample = {
+  ...credentialExample,
+  response: {
+    clientDataJSON: exampleClientData,
+    authenticatorData: "SZYN5YgOjGh0NBcP",
+    signature: "MEUCIQDK",
+    userHandle: creationOptionsExample.user.id,
+  },
+};
+
+export const newPasskeySchema = z
   .object({
-    credential: madeSchema,
+    credential: createdCredentialSchema,
     name: z
       .string()
       .nullish()
@@ -52,32 +63,34 @@ export const addSchema = z
   })
   .openapi("NewPasskey");
 
-const options = (standard: string, call: string) =>
+const webAuthnOptionsSchema = (standard: string, call: string) =>
   z.record(z.string(), z.unknown()).openapi({ description: `\`${standard}\` of the WebAuthn standard, for \`${call}\`.` });
 
-export const creationSchema = z.object({
-  options: options("PublicKeyCredentialCreationOptionsJSON", "PublicKeyCredential.parseCreationOptionsFromJSON()"),
+export const creationOptionsSchema = z.object({
+  options: webAuthnOptionsSchema("PublicKeyCredentialCreationOptionsJSON", "PublicKeyCredential.parseCreationOptionsFromJSON()"),
 });
-export const requestSchema = z.object({
-  options: options("PublicKeyCredentialRequestOptionsJSON", "PublicKeyCredential.parseRequestOptionsFromJSON()"),
+export const requestOptionsSchema = z.object({
+  options: webAuthnOptionsSchema("PublicKeyCredentialRequestOptionsJSON", "PublicKeyCredential.parseRequestOptionsFromJSON()"),
 });
 
 export const passkeySchema = z
   .object({
     id: z.string().openapi({ description: "`psk_…`" }),
     name: z.string(),
-    created_at: time,
+    created_at: timeSchema,
     last_used: z.string().nullable().openapi({ format: "date", description: "The last day it signed in, UTC." }),
     backed_up: z.boolean().openapi({ description: "It is kept by your passkey manager too, so losing the device does not lose it." }),
   })
   .openapi("Passkey");
 
-export const passkeyParam = z.object({ passkey_id: idParam(passkeyIdOf, "Id of the passkey, prefix `psk_`.", passkeyExample.id) });
+export const passkeyIdParamSchema = z.object({
+  passkey_id: idParamSchema(parsePasskeyId, "Id of the passkey, prefix `psk_`.", passkeyExample.id),
+});
 
-export const passkeyToWire = ({ id, name, createdAt, usedDay, backedUp }: Passkey): z.input<typeof passkeySchema> => ({
+export const passkeyToWire = ({ id, name, createdAt, lastUsedDay, backedUp }: Passkey): z.input<typeof passkeySchema> => ({
   id,
   name,
-  created_at: isoOf(createdAt),
-  last_used: usedDay === null ? null : isoOf(usedDay * dayMs).slice(0, 10),
+  created_at: toIso(createdAt),
+  last_used: lastUsedDay === null ? null : toIso(lastUsedDay * dayMs).slice(0, 10),
   backed_up: backedUp,
 });

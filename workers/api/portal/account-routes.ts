@@ -1,18 +1,22 @@
 // Signing up, and the profile of a business (CONTRACT 10).
 import { z } from "@hono/zod-openapi";
-import type { ProfileChange } from "../../../core/accounts/profile.ts";
-import { isoOf } from "../../../core/time.ts";
+import type { BusinessProfileChange } from "../../../core/accounts/profile.ts";
+import { toIso } from "../../../core/time.ts";
 import { jsonBody } from "../../http/body.ts";
-import { answer, refusal, success } from "../../http/envelope.ts";
-import { forAnyone, limitByAddress } from "../../http/guards.ts";
-import { idempotent } from "../../http/idempotency.ts";
-import { newApi, routesOf } from "../../http/openapi.ts";
-import { behindPortal, ownerOnly, sameOrigin } from "../../http/session-guards.ts";
-import { answerOf, bodyOf, time } from "../../http/wire.ts";
-import { signUp, type SignedUp } from "../../operations/access/sign-up.ts";
-import { userOf, type SignedInUser } from "../../operations/access/sign-in.ts";
-import { changeAccount, readAccount, type Account } from "../../operations/portal/profile.ts";
-import { userExample, userSchema, userToWire } from "../access/schema.ts";
+import { respond, refusal, success } from "../../http/envelope.ts";
+import { publicGuard } from "../../http/guards/public.ts";
+import { limitByAddress } from "../../http/guards/rate-limits.ts";
+import { idempotencyGuard } from "../../http/idempotency.ts";
+import { createApi, createRouteFactory } from "../../http/openapi.ts";
+import { portalGuard, requireOwner } from "../../http/guards/portal.ts";
+import { sameOriginGuard } from "../../http/guards/same-origin.ts";
+import { successResponse, requestBody, timeSchema } from "../../http/wire.ts";
+import { signUp, type SignupResult } from "../../operations/access/sign-up.ts";
+import { getSignedInUser, type SignedInUser } from "../../operations/access/get-signed-in-user.ts";
+import type { BusinessAccount } from "../../../storage/business-profiles.ts";
+import { getAccount } from "../../operations/portal/get-account.ts";
+import { updateAccount } from "../../operations/portal/update-account.ts";
+import { memberUserExample, userSchema, userToWire } from "../sign-in/schema.ts";
 
 const signupSchema = z
   .object({
@@ -30,7 +34,7 @@ const signupSchema = z
   })
   .openapi("SignupRequest");
 
-const signedUpSchema = z
+const signupResultSchema = z
   .object({
     business: z.object({
       id: z.string().openapi({ description: "The id the account will have." }),
@@ -49,29 +53,32 @@ const signupExample = {
   website: "https://acme-solar.example",
 };
 
-const signedUpToWire = ({ id, name, status }: SignedUp): z.input<typeof signedUpSchema> => ({
+const signupResultToWire = ({ id, name, status }: SignupResult): z.input<typeof signupResultSchema> => ({
   business: { id, name, status, plan: "free" },
   code_sent: true,
 });
-const signedUpExample = {
-  business: { id: userExample.business_id, name: "Acme Solar LLC", status: "active", plan: "free" },
+const signupResultExample = {
+  business: { id: memberUserExample.business_id, name: "Acme Solar LLC", status: "active", plan: "free" },
   code_sent: true,
 };
 
-const text = (what: string, example: string) =>
+const clearableTextSchema = (what: string, example: string) =>
   z
     .string()
     .nullish()
     .openapi({ description: `${what} Null or empty clears it.`, example });
 
-const profileSchema = z
+const profileUpdateSchema = z
   .object({
     name: z.string().optional().openapi({ description: "Name shown to people. Certificates keep the name of their day." }),
-    legal_name: text("Name for courts and letters.", "Acme Solar LLC"),
-    mailing_address: text("Postal address, at most 500 characters; may have several lines.", "1 Example Street, Testville, CA 94000, US"),
-    contact_email: text("Published, for questions about consent.", "privacy@acme-solar.example"),
-    contact_phone: text("Published likewise.", "+1 202 555 0123"),
-    logo_url: text("An https address of an image.", "https://acme-solar.example/logo.png"),
+    legal_name: clearableTextSchema("Name for courts and letters.", "Acme Solar LLC"),
+    mailing_address: clearableTextSchema(
+      "Postal address, at most 500 characters; may have several lines.",
+      "1 Example Street, Testville, CA 94000, US",
+    ),
+    contact_email: clearableTextSchema("Published, for questions about consent.", "privacy@acme-solar.example"),
+    contact_phone: clearableTextSchema("Published likewise.", "+1 202 555 0123"),
+    logo_url: clearableTextSchema("An https address of an image.", "https://acme-solar.example/logo.png"),
     country: z.string().optional().openapi({ description: "ISO 3166-1 alpha-2; gives telephone numbers without a prefix their region." }),
     retention_years: z.int().min(1).max(10).optional().openapi({ description: "How long the persons of new certificates are kept." }),
     revocation_scope_default: z
@@ -85,7 +92,7 @@ const profileSchema = z
   })
   .openapi("ProfileChange");
 
-const profileFromWire = (body: z.output<typeof profileSchema>): ProfileChange => ({
+const profileUpdateFromWire = (body: z.output<typeof profileUpdateSchema>): BusinessProfileChange => ({
   name: body.name,
   legalName: body.legal_name,
   mailingAddress: body.mailing_address,
@@ -114,13 +121,13 @@ const accountSchema = z
       retention_years: z.int(),
       revocation_scope_default: z.enum(["certificate", "business"]),
       emit_certificate_issued: z.boolean(),
-      created_at: time,
+      created_at: timeSchema,
     }),
     user: userSchema,
   })
   .openapi("PortalAccount");
 
-const accountToWire = (account: Account, user: SignedInUser): z.input<typeof accountSchema> => ({
+const accountToWire = (account: BusinessAccount, user: SignedInUser): z.input<typeof accountSchema> => ({
   business: {
     id: account.id,
     name: account.name,
@@ -135,13 +142,13 @@ const accountToWire = (account: Account, user: SignedInUser): z.input<typeof acc
     retention_years: account.retentionYears,
     revocation_scope_default: account.revocationScopeDefault,
     emit_certificate_issued: account.emitsIssued,
-    created_at: isoOf(account.createdAt),
+    created_at: toIso(account.createdAt),
   },
   user: userToWire(user),
 });
 const accountExample = {
   business: {
-    id: userExample.business_id,
+    id: memberUserExample.business_id,
     name: "Acme Solar LLC",
     status: "active",
     plan: "enterprise",
@@ -156,61 +163,63 @@ const accountExample = {
     emit_certificate_issued: false,
     created_at: "2026-03-04T05:06:07.089Z",
   },
-  user: userExample,
+  user: memberUserExample,
 };
 
-const createRoute = routesOf("portal");
+const createRoute = createRouteFactory("portal");
 
-const signupRoute = createRoute({
+const signUpRoute = createRoute({
   method: "post",
   path: "/v1/business/signup",
   operationId: "signUpBusiness",
   summary: "Open an account",
   description:
     "Mails a six-digit code. Entered at `POST /v1/auth/verify-code` (realm `business`) it makes the account, with a live and a sandbox client, and signs its owner in; until then there is none, and within a day `request-code` mails another. The answer is the same for an address that is known: it gets a code to sign in to the account it has.",
-  middleware: forAnyone(sameOrigin, limitByAddress("SIGNUP_PER_IP"), jsonBody, idempotent),
-  request: { body: bodyOf(signupSchema, signupExample) },
-  responses: { 201: answerOf("Asked for, which says nothing about the address.", "SignupAnswer", signedUpSchema, signedUpExample) },
+  middleware: publicGuard(sameOriginGuard, limitByAddress("SIGNUP_PER_IP"), jsonBody, idempotencyGuard),
+  request: { body: requestBody(signupSchema, signupExample) },
+  responses: {
+    201: successResponse("Asked for, which says nothing about the address.", "SignupAnswer", signupResultSchema, signupResultExample),
+  },
 });
 
-const readRoute = createRoute({
+const getAccountRoute = createRoute({
   method: "get",
   path: "/v1/business/portal",
   operationId: "readAccount",
   summary: "Read your account",
   description: "The business and the person who is signed in.",
-  middleware: behindPortal(),
-  responses: { 200: answerOf("The account.", "AccountAnswer", accountSchema, accountExample) },
+  middleware: portalGuard(),
+  responses: { 200: successResponse("The account.", "AccountAnswer", accountSchema, accountExample) },
 });
 
-const changeRoute = createRoute({
+const updateAccountRoute = createRoute({
   method: "patch",
   path: "/v1/business/portal",
   operationId: "changeAccount",
   summary: "Change your profile",
   description:
     "Owners only. What is left out stays as it is. Certificates that were issued keep what stood then; `retention_years` holds for new ones.",
-  middleware: behindPortal(ownerOnly, jsonBody),
-  request: { body: bodyOf(profileSchema, { contact_email: "privacy@acme-solar.example", retention_years: 5 }) },
-  responses: { 200: answerOf("The account as it is now.", "AccountAnswer", accountSchema, accountExample) },
+  middleware: portalGuard(requireOwner, jsonBody),
+  request: { body: requestBody(profileUpdateSchema, { contact_email: "privacy@acme-solar.example", retention_years: 5 }) },
+  responses: { 200: successResponse("The account as it is now.", "AccountAnswer", accountSchema, accountExample) },
 });
 
-export const accounts = newApi();
+export const accountRoutes = createApi();
 
-accounts.openapi(signupRoute, async (c) => {
+accountRoutes.openapi(signUpRoute, async (c) => {
   const { business_name: businessName, legal_name, email, country, website } = c.req.valid("json");
   const input = { businessName, legalName: legal_name ?? null, email, country, website: website ?? null };
-  return answer(c, 201, await signUp(c.var.services, input, c.var.language), signedUpToWire);
+  return respond(c, 201, await signUp(c.var.services, input, c.var.language), signupResultToWire);
 });
 
-accounts.openapi(readRoute, async (c) => {
+accountRoutes.openapi(getAccountRoute, async (c) => {
   const { services, member } = c.var;
-  const [account, user] = await Promise.all([readAccount(services, member), userOf(services, member)]);
+  const [account, user] = await Promise.all([getAccount(services, member), getSignedInUser(services, member)]);
   return success(c, 200, accountToWire(account, user));
 });
 
-accounts.openapi(changeRoute, async (c) => {
+accountRoutes.openapi(updateAccountRoute, async (c) => {
   const { services, member } = c.var;
-  const changed = await changeAccount(services, member, profileFromWire(c.req.valid("json")));
-  return changed.ok ? success(c, 200, accountToWire(changed.value, await userOf(services, member))) : refusal(c, changed);
+  const changed = await updateAccount(services, member, profileUpdateFromWire(c.req.valid("json")));
+  return changed.ok ? success(c, 200, accountToWire(changed.value, await getSignedInUser(services, member))) : refusal(c, changed);
 });

@@ -1,32 +1,29 @@
 // Public clients and API keys of a business (CONTRACT 10).
 import { z } from "@hono/zod-openapi";
-import { keyIdOf } from "../../../core/ids.ts";
-import { isoOf, isoOrNull } from "../../../core/time.ts";
+import { parseApiKeyId } from "../../../core/ids.ts";
+import { toIso, toIsoOrNull } from "../../../core/time.ts";
 import { jsonBody, noBody } from "../../http/body.ts";
-import { answer, success } from "../../http/envelope.ts";
-import { answerKept, sentKey, takesKey } from "../../http/idempotency.ts";
-import { newApi, routesOf } from "../../http/openapi.ts";
-import { behindPortal, ownerOnly } from "../../http/session-guards.ts";
-import { answerOf, bodyOf, environmentSchema, idParam, time } from "../../http/wire.ts";
-import {
-  createClient,
-  createKey,
-  endKey,
-  listClients,
-  listKeys,
-  type ApiKey,
-  type Client,
-  type CreatedKey,
-} from "../../operations/portal/keys.ts";
+import { respond, success } from "../../http/envelope.ts";
+import { respondIdempotent, getIdempotencyKey, idempotencyKeyGuard } from "../../http/idempotency.ts";
+import { createApi, createRouteFactory } from "../../http/openapi.ts";
+import { portalGuard, requireOwner } from "../../http/guards/portal.ts";
+import { successResponse, requestBody, environmentSchema, idParamSchema, timeSchema } from "../../http/wire.ts";
+import type { ApiKey } from "../../../storage/api-keys.ts";
+import type { Client } from "../../../storage/clients.ts";
+import { createApiKey, type CreatedApiKey } from "../../operations/portal/create-api-key.ts";
+import { createClient } from "../../operations/portal/create-client.ts";
+import { listApiKeys } from "../../operations/portal/list-api-keys.ts";
+import { listClients } from "../../operations/portal/list-clients.ts";
+import { revokeApiKey } from "../../operations/portal/revoke-api-key.ts";
 
 const exampleKeyId = "key_00m4x8c1v6b3n9q2t7w0h5k3d8";
-const createdAt = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
+const exampleCreatedAt = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
 
-const keyParam = z.object({ key_id: idParam(keyIdOf, "Id of the key, prefix `key_`.", exampleKeyId) });
+const keyIdParamSchema = z.object({ key_id: idParamSchema(parseApiKeyId, "Id of the key, prefix `key_`.", exampleKeyId) });
 
 const nameSchema = z.string().openapi({ description: "For people, at most 80 characters.", example: "CRM" });
 
-const newKeySchema = z
+const keyRequestSchema = z
   .object({
     name: nameSchema,
     environment: z
@@ -36,17 +33,18 @@ const newKeySchema = z
   })
   .openapi("KeyRequest");
 
-const wireEnvironment = z.enum(["live", "test"]);
-const environmentOf = ({ environment }: Pick<ApiKey, "environment">) => (environment === "live" ? ("live" as const) : ("test" as const));
+const keyEnvironmentSchema = z.enum(["live", "test"]);
+const keyEnvironmentToWire = ({ environment }: Pick<ApiKey, "environment">) =>
+  environment === "live" ? ("live" as const) : ("test" as const);
 
 const createdKeySchema = z
   .object({
     id: z.string(),
     name: z.string(),
-    environment: wireEnvironment,
+    environment: keyEnvironmentSchema,
     key: z.string().openapi({ description: "The key. Shown here once and stored nowhere." }),
     last4: z.string(),
-    created_at: time,
+    created_at: timeSchema,
   })
   .openapi("CreatedKey");
 
@@ -54,40 +52,40 @@ const keySchema = z
   .object({
     id: z.string(),
     name: z.string(),
-    environment: wireEnvironment,
+    environment: keyEnvironmentSchema,
     prefix: z.string().openapi({ description: "How it begins." }),
     last4: z.string().openapi({ description: "How it ends." }),
-    created_at: time,
-    last_used_at: time.nullable().openapi({ description: "The day of its last request, UTC; null for never." }),
-    revoked_at: time.nullable(),
+    created_at: timeSchema,
+    last_used_at: timeSchema.nullable().openapi({ description: "The day of its last request, UTC; null for never." }),
+    revoked_at: timeSchema.nullable(),
   })
   .openapi("Key");
 
-const createdKeyToWire = (key: CreatedKey): z.input<typeof createdKeySchema> => ({
+const createdKeyToWire = (key: CreatedApiKey): z.input<typeof createdKeySchema> => ({
   id: key.id,
   name: key.name,
-  environment: environmentOf(key),
+  environment: keyEnvironmentToWire(key),
   key: key.key,
   last4: key.last4,
-  created_at: isoOf(key.createdAt),
+  created_at: toIso(key.createdAt),
 });
 
 const keyToWire = (key: ApiKey): z.input<typeof keySchema> => ({
   id: key.id,
   name: key.name,
-  environment: environmentOf(key),
+  environment: keyEnvironmentToWire(key),
   prefix: key.environment === "live" ? "sk_live_" : "sk_test_",
   last4: key.last4,
-  created_at: isoOf(key.createdAt),
-  last_used_at: isoOrNull(key.lastUsedAt),
-  revoked_at: isoOrNull(key.revokedAt),
+  created_at: toIso(key.createdAt),
+  last_used_at: toIsoOrNull(key.lastUsedAt),
+  revoked_at: toIsoOrNull(key.revokedAt),
 });
 
-const common = { id: exampleKeyId, name: "CRM", environment: "live" as const, last4: "9AB0", createdAt };
-const createdKeyExample = createdKeyToWire({ ...common, key: "sk_live_…9AB0" });
-const keyExample = keyToWire({ ...common, lastUsedAt: Date.UTC(2026, 2, 5), revokedAt: null });
+const commonKeyExample = { id: exampleKeyId, name: "CRM", environment: "live" as const, last4: "9AB0", createdAt: exampleCreatedAt };
+const createdKeyExample = createdKeyToWire({ ...commonKeyExample, key: "sk_live_…9AB0" });
+const keyExample = keyToWire({ ...commonKeyExample, lastUsedAt: Date.UTC(2026, 2, 5), revokedAt: null });
 
-const newClientSchema = z
+const clientRequestSchema = z
   .object({
     name: nameSchema,
     environment: environmentSchema.default("live").openapi({ description: "A sandbox client makes certificates that prove nothing." }),
@@ -99,7 +97,7 @@ const clientSchema = z
     client_id: z.string().openapi({ description: "Public: it stands in the source of your pages." }),
     name: z.string(),
     environment: environmentSchema,
-    created_at: time,
+    created_at: timeSchema,
   })
   .openapi("Client");
 
@@ -107,16 +105,16 @@ const clientToWire = (client: Client): z.input<typeof clientSchema> => ({
   client_id: client.id,
   name: client.name,
   environment: client.environment,
-  created_at: isoOf(client.createdAt),
+  created_at: toIso(client.createdAt),
 });
 const clientExample = {
   client_id: "pc_live_00m3v9d2m4q8x1c7b5n0t6w2h9",
   name: "Website",
   environment: "live",
-  created_at: isoOf(createdAt),
+  created_at: toIso(exampleCreatedAt),
 };
 
-const createRoute = routesOf("portal");
+const createRoute = createRouteFactory("portal");
 
 const createKeyRoute = createRoute({
   method: "post",
@@ -124,33 +122,33 @@ const createKeyRoute = createRoute({
   operationId: "createKey",
   summary: "Make an API key",
   description: "Owners only. The key is shown in this answer and stored as a hash: keep it. At most 20 that are not revoked.",
-  middleware: behindPortal(ownerOnly, jsonBody, takesKey),
-  request: { body: bodyOf(newKeySchema, { name: "CRM", environment: "live" }) },
-  responses: { 201: answerOf("The key, in full.", "CreatedKeyAnswer", createdKeySchema, createdKeyExample) },
+  middleware: portalGuard(requireOwner, jsonBody, idempotencyKeyGuard),
+  request: { body: requestBody(keyRequestSchema, { name: "CRM", environment: "live" }) },
+  responses: { 201: successResponse("The key, in full.", "CreatedKeyAnswer", createdKeySchema, createdKeyExample) },
   refuses: ["key_limit"],
 });
 
-const keysRoute = createRoute({
+const listKeysRoute = createRoute({
   method: "get",
   path: "/v1/business/portal/keys",
   operationId: "listKeys",
   summary: "List your API keys",
   description: "Keys that work, oldest first; then the last hundred that were revoked.",
-  middleware: behindPortal(),
+  middleware: portalGuard(),
   responses: {
-    200: answerOf("The keys, without what they are.", "KeysAnswer", z.object({ keys: z.array(keySchema) }), { keys: [keyExample] }),
+    200: successResponse("The keys, without what they are.", "KeysAnswer", z.object({ keys: z.array(keySchema) }), { keys: [keyExample] }),
   },
 });
 
-const revokeRoute = createRoute({
+const revokeKeyRoute = createRoute({
   method: "delete",
   path: "/v1/business/portal/keys/{key_id}",
   operationId: "revokeKey",
   summary: "Revoke an API key",
   description: "Owners only. It opens nothing from the next request on. A second time changes nothing.",
-  middleware: behindPortal(ownerOnly, noBody),
-  request: { params: keyParam },
-  responses: { 200: answerOf("It is revoked.", "RevokedKeyAnswer", z.object({ revoked: z.literal(true) }), { revoked: true }) },
+  middleware: portalGuard(requireOwner, noBody),
+  request: { params: keyIdParamSchema },
+  responses: { 200: successResponse("It is revoked.", "RevokedKeyAnswer", z.object({ revoked: z.literal(true) }), { revoked: true }) },
   when: { not_found: "There is no such key, or it is not yours." },
 });
 
@@ -160,40 +158,48 @@ const createClientRoute = createRoute({
   operationId: "createClient",
   summary: "Make a public client",
   description: "Owners only. Its id goes into the tag on your pages. At most 50.",
-  middleware: behindPortal(ownerOnly, jsonBody, takesKey),
-  request: { body: bodyOf(newClientSchema, { name: "Website", environment: "live" }) },
-  responses: { 201: answerOf("The client.", "CreatedClientAnswer", clientSchema, clientExample) },
+  middleware: portalGuard(requireOwner, jsonBody, idempotencyKeyGuard),
+  request: { body: requestBody(clientRequestSchema, { name: "Website", environment: "live" }) },
+  responses: { 201: successResponse("The client.", "CreatedClientAnswer", clientSchema, clientExample) },
   refuses: ["client_limit"],
 });
 
-const clientsRoute = createRoute({
+const listClientsRoute = createRoute({
   method: "get",
   path: "/v1/business/portal/clients",
   operationId: "listClients",
   summary: "List your public clients",
   description: "Oldest first.",
-  middleware: behindPortal(),
-  responses: { 200: answerOf("The clients.", "ClientsAnswer", z.object({ clients: z.array(clientSchema) }), { clients: [clientExample] }) },
+  middleware: portalGuard(),
+  responses: {
+    200: successResponse("The clients.", "ClientsAnswer", z.object({ clients: z.array(clientSchema) }), { clients: [clientExample] }),
+  },
 });
 
-export const keys = newApi();
+export const keyRoutes = createApi();
 
-keys.openapi(createKeyRoute, async (c) => {
+keyRoutes.openapi(createKeyRoute, async (c) => {
   const { name, environment } = c.req.valid("json");
-  const request = { name, environment: environment === "live" ? ("live" as const) : ("sandbox" as const), idempotencyKey: sentKey(c) };
-  return answerKept(c, await createKey(c.var.services, c.var.member, request), createdKeyToWire);
+  const request = {
+    name,
+    environment: environment === "live" ? ("live" as const) : ("sandbox" as const),
+    idempotencyKey: getIdempotencyKey(c),
+  };
+  return respondIdempotent(c, await createApiKey(c.var.services, c.var.member, request), createdKeyToWire);
 });
 
-keys.openapi(keysRoute, async (c) => success(c, 200, { keys: (await listKeys(c.var.services, c.var.member)).map(keyToWire) }));
+keyRoutes.openapi(listKeysRoute, async (c) => success(c, 200, { keys: (await listApiKeys(c.var.services, c.var.member)).map(keyToWire) }));
 
-keys.openapi(revokeRoute, async (c) => {
-  const ended = await endKey(c.var.services, c.var.member, c.req.valid("param").key_id);
-  return answer(c, 200, ended, () => ({ revoked: true as const }));
+keyRoutes.openapi(revokeKeyRoute, async (c) => {
+  const ended = await revokeApiKey(c.var.services, c.var.member, c.req.valid("param").key_id);
+  return respond(c, 200, ended, () => ({ revoked: true as const }));
 });
 
-keys.openapi(createClientRoute, async (c) => {
-  const created = await createClient(c.var.services, c.var.member, { ...c.req.valid("json"), idempotencyKey: sentKey(c) });
-  return answerKept(c, created, clientToWire);
+keyRoutes.openapi(createClientRoute, async (c) => {
+  const created = await createClient(c.var.services, c.var.member, { ...c.req.valid("json"), idempotencyKey: getIdempotencyKey(c) });
+  return respondIdempotent(c, created, clientToWire);
 });
 
-keys.openapi(clientsRoute, async (c) => success(c, 200, { clients: (await listClients(c.var.services, c.var.member)).map(clientToWire) }));
+keyRoutes.openapi(listClientsRoute, async (c) =>
+  success(c, 200, { clients: (await listClients(c.var.services, c.var.member)).map(clientToWire) }),
+);

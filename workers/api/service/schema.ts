@@ -1,12 +1,12 @@
 // What the service says of itself: its health, its keys, what to trust.
 import { z } from "@hono/zod-openapi";
 import { serviceVersion } from "../../http/openapi.ts";
-import { time } from "../../http/wire.ts";
-import { isoOf } from "../../../core/time.ts";
-import type { Health } from "../../operations/service/health.ts";
+import { timeSchema } from "../../http/wire.ts";
+import { toIso } from "../../../core/time.ts";
+import type { Health } from "../../operations/service/check-health.ts";
 import { exampleSigningKey } from "../certificates/examples.ts";
 
-const check = z.object({
+const healthCheckSchema = z.object({
   ok: z.boolean(),
   latency_ms: z.number().openapi({ description: "How long the answer took, in milliseconds.", example: 2 }),
 });
@@ -14,9 +14,9 @@ const check = z.object({
 export const healthSchema = z
   .object({
     status: z.literal("ok"),
-    checks: z.object({ database: check, kv: check, crypto: check }),
+    checks: z.object({ database: healthCheckSchema, kv: healthCheckSchema, crypto: healthCheckSchema }),
     version: z.string().openapi({ description: "Version of the service.", example: serviceVersion }),
-    time: time.openapi({ description: "The service's clock.", example: "2026-03-04T05:06:07.089Z" }),
+    time: timeSchema.openapi({ description: "The service's clock.", example: "2026-03-04T05:06:07.089Z" }),
   })
   .openapi("Health");
 
@@ -26,13 +26,13 @@ export const healthToWire = ({ checks, at }: Health): z.input<typeof healthSchem
     status: "ok",
     checks: { database: checkToWire(checks.database), kv: checkToWire(checks.kv), crypto: checkToWire(checks.crypto) },
     version: serviceVersion,
-    time: isoOf(at),
+    time: toIso(at),
   };
 };
 
-const validity = { valid_from: time, valid_to: time.nullable() };
+const validityFields = { valid_from: timeSchema, valid_to: timeSchema.nullable() };
 
-export const jwk = z
+export const jwkSchema = z
   .object({
     kty: z.literal("OKP"),
     crv: z.literal("Ed25519"),
@@ -45,7 +45,7 @@ export const jwk = z
   })
   .openapi("Jwk");
 
-export const trustSchema = z
+export const trustDocumentSchema = z
   .object({
     version: z.literal(1),
     verifier: z
@@ -55,7 +55,7 @@ export const trustSchema = z
       z.object({
         origin: z.string().openapi({ description: "Name of the log." }),
         vkey: z.string().openapi({ description: "Public key in the signed-note form." }),
-        ...validity,
+        ...validityFields,
         role: z.enum(["primary", "mirror", "audit"]).openapi({
           description: "`primary`: statements are anchored in it. `mirror`: checkpoints are. `audit`: it holds the audit chains.",
         }),
@@ -71,15 +71,15 @@ export const trustSchema = z
           name: z.string(),
           spki_sha256: z.string(),
           pem: z.string(),
-          ...validity,
+          ...validityFields,
         }),
       )
       .openapi({ description: "Time-stamp authorities, by the SHA-256 of their public key (SPKI, hex)." }),
     issuer_keys: z
       .object({
         keys: z.array(
-          jwk.extend({
-            ...validity,
+          jwkSchema.extend({
+            ...validityFields,
           }),
         ),
       })

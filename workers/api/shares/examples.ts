@@ -21,7 +21,7 @@ export const shareExample = {
   cease: null,
 };
 
-export const authorizedExample = {
+export const authorizedRequestExample = {
   client: {
     client_id: shareExample.client_id,
     business_id: shareExample.business.id,
@@ -43,7 +43,7 @@ export const authorizedExample = {
   expires_in: 600,
 };
 
-export const consentExample = {
+export const shareConsentExample = {
   client_id: shareExample.client_id,
   origin: shareExample.origin,
   scope: shareExample.scope,
@@ -54,9 +54,9 @@ export const consentExample = {
   consent: true,
 };
 
-const code = "ac_00dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-export const grantedExample = {
-  code,
+const exampleCode = "ac_00dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+export const shareGrantExample = {
+  code: exampleCode,
   expires_in: 60,
   expires_at: "2026-11-20T10:06:00.000Z",
   state: "xyz",
@@ -64,45 +64,53 @@ export const grantedExample = {
 };
 
 /** The verifier of RFC 7636, appendix B. */
-export const redeemExample = { code, code_verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", client_id: shareExample.client_id };
+export const redeemRequestExample = {
+  code: exampleCode,
+  code_verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
+  client_id: shareExample.client_id,
+};
 
-const fields = { email: "pat@example.com", phone: "+1 202 555 0123" };
-export const redeemedExample = {
+const exampleFields = { email: "pat@example.com", phone: "+1 202 555 0123" };
+export const redeemedShareExample = {
   share_id: shareExample.id,
   fingerprint: shareExample.fingerprint,
   status: "active",
   scope: shareExample.scope,
-  fields,
+  fields: exampleFields,
   purpose: shareExample.purpose,
   granted_at: shareExample.created_at,
   expires_at: shareExample.expires_at,
   business_id: shareExample.business.id,
 };
 
-export const currentExample = {
+export const currentValuesExample = {
   share_id: shareExample.id,
   status: "active",
   scope: shareExample.scope,
-  fields,
+  fields: exampleFields,
   field_updated_at: { email: "2026-11-20T10:04:00.000Z", phone: "2026-11-20T10:04:00.000Z" },
   as_of: "2026-11-21T08:00:00.000Z",
 };
 
-const cease = {
+const ceaseNoticeExample = {
   status: "open",
   opened_at: "2026-11-22T09:00:00.000Z",
   cease_by: "2026-12-04T23:59:59.999Z",
   acknowledged_at: null as string | null,
   overdue: false,
 };
-const stopped = { ...shareExample, status: "revoked", revoked_at: cease.opened_at, cease };
-export const revokedExample = { share: stopped, cease_by: cease.cease_by };
+const revokedShare = { ...shareExample, status: "revoked", revoked_at: ceaseNoticeExample.opened_at, cease: ceaseNoticeExample };
+export const revokedShareExample = { share: revokedShare, cease_by: ceaseNoticeExample.cease_by };
 
-const acknowledgedAt = "2026-11-23T15:30:00.000Z";
-export const ceasedExample = {
-  share: { ...stopped, status: "ceased", cease: { ...cease, status: "acknowledged", acknowledged_at: acknowledgedAt } },
-  acknowledged_at: acknowledgedAt,
-  cease_by: cease.cease_by,
+const exampleAcknowledgedAt = "2026-11-23T15:30:00.000Z";
+export const acknowledgedShareExample = {
+  share: {
+    ...revokedShare,
+    status: "ceased",
+    cease: { ...ceaseNoticeExample, status: "acknowledged", acknowledged_at: exampleAcknowledgedAt },
+  },
+  acknowledged_at: exampleAcknowledgedAt,
+  cease_by: ceaseNoticeExample.cease_by,
   on_time: true,
 };
 

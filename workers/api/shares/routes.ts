@@ -1,49 +1,51 @@
 // The routes of the share protocol: a request is looked at, granted and redeemed; a share is stopped, acknowledged and read.
 import { createMiddleware } from "hono/factory";
-import { addressKey } from "../../../core/access/address.ts";
-import { personOf, type ConsumerSession, type Session } from "../../../core/access/session.ts";
+import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
+import { personFromSession, type ConsumerSession, type Session } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { shareIdOf } from "../../../core/ids.ts";
+import { parseShareId } from "../../../core/ids.ts";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
-import type { Api, RequestContext } from "../../http/context.ts";
-import { answer, failure, refusal, success } from "../../http/envelope.ts";
-import { guard, inTurn } from "../../http/guard.ts";
-import {
-  behindApiKey,
-  countedByAddress,
-  countedExactly,
-  forAnyone,
-  limitByAddress,
-  limitByAccount,
-  overflowing,
-} from "../../http/guards.ts";
-import { idempotent, keeping, sentKey } from "../../http/idempotency.ts";
-import { newApi, routesOf } from "../../http/openapi.ts";
-import { authorizeQuery, requestOf, scopeOfText } from "../../http/share-request.ts";
-import { behindConsumer, sameOrigin, sessionCaller, sessionToken } from "../../http/session-guards.ts";
-import { answerOf, bodyOf, idempotencyHeaders, optionalBodyOf, rateHeaders, repeatHeaders } from "../../http/wire.ts";
-import { sessionOf } from "../../operations/access/sign-in.ts";
-import { acknowledgeStop, type CeasedShare } from "../../operations/shares/acknowledge.ts";
-import { authorizeRequest, decideShare, tokenOf, type Decision } from "../../operations/shares/authorize.ts";
-import type { Granted, Granting } from "../../operations/shares/grant.ts";
-import { listShares, readCurrentValues, readShare } from "../../operations/shares/read.ts";
-import { redeemCode } from "../../operations/shares/redeem.ts";
-import { revokeByPerson, type Revoked, type Revoking } from "../../operations/shares/revoke.ts";
-import { pageLanguage } from "../../pages/shared/language.ts";
+import type { AppEnv, RequestContext } from "../../http/context.ts";
+import { respond, failure, refusal, success } from "../../http/envelope.ts";
+import { defineGuard, combineGuards } from "../../http/guards/define-guard.ts";
+import { apiKeyGuard } from "../../http/guards/api-key.ts";
+import { publicGuard } from "../../http/guards/public.ts";
+import { countByAddress, countExactly, limitByAddress, limitByAccount, applySecondaryRateLimit } from "../../http/guards/rate-limits.ts";
+import { idempotencyGuard, saveIdempotentResponse, getIdempotencyKey } from "../../http/idempotency.ts";
+import { createApi, createRouteFactory } from "../../http/openapi.ts";
+import { authorizeQuerySchema, toShareRequest, parseScope } from "../../http/share-request.ts";
+import { consumerGuard } from "../../http/guards/consumer.ts";
+import { sameOriginGuard } from "../../http/guards/same-origin.ts";
+import { getSessionToken } from "../../http/guards/session-cookie.ts";
+import { callerFromSession } from "../../http/guards/session.ts";
+import { successResponse, requestBody, idempotencyHeaders, optionalRequestBody, rateHeaders, replayHeaders } from "../../http/wire.ts";
+import { authenticateSession } from "../../operations/access/authenticate-session.ts";
+import { acknowledgeShare, type CeasedShare } from "../../operations/shares/acknowledge-share.ts";
+import { authorizeShareRequest } from "../../operations/shares/authorize-share-request.ts";
+import { createShareRequestToken } from "../../operations/shares/create-share-request-token.ts";
+import { decideShare, type ShareDecision } from "../../operations/shares/decide-share.ts";
+import type { GrantResult, Grantor } from "../../operations/shares/grant-share.ts";
+import { getBusinessShare } from "../../operations/shares/get-business-share.ts";
+import { getCurrentValues } from "../../operations/shares/get-current-values.ts";
+import { listShares } from "../../operations/shares/list-shares.ts";
+import { redeemShareCode } from "../../operations/shares/redeem-share-code.ts";
+import type { RevocationResult } from "../../operations/shares/commit-revocation.ts";
+import { revokeShareByPerson, type ShareRevoker } from "../../operations/shares/revoke-share-by-person.ts";
+import { selectLanguage } from "../../pages/shared/language.ts";
 import * as example from "./examples.ts";
 import * as wire from "./schema.ts";
 
-const createRoute = routesOf("sharing");
+const createRoute = createRouteFactory("sharing");
 
-const notYours = { not_found: "There is no such share, or it is not yours." } as const;
+const shareNotFoundRefusal = { not_found: "There is no such share, or it is not yours." } as const;
 
 /** Somebody who is signed in, or holds a link. */
-interface Revoker {
-  Variables: Api["Variables"] & { session: Session | null };
+interface RevokerEnv {
+  Variables: AppEnv["Variables"] & { session: Session | null };
 }
 
 /** A browser that navigates is a person, who needs the sheet and not JSON. It keeps naming the page it came from. */
-const toSheet = createMiddleware<Api>(async (c, next) => {
+const redirectToConsentSheet = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.header("sec-fetch-mode") !== "navigate") return next();
   const { services } = c.var;
   c.header("Referrer-Policy", "origin");
@@ -51,18 +53,18 @@ const toSheet = createMiddleware<Api>(async (c, next) => {
   return c.redirect(`${services.config.appUrl}/authorize${new URL(c.req.url).search}`, 303);
 });
 
-const authorizeRoute = createRoute({
+const authorizeShareRoute = createRoute({
   method: "get",
   path: "/v1/authorize",
   operationId: "authorizeShare",
   summary: "Check a request to share",
   description:
     "What a business asks of a person, checked and in words for a consent screen. Reads only: nothing is kept of a request. A browser that navigates here is sent on to the consent sheet.",
-  middleware: forAnyone(toSheet, limitByAddress("AUTHORIZE_PER_IP")),
-  request: { query: authorizeQuery },
+  middleware: publicGuard(redirectToConsentSheet, limitByAddress("AUTHORIZE_PER_IP")),
+  request: { query: authorizeQuerySchema },
   responses: {
     303: { description: "A browser that navigates is sent on to the consent sheet." },
-    200: answerOf("The request.", "AuthorizeAnswer", wire.authorizedSchema, example.authorizedExample),
+    200: successResponse("The request.", "AuthorizeAnswer", wire.authorizedRequestSchema, example.authorizedRequestExample),
   },
   refuses: ["client_not_found", "business_suspended", "business_inactive"],
   when: { origin_mismatch: "The origin is on none of the business's verified domains." },
@@ -71,7 +73,7 @@ const authorizeRoute = createRoute({
 const limitGrants = limitByAccount("GRANTS", "More than 30 grants a minute by one person, or 120 calls.");
 
 /** What is refused whoever decides. */
-const granting = {
+const grantRefusals = {
   refuses: ["business_suspended", "business_inactive", "subscription_past_due"],
   when: {
     client_not_found: "There is no such client.",
@@ -80,56 +82,71 @@ const granting = {
   },
 } as const;
 
-const consentRoute = createRoute({
+const grantShareRoute = createRoute({
   method: "post",
   path: "/v1/share/consent",
   operationId: "grantShare",
   summary: "Share fields with a business",
   description:
     "The person who is signed in agrees. Makes the share and a code that redeems it once, within 60 seconds. With `authorize_token` a request is decided once: sent again, it answers the same share, and its code while that is of use. The business gets the event `share.created`, the person a mail with a link that takes the share back.",
-  middleware: behindConsumer(limitGrants, jsonBody, idempotent),
-  request: { body: bodyOf(wire.consentSchema, example.consentExample) },
+  middleware: consumerGuard(limitGrants, jsonBody, idempotencyGuard),
+  request: { body: requestBody(wire.shareConsentSchema, example.shareConsentExample) },
   responses: {
-    201: answerOf("The share, and the code that redeems it.", "ShareConsentAnswer", wire.grantedSchema, example.grantedExample),
+    201: successResponse(
+      "The share, and the code that redeems it.",
+      "ShareConsentAnswer",
+      wire.shareGrantSchema,
+      example.shareGrantExample,
+    ),
   },
-  ...granting,
+  ...grantRefusals,
   when: {
-    ...granting.when,
+    ...grantRefusals.when,
     share_inactive: "This request was decided before, and the share is over.",
     forbidden: "Not a person's session, or a test client: those have POST /v1/share/sandbox-consent.",
   },
 });
 
-const sandboxRoute = createRoute({
+const grantSandboxShareRoute = createRoute({
   method: "post",
   path: "/v1/share/sandbox-consent",
   operationId: "grantSandboxShare",
   summary: "Share a test person's fields",
   description:
     "As `POST /v1/share/consent`, for a test client, without a session: a test person agrees. For trying out; nobody's real details.",
-  middleware: forAnyone(limitByAddress("SANDBOX_CONSENT_PER_IP"), jsonBody, idempotent),
-  request: { body: bodyOf(wire.sandboxConsentSchema, { ...example.consentExample, persona: "default" }) },
+  middleware: publicGuard(limitByAddress("SANDBOX_CONSENT_PER_IP"), jsonBody, idempotencyGuard),
+  request: { body: requestBody(wire.sandboxShareConsentSchema, { ...example.shareConsentExample, persona: "default" }) },
   responses: {
-    201: answerOf("The share, and the code that redeems it.", "SandboxConsentAnswer", wire.grantedSchema, example.grantedExample),
+    201: successResponse(
+      "The share, and the code that redeems it.",
+      "SandboxConsentAnswer",
+      wire.shareGrantSchema,
+      example.shareGrantExample,
+    ),
   },
-  refuses: [...granting.refuses, "sandbox_only"],
+  refuses: [...grantRefusals.refuses, "sandbox_only"],
   when: {
-    ...granting.when,
+    ...grantRefusals.when,
     rate_limited:
       "More than 60 a minute from one address of the network, or 600 for one client; or the business has 10,000 active test shares, which `POST /v1/sandbox/reset` ends.",
   },
 });
 
-const redeemRoute = createRoute({
+const redeemShareRoute = createRoute({
   method: "post",
   path: "/v1/share/redeem",
   operationId: "redeemShare",
   summary: "Redeem a code for the fields",
   description:
     "Exactly once, within 60 seconds, with the verifier of the request, from the origin that asked; a server sends no Origin. Refused tries use nothing up. Who is asking is judged before the state of the code is told. With an `Idempotency-Key`, a lost answer can be asked for again under the same key, verifier, client and origin while the code would still live. No answer is kept.",
-  middleware: forAnyone(limitByAddress("REDEEM_PER_IP"), jsonBody),
-  request: { headers: idempotencyHeaders, body: bodyOf(wire.redeemSchema, example.redeemExample) },
-  responses: { 200: { ...answerOf("The fields.", "RedeemAnswer", wire.redeemedSchema, example.redeemedExample), headers: repeatHeaders } },
+  middleware: publicGuard(limitByAddress("REDEEM_PER_IP"), jsonBody),
+  request: { headers: idempotencyHeaders, body: requestBody(wire.redeemRequestSchema, example.redeemRequestExample) },
+  responses: {
+    200: {
+      ...successResponse("The fields.", "RedeemAnswer", wire.redeemedShareSchema, example.redeemedShareExample),
+      headers: replayHeaders,
+    },
+  },
   refuses: ["code_invalid", "pkce_mismatch", "business_suspended", "business_inactive", "code_used", "share_inactive", "code_expired"],
   when: {
     origin_mismatch:
@@ -139,191 +156,214 @@ const redeemRoute = createRoute({
 });
 
 /** Whoever is signed in is counted as on every route of theirs; whoever comes with the link, by their address. */
-const sessionOrLink = guard<Revoker>(
+const allowSessionOrLink = defineGuard<RevokerEnv>(
   {
     refuses: ["storage_unavailable"],
     when: { rate_limited: "More than 120 calls a minute by one person, or 60 with links from one address of the network." },
-    sets: rateHeaders,
+    responseHeaders: rateHeaders,
     security: [{}, { session: [] }],
   },
   async (c, next) => {
-    const session = await sessionOf(c.var.services, sessionToken(c));
+    const session = await authenticateSession(c.var.services, getSessionToken(c));
     c.set("session", session);
-    if (session !== null) c.set("caller", sessionCaller(session));
-    const refused = session === null ? countedByAddress(c, "REVOKE_LINK_PER_IP") : countedExactly(c, "SESSION", session.userId);
+    if (session !== null) c.set("caller", callerFromSession(session));
+    const refused = session === null ? countByAddress(c, "REVOKE_LINK_PER_IP") : countExactly(c, "SESSION", session.userId);
     return (await refused) ?? next();
   },
 );
 
-const revokeRoute = createRoute({
+const revokeShareRoute = createRoute({
   method: "post",
   path: "/v1/shares/{share_id}/revoke",
   operationId: "revokeShare",
   summary: "Stop a share",
   description:
     "By the person: signed in, or with `revoke_token` from the link in the mail. The business is told at once and must have ended contact ten business days later. Again it answers the same. Possible whatever the business has paid.",
-  middleware: inTurn<Revoker>(sameOrigin, sessionOrLink, optionalJsonBody, idempotent),
-  request: { params: wire.unreadShareParam, body: optionalBodyOf(wire.revokeSchema, { reason: "Found another provider" }) },
-  responses: { 200: answerOf("The share as it is now, and the deadline.", "RevokeAnswer", wire.revokedSchema, example.revokedExample) },
+  middleware: combineGuards<RevokerEnv>(sameOriginGuard, allowSessionOrLink, optionalJsonBody, idempotencyGuard),
+  request: {
+    params: wire.lenientShareIdParamSchema,
+    body: optionalRequestBody(wire.revokeShareRequestSchema, { reason: "Found another provider" }),
+  },
+  responses: {
+    200: successResponse("The share as it is now, and the deadline.", "RevokeAnswer", wire.revokedShareSchema, example.revokedShareExample),
+  },
   when: {
-    ...notYours,
+    ...shareNotFoundRefusal,
     unauthorized: "Neither a session nor the link's token, or a token that is not this share's.",
     forbidden: "The session is not a person's.",
     share_inactive: "It ended by itself, or was renewed.",
   },
 });
 
-const ceaseRoute = createRoute({
+const acknowledgeShareRoute = createRoute({
   method: "post",
   path: "/v1/shares/{share_id}/cease-ack",
   operationId: "acknowledgeShare",
   summary: "Acknowledge that contact has ended",
   description:
     "Once a share that the person has stopped; again it answers with the first. The person is written that you confirmed, with your note.",
-  middleware: behindApiKey(optionalJsonBody, idempotent),
+  middleware: apiKeyGuard(optionalJsonBody, idempotencyGuard),
   request: {
-    params: wire.shareParam,
-    body: optionalBodyOf(wire.ceaseRequestSchema, { acknowledged_by: "Privacy team", actions: ["removed from the call list"] }),
+    params: wire.shareIdParamSchema,
+    body: optionalRequestBody(wire.shareAcknowledgmentRequestSchema, {
+      acknowledged_by: "Privacy team",
+      actions: ["removed from the call list"],
+    }),
   },
-  responses: { 200: answerOf("The share as it is now.", "ShareCeaseAnswer", wire.ceasedSchema, example.ceasedExample) },
+  responses: {
+    200: successResponse("The share as it is now.", "ShareCeaseAnswer", wire.acknowledgedShareSchema, example.acknowledgedShareExample),
+  },
   refuses: ["subscription_past_due"],
-  when: { ...notYours, cease_not_open: "Nobody has stopped it." },
+  when: { ...shareNotFoundRefusal, cease_not_open: "Nobody has stopped it." },
 });
 
-const listRoute = createRoute({
+const listSharesRoute = createRoute({
   method: "get",
   path: "/v1/shares",
   operationId: "listShares",
   summary: "List your shares",
   description:
     "Newest first, at most 200 a page; `has_more` says whether there are older ones, from behind `starting_after`. A test key lists those of the sandbox.",
-  middleware: behindApiKey(),
-  request: { query: wire.listSharesQuery },
+  middleware: apiKeyGuard(),
+  request: { query: wire.shareListQuerySchema },
   responses: {
-    200: answerOf("A page of shares.", "ShareListAnswer", wire.sharesSchema, { shares: [example.shareExample], count: 1, has_more: false }),
+    200: successResponse("A page of shares.", "ShareListAnswer", wire.shareListSchema, {
+      shares: [example.shareExample],
+      count: 1,
+      has_more: false,
+    }),
   },
 });
 
-const detailRoute = createRoute({
+const getShareRoute = createRoute({
   method: "get",
   path: "/v1/shares/{share_id}",
   operationId: "readShare",
   summary: "Read a share",
   description: "With what was shown to the person, its statement in the ledger, and what happened to it.",
-  middleware: behindApiKey(),
-  request: { params: wire.shareParam },
-  responses: { 200: answerOf("The share.", "ShareDetailAnswer", wire.shareDetailSchema, example.shareDetailExample) },
-  when: notYours,
+  middleware: apiKeyGuard(),
+  request: { params: wire.shareIdParamSchema },
+  responses: { 200: successResponse("The share.", "ShareDetailAnswer", wire.shareDetailSchema, example.shareDetailExample) },
+  when: shareNotFoundRefusal,
 });
 
-const currentRoute = createRoute({
+const getCurrentValuesRoute = createRoute({
   method: "get",
   path: "/v1/consumers/{share_id}/current",
   operationId: "readCurrentValues",
   summary: "Read the current values of a share",
   description: "Of an active share of yours, within its scope. Each reading is in your audit chain, and once a day in the person's.",
-  middleware: behindApiKey(),
-  request: { params: wire.shareParam },
-  responses: { 200: answerOf("The values.", "CurrentValuesAnswer", wire.currentSchema, example.currentExample) },
+  middleware: apiKeyGuard(),
+  request: { params: wire.shareIdParamSchema },
+  responses: { 200: successResponse("The values.", "CurrentValuesAnswer", wire.currentValuesSchema, example.currentValuesExample) },
   refuses: ["share_inactive"],
-  when: notYours,
+  when: shareNotFoundRefusal,
 });
 
-export const sharing = newApi();
+export const shareRoutes = createApi();
 
-sharing.openapi(authorizeRoute, async (c) => {
+shareRoutes.openapi(authorizeShareRoute, async (c) => {
   const query = c.req.valid("query");
-  const asked = scopeOfText(query.scope);
+  const asked = parseScope(query.scope);
   if (!asked.ok) return refusal(c, asked);
   const { services } = c.var;
-  const authorized = await authorizeRequest(services, requestOf(query, asked.value));
+  const authorized = await authorizeShareRequest(services, toShareRequest(query, asked.value));
   if (!authorized.ok) return refusal(c, authorized);
-  const language = pageLanguage(query.locale, c.req.header("accept-language"));
-  return success(c, 200, wire.authorizedToWire(authorized.value, await tokenOf(services, authorized.value), language));
+  const language = selectLanguage(query.locale, c.req.header("accept-language"));
+  return success(
+    c,
+    200,
+    wire.authorizedRequestToWire(authorized.value, await createShareRequestToken(services, authorized.value), language),
+  );
 });
 
 /** Keeps what was decided, and answers it. */
-const decide = async (c: RequestContext, by: Granting, decision: Decision) => {
-  const toWire = (granted: Granted) => wire.grantedToWire(granted, decision.state, c.var.services.clock());
-  return answer(c, 201, await decideShare(c.var.services, by, decision, keeping(c, 201, toWire)), toWire);
+const handleDecision = async (c: RequestContext, by: Grantor, decision: ShareDecision) => {
+  const toWire = (granted: GrantResult) => wire.shareGrantToWire(granted, decision.state, c.var.services.clock());
+  return respond(c, 201, await decideShare(c.var.services, by, decision, saveIdempotentResponse(c, 201, toWire)), toWire);
 };
 
-sharing.openapi(consentRoute, async (c) => {
+shareRoutes.openapi(grantShareRoute, async (c) => {
   const decision = wire.decisionFromWire(c.req.valid("json"), c.var);
-  return decision.ok ? decide(c, { person: c.var.person }, decision.value) : refusal(c, decision);
+  return decision.ok ? handleDecision(c, { person: c.var.person }, decision.value) : refusal(c, decision);
 });
 
-sharing.openapi(sandboxRoute, async (c) => {
+shareRoutes.openapi(grantSandboxShareRoute, async (c) => {
   const body = c.req.valid("json");
   const decision = wire.decisionFromWire(body, c.var);
   if (!decision.ok) return refusal(c, decision);
   const { clientId } = decision.value;
   const ofClient = clientId === null ? null : await c.var.services.takeByAddress("SANDBOX_GRANTS_PER_CLIENT", clientId);
-  const crowded = ofClient && overflowing(c, "SANDBOX_GRANTS_PER_CLIENT", ofClient);
-  return crowded ?? decide(c, { persona: body.persona ?? "default" }, decision.value);
+  const crowded = ofClient && applySecondaryRateLimit(c, "SANDBOX_GRANTS_PER_CLIENT", ofClient);
+  return crowded ?? handleDecision(c, { persona: body.persona ?? "default" }, decision.value);
 });
 
 /** What a guesser gets wrong; whoever comes too late has guessed nothing. */
-const failedTries: ReadonlySet<string> = new Set(["code_invalid", "origin_mismatch", "pkce_mismatch"]);
+const failedAttemptCodes: ReadonlySet<string> = new Set(["code_invalid", "origin_mismatch", "pkce_mismatch"]);
 
-sharing.openapi(redeemRoute, async (c) => {
+shareRoutes.openapi(redeemShareRoute, async (c) => {
   const { code, code_verifier: verifier, client_id: clientId } = c.req.valid("json");
   const { services, requestId, ip } = c.var;
-  const redeemed = await redeemCode(services, {
+  const redeemed = await redeemShareCode(services, {
     code,
     verifier,
     clientId,
     origin: c.req.header("origin") ?? null,
-    idempotencyKey: sentKey(c),
+    idempotencyKey: getIdempotencyKey(c),
     requestId,
   });
   if (redeemed.ok && redeemed.value.isReplayed) c.header("Idempotency-Replayed", "true");
-  if (!redeemed.ok && failedTries.has(redeemed.code)) {
-    const state = await services.takeByAddress("REDEEM_FAILURES_PER_CODE", `${addressKey(ip)} ${sha256Hex(code)}`);
-    const refused = overflowing(c, "REDEEM_FAILURES_PER_CODE", state);
+  if (!redeemed.ok && failedAttemptCodes.has(redeemed.code)) {
+    const state = await services.takeByAddress("REDEEM_FAILURES_PER_CODE", `${getIpRateLimitKey(ip)} ${sha256Hex(code)}`);
+    const refused = applySecondaryRateLimit(c, "REDEEM_FAILURES_PER_CODE", state);
     if (refused !== null) return refused;
   }
-  return answer(c, 200, redeemed, wire.redeemedToWire);
+  return respond(c, 200, redeemed, wire.redeemedShareToWire);
 });
 
-sharing.openapi(revokeRoute, async (c) => {
+shareRoutes.openapi(revokeShareRoute, async (c) => {
   const { services, requestId, session } = c.var;
   const { reason, revoke_token: token } = c.req.valid("json");
   if (token == null && session === null) return failure(c, "unauthorized");
   if (token == null && session?.realm === "business") return failure(c, "forbidden");
-  const by: Revoking = token == null ? { person: personOf(session as ConsumerSession) } : { token };
+  const by: ShareRevoker = token == null ? { person: personFromSession(session as ConsumerSession) } : { token };
   const { share_id: id } = c.req.valid("param");
-  const toWire = (revoked: Revoked) => wire.revokedToWire(revoked, services.clock());
-  return answer(c, 200, await revokeByPerson(services, id, by, { reason: reason ?? null, requestId }, keeping(c, 200, toWire)), toWire);
+  const toWire = (revoked: RevocationResult) => wire.revokedShareToWire(revoked, services.clock());
+  return respond(
+    c,
+    200,
+    await revokeShareByPerson(services, id, by, { reason: reason ?? null, requestId }, saveIdempotentResponse(c, 200, toWire)),
+    toWire,
+  );
 });
 
-sharing.openapi(ceaseRoute, async (c) => {
+shareRoutes.openapi(acknowledgeShareRoute, async (c) => {
   const { services, principal, requestId } = c.var;
   const { note, acknowledged_by: acknowledgedBy, actions } = c.req.valid("json");
   const details = { note: note ?? null, acknowledgedBy: acknowledgedBy ?? null, actions: actions ?? [] };
   const actor = { kind: "api_key", id: principal.keyId } as const;
   const { share_id: id } = c.req.valid("param");
-  const toWire = (ceased: CeasedShare) => wire.ceasedToWire(ceased, services.clock());
-  const ceased = await acknowledgeStop(services, principal, actor, id, details, requestId, keeping(c, 200, toWire));
-  return answer(c, 200, ceased, toWire);
+  const toWire = (ceased: CeasedShare) => wire.acknowledgedShareToWire(ceased, services.clock());
+  const ceased = await acknowledgeShare(services, principal, actor, id, details, requestId, saveIdempotentResponse(c, 200, toWire));
+  return respond(c, 200, ceased, toWire);
 });
 
-sharing.openapi(listRoute, async (c) => {
+shareRoutes.openapi(listSharesRoute, async (c) => {
   const { services, principal } = c.var;
   const { status, limit, starting_after: start } = c.req.valid("query");
-  const startingAfter = start === undefined ? null : shareIdOf(start);
+  const startingAfter = start === undefined ? null : parseShareId(start);
   if (start !== undefined && startingAfter === null)
     return failure(c, "invalid_request", "starting_after: must be the id of a share of yours.");
   const listed = await listShares(services, principal, { status: status ?? null, limit, startingAfter });
-  return answer(c, 200, listed, (page) => wire.sharesToWire(page, services.clock()));
+  return respond(c, 200, listed, (page) => wire.shareListToWire(page, services.clock()));
 });
 
-sharing.openapi(detailRoute, async (c) => {
+shareRoutes.openapi(getShareRoute, async (c) => {
   const { services, principal } = c.var;
-  const read = await readShare(services, principal, c.req.valid("param").share_id);
-  return answer(c, 200, read, (detail) => wire.shareDetailToWire(detail, services.clock()));
+  const read = await getBusinessShare(services, principal, c.req.valid("param").share_id);
+  return respond(c, 200, read, (detail) => wire.shareDetailToWire(detail, services.clock()));
 });
 
-sharing.openapi(currentRoute, async (c) => {
-  return answer(c, 200, await readCurrentValues(c.var.services, c.var.principal, c.req.valid("param").share_id), wire.currentToWire);
+shareRoutes.openapi(getCurrentValuesRoute, async (c) => {
+  return respond(c, 200, await getCurrentValues(c.var.services, c.var.principal, c.req.valid("param").share_id), wire.currentValuesToWire);
 });

@@ -1,17 +1,17 @@
 // The wire of the share protocol: shapes of requests and answers, and between them and the operations.
 import { z } from "@hono/zod-openapi";
-import { clientIdOf, shareIdOf } from "../../../core/ids.ts";
+import { parseClientId, parseShareId } from "../../../core/ids.ts";
 import { ok, type Result } from "../../../core/result.ts";
-import { anchorView } from "../../../core/certificates/views.ts";
-import { askedScope, contactKeys, groupNames, groupsOf, type ContactKey } from "../../../core/shares/fields.ts";
+import { toAnchorView } from "../../../core/certificates/public-view.ts";
+import { parseRequestedScope, contactKeys, fieldGroupNames, groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import { defaultDurationDays, maxDurationDays } from "../../../core/shares/grant.ts";
 import { fieldLabels } from "../../../core/shares/labels.ts";
 import { personaNames } from "../../../core/shares/persona.ts";
-import { isVerifier } from "../../../core/shares/pkce.ts";
+import { isCodeVerifier } from "../../../core/shares/pkce.ts";
 import { shareStatuses, type Share } from "../../../core/shares/share.ts";
-import { codeLifeMs, requestLifeMs } from "../../../core/shares/request.ts";
-import { isoOf, isoOrNull, type Instant, secondMs } from "../../../core/time.ts";
-import { isOverdue } from "../../../core/withdrawals/acknowledge.ts";
+import { codeLifetimeMs, requestLifetimeMs } from "../../../core/shares/request.ts";
+import { toIso, toIsoOrNull, type Instant, secondMs } from "../../../core/time.ts";
+import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import {
   challengeMethodSchema,
@@ -22,35 +22,37 @@ import {
   purposeSchema,
   stateSchema,
 } from "../../http/share-request.ts";
-import { environmentSchema, idParam, limitParam, orNull, timeOf } from "../../http/wire.ts";
-import type { CeasedShare } from "../../operations/shares/acknowledge.ts";
-import type { AuthorizedRequest } from "../../operations/shares/authorize.ts";
-import type { Decision } from "../../operations/shares/authorize.ts";
-import type { Granted } from "../../operations/shares/grant.ts";
-import type { CurrentValues, ShareDetail, SharePage } from "../../operations/shares/read.ts";
-import type { Redeemed } from "../../operations/shares/redeem.ts";
-import type { Renewed } from "../../operations/shares/renew.ts";
-import type { Revoked } from "../../operations/shares/revoke.ts";
+import { environmentSchema, idParamSchema, limitSchema, nullableSchema, describedTime } from "../../http/wire.ts";
+import type { CeasedShare } from "../../operations/shares/acknowledge-share.ts";
+import type { AuthorizedRequest } from "../../operations/shares/authorize-share-request.ts";
+import type { ShareDecision } from "../../operations/shares/decide-share.ts";
+import type { GrantResult } from "../../operations/shares/grant-share.ts";
+import type { SharePage } from "../../../storage/shares.ts";
+import type { ShareDetail } from "../../operations/shares/get-business-share.ts";
+import type { CurrentValues } from "../../operations/shares/get-current-values.ts";
+import type { Redemption } from "../../operations/shares/redeem-share-code.ts";
+import type { RenewedShare } from "../../operations/shares/renew-share.ts";
+import type { RevocationResult } from "../../operations/shares/commit-revocation.ts";
 import { anchorSchema } from "../certificates/schema.ts";
 
-export const fieldKey = z.enum(contactKeys);
-export const fieldGroup = z.enum(groupNames);
-const durationDays = z
+export const fieldKeySchema = z.enum(contactKeys);
+export const fieldGroupSchema = z.enum(fieldGroupNames);
+const durationDaysSchema = z
   .number()
   .int()
   .min(1)
   .max(maxDurationDays)
   .openapi({ description: `Days of 24 hours; ${defaultDurationDays} unless given.`, example: 365 });
-const scopeWord = z.string().min(1).max(40);
+const scopeNameSchema = z.string().min(1).max(40);
 
 const exampleShareId = "shr_00k3v9d2m4q8x1c7b5n0t6w2h9";
-export const shareParam = z.object({ share_id: idParam(shareIdOf, "Of the share.", exampleShareId) });
+export const shareIdParamSchema = z.object({ share_id: idParamSchema(parseShareId, "Of the share.", exampleShareId) });
 /** Where whoever asks is judged before their share is looked for: null for what is no id. */
-export const unreadShareParam = z.object({
-  share_id: z.string().transform(shareIdOf).openapi({ type: "string", description: "Of the share.", example: exampleShareId }),
+export const lenientShareIdParamSchema = z.object({
+  share_id: z.string().transform(parseShareId).openapi({ type: "string", description: "Of the share.", example: exampleShareId }),
 });
 
-export const authorizedSchema = z
+export const authorizedRequestSchema = z
   .object({
     client: z.object({
       client_id: z.string(),
@@ -60,9 +62,9 @@ export const authorizedSchema = z
       environment: environmentSchema,
     }),
     origin: z.string(),
-    scope: z.array(fieldKey),
-    scope_groups: z.array(fieldGroup),
-    needed: z.array(fieldKey).openapi({ description: "Those of the scope that are not optional to the person." }),
+    scope: z.array(fieldKeySchema),
+    scope_groups: z.array(fieldGroupSchema),
+    needed: z.array(fieldKeySchema).openapi({ description: "Those of the scope that are not optional to the person." }),
     labels: z.record(z.string(), z.string()).openapi({ description: "What each field is called." }),
     purpose: z.string(),
     duration_days: z.number().int(),
@@ -74,7 +76,11 @@ export const authorizedSchema = z
   })
   .openapi("AuthorizedRequest");
 
-export const authorizedToWire = (request: AuthorizedRequest, token: string, language: MailLanguage): z.input<typeof authorizedSchema> => ({
+export const authorizedRequestToWire = (
+  request: AuthorizedRequest,
+  token: string,
+  language: MailLanguage,
+): z.input<typeof authorizedRequestSchema> => ({
   client: {
     client_id: request.client.clientId,
     business_id: request.client.business.id,
@@ -84,7 +90,7 @@ export const authorizedToWire = (request: AuthorizedRequest, token: string, lang
   },
   origin: request.origin,
   scope: [...request.asked.scope],
-  scope_groups: [...groupsOf(request.asked.scope)],
+  scope_groups: [...groupsFromKeys(request.asked.scope)],
   needed: [...request.asked.needed],
   labels: Object.fromEntries(request.asked.scope.map((name) => [name, fieldLabels[language][name]])),
   purpose: request.purpose,
@@ -93,50 +99,50 @@ export const authorizedToWire = (request: AuthorizedRequest, token: string, lang
   disclosure_hash: request.disclosureHash,
   state: request.state,
   authorize_token: token,
-  expires_in: requestLifeMs / secondMs,
+  expires_in: requestLifetimeMs / secondMs,
 });
 
-const decisionShape = {
+const decisionFields = {
   client_id: clientIdSchema,
   origin: originSchema,
   scope: z
-    .array(scopeWord)
+    .array(scopeNameSchema)
     .min(1)
     .max(20)
     .openapi({ description: "What the person agreed to share.", example: ["email", "phone"] }),
   purpose: purposeSchema,
-  duration_days: durationDays.nullish(),
+  duration_days: durationDaysSchema.nullish(),
   disclosure_text: disclosureSchema.nullish(),
   code_challenge: challengeSchema,
   code_challenge_method: challengeMethodSchema,
   state: stateSchema.nullish(),
   consent: z.literal(true).openapi({ description: "Must be true: the person pressed the button." }),
-  missing_ok: z.array(scopeWord).max(20).nullish().openapi({ description: "Fields that may be shared although there is no value." }),
+  missing_ok: z.array(scopeNameSchema).max(20).nullish().openapi({ description: "Fields that may be shared although there is no value." }),
   authorize_token: z.string().max(300).nullish().openapi({ description: "Of GET /v1/authorize. With it the request is decided once." }),
 };
 
-export const consentSchema = z.object(decisionShape).openapi("ShareConsent");
-export const sandboxConsentSchema = z
+export const shareConsentSchema = z.object(decisionFields).openapi("ShareConsent");
+export const sandboxShareConsentSchema = z
   .object({
-    ...decisionShape,
+    ...decisionFields,
     persona: z.enum(personaNames).nullish().openapi({ description: "The test person; `minimal` has an address and a first name only." }),
   })
   .openapi("SandboxShareConsent");
 
 /** The names in `missing_ok`, groups included. */
-const keysOf = (words: readonly string[] | null | undefined): readonly ContactKey[] => {
-  const asked = askedScope(words ?? []);
+const contactKeysFromScope = (words: readonly string[] | null | undefined): readonly ContactKey[] => {
+  const asked = parseRequestedScope(words ?? []);
   return asked.ok ? asked.value.scope : [];
 };
 
 export const decisionFromWire = (
-  body: z.output<typeof consentSchema>,
-  { language, requestId }: Pick<Decision, "language" | "requestId">,
-): Result<Decision, "invalid_request"> => {
-  const chosen = askedScope(body.scope);
+  body: z.output<typeof shareConsentSchema>,
+  { language, requestId }: Pick<ShareDecision, "language" | "requestId">,
+): Result<ShareDecision, "invalid_request"> => {
+  const chosen = parseRequestedScope(body.scope);
   if (!chosen.ok) return chosen;
   return ok({
-    clientId: clientIdOf(body.client_id),
+    clientId: parseClientId(body.client_id),
     origin: body.origin,
     scope: chosen.value.scope,
     purpose: body.purpose,
@@ -144,19 +150,19 @@ export const decisionFromWire = (
     durationDays: body.duration_days ?? defaultDurationDays,
     challenge: body.code_challenge,
     state: body.state ?? null,
-    missingOk: keysOf(body.missing_ok),
+    missingOk: contactKeysFromScope(body.missing_ok),
     token: body.authorize_token ?? null,
     language,
     requestId,
   });
 };
 
-const ceaseSchema = z
+const ceaseNoticeSchema = z
   .object({
     status: z.enum(["open", "acknowledged"]),
-    opened_at: timeOf("When the person stopped sharing"),
-    cease_by: timeOf("When contact must have ended"),
-    acknowledged_at: timeOf("When the business confirmed").nullable(),
+    opened_at: describedTime("When the person stopped sharing"),
+    cease_by: describedTime("When contact must have ended"),
+    acknowledged_at: describedTime("When the business confirmed").nullable(),
     overdue: z.boolean(),
   })
   .openapi("CeaseNotice");
@@ -171,18 +177,18 @@ export const shareSchema = z
     environment: environmentSchema,
     origin: z.string(),
     purpose: z.string(),
-    scope: z.array(fieldKey),
-    scope_groups: z.array(fieldGroup),
+    scope: z.array(fieldKeySchema),
+    scope_groups: z.array(fieldGroupSchema),
     disclosure_hash: z.string(),
-    created_at: timeOf("When the person agreed"),
-    expires_at: timeOf("When it ends by itself"),
+    created_at: describedTime("When the person agreed"),
+    expires_at: describedTime("When it ends by itself"),
     duration_days: z.number().int(),
-    revoked_at: timeOf("When the person stopped it").nullable(),
-    expired_at: timeOf("When it ended by itself").nullable(),
+    revoked_at: describedTime("When the person stopped it").nullable(),
+    expired_at: describedTime("When it ended by itself").nullable(),
     supersedes: z.string().nullable().openapi({ description: "The share it was renewed from." }),
     superseded_by: z.string().nullable().openapi({ description: "The share that took its place." }),
-    cease: orNull(ceaseSchema).openapi({ description: "The duty to end contact, once the person has stopped it." }),
-    last_delivered_at: timeOf(
+    cease: nullableSchema(ceaseNoticeSchema).openapi({ description: "The duty to end contact, once the person has stopped it." }),
+    last_delivered_at: describedTime(
       "For its person alone: when the business last redeemed or read the values, or was told of a change; null where it never did",
     )
       .nullable()
@@ -200,13 +206,13 @@ export const shareToWire = (share: Share, now: Instant): z.input<typeof shareSch
   origin: share.origin,
   purpose: share.purpose,
   scope: [...share.scope],
-  scope_groups: [...groupsOf(share.scope)],
+  scope_groups: [...groupsFromKeys(share.scope)],
   disclosure_hash: share.disclosureHash,
-  created_at: isoOf(share.createdAt),
-  expires_at: isoOf(share.expiresAt),
+  created_at: toIso(share.createdAt),
+  expires_at: toIso(share.expiresAt),
   duration_days: share.durationDays,
-  revoked_at: isoOrNull(share.revokedAt),
-  expired_at: share.status === "expired" ? isoOf(share.expiresAt) : null,
+  revoked_at: toIsoOrNull(share.revokedAt),
+  expired_at: share.status === "expired" ? toIso(share.expiresAt) : null,
   supersedes: share.supersedes,
   superseded_by: share.supersededBy,
   cease:
@@ -214,91 +220,91 @@ export const shareToWire = (share: Share, now: Instant): z.input<typeof shareSch
       ? null
       : {
           status: share.acknowledgedAt === null ? "open" : "acknowledged",
-          opened_at: isoOf(share.revokedAt),
-          cease_by: isoOf(share.ceaseBy),
-          acknowledged_at: isoOrNull(share.acknowledgedAt),
+          opened_at: toIso(share.revokedAt),
+          cease_by: toIso(share.ceaseBy),
+          acknowledged_at: toIsoOrNull(share.acknowledgedAt),
           overdue: isOverdue(share.ceaseBy, share.acknowledgedAt, now + share.clockOffsetMs),
         },
-  ...(share.lastDeliveredAt !== undefined && { last_delivered_at: isoOrNull(share.lastDeliveredAt) }),
+  ...(share.lastDeliveredAt !== undefined && { last_delivered_at: toIsoOrNull(share.lastDeliveredAt) }),
 });
 
-export const grantedSchema = z
+export const shareGrantSchema = z
   .object({
     code: z.string().openapi({ description: "Redeem it once, within 60 seconds." }),
     expires_in: z.number().int(),
-    expires_at: timeOf("When the code is of no use any more"),
+    expires_at: describedTime("When the code is of no use any more"),
     state: z.string().nullable(),
     share: shareSchema,
   })
   .openapi("ShareGrant");
 
-export const grantedToWire = (granted: Granted, asked: string | null, now: Instant): z.input<typeof grantedSchema> => ({
+export const shareGrantToWire = (granted: GrantResult, asked: string | null, now: Instant): z.input<typeof shareGrantSchema> => ({
   code: granted.code,
-  expires_in: granted.isRepeated ? Math.max(0, Math.round((granted.codeExpiresAt - now) / 1_000)) : codeLifeMs / secondMs,
-  expires_at: isoOf(granted.codeExpiresAt),
+  expires_in: granted.isRepeated ? Math.max(0, Math.round((granted.codeExpiresAt - now) / 1_000)) : codeLifetimeMs / secondMs,
+  expires_at: toIso(granted.codeExpiresAt),
   state: asked,
   share: shareToWire(granted.share, now),
 });
 
-export const redeemSchema = z
+export const redeemRequestSchema = z
   .object({
     code: z.string().min(1).max(200).openapi({ description: "As the grant answered it." }),
     code_verifier: z
       .string()
-      .refine(isVerifier, "must be 43 to 128 characters of A-Z a-z 0-9 - . _ ~")
+      .refine(isCodeVerifier, "must be 43 to 128 characters of A-Z a-z 0-9 - . _ ~")
       .openapi({ description: "Whose SHA-256 was the challenge of the request." }),
     client_id: clientIdSchema,
   })
   .openapi("RedeemRequest");
 
-const fieldsSchema = z
+const sharedFieldsSchema = z
   .record(z.string(), z.string().nullable())
   .openapi({ description: "Every field of the scope; null where there is no value." });
 
-export const redeemedSchema = z
+export const redeemedShareSchema = z
   .object({
     share_id: z.string(),
     fingerprint: z.string(),
     status: z.literal("active"),
-    scope: z.array(fieldKey),
-    fields: fieldsSchema,
+    scope: z.array(fieldKeySchema),
+    fields: sharedFieldsSchema,
     purpose: z.string(),
-    granted_at: timeOf("When the person agreed"),
-    expires_at: timeOf("When the share ends by itself"),
+    granted_at: describedTime("When the person agreed"),
+    expires_at: describedTime("When the share ends by itself"),
     business_id: z.string(),
   })
   .openapi("RedeemedShare");
 
-export const redeemedToWire = (redeemed: Redeemed): z.input<typeof redeemedSchema> => ({
+export const redeemedShareToWire = (redeemed: Redemption): z.input<typeof redeemedShareSchema> => ({
   share_id: redeemed.shareId,
   fingerprint: redeemed.fingerprint,
   status: "active",
   scope: [...redeemed.scope],
   fields: redeemed.fields as Record<string, string | null>,
   purpose: redeemed.purpose,
-  granted_at: isoOf(redeemed.grantedAt),
-  expires_at: isoOf(redeemed.expiresAt),
+  granted_at: toIso(redeemed.grantedAt),
+  expires_at: toIso(redeemed.expiresAt),
   business_id: redeemed.businessId,
 });
 
-const reason = z.string().max(200).nullish().openapi({ description: "Why, in your words. The business can read it." });
-export const severSchema = z.object({ reason }).openapi("SeverRequest");
-export const revokeSchema = z
+const reasonSchema = z.string().max(200).nullish().openapi({ description: "Why, in your words. The business can read it." });
+export const revokeOwnShareRequestSchema = z.object({ reason: reasonSchema }).openapi("SeverRequest");
+export const revokeShareRequestSchema = z
   .object({
-    reason,
+    reason: reasonSchema,
     revoke_token: z.string().max(200).nullish().openapi({ description: "Of the link in the mail, instead of a session." }),
   })
   .openapi("RevokeRequest");
 
-export const revokedSchema = z
+export const revokedShareSchema = z
   .object({
     share: shareSchema,
-    cease_by: timeOf("When contact must have ended"),
+    cease_by: describedTime("When contact must have ended"),
     already_revoked: z.literal(true).optional().openapi({ description: "It had been stopped before." }),
   })
   .openapi("RevokedShare");
 
-export const ceaseRequestSchema = z
+export const shareAcknowledgmentRequestSchema = z
   .object({
     note: z.string().max(500).nullish().openapi({ description: "For the person, who is mailed it." }),
     acknowledged_by: z.string().max(120).nullish().openapi({ description: "Who confirms." }),
@@ -310,60 +316,62 @@ export const ceaseRequestSchema = z
   })
   .openapi("ShareCeaseRequest");
 
-export const ceasedSchema = z
+export const acknowledgedShareSchema = z
   .object({
     share: shareSchema,
-    acknowledged_at: timeOf("When it was confirmed"),
-    cease_by: timeOf("When contact had to end"),
+    acknowledged_at: describedTime("When it was confirmed"),
+    cease_by: describedTime("When contact had to end"),
     on_time: z.boolean(),
     already_acknowledged: z.literal(true).optional(),
   })
   .openapi("CeasedShare");
 
-export const ceasedToWire = ({ share, isRepeated }: CeasedShare, now: Instant): z.input<typeof ceasedSchema> => {
+export const acknowledgedShareToWire = ({ share, isRepeated }: CeasedShare, now: Instant): z.input<typeof acknowledgedShareSchema> => {
   const { acknowledgedAt, ceaseBy } = share as Share & { readonly acknowledgedAt: Instant; readonly ceaseBy: Instant };
   return {
     share: shareToWire(share, now),
-    acknowledged_at: isoOf(acknowledgedAt),
-    cease_by: isoOf(ceaseBy),
+    acknowledged_at: toIso(acknowledgedAt),
+    cease_by: toIso(ceaseBy),
     on_time: acknowledgedAt <= ceaseBy,
     ...(isRepeated && { already_acknowledged: true as const }),
   };
 };
 
-export const renewSchema = z
+export const renewShareRequestSchema = z
   .object({
     consent: z.literal(true).openapi({ description: "Must be true: you pressed the button." }),
-    duration_days: durationDays.nullish(),
-    scope: z.array(scopeWord).min(1).max(20).nullish().openapi({ description: "Less or more than before; the same unless given." }),
+    duration_days: durationDaysSchema.nullish(),
+    scope: z.array(scopeNameSchema).min(1).max(20).nullish().openapi({ description: "Less or more than before; the same unless given." }),
   })
   .openapi("RenewRequest");
 
-export const renewedSchema = z
+export const renewedShareSchema = z
   .object({ share: shareSchema, superseded: z.object({ id: z.string(), status: z.literal("superseded") }) })
   .openapi("RenewedShare");
 
-export const renewedToWire = ({ share, superseded }: Renewed, now: Instant): z.input<typeof renewedSchema> => ({
+export const renewedShareToWire = ({ share, superseded }: RenewedShare, now: Instant): z.input<typeof renewedShareSchema> => ({
   share: shareToWire(share, now),
   superseded: { id: superseded, status: "superseded" },
 });
 
-export const listSharesQuery = z.object({
+export const shareListQuerySchema = z.object({
   status: z.enum(shareStatuses).optional().openapi({ description: "Only shares that are so now." }),
-  limit: limitParam(200, 200),
+  limit: limitSchema(200, 200),
   starting_after: z.string().max(64).optional().openapi({ description: "The last share of the page before." }),
 });
 
-export const sharesSchema = z.object({ shares: z.array(shareSchema), count: z.number().int(), has_more: z.boolean() }).openapi("ShareList");
+export const shareListSchema = z
+  .object({ shares: z.array(shareSchema), count: z.number().int(), has_more: z.boolean() })
+  .openapi("ShareList");
 
 export const shareDetailSchema = shareSchema
   .extend({
     disclosure_text: z.string().nullable(),
-    anchor: orNull(anchorSchema),
+    anchor: nullableSchema(anchorSchema),
     reason: z.string().nullable().openapi({ description: "Why the person stopped, in their words." }),
     history: z.array(
       z.object({
-        at: timeOf("When"),
+        at: describedTime("When"),
         type: z.string(),
         audit_seq: z.string().nullable().openapi({ description: "Its place in your audit chain; null until the log has taken it." }),
       }),
@@ -374,38 +382,38 @@ export const shareDetailSchema = shareSchema
 export const shareDetailToWire = (detail: ShareDetail, now: Instant): z.input<typeof shareDetailSchema> => ({
   ...shareToWire(detail.share, now),
   disclosure_text: detail.disclosureText === "" ? null : detail.disclosureText,
-  anchor: anchorView(detail.anchor) as z.input<typeof anchorSchema> | null,
+  anchor: toAnchorView(detail.anchor) as z.input<typeof anchorSchema> | null,
   reason: detail.reason,
-  history: detail.history.map(({ at, type, auditSeq }) => ({ at: isoOf(at), type, audit_seq: auditSeq })),
+  history: detail.history.map(({ at, type, auditSeq }) => ({ at: toIso(at), type, audit_seq: auditSeq })),
 });
 
-export const currentSchema = z
+export const currentValuesSchema = z
   .object({
     share_id: z.string(),
     status: z.literal("active"),
-    scope: z.array(fieldKey),
-    fields: fieldsSchema,
+    scope: z.array(fieldKeySchema),
+    fields: sharedFieldsSchema,
     field_updated_at: z.record(z.string(), z.string().nullable()),
-    as_of: timeOf("The values as they were then"),
+    as_of: describedTime("The values as they were then"),
   })
   .openapi("CurrentValues");
 
-export const currentToWire = ({ shareId, scope, fields, asOf }: CurrentValues): z.input<typeof currentSchema> => ({
+export const currentValuesToWire = ({ shareId, scope, fields, asOf }: CurrentValues): z.input<typeof currentValuesSchema> => ({
   share_id: shareId,
   status: "active",
   scope: [...scope],
   fields: Object.fromEntries(scope.map((name) => [name, fields[name]?.value ?? null])),
-  field_updated_at: Object.fromEntries(scope.map((name) => [name, isoOrNull(fields[name]?.updatedAt ?? null)])),
-  as_of: isoOf(asOf),
+  field_updated_at: Object.fromEntries(scope.map((name) => [name, toIsoOrNull(fields[name]?.updatedAt ?? null)])),
+  as_of: toIso(asOf),
 });
 
-export const revokedToWire = ({ share, ceaseBy, isRepeated }: Revoked, now: Instant): z.input<typeof revokedSchema> => ({
+export const revokedShareToWire = ({ share, ceaseBy, isRepeated }: RevocationResult, now: Instant): z.input<typeof revokedShareSchema> => ({
   share: shareToWire(share, now),
-  cease_by: isoOf(ceaseBy),
+  cease_by: toIso(ceaseBy),
   ...(isRepeated && { already_revoked: true as const }),
 });
 
-export const sharesToWire = ({ shares, hasMore }: SharePage, now: Instant): z.input<typeof sharesSchema> => ({
+export const shareListToWire = ({ shares, hasMore }: SharePage, now: Instant): z.input<typeof shareListSchema> => ({
   shares: shares.map((share) => shareToWire(share, now)),
   count: shares.length,
   has_more: hasMore,

@@ -1,235 +1,258 @@
 // The routes of webhook management (CONTRACT 9): a person's session, an owner's where something is changed or shown once.
 import { z } from "@hono/zod-openapi";
 import { jsonBody, noBody } from "../../http/body.ts";
-import type { MemberCaller } from "../../http/context.ts";
-import { answer, success } from "../../http/envelope.ts";
-import { guard } from "../../http/guard.ts";
-import { countedExactly } from "../../http/guards.ts";
-import { idempotent, sentKey, takesKey } from "../../http/idempotency.ts";
-import { newApi, routesOf } from "../../http/openapi.ts";
-import { behindPortal, ownerOnly } from "../../http/session-guards.ts";
-import { answerOf, bodyOf, deletedSchema, deletedToWire } from "../../http/wire.ts";
-import { listDeliveries, recoverEndpoint, replayDelivery, testEndpoint } from "../../operations/webhooks/deliveries.ts";
-import { changeWebhook, deleteWebhook, listWebhooks } from "../../operations/webhooks/endpoints.ts";
-import { createWebhook } from "../../operations/webhooks/registration.ts";
-import { revealSecret, rotateSecret } from "../../operations/webhooks/secrets.ts";
+import type { MemberEnv } from "../../http/context.ts";
+import { respond, success } from "../../http/envelope.ts";
+import { defineGuard } from "../../http/guards/define-guard.ts";
+import { countExactly } from "../../http/guards/rate-limits.ts";
+import { idempotencyGuard, getIdempotencyKey, idempotencyKeyGuard } from "../../http/idempotency.ts";
+import { createApi, createRouteFactory } from "../../http/openapi.ts";
+import { portalGuard, requireOwner } from "../../http/guards/portal.ts";
+import { successResponse, requestBody, deletedSchema, deletedToWire } from "../../http/wire.ts";
+import { listDeliveries } from "../../operations/webhooks/list-deliveries.ts";
+import { recoverEndpoint } from "../../operations/webhooks/recover-endpoint.ts";
+import { replayDelivery } from "../../operations/webhooks/replay-delivery.ts";
+import { testEndpoint } from "../../operations/webhooks/test-endpoint.ts";
+import { deleteWebhook } from "../../operations/webhooks/delete-webhook.ts";
+import { listWebhooks } from "../../operations/webhooks/list-webhooks.ts";
+import { updateWebhook } from "../../operations/webhooks/update-webhook.ts";
+import { createWebhook } from "../../operations/webhooks/create-webhook.ts";
+import { revealWebhookSecret } from "../../operations/webhooks/reveal-webhook-secret.ts";
+import { rotateWebhookSecret } from "../../operations/webhooks/rotate-webhook-secret.ts";
 import * as wire from "./schema.ts";
 
-const createRoute = routesOf("webhooks");
+const createRoute = createRouteFactory("webhooks");
 
 /** The limit that tests and replays share (SPEC, Limits). */
-const callCounted = guard<MemberCaller>(
+const limitWebhookCalls = defineGuard<MemberEnv>(
   { when: { rate_limited: "More than 60 tests and replays in ten minutes, or 120 requests a minute, by one person." } },
-  async (c, next) => (await countedExactly(c, "WEBHOOK_CALLS", c.var.member.userId)) ?? next(),
+  async (c, next) => (await countExactly(c, "WEBHOOK_CALLS", c.var.member.userId)) ?? next(),
 );
 
-const noSuch = { not_found: "There is no such endpoint, or it is not yours." } as const;
-const noBodyOrBadKey = {
+const webhookNotFoundRefusal = { not_found: "There is no such endpoint, or it is not yours." } as const;
+const invalidBodyOrKeyRefusal = {
   invalid_request: "There is a body, and it is not JSON: none is needed. Or the idempotency key is not one.",
 } as const;
-const badAddress = { invalid_webhook_url: "The address breaks a rule, or its host is not public." } as const;
+const invalidUrlRefusal = { invalid_webhook_url: "The address breaks a rule, or its host is not public." } as const;
 
-const createdRoute = createRoute({
+const createWebhookRoute = createRoute({
   method: "post",
   path: "/v1/webhooks",
   operationId: "createWebhook",
   summary: "Register an endpoint",
   description:
     "Owners only. The endpoint receives what happens from now on; what was before is in the event feed. At most 20 a business, and 20 for its sandbox. Unknown members of the body are refused here, so that a misspelt choice of events is not taken for all of them.",
-  middleware: behindPortal(ownerOnly, jsonBody, takesKey),
-  request: { body: bodyOf(wire.createSchema, wire.requestExample) },
+  middleware: portalGuard(requireOwner, jsonBody, idempotencyKeyGuard),
+  request: { body: requestBody(wire.createWebhookSchema, wire.webhookRequestExample) },
   responses: {
-    201: answerOf("The endpoint is registered. Keep the secret.", "CreatedWebhookAnswer", wire.registeredSchema, wire.registeredExample),
+    201: successResponse(
+      "The endpoint is registered. Keep the secret.",
+      "CreatedWebhookAnswer",
+      wire.createdWebhookSchema,
+      wire.createdWebhookExample,
+    ),
   },
   refuses: ["webhook_limit"],
-  when: badAddress,
+  when: invalidUrlRefusal,
 });
 
-const listedRoute = createRoute({
+const listWebhooksRoute = createRoute({
   method: "get",
   path: "/v1/webhooks",
   operationId: "listWebhooks",
   summary: "List your endpoints",
   description: "Live ones, then those of the sandbox; each oldest first, with how it is doing.",
-  middleware: behindPortal(),
+  middleware: portalGuard(),
   responses: {
-    200: answerOf("The endpoints.", "WebhooksAnswer", z.object({ webhooks: z.array(wire.webhookSchema) }), {
+    200: successResponse("The endpoints.", "WebhooksAnswer", z.object({ webhooks: z.array(wire.webhookSchema) }), {
       webhooks: [wire.webhookExample],
     }),
   },
 });
 
-const changedRoute = createRoute({
+const updateWebhookRoute = createRoute({
   method: "patch",
   path: "/v1/webhooks/{webhook_id}",
   operationId: "changeWebhook",
   summary: "Change an endpoint",
   description: "Owners only. What is left out stays as it is.",
-  middleware: behindPortal(ownerOnly, jsonBody),
-  request: { params: wire.webhookParam, body: bodyOf(wire.changeSchema, { status: "disabled" }) },
+  middleware: portalGuard(requireOwner, jsonBody),
+  request: { params: wire.webhookIdParamSchema, body: requestBody(wire.updateWebhookSchema, { status: "disabled" }) },
   responses: {
-    200: answerOf("The endpoint as it is now.", "WebhookAnswer", wire.webhookSchema, { ...wire.webhookExample, status: "disabled" }),
+    200: successResponse("The endpoint as it is now.", "WebhookAnswer", wire.webhookSchema, { ...wire.webhookExample, status: "disabled" }),
   },
-  when: { ...noSuch, ...badAddress },
+  when: { ...webhookNotFoundRefusal, ...invalidUrlRefusal },
 });
 
-const secretRoute = createRoute({
+const revealSecretRoute = createRoute({
   method: "get",
   path: "/v1/webhooks/{webhook_id}/secret",
   operationId: "revealWebhookSecret",
   summary: "Show the signing secret",
   description: "Owners only. Each reading is entered in your audit chain.",
-  middleware: behindPortal(ownerOnly),
-  request: { params: wire.webhookParam },
-  responses: { 200: answerOf("The secret in force.", "WebhookSecretAnswer", wire.secretSchema, wire.secretExample) },
-  when: noSuch,
+  middleware: portalGuard(requireOwner),
+  request: { params: wire.webhookIdParamSchema },
+  responses: { 200: successResponse("The secret in force.", "WebhookSecretAnswer", wire.webhookSecretSchema, wire.webhookSecretExample) },
+  when: webhookNotFoundRefusal,
 });
 
-const rotatedRoute = createRoute({
+const rotateSecretRoute = createRoute({
   method: "post",
   path: "/v1/webhooks/{webhook_id}/rotate-secret",
   operationId: "rotateWebhookSecret",
   summary: "Change the signing secret",
   description:
     "Owners only. Deliveries carry two signatures for 24 hours, by the new secret and by the one before; rotating again within that time ends the one before.",
-  middleware: behindPortal(ownerOnly, noBody, idempotent),
-  request: { params: wire.webhookParam },
-  responses: { 200: answerOf("The new secret.", "RotatedSecretAnswer", wire.rotatedSchema, wire.rotatedExample) },
-  when: { ...noSuch, ...noBodyOrBadKey },
+  middleware: portalGuard(requireOwner, noBody, idempotencyGuard),
+  request: { params: wire.webhookIdParamSchema },
+  responses: { 200: successResponse("The new secret.", "RotatedSecretAnswer", wire.rotatedSecretSchema, wire.rotatedSecretExample) },
+  when: { ...webhookNotFoundRefusal, ...invalidBodyOrKeyRefusal },
 });
 
-const testedRoute = createRoute({
+const testWebhookRoute = createRoute({
   method: "post",
   path: "/v1/webhooks/{webhook_id}/test",
   operationId: "testWebhook",
   summary: "Send a test",
   description: "Posts a signed `test.ping` now. It is in no feed and in no list.",
-  middleware: behindPortal(callCounted, noBody, idempotent),
-  request: { params: wire.webhookParam },
-  responses: { 200: answerOf("What came of it.", "WebhookTestAnswer", wire.callSchema, wire.callExample) },
-  when: { ...noSuch, ...noBodyOrBadKey },
+  middleware: portalGuard(limitWebhookCalls, noBody, idempotencyGuard),
+  request: { params: wire.webhookIdParamSchema },
+  responses: { 200: successResponse("What came of it.", "WebhookTestAnswer", wire.webhookCallSchema, wire.webhookCallExample) },
+  when: { ...webhookNotFoundRefusal, ...invalidBodyOrKeyRefusal },
 });
 
-const deliveriesRoute = createRoute({
+const listDeliveriesRoute = createRoute({
   method: "get",
   path: "/v1/webhooks/{webhook_id}/deliveries",
   operationId: "listDeliveries",
   summary: "List recent deliveries",
   description:
     "Newest first. Those that succeeded are kept 30 days, abandoned ones 90. What a receiver answers besides its status is never kept.",
-  middleware: behindPortal(),
-  request: { params: wire.webhookParam, query: wire.deliveriesQuery },
+  middleware: portalGuard(),
+  request: { params: wire.webhookIdParamSchema, query: wire.deliveryListQuerySchema },
   responses: {
-    200: answerOf("One page of deliveries.", "DeliveriesAnswer", wire.deliveriesSchema, {
+    200: successResponse("One page of deliveries.", "DeliveriesAnswer", wire.deliveryListSchema, {
       deliveries: [wire.deliveryExample],
       has_more: false,
     }),
   },
-  when: noSuch,
+  when: webhookNotFoundRefusal,
 });
 
-const replayedRoute = createRoute({
+const replayDeliveryRoute = createRoute({
   method: "post",
   path: "/v1/webhooks/deliveries/{delivery_id}/replay",
   operationId: "replayDelivery",
   summary: "Send a past event again",
   description: "Posts the event to the same endpoint with a fresh signature. Delivered, it ends the delivery; failed, it changes nothing.",
-  middleware: behindPortal(callCounted, noBody, idempotent),
-  request: { params: wire.deliveryParam },
+  middleware: portalGuard(limitWebhookCalls, noBody, idempotencyGuard),
+  request: { params: wire.deliveryIdParamSchema },
   responses: {
-    200: answerOf("What came of it, and the delivery as it is now.", "ReplayAnswer", wire.replaySchema, {
-      ...wire.callExample,
+    200: successResponse("What came of it, and the delivery as it is now.", "ReplayAnswer", wire.deliveryReplaySchema, {
+      ...wire.webhookCallExample,
       delivery: wire.deliveryExample,
     }),
   },
   when: {
-    ...noBodyOrBadKey,
+    ...invalidBodyOrKeyRefusal,
     not_found: "There is no such delivery, or it is not yours.",
     share_inactive: "The event is an update of a share that is no longer active: its data may not be sent any more.",
   },
 });
 
-const recoveredRoute = createRoute({
+const recoverWebhookRoute = createRoute({
   method: "post",
   path: "/v1/webhooks/{webhook_id}/recover",
   operationId: "recoverWebhook",
   summary: "Send everything again that failed",
   description:
     "Sends the deliveries that failed since a moment again, given up or still retried, in the order of their events and at most ten a second. It counts as no attempt: what fails again stays where it was. Calling it again does not send twice what is on its way already. One call of the limit that tests and replays share.",
-  middleware: behindPortal(callCounted, jsonBody, idempotent),
-  request: { params: wire.webhookParam, body: bodyOf(wire.recoverSchema, { since: "2026-03-05T09:12:00.000Z" }) },
-  responses: { 200: answerOf("What goes out again.", "WebhookRecoveryAnswer", wire.recoverySchema, wire.recoveryExample) },
-  when: noSuch,
+  middleware: portalGuard(limitWebhookCalls, jsonBody, idempotencyGuard),
+  request: { params: wire.webhookIdParamSchema, body: requestBody(wire.recoverWebhookSchema, { since: "2026-03-05T09:12:00.000Z" }) },
+  responses: {
+    200: successResponse("What goes out again.", "WebhookRecoveryAnswer", wire.webhookRecoverySchema, wire.webhookRecoveryExample),
+  },
+  when: webhookNotFoundRefusal,
 });
 
-const deletedRoute = createRoute({
+const deleteWebhookRoute = createRoute({
   method: "delete",
   path: "/v1/webhooks/{webhook_id}",
   operationId: "deleteWebhook",
   summary: "Remove an endpoint",
   description: "Owners only. Nothing more is sent to it, and its deliveries go with it; the events stay in the feed.",
-  middleware: behindPortal(ownerOnly, noBody),
-  request: { params: wire.webhookParam },
+  middleware: portalGuard(requireOwner, noBody),
+  request: { params: wire.webhookIdParamSchema },
   responses: {
-    200: answerOf("The endpoint is removed.", "DeletedWebhookAnswer", deletedSchema, deletedToWire(wire.exampleId)),
+    200: successResponse("The endpoint is removed.", "DeletedWebhookAnswer", deletedSchema, deletedToWire(wire.exampleWebhookId)),
   },
-  when: noSuch,
+  when: webhookNotFoundRefusal,
 });
 
-export const webhooks = newApi();
+export const webhookRoutes = createApi();
 
-webhooks.openapi(listedRoute, async (c) => {
+webhookRoutes.openapi(listWebhooksRoute, async (c) => {
   const endpoints = await listWebhooks(c.var.services, c.var.member);
   return success(c, 200, { webhooks: endpoints.map(wire.webhookToWire) });
 });
 
-webhooks.openapi(createdRoute, async (c) => {
+webhookRoutes.openapi(createWebhookRoute, async (c) => {
   const { url, events = null, description = null, environment = "live" } = c.req.valid("json");
-  const request = { url, events, description, environment, idempotencyKey: sentKey(c) };
+  const request = { url, events, description, environment, idempotencyKey: getIdempotencyKey(c) };
   const created = await createWebhook(c.var.services, c.var.member, request);
   if (created.ok && created.value.replayed) c.header("Idempotency-Replayed", "true");
-  return answer(c, 201, created, ({ endpoint }) => wire.registeredToWire(endpoint));
+  return respond(c, 201, created, ({ endpoint }) => wire.createdWebhookToWire(endpoint));
 });
 
-webhooks.openapi(changedRoute, async (c) => {
-  const changed = await changeWebhook(c.var.services, c.var.member, c.req.valid("param").webhook_id, c.req.valid("json"));
-  return answer(c, 200, changed, wire.webhookToWire);
+webhookRoutes.openapi(updateWebhookRoute, async (c) => {
+  const changed = await updateWebhook(c.var.services, c.var.member, c.req.valid("param").webhook_id, c.req.valid("json"));
+  return respond(c, 200, changed, wire.webhookToWire);
 });
 
-webhooks.openapi(secretRoute, async (c) => {
-  const shown = await revealSecret(c.var.services, c.var.member, c.req.valid("param").webhook_id);
-  return answer(c, 200, shown, (secret) => secret);
+webhookRoutes.openapi(revealSecretRoute, async (c) => {
+  const shown = await revealWebhookSecret(c.var.services, c.var.member, c.req.valid("param").webhook_id);
+  return respond(c, 200, shown, (secret) => secret);
 });
 
-webhooks.openapi(rotatedRoute, async (c) => {
+webhookRoutes.openapi(rotateSecretRoute, async (c) => {
   const { services, member, work } = c.var;
-  const rotated = await rotateSecret(services, member, c.req.valid("param").webhook_id, work?.draft ?? (async (sealed) => sealed));
-  return answer(c, 200, rotated, wire.rotatedToWire);
+  const rotated = await rotateWebhookSecret(
+    services,
+    member,
+    c.req.valid("param").webhook_id,
+    work?.saveDraft ?? (async (sealed) => sealed),
+  );
+  return respond(c, 200, rotated, wire.rotatedSecretToWire);
 });
 
-webhooks.openapi(testedRoute, async (c) => {
+webhookRoutes.openapi(testWebhookRoute, async (c) => {
   const tested = await testEndpoint(c.var.services, c.var.member.business.id, c.req.valid("param").webhook_id);
-  return answer(c, 200, tested, wire.callToWire);
+  return respond(c, 200, tested, wire.webhookCallToWire);
 });
 
-webhooks.openapi(deliveriesRoute, async (c) => {
+webhookRoutes.openapi(listDeliveriesRoute, async (c) => {
   const { services, member } = c.var;
   const page = await listDeliveries(services, member.business.id, c.req.valid("param").webhook_id, c.req.valid("query"));
-  return answer(c, 200, page, wire.deliveriesToWire);
+  return respond(c, 200, page, wire.deliveryListToWire);
 });
 
-webhooks.openapi(replayedRoute, async (c) => {
+webhookRoutes.openapi(replayDeliveryRoute, async (c) => {
   const replayed = await replayDelivery(c.var.services, c.var.member.business.id, c.req.valid("param").delivery_id);
-  return answer(c, 200, replayed, wire.replayToWire);
+  return respond(c, 200, replayed, wire.deliveryReplayToWire);
 });
 
-webhooks.openapi(recoveredRoute, async (c) => {
+webhookRoutes.openapi(recoverWebhookRoute, async (c) => {
   const { services, member } = c.var;
   const since = Date.parse(c.req.valid("json").since);
-  return answer(c, 200, await recoverEndpoint(services, member.business.id, c.req.valid("param").webhook_id, since), wire.recoveryToWire);
+  return respond(
+    c,
+    200,
+    await recoverEndpoint(services, member.business.id, c.req.valid("param").webhook_id, since),
+    wire.webhookRecoveryToWire,
+  );
 });
 
-webhooks.openapi(deletedRoute, async (c) => {
+webhookRoutes.openapi(deleteWebhookRoute, async (c) => {
   const removed = await deleteWebhook(c.var.services, c.var.member, c.req.valid("param").webhook_id);
-  return answer(c, 200, removed, deletedToWire);
+  return respond(c, 200, removed, deletedToWire);
 });

@@ -1,22 +1,24 @@
 // The wire of webhook management: what it takes and gives.
 import { z } from "@hono/zod-openapi";
-import { eventTypes } from "../../../core/events/event.ts";
-import { deliveryIdOf, webhookIdOf } from "../../../core/ids.ts";
-import { isoOf, isoOrNull } from "../../../core/time.ts";
-import type { Delivery, Recovery, RegisteredEndpoint } from "../../../core/webhooks/endpoint.ts";
-import { choosableEventTypes, maxDescriptionLength } from "../../../core/webhooks/management.ts";
-import { environmentSchema, idParam, idText, limitParam, time, instant } from "../../http/wire.ts";
-import type { CallOutcome, DeliveryPage, ReplayOutcome } from "../../operations/webhooks/deliveries.ts";
-import type { EndpointState } from "../../operations/webhooks/endpoints.ts";
-import type { RotatedSecret } from "../../operations/webhooks/secrets.ts";
+import { standardEventTypes } from "../../../core/events/event.ts";
+import { parseDeliveryId, parseWebhookId } from "../../../core/ids.ts";
+import { toIso, toIsoOrNull } from "../../../core/time.ts";
+import type { Delivery, RecoveryResult, RegisteredEndpoint } from "../../../core/webhooks/endpoint.ts";
+import { selectableEventTypes, maxDescriptionLength } from "../../../core/webhooks/event-selection.ts";
+import { environmentSchema, idParamSchema, idSchema, limitSchema, timeSchema, instantSchema } from "../../http/wire.ts";
+import type { CallOutcome } from "../../operations/webhooks/call-outcome.ts";
+import type { DeliveryPage } from "../../operations/webhooks/list-deliveries.ts";
+import type { ReplayOutcome } from "../../operations/webhooks/replay-delivery.ts";
+import type { EndpointState } from "../../operations/webhooks/list-webhooks.ts";
+import type { RotatedSecret } from "../../operations/webhooks/rotate-webhook-secret.ts";
 
-export const exampleId = "whk_00m4x8c1v6b3n9q2t7w0h5k3d8";
+export const exampleWebhookId = "whk_00m4x8c1v6b3n9q2t7w0h5k3d8";
 const exampleDeliveryId = "dlv_00m4x8c7v5b2n0q9t3w6h1k4d0";
 const exampleSecret = "whsec_ExampleOfASecretThatIsNotASecret0123456789AB=";
-const createdAt = "2026-03-04T05:06:07.089Z";
+const exampleCreatedAt = "2026-03-04T05:06:07.089Z";
 
 const commonExample = {
-  id: exampleId,
+  id: exampleWebhookId,
   url: "https://hooks.example.com/svc",
   events: ["share.revoked", "certificate.revoked"],
   description: "CRM",
@@ -26,7 +28,7 @@ const commonExample = {
 export const webhookExample = {
   ...commonExample,
   secret_hint: "whsec_…9AB=",
-  created_at: createdAt,
+  created_at: exampleCreatedAt,
   last_delivery_at: "2026-03-05T10:00:00.250Z",
   last_response_status: 200,
   consecutive_failures: 0,
@@ -36,7 +38,7 @@ export const webhookExample = {
 };
 export const deliveryExample = {
   id: exampleDeliveryId,
-  webhook_id: exampleId,
+  webhook_id: exampleWebhookId,
   event_id: "7d9f0b0e-6a37-4b0e-9a53-0f3f0f8f7a11",
   event_type: "certificate.revoked",
   status: "success",
@@ -49,12 +51,12 @@ export const deliveryExample = {
   created_at: "2026-03-05T10:00:00.012Z",
 };
 
-export const requestExample = { url: commonExample.url, events: commonExample.events, description: commonExample.description };
-export const registeredExample = { ...commonExample, secret: exampleSecret, created_at: createdAt };
-export const secretExample = { id: exampleId, secret: exampleSecret };
-export const rotatedExample = { ...secretExample, previous_secret_until: "2026-03-05T05:06:07.089Z" };
-export const recoveryExample = { queued: 41, has_more: false };
-export const callExample = { delivered: true, response_status: 200, duration_ms: 184 };
+export const webhookRequestExample = { url: commonExample.url, events: commonExample.events, description: commonExample.description };
+export const createdWebhookExample = { ...commonExample, secret: exampleSecret, created_at: exampleCreatedAt };
+export const webhookSecretExample = { id: exampleWebhookId, secret: exampleSecret };
+export const rotatedSecretExample = { ...webhookSecretExample, previous_secret_until: "2026-03-05T05:06:07.089Z" };
+export const webhookRecoveryExample = { queued: 41, has_more: false };
+export const webhookCallExample = { delivered: true, response_status: 200, duration_ms: 184 };
 
 const urlSchema = z.string().openapi({
   description:
@@ -62,16 +64,16 @@ const urlSchema = z.string().openapi({
   example: "https://hooks.example.com/svc",
 });
 const eventsSchema = z.array(z.string()).openapi({
-  description: `Types to receive, of: ${choosableEventTypes.map((type) => `\`${type}\``).join(", ")}. Left out or null: all but \`certificate.issued\`, and those that come later.`,
+  description: `Types to receive, of: ${selectableEventTypes.map((type) => `\`${type}\``).join(", ")}. Left out or null: all but \`certificate.issued\`, and those that come later.`,
   example: ["certificate.revoked", "share.revoked"],
 });
 const descriptionSchema = z
   .string()
   .openapi({ description: `For people, at most ${maxDescriptionLength} characters on one line.`, example: "CRM" });
 
-const environment = environmentSchema.openapi({ description: "Of which records it hears.", example: "live" });
+const webhookEnvironmentSchema = environmentSchema.openapi({ description: "Of which records it hears.", example: "live" });
 
-export const createSchema = z
+export const createWebhookSchema = z
   .strictObject({
     url: urlSchema,
     events: eventsSchema.nullish(),
@@ -81,7 +83,7 @@ export const createSchema = z
       .openapi({ description: "Of which records it is to hear, for good: `live` unless given.", example: "live" }),
   })
   .openapi("WebhookRequest");
-export const changeSchema = z
+export const updateWebhookSchema = z
   .object({
     url: urlSchema.optional(),
     events: eventsSchema.nullish(),
@@ -93,56 +95,60 @@ export const changeSchema = z
   })
   .openapi("WebhookChange");
 
-export const webhookParam = z.object({ webhook_id: idParam(webhookIdOf, "Id of the endpoint, prefix `whk_`.", exampleId) });
-export const deliveryParam = z.object({ delivery_id: idParam(deliveryIdOf, "Id of the delivery, prefix `dlv_`.", exampleDeliveryId) });
+export const webhookIdParamSchema = z.object({
+  webhook_id: idParamSchema(parseWebhookId, "Id of the endpoint, prefix `whk_`.", exampleWebhookId),
+});
+export const deliveryIdParamSchema = z.object({
+  delivery_id: idParamSchema(parseDeliveryId, "Id of the delivery, prefix `dlv_`.", exampleDeliveryId),
+});
 
-export const deliveriesQuery = z.object({
-  limit: limitParam(50, 100),
-  before: idText(deliveryIdOf, "must be the id of a delivery to this endpoint").nullable().default(null).openapi({
+export const deliveryListQuerySchema = z.object({
+  limit: limitSchema(50, 100),
+  before: idSchema(parseDeliveryId, "must be the id of a delivery to this endpoint").nullable().default(null).openapi({
     type: "string",
     description: "Id of the last delivery of the page before; the page goes on behind it.",
     example: exampleDeliveryId,
   }),
 });
 
-const statusSchema = z.enum(["enabled", "disabled"]);
-const common = {
+const webhookStatusSchema = z.enum(["enabled", "disabled"]);
+const commonFields = {
   id: z.string(),
   url: z.string(),
   events: z.array(z.string()).openapi({ description: "Types it receives." }),
   description: z.string().nullable(),
-  status: statusSchema,
-  environment,
+  status: webhookStatusSchema,
+  environment: webhookEnvironmentSchema,
 };
-export const registeredSchema = z
+export const createdWebhookSchema = z
   .object({
-    ...common,
+    ...commonFields,
     secret: z.string().openapi({ description: "Signs every delivery. Shown here once; an owner can have it shown again." }),
-    created_at: time,
+    created_at: timeSchema,
   })
   .openapi("CreatedWebhook");
 export const webhookSchema = z
   .object({
-    ...common,
+    ...commonFields,
     secret_hint: z.string().openapi({ description: "The end of the secret in force." }),
-    created_at: time,
-    last_delivery_at: time.nullable().openapi({ description: "When the last attempt ended, well or not." }),
+    created_at: timeSchema,
+    last_delivery_at: timeSchema.nullable().openapi({ description: "When the last attempt ended, well or not." }),
     last_response_status: z.int().nullable().openapi({ description: "Null when nobody answered, or nothing was sent yet." }),
     consecutive_failures: z
       .int()
       .nullable()
       .openapi({ description: "Attempts failed since the last success; null when nobody can tell just now." }),
-    failing_since: time.nullable().openapi({ description: "The first of them." }),
+    failing_since: timeSchema.nullable().openapi({ description: "The first of them." }),
     backlog: z.int().nullable().openapi({ description: "Deliveries that wait or are tried again." }),
-    oldest_pending_at: time.nullable().openapi({ description: "When the event of the oldest of them happened." }),
+    oldest_pending_at: timeSchema.nullable().openapi({ description: "When the event of the oldest of them happened." }),
   })
   .openapi("Webhook");
-export const secretSchema = z.object({ id: z.string(), secret: z.string() }).openapi("WebhookSecret");
-export const rotatedSchema = z
+export const webhookSecretSchema = z.object({ id: z.string(), secret: z.string() }).openapi("WebhookSecret");
+export const rotatedSecretSchema = z
   .object({
     id: z.string(),
     secret: z.string().openapi({ description: "The new secret." }),
-    previous_secret_until: time.openapi({ description: "Until then the one before signs too." }),
+    previous_secret_until: timeSchema.openapi({ description: "Until then the one before signs too." }),
   })
   .openapi("RotatedSecret");
 const deliverySchema = z
@@ -159,35 +165,38 @@ const deliverySchema = z
       .nullable()
       .openapi({ description: "`http`: an answer that is not 2xx." }),
     duration_ms: z.int().nullable(),
-    next_attempt_at: time.nullable(),
-    delivered_at: time.nullable(),
-    created_at: time,
+    next_attempt_at: timeSchema.nullable(),
+    delivered_at: timeSchema.nullable(),
+    created_at: timeSchema,
   })
   .openapi("Delivery");
-export const deliveriesSchema = z.object({ deliveries: z.array(deliverySchema), has_more: z.boolean() });
-export const callSchema = z.object({
+export const deliveryListSchema = z.object({ deliveries: z.array(deliverySchema), has_more: z.boolean() });
+export const webhookCallSchema = z.object({
   delivered: z.boolean().openapi({ description: "True for any 2xx." }),
   response_status: z.int().openapi({ description: "0 when nobody answered." }),
   duration_ms: z.int(),
 });
-export const recoverSchema = z
+export const recoverWebhookSchema = z
   .object({
-    since: instant.openapi({
+    since: instantSchema.openapi({
       format: "date-time",
       description: "From this moment on, ISO 8601, not in the future.",
       example: "2026-03-05T09:12:00.000Z",
     }),
   })
   .openapi("WebhookRecovery");
-export const recoverySchema = z.object({
+export const webhookRecoverySchema = z.object({
   queued: z.int().openapi({ description: "Deliveries that go out again now, the oldest event first, at most ten a second." }),
   has_more: z.boolean().openapi({ description: "More failed than go at one time (10,000): call again when these are out." }),
 });
-export const recoveryToWire = ({ queued, hasMore }: Recovery): z.input<typeof recoverySchema> => ({ queued, has_more: hasMore });
+export const webhookRecoveryToWire = ({ queued, hasMore }: RecoveryResult): z.input<typeof webhookRecoverySchema> => ({
+  queued,
+  has_more: hasMore,
+});
 
-export const replaySchema = callSchema.extend({ delivery: deliverySchema });
+export const deliveryReplaySchema = webhookCallSchema.extend({ delivery: deliverySchema });
 
-export const registeredToWire = (endpoint: RegisteredEndpoint): z.input<typeof registeredSchema> => ({
+export const createdWebhookToWire = (endpoint: RegisteredEndpoint): z.input<typeof createdWebhookSchema> => ({
   id: endpoint.id,
   url: endpoint.url,
   events: [...endpoint.events],
@@ -195,30 +204,30 @@ export const registeredToWire = (endpoint: RegisteredEndpoint): z.input<typeof r
   status: endpoint.status,
   environment: endpoint.environment,
   secret: endpoint.secret,
-  created_at: isoOf(endpoint.createdAt),
+  created_at: toIso(endpoint.createdAt),
 });
 
 export const webhookToWire = ({ endpoint, environment, health }: EndpointState): z.input<typeof webhookSchema> => ({
   id: endpoint.id,
   url: endpoint.url,
-  events: [...(endpoint.events ?? eventTypes)],
+  events: [...(endpoint.events ?? standardEventTypes)],
   description: endpoint.description,
   status: endpoint.status,
   environment,
   secret_hint: endpoint.secretHint,
-  created_at: isoOf(endpoint.createdAt),
-  last_delivery_at: isoOrNull(health?.lastDeliveryAt ?? null),
+  created_at: toIso(endpoint.createdAt),
+  last_delivery_at: toIsoOrNull(health?.lastDeliveryAt ?? null),
   last_response_status: health?.lastResponseStatus ?? null,
   consecutive_failures: health?.consecutiveFailures ?? null,
-  failing_since: isoOrNull(health?.failingSince ?? null),
+  failing_since: toIsoOrNull(health?.failingSince ?? null),
   backlog: health?.backlog ?? null,
-  oldest_pending_at: isoOrNull(health?.oldestPendingAt ?? null),
+  oldest_pending_at: toIsoOrNull(health?.oldestPendingAt ?? null),
 });
 
-export const rotatedToWire = ({ id, secret, previousUntil }: RotatedSecret): z.input<typeof rotatedSchema> => ({
+export const rotatedSecretToWire = ({ id, secret, previousUntil }: RotatedSecret): z.input<typeof rotatedSecretSchema> => ({
   id,
   secret,
-  previous_secret_until: isoOf(previousUntil),
+  previous_secret_until: toIso(previousUntil),
 });
 
 const deliveryToWire = (delivery: Delivery): z.input<typeof deliverySchema> => ({
@@ -231,23 +240,23 @@ const deliveryToWire = (delivery: Delivery): z.input<typeof deliverySchema> => (
   response_status: delivery.responseStatus,
   error: delivery.error,
   duration_ms: delivery.durationMs,
-  next_attempt_at: isoOrNull(delivery.nextAttemptAt),
-  delivered_at: isoOrNull(delivery.deliveredAt),
-  created_at: isoOf(delivery.createdAt),
+  next_attempt_at: toIsoOrNull(delivery.nextAttemptAt),
+  delivered_at: toIsoOrNull(delivery.deliveredAt),
+  created_at: toIso(delivery.createdAt),
 });
 
-export const deliveriesToWire = ({ deliveries, hasMore }: DeliveryPage): z.input<typeof deliveriesSchema> => ({
+export const deliveryListToWire = ({ deliveries, hasMore }: DeliveryPage): z.input<typeof deliveryListSchema> => ({
   deliveries: deliveries.map(deliveryToWire),
   has_more: hasMore,
 });
 
-export const callToWire = ({ delivered, responseStatus, durationMs }: CallOutcome): z.input<typeof callSchema> => ({
+export const webhookCallToWire = ({ delivered, responseStatus, durationMs }: CallOutcome): z.input<typeof webhookCallSchema> => ({
   delivered,
   response_status: responseStatus,
   duration_ms: durationMs,
 });
 
-export const replayToWire = (replay: ReplayOutcome): z.input<typeof replaySchema> => ({
-  ...callToWire(replay),
+export const deliveryReplayToWire = (replay: ReplayOutcome): z.input<typeof deliveryReplaySchema> => ({
+  ...webhookCallToWire(replay),
   delivery: deliveryToWire(replay.delivery),
 });

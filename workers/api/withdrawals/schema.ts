@@ -1,41 +1,42 @@
 // The wire of withdrawing, recording and acknowledging: what may be sent, and what is answered.
 import { z } from "@hono/zod-openapi";
-import { codePattern, codeRule } from "../../../core/access/mailed-code.ts";
+import { emailCodePattern, emailCodeRule } from "../../../core/access/email-code.ts";
 import { receiptFormats } from "../../../core/certificates/consent-receipt.ts";
 import {
-  entitiesWithdrawnView,
-  entityReceiptUrlOf,
-  receiptUrlOf,
-  withdrawalView,
+  toWithdrawnEntitiesView,
+  buildEntityReceiptUrl,
+  buildReceiptUrl,
+  toWithdrawalView,
   type ViewContext,
-} from "../../../core/certificates/views.ts";
+} from "../../../core/certificates/public-view.ts";
 import type { CertId } from "../../../core/ids.ts";
-import { isMailbox } from "../../../core/mailbox.ts";
-import { isoOf } from "../../../core/time.ts";
+import { isEmailAddress } from "../../../core/email-address.ts";
+import { toIso } from "../../../core/time.ts";
 import { recordedChannels } from "../../../core/withdrawals/withdrawal.ts";
-import { instant, orNull, timeOf } from "../../http/wire.ts";
-import type { Ceased, EntitiesCeased } from "../../operations/withdrawals/acknowledge.ts";
-import type { RecordedWithdrawal } from "../../operations/withdrawals/record.ts";
-import type { Withdrawn } from "../../operations/withdrawals/withdraw.ts";
-import { certId, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
+import { instantSchema, nullableSchema, describedTime } from "../../http/wire.ts";
+import type { EntityAcknowledgement } from "../../operations/withdrawals/acknowledge-entity-withdrawals.ts";
+import type { WithdrawalAcknowledgement } from "../../operations/withdrawals/acknowledge-withdrawal.ts";
+import type { RecordedWithdrawal } from "../../operations/withdrawals/record-withdrawal.ts";
+import type { WithdrawalResult } from "../../operations/withdrawals/withdraw-certificate.ts";
+import { certIdSchema, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
 
 /** One address and nothing that could become a second recipient or a header; ends are trimmed. */
-const email = z
+const emailSchema = z
   .string()
   .max(320)
   .transform((text) => text.trim())
-  .refine(isMailbox, "must be one e-mail address")
+  .refine(isEmailAddress, "must be one e-mail address")
   .openapi({ description: "One e-mail address. Case does not matter.", example: "pat@example.com" });
 
-const scopes = z.enum(["certificate", "business"]).nullish();
-const scope = scopes
+const nullableScopeSchema = z.enum(["certificate", "business"]).nullish();
+const scopeSchema = nullableScopeSchema
   .transform((chosen) => chosen ?? "certificate")
   .openapi({
     description:
       "`certificate` (default): this certificate. `business`: every active certificate of the same business with the same address, now and without another code.",
   });
 
-const entities = z
+const entitiesSchema = z
   .array(z.string().max(200, "a name must be at most 200 characters"))
   .max(1_000, "must name at most 1,000 recipients")
   .nullish()
@@ -47,22 +48,22 @@ const entities = z
   });
 
 /** Naming recipients and withdrawing from everything are two different wishes: nobody is taken to have had both. */
-const isOneWish = (wish: { readonly scope: string | null; readonly entities: readonly string[] | null }): boolean =>
+const hasCompatibleScope = (wish: { readonly scope: string | null; readonly entities: readonly string[] | null }): boolean =>
   wish.entities === null || wish.scope !== "business";
-const oneWish = { path: ["entities"], error: "must not be sent together with scope business" };
+const incompatibleScopeIssue = { path: ["entities"], error: "must not be sent together with scope business" };
 
-export const optOutRequestSchema = z.object({ email }).openapi("OptOutRequest");
+export const optOutRequestSchema = z.object({ email: emailSchema }).openapi("OptOutRequest");
 export const acceptedSchema = z.object({ accepted: z.literal(true) }).openapi("Accepted", {
   description: "The same whether or not the address is on the certificate.",
 });
 export const optOutConfirmSchema = z
   .object({
-    email,
-    code: z.string().regex(codePattern, codeRule).openapi({ description: "The six digits from the mail.", example: "042917" }),
-    scope,
-    entities,
+    email: emailSchema,
+    code: z.string().regex(emailCodePattern, emailCodeRule).openapi({ description: "The six digits from the mail.", example: "042917" }),
+    scope: scopeSchema,
+    entities: entitiesSchema,
   })
-  .refine(isOneWish, oneWish)
+  .refine(hasCompatibleScope, incompatibleScopeIssue)
   .openapi("OptOutConfirm");
 export const optOutManageSchema = z
   .object({
@@ -70,16 +71,16 @@ export const optOutManageSchema = z
       .string()
       .regex(/^[A-Za-z0-9_-]{43}$/, "must be the 43 characters that follow #m= in the link")
       .openapi({ description: "What follows `#m=` in `manage_url`, or in the link of a mail with a code." }),
-    scope,
-    entities,
+    scope: scopeSchema,
+    entities: entitiesSchema,
   })
-  .refine(isOneWish, oneWish)
+  .refine(hasCompatibleScope, incompatibleScopeIssue)
   .openapi("OptOutManage");
 export const withdrawnSchema = z
   .object({
     revoked: z.boolean().openapi({ description: "`false`: the certificate stays active for the recipients that were not named." }),
-    cease_by: timeOf("Until when all contact must have ceased"),
-    withdrawn_at: timeOf("When it was withdrawn"),
+    cease_by: describedTime("Until when all contact must have ceased"),
+    withdrawn_at: describedTime("When it was withdrawn"),
     receipt_url: z.string().openapi({ format: "uri", description: "The signed receipt, to keep." }),
     entities_withdrawn: z
       .array(withdrawnEntitySchema)
@@ -90,15 +91,15 @@ export const withdrawnSchema = z
 
 export const withdrawnToWire = (
   apiBase: string,
-  { certId, withdrawnAt, ceaseBy, fromEntities }: Withdrawn,
+  { certId, withdrawnAt, ceaseBy, fromEntities }: WithdrawalResult,
 ): z.input<typeof withdrawnSchema> => {
   const [first] = fromEntities;
   return {
     revoked: first === undefined,
-    cease_by: isoOf(ceaseBy),
-    withdrawn_at: isoOf(withdrawnAt),
-    receipt_url: first === undefined ? receiptUrlOf(apiBase, certId) : entityReceiptUrlOf(apiBase, certId, first.number),
-    ...entitiesWithdrawnView({ id: certId, entitiesWithdrawn: fromEntities, withdrawal: null }, { apiBase, now: withdrawnAt }),
+    cease_by: toIso(ceaseBy),
+    withdrawn_at: toIso(withdrawnAt),
+    receipt_url: first === undefined ? buildReceiptUrl(apiBase, certId) : buildEntityReceiptUrl(apiBase, certId, first.number),
+    ...toWithdrawnEntitiesView({ id: certId, entitiesWithdrawn: fromEntities, withdrawal: null }, { apiBase, now: withdrawnAt }),
   };
 };
 
@@ -121,26 +122,28 @@ export const receiptQuerySchema = z.object({
 export const recordWithdrawalSchema = z
   .object({
     method: z.enum(recordedChannels).openapi({ description: "How the person told you." }),
-    received_at: instant.openapi({
+    received_at: instantSchema.openapi({
       format: "date-time",
       description: "When you were told, ISO 8601, not in the future. `cease_by` counts from here.",
       example: "2026-03-20T08:30:00.250Z",
     }),
     note: z.string().max(1_000).nullish().openapi({ description: "For your own records; kept encrypted." }),
-    scope: scopes
+    scope: nullableScopeSchema
       .transform((chosen) => chosen ?? null)
       .openapi({
         description:
           "`certificate`: this certificate. `business`: every active certificate of yours that names the same e-mail address, or the same telephone number where this one holds no e-mail address, as of now; without either, this one. Default: `revocation_scope_default` of your business, which is `business` unless you set it.",
       }),
-    entities,
+    entities: entitiesSchema,
   })
-  .refine(isOneWish, oneWish)
+  .refine(hasCompatibleScope, incompatibleScopeIssue)
   .openapi("RecordWithdrawal");
-export const recordedSchema = z
+export const recordedWithdrawalSchema = z
   .object({
-    withdrawal: orNull(withdrawalSchema).openapi({ description: "`null` while the certificate stays active for other recipients." }),
-    cease_by: timeOf("Until when all contact must have ceased"),
+    withdrawal: nullableSchema(withdrawalSchema).openapi({
+      description: "`null` while the certificate stays active for other recipients.",
+    }),
+    cease_by: describedTime("Until when all contact must have ceased"),
     entities_withdrawn: z
       .array(withdrawnEntitySchema)
       .optional()
@@ -149,38 +152,38 @@ export const recordedSchema = z
   .openapi("RecordedWithdrawal");
 
 /** With what was overdue at that moment, so that a repeat under the same key is answered the same. */
-export const recordedToWire = (
+export const recordedWithdrawalToWire = (
   id: CertId,
   { withdrawal, withdrawnAt, ceaseBy, fromEntities }: RecordedWithdrawal,
   context: ViewContext,
-): z.input<typeof recordedSchema> => {
+): z.input<typeof recordedWithdrawalSchema> => {
   const then = { ...context, now: withdrawnAt };
   return {
-    withdrawal: withdrawal === null ? null : withdrawalView(id, withdrawal, then),
-    cease_by: isoOf(ceaseBy),
-    ...entitiesWithdrawnView({ id, entitiesWithdrawn: fromEntities, withdrawal: null }, then),
+    withdrawal: withdrawal === null ? null : toWithdrawalView(id, withdrawal, then),
+    cease_by: toIso(ceaseBy),
+    ...toWithdrawnEntitiesView({ id, entitiesWithdrawn: fromEntities, withdrawal: null }, then),
   };
 };
 
-export const ceaseSchema = z
+export const acknowledgmentRequestSchema = z
   .object({
     note: z.string().max(500).nullish().openapi({ description: "For your own records; kept encrypted." }),
     acknowledged_by: z.string().max(120).nullish().openapi({ description: "Who ceased contact; kept encrypted." }),
     actions: z.array(z.string().max(200)).max(10).nullish().openapi({ description: "What was done, for example `removed from CRM`." }),
-    entities: entities.openapi({
+    entities: entitiesSchema.openapi({
       description:
         "Only these recipients, which the person withdrew from alone (`entities_withdrawn`), have ceased contact. Without it: contact under the whole certificate, which must be revoked.",
     }),
   })
   .openapi("CeaseAcknowledgement");
-export const ceasedSchema = z
+export const acknowledgmentSchema = z
   .object({
-    cert_id: certId,
+    cert_id: certIdSchema,
     status: z.enum(["active", "revoked"]).openapi({ description: "Of the certificate: `active` only with `entities`." }),
-    acknowledged_at: timeOf("When you first acknowledged; of several recipients the last of them"),
-    cease_by: timeOf("Until when all contact had to cease; of several recipients the first of them"),
+    acknowledged_at: describedTime("When you first acknowledged; of several recipients the last of them"),
+    cease_by: describedTime("Until when all contact had to cease; of several recipients the first of them"),
     on_time: z.boolean().openapi({ description: "Acknowledged by `cease_by`, each of them." }),
-    withdrawal: orNull(withdrawalSchema).openapi({ description: "Of the certificate as a whole; `null` while it is active." }),
+    withdrawal: nullableSchema(withdrawalSchema).openapi({ description: "Of the certificate as a whole; `null` while it is active." }),
     entities_withdrawn: z
       .array(withdrawnEntitySchema)
       .optional()
@@ -189,26 +192,29 @@ export const ceasedSchema = z
   })
   .openapi("CeaseAcknowledged");
 
-export const ceasedToWire = ({ certId: id, withdrawal, isRepeated }: Ceased, context: ViewContext): z.input<typeof ceasedSchema> => ({
+export const acknowledgmentToWire = (
+  { certId: id, withdrawal, isRepeated }: WithdrawalAcknowledgement,
+  context: ViewContext,
+): z.input<typeof acknowledgmentSchema> => ({
   cert_id: id,
   status: "revoked",
-  acknowledged_at: isoOf(withdrawal.acknowledgedAt),
-  cease_by: isoOf(withdrawal.ceaseBy),
+  acknowledged_at: toIso(withdrawal.acknowledgedAt),
+  cease_by: toIso(withdrawal.ceaseBy),
   on_time: withdrawal.acknowledgedAt <= withdrawal.ceaseBy,
-  withdrawal: withdrawalView(id, withdrawal, context),
+  withdrawal: toWithdrawalView(id, withdrawal, context),
   ...(isRepeated && { already_acknowledged: true as const }),
 });
 
-export const entitiesCeasedToWire = (
-  { certId: id, withdrawal, ceased, isRepeated }: EntitiesCeased,
+export const entityAcknowledgmentToWire = (
+  { certId: id, withdrawal, ceased, isRepeated }: EntityAcknowledgement,
   context: ViewContext,
-): z.input<typeof ceasedSchema> => ({
+): z.input<typeof acknowledgmentSchema> => ({
   cert_id: id,
   status: withdrawal === null ? "active" : "revoked",
-  acknowledged_at: isoOf(Math.max(...ceased.map(({ acknowledgedAt }) => acknowledgedAt))),
-  cease_by: isoOf(Math.min(...ceased.map(({ ceaseBy }) => ceaseBy))),
+  acknowledged_at: toIso(Math.max(...ceased.map(({ acknowledgedAt }) => acknowledgedAt))),
+  cease_by: toIso(Math.min(...ceased.map(({ ceaseBy }) => ceaseBy))),
   on_time: ceased.every(({ acknowledgedAt, ceaseBy }) => acknowledgedAt <= ceaseBy),
-  withdrawal: withdrawal === null ? null : withdrawalView(id, withdrawal, context),
-  ...entitiesWithdrawnView({ id, entitiesWithdrawn: ceased, withdrawal }, context),
+  withdrawal: withdrawal === null ? null : toWithdrawalView(id, withdrawal, context),
+  ...toWithdrawnEntitiesView({ id, entitiesWithdrawn: ceased, withdrawal }, context),
   ...(isRepeated && { already_acknowledged: true as const }),
 });

@@ -1,46 +1,46 @@
 // svc_get_share: one share of the person, or one that was given to the business. It can also bring the person to their own page of the
 // share, which is the only place where somebody agrees to something.
 import { z } from "@hono/zod-openapi";
-import { personOfAgent } from "../../../core/agents/token.ts";
-import { shareIdOf } from "../../../core/ids.ts";
+import { personFromAgent } from "../../../core/agents/agent-token.ts";
+import { parseShareId } from "../../../core/ids.ts";
 import { shareDetailToWire, shareSchema, shareToWire } from "../../api/shares/schema.ts";
-import { readOwnShare } from "../../operations/shares/read.ts";
-import { readShare } from "../../operations/shares/read.ts";
-import { foreignInShares, noSuchShare, shareIdArgument, oneOf } from "../arguments.ts";
-import { readingHints, tool } from "../tool.ts";
+import { getOwnShare } from "../../operations/shares/get-own-share.ts";
+import { getBusinessShare } from "../../operations/shares/get-business-share.ts";
+import { untrustedShareFields, shareNotFoundResult, shareIdArgument, enumArgument } from "../tool-arguments.ts";
+import { readOnlyHints, defineTool } from "../tool.ts";
 
-const takes = z.strictObject({ share_id: shareIdArgument });
+const inputSchema = z.strictObject({ share_id: shareIdArgument });
 
-export const getShare = tool({
+export const getShare = defineTool({
   name: "svc_get_share",
   title: "Get one share",
   descriptions: {
     consumer: "One of your shares by its id, with fingerprint and status.",
     business: "One share given to this business by its id, with fingerprint, status and history.",
   },
-  hints: readingHints,
-  takes,
-  gives: shareSchema, // a business is told more of it
-  foreign: foreignInShares,
+  hints: readOnlyHints,
+  inputSchema,
+  outputSchema: shareSchema, // a business is told more of it
+  untrustedFields: untrustedShareFields,
   run: async ({ services, agent }, { share_id: text }) => {
-    const id = shareIdOf(text);
+    const id = parseShareId(text);
     const now = services.clock();
     if (agent.realm === "consumer") {
-      const share = await readOwnShare(services, personOfAgent(agent), id);
-      return share.ok ? { ok: true, data: shareToWire(share.value.share, now) } : noSuchShare;
+      const share = await getOwnShare(services, personFromAgent(agent), id);
+      return share.ok ? { ok: true, data: shareToWire(share.value.share, now) } : shareNotFoundResult;
     }
-    const detail = await readShare(services, { business: agent.business, environment: "live" }, id);
-    return detail.ok ? { ok: true, data: shareDetailToWire(detail.value, now) } : noSuchShare;
+    const detail = await getBusinessShare(services, { business: agent.business, environment: "live" }, id);
+    return detail.ok ? { ok: true, data: shareDetailToWire(detail.value, now) } : shareNotFoundResult;
   },
-  handsOver: {
-    takes: takes.extend({
-      hand_over: oneOf(["review", "renew"])
+  handOver: {
+    inputSchema: inputSchema.extend({
+      hand_over: enumArgument(["review", "renew"])
         .optional()
         .describe("Brings the person to their own page of this share, to look at it (and stop it) or to renew it. Nothing is done by it."),
     }),
-    pathOf: ({ share_id: text, hand_over: page }) => {
+    getPath: ({ share_id: text, hand_over: page }) => {
       if (page === undefined) return null;
-      const path = `/app/shares/${shareIdOf(String(text))}`;
+      const path = `/app/shares/${parseShareId(String(text))}`;
       return page === "renew" ? `${path}/renew` : path;
     },
   },

@@ -1,23 +1,23 @@
 // svc_list_events: what the business is told of, in order; live records only.
 import { z } from "@hono/zod-openapi";
-import { feedPageSchema, toWire } from "../../api/events/schema.ts";
-import { readFeed } from "../../operations/events.ts";
-import { wholeNumber } from "../arguments.ts";
-import { readingHints, tool } from "../tool.ts";
+import { eventFeedPageSchema, eventFeedPageToWire } from "../../api/events/schema.ts";
+import { getEventFeed } from "../../operations/events/get-event-feed.ts";
+import { integerArgument } from "../tool-arguments.ts";
+import { readOnlyHints, defineTool } from "../tool.ts";
 
-export const listEvents = tool({
+export const listEvents = defineTool({
   name: "svc_list_events",
   title: "List events",
   descriptions: { business: "Events of this business after a cursor; personal data only while the share is active." },
-  hints: readingHints,
-  takes: z.strictObject({
-    cursor: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0).describe("next_cursor of the page before; 0 to begin."),
-    limit: wholeNumber(1, 500).default(50).describe("How many events at most."),
+  hints: readOnlyHints,
+  inputSchema: z.strictObject({
+    cursor: integerArgument(0, Number.MAX_SAFE_INTEGER).default(0).describe("next_cursor of the page before; 0 to begin."),
+    limit: integerArgument(1, 500).default(50).describe("How many events at most."),
   }),
-  gives: feedPageSchema,
-  foreign: ["data"],
+  outputSchema: eventFeedPageSchema,
+  untrustedFields: ["data"],
   run: async ({ services, agent: { business } }, { cursor, limit }) => ({
     ok: true,
-    data: toWire(await readFeed(services, { environment: "live", business }, { cursor, limit, types: null })),
+    data: eventFeedPageToWire(await getEventFeed(services, { environment: "live", business }, { cursor, limit, types: null })),
   }),
 });

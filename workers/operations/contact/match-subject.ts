@@ -1,19 +1,19 @@
 // Is this certificate about this person? For the business that issued it, and for a recipient it names.
 import type { Principal } from "../../../core/access/principal.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
-import { isConsentedTo, isNamed, isOneToOne, isWithdrawnFrom } from "../../../core/contact/recipient.ts";
+import { isConsentedTo, isNamedRecipient, isOneToOne, isWithdrawnFrom } from "../../../core/contact/recipient.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { dayMs } from "../../../core/time.ts";
-import { businessNames } from "../../../storage/accounts.ts";
-import { compareSubject, matchable, type Matched } from "../../../storage/contact.ts";
+import { findBusinessNames } from "../../../storage/accounts.ts";
+import { compareSubject, findMatchableCertificate, type SubjectComparison } from "../../../storage/contact.ts";
 import { batch } from "../../../storage/database.ts";
-import { insertView } from "../../../storage/page-views.ts";
-import { failingAlone } from "../../log.ts";
-import type { Phones, Runtime, Stores } from "../../services.ts";
-import { subjectIndexes, type AskedSubject } from "./check-contact.ts";
+import { insertCertificateView } from "../../../storage/certificate-views.ts";
+import { runIsolated } from "../../log.ts";
+import type { PhoneNumbers, Runtime, Stores } from "../../services.ts";
+import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-indexes.ts";
 
-export interface MatchedSubject extends Matched {
+export interface SubjectMatch extends SubjectComparison {
   /** As far as the one who asks is concerned: `revoked` too where the person has withdrawn from it alone. */
   readonly status: CertificateStatus;
   readonly entityNamed: boolean;
@@ -21,7 +21,7 @@ export interface MatchedSubject extends Matched {
 }
 
 /** Nothing is left to compare with. */
-const unknown: Matched = { email: null, phone: null };
+const noMatch: SubjectComparison = { email: null, phone: null };
 
 /**
  * Compares an address and a number with those on a certificate: for its issuer, and for a recipient it names that has proved
@@ -29,27 +29,30 @@ const unknown: Matched = { email: null, phone: null };
  * rate_limited.
  */
 export const matchSubject = async (
-  services: Runtime & Stores & Phones,
+  services: Runtime & Stores & PhoneNumbers,
   principal: Principal,
   certId: CertId,
-  asked: AskedSubject,
+  asked: SubjectQuery,
   caller: { readonly ip: string },
-): Promise<Result<MatchedSubject, "cert_not_found" | "rate_limited">> => {
+): Promise<Result<SubjectMatch, "cert_not_found" | "rate_limited">> => {
   const { business, environment } = principal;
-  const db = services.homes.of(certId);
-  const [certificate, names] = await Promise.all([matchable(db, certId), businessNames(services.homes.of(business.id), business.id)]);
+  const db = services.shards.forId(certId);
+  const [certificate, names] = await Promise.all([
+    findMatchableCertificate(db, certId),
+    findBusinessNames(services.shards.forId(business.id), business.id),
+  ]);
   if (certificate === null || names === null || certificate.environment !== environment) return refuse("cert_not_found");
   const known = [names.name, names.legalName];
   const isIssuer = certificate.businessId === business.id;
-  if (!isIssuer && !(names.hasVerifiedDomain && isNamed(certificate, known))) return refuse("cert_not_found");
+  if (!isIssuer && !(names.hasVerifiedDomain && isNamedRecipient(certificate, known))) return refuse("cert_not_found");
 
   const now = services.clock();
-  const guess = await subjectIndexes(services, business.country, asked);
-  const matched = certificate.isErased ? unknown : await compareSubject(db, certId, guess, Math.floor(now / dayMs));
+  const guess = await computeSubjectIndexes(services, business.country, asked);
+  const matched = certificate.isErased ? noMatch : await compareSubject(db, certId, guess, Math.floor(now / dayMs));
   if (matched === null) return refuse("rate_limited");
   const view = { at: now, ip: caller.ip, userAgent: `svc-match/1 (${business.id})`, os: null, bot: true };
   // As for the page, the trail fails open.
-  await failingAlone(services, "view trail", async () => batch(db, await insertView(db, services.vault, certId, view)));
+  await runIsolated(services, "view trail", async () => batch(db, await insertCertificateView(db, services.vault, certId, view)));
   return ok({
     ...matched,
     status: isWithdrawnFrom(certificate, known) ? "revoked" : certificate.status,

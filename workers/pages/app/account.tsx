@@ -1,93 +1,115 @@
 // /app/account: where somebody is signed in, with what, and the way out.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { deviceName } from "../../../core/access/device.ts";
+import { formatDeviceName } from "../../../core/access/device.ts";
 import type { Passkey } from "../../../core/access/passkey.ts";
-import { passkeyIdOf, sessionIdOf } from "../../../core/ids.ts";
+import { parsePasskeyId, parseSessionId } from "../../../core/ids.ts";
 import { dayMs } from "../../../core/time.ts";
-import type { Api } from "../../http/context.ts";
-import { relyingParty } from "../../http/guards.ts";
-import { madeIn } from "../../http/passkey-credentials.ts";
-import { leaveSession } from "../../http/session-guards.ts";
-import { addPasskey, askForPasskey, removePasskey } from "../../operations/access/passkeys.ts";
-import { endOtherSessions, endSession, type ListedSession } from "../../operations/access/sessions.ts";
-import { readSecurity, type Security } from "../../operations/consumers/security.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { getRelyingParty } from "../../http/guards/app-origin.ts";
+import { parseCreatedCredential } from "../../http/passkey-credentials.ts";
+import { signOutBrowser } from "../../http/guards/session-cookie.ts";
+import { registerPasskey } from "../../operations/access/register-passkey.ts";
+import { removePasskey } from "../../operations/access/remove-passkey.ts";
+import { requestPasskeyRegistration } from "../../operations/access/request-passkey-registration.ts";
+import type { ListedSession } from "../../operations/access/list-sessions.ts";
+import { revokeOtherSessions } from "../../operations/access/revoke-other-sessions.ts";
+import { revokeSession } from "../../operations/access/revoke-session.ts";
+import { getSecurityOverview, type SecurityOverview } from "../../operations/consumers/get-security-overview.ts";
 import type { Page } from "../shared/layout.tsx";
-import { dayIn, Exact, filled, Moment, Row } from "../shared/parts.tsx";
-import { DeviceAsked } from "../shared/passkey-sign-in.tsx";
-import { appPage, Lines, OneButton, PostForm, useView, type AppView, type Flash } from "./parts.tsx";
-import { isProved } from "./prove.tsx";
-import { acting, answer, flash, formOf, reading, type Posted, type Visit } from "./signed-in.ts";
+import { formatDay, VerbatimText, formatMessage, Timestamp, DescriptionRow } from "../shared/components.tsx";
+import { PasskeyPrompt } from "../shared/passkey-sign-in.tsx";
+import { appPage, ItemList, ItemActionButton, PostForm, useAppView, type AppView, type FlashMessage } from "./components.tsx";
+import { hasRecentProof } from "./reauthenticate.tsx";
+import {
+  authenticatedAction,
+  renderAppPage,
+  setFlash,
+  redirectToForm,
+  authenticatedPage,
+  type AppFormRequest,
+  type AppRequest,
+} from "./app-request.ts";
 
-const Device: FC<{ session: ListedSession }> = ({ session: { id, device, seenDay, isCurrent } }) => {
-  const { words, language } = useView();
-  const name = (device === null ? null : deviceName(device)) ?? words.unknownDevice;
+const DeviceItem: FC<{ session: ListedSession }> = ({ session: { id, device, seenDay, isCurrent } }) => {
+  const { messages, language } = useAppView();
+  const name = (device === null ? null : formatDeviceName(device)) ?? messages.unknownDevice;
   return (
     <li>
       <p>
-        <Exact text={name} /> {isCurrent && <span class="quiet">({words.thisDevice})</span>}
+        <VerbatimText text={name} /> {isCurrent && <span class="quiet">({messages.thisDevice})</span>}
       </p>
-      {seenDay !== null && <p class="quiet">{filled(words.lastSeen, { date: dayIn(language, seenDay * dayMs) })}</p>}
+      {seenDay !== null && <p class="quiet">{formatMessage(messages.lastSeen, { date: formatDay(language, seenDay * dayMs) })}</p>}
       {!isCurrent && (
-        <OneButton action="/app/account/devices/end" id={id} text={words.signOutThere} label={`${words.signOutThere}: ${name}`} />
+        <ItemActionButton
+          action="/app/account/devices/end"
+          id={id}
+          text={messages.signOutThere}
+          label={`${messages.signOutThere}: ${name}`}
+        />
       )}
     </li>
   );
 };
 
-const PasskeyLine: FC<{ passkey: Passkey }> = ({ passkey: { id, name, createdAt, usedDay } }) => {
-  const { words, language } = useView();
-  const made = dayIn(language, createdAt);
-  const date = usedDay === null ? "" : dayIn(language, usedDay * dayMs);
+const PasskeyItem: FC<{ passkey: Passkey }> = ({ passkey: { id, name, createdAt, lastUsedDay } }) => {
+  const { messages, language } = useAppView();
+  const made = formatDay(language, createdAt);
+  const date = lastUsedDay === null ? "" : formatDay(language, lastUsedDay * dayMs);
   return (
     <li>
       <p>
-        <Exact text={name} />
+        <VerbatimText text={name} />
       </p>
-      <p class="quiet">{filled(usedDay === null ? words.passkeyUnused : words.passkeyUsed, { made, date })}</p>
-      <OneButton action="/app/account/passkeys/remove" id={id} text={words.remove} label={filled(words.removeNamed, { name })} />
+      <p class="quiet">{formatMessage(lastUsedDay === null ? messages.passkeyUnused : messages.passkeyUsed, { made, date })}</p>
+      <ItemActionButton
+        action="/app/account/passkeys/remove"
+        id={id}
+        text={messages.remove}
+        label={formatMessage(messages.removeNamed, { name })}
+      />
     </li>
   );
 };
 
-const accountPage = (view: AppView, { profile, sessions, passkeys }: Security): Page => {
-  const { words } = view;
+const accountPage = (view: AppView, { profile, sessions, passkeys }: SecurityOverview): Page => {
+  const { messages } = view;
   return appPage(
     view,
-    { tab: "account", section: "security", title: words.tabs.account, script: "passkey.js" },
+    { tab: "account", section: "security", title: messages.tabs.account, script: "passkey.js" },
     <>
       <dl>
-        <Row name={words.address}>
-          <Exact text={profile.email} />
-        </Row>
-        <Row name={words.since}>
-          <Moment at={profile.createdAt} />
-        </Row>
+        <DescriptionRow name={messages.address}>
+          <VerbatimText text={profile.email} />
+        </DescriptionRow>
+        <DescriptionRow name={messages.since}>
+          <Timestamp at={profile.createdAt} />
+        </DescriptionRow>
       </dl>
       <PostForm action="/app/sign-out">
-        <p class="quiet">{words.signOutAdvice}</p>
-        <button type="submit">{words.signOutHere}</button>
+        <p class="quiet">{messages.signOutAdvice}</p>
+        <button type="submit">{messages.signOutHere}</button>
       </PostForm>
       <section aria-labelledby="devices">
-        <h2 id="devices">{words.devices}</h2>
+        <h2 id="devices">{messages.devices}</h2>
         <ul class="lines">
           {sessions.map((session) => (
-            <Device session={session} />
+            <DeviceItem session={session} />
           ))}
         </ul>
         {sessions.length > 1 && (
           <PostForm action="/app/account/devices/end-others">
-            <button type="submit">{words.signOutOthers}</button>
+            <button type="submit">{messages.signOutOthers}</button>
           </PostForm>
         )}
       </section>
       <section aria-labelledby="passkeys">
-        <h2 id="passkeys">{words.passkeys}</h2>
-        <Lines of={passkeys.map((passkey) => <PasskeyLine passkey={passkey} />)} none={words.noPasskeys} />
+        <h2 id="passkeys">{messages.passkeys}</h2>
+        <ItemList of={passkeys.map((passkey) => <PasskeyItem passkey={passkey} />)} none={messages.noPasskeys} />
         <div data-offers-passkey="" hidden>
           <PostForm action="/app/account/passkeys/add">
-            <p class="quiet">{words.addPasskeyAdvice}</p>
-            <button type="submit">{words.addPasskey}</button>
+            <p class="quiet">{messages.addPasskeyAdvice}</p>
+            <button type="submit">{messages.addPasskey}</button>
           </PostForm>
         </div>
       </section>
@@ -96,83 +118,83 @@ const accountPage = (view: AppView, { profile, sessions, passkeys }: Security): 
 };
 
 const newPasskeyPage = (view: AppView, options: object): Page => {
-  const { words } = view;
+  const { messages } = view;
   return appPage(
     view,
-    { tab: "account", title: words.addPasskey, heading: words.passkeyWaiting, script: "passkey.js" },
+    { tab: "account", title: messages.addPasskey, heading: messages.passkeyWaiting, script: "passkey.js" },
     <>
-      <p>{words.passkeyWaitingAdvice}</p>
+      <p>{messages.passkeyWaitingAdvice}</p>
       <PostForm action="/app/account/passkeys">
-        <DeviceAsked how="create" options={options} label={words.addPasskey} />
+        <PasskeyPrompt how="create" options={options} label={messages.addPasskey} />
       </PostForm>
       <p>
-        <a href="/app/account">{words.notNow}</a>
+        <a href="/app/account">{messages.notNow}</a>
       </p>
     </>,
   );
 };
 
-const account = async (visit: Visit): Promise<Response> => {
+const renderAccount = async (visit: AppRequest): Promise<Response> => {
   const { services, session, view, c } = visit;
-  const found = await readSecurity(services, session);
-  return found.ok ? answer(visit, 200, accountPage(view, found.value)) : c.redirect("/app", 303);
+  const found = await getSecurityOverview(services, session);
+  return found.ok ? renderAppPage(visit, 200, accountPage(view, found.value)) : c.redirect("/app", 303);
 };
 
-const done = async (visit: Posted, key: Flash["key"] | null): Promise<Response> => {
-  if (key !== null) await flash(visit, { key });
+const redirectToAccount = async (visit: AppFormRequest, key: FlashMessage["key"] | null): Promise<Response> => {
+  if (key !== null) await setFlash(visit, { key });
   return visit.c.redirect("/app/account", 303);
 };
 
 /** Somebody else's, or one that has ended already, changes nothing; the page says what there is. */
-const endDevice = async (visit: Posted): Promise<Response> => {
-  const id = sessionIdOf(visit.form.get("id") ?? "");
-  const ended = id === null ? null : await endSession(visit.services, visit.session, id);
-  return done(visit, ended?.ok ? "deviceEnded" : null);
+const handleEndSession = async (visit: AppFormRequest): Promise<Response> => {
+  const id = parseSessionId(visit.form.get("id") ?? "");
+  const ended = id === null ? null : await revokeSession(visit.services, visit.session, id);
+  return redirectToAccount(visit, ended?.ok ? "deviceEnded" : null);
 };
 
-const endOtherDevices = async (visit: Posted): Promise<Response> => {
-  const ended = await endOtherSessions(visit.services, visit.session);
-  return done(visit, ended > 0 ? "othersEnded" : null);
+const handleEndOtherSessions = async (visit: AppFormRequest): Promise<Response> => {
+  const ended = await revokeOtherSessions(visit.services, visit.session);
+  return redirectToAccount(visit, ended > 0 ? "othersEnded" : null);
 };
 
-const dropPasskey = async (visit: Posted): Promise<Response> => {
-  const id = passkeyIdOf(visit.form.get("id") ?? "");
+const handleRemovePasskey = async (visit: AppFormRequest): Promise<Response> => {
+  const id = parsePasskeyId(visit.form.get("id") ?? "");
   const removed = id === null ? null : await removePasskey(visit.services, visit.session, id);
-  return done(visit, removed?.ok ? "passkeyRemoved" : null);
+  return redirectToAccount(visit, removed?.ok ? "passkeyRemoved" : null);
 };
 
 /** A session alone is not enough: whoever stole one would let themselves in for good. */
-const whileFresh =
-  (then: (visit: Posted) => Promise<Response>) =>
-  async (visit: Posted): Promise<Response> =>
-    isProved(visit, "passkey") ? then(visit) : visit.c.redirect("/app/prove/passkey", 303);
+const requireRecentProof =
+  (then: (visit: AppFormRequest) => Promise<Response>) =>
+  async (visit: AppFormRequest): Promise<Response> =>
+    hasRecentProof(visit, "passkey") ? then(visit) : visit.c.redirect("/app/prove/passkey", 303);
 
-const askForNewPasskey = async (visit: Posted): Promise<Response> => {
-  const options = await askForPasskey(visit.services, visit.session, relyingParty(visit.c));
-  return options.ok ? answer(visit, 200, newPasskeyPage(visit.view, options.value)) : done(visit, "passkeyLimit");
+const renderNewPasskey = async (visit: AppFormRequest): Promise<Response> => {
+  const options = await requestPasskeyRegistration(visit.services, visit.session, getRelyingParty(visit.c));
+  return options.ok ? renderAppPage(visit, 200, newPasskeyPage(visit.view, options.value)) : redirectToAccount(visit, "passkeyLimit");
 };
 
-const keepPasskey = async (visit: Posted): Promise<Response> => {
+const handleAddPasskey = async (visit: AppFormRequest): Promise<Response> => {
   const { c, services, session, form, view } = visit;
-  const made = madeIn(form.get("credential") ?? "");
-  if (made === null) return done(visit, "passkeyNotAdded");
+  const made = parseCreatedCredential(form.get("credential") ?? "");
+  if (made === null) return redirectToAccount(visit, "passkeyNotAdded");
   const request = { made, name: null, userAgent: c.req.header("user-agent"), language: view.language };
-  const added = await addPasskey(services, session, relyingParty(c), request);
-  return done(visit, added.ok ? "passkeyAdded" : added.code === "passkey_limit" ? "passkeyLimit" : "passkeyNotAdded");
+  const added = await registerPasskey(services, session, getRelyingParty(c), request);
+  return redirectToAccount(visit, added.ok ? "passkeyAdded" : added.code === "passkey_limit" ? "passkeyLimit" : "passkeyNotAdded");
 };
 
-const leave = async ({ c }: Posted): Promise<Response> => {
-  await leaveSession(c);
+const handleSignOut = async ({ c }: AppFormRequest): Promise<Response> => {
+  await signOutBrowser(c);
   return c.redirect("/app", 303);
 };
 
-export const mountAccount = (pages: Hono<Api>): void => {
-  pages.get("/account", reading(account));
-  pages.post("/account/devices/end", acting(endDevice));
-  pages.post("/account/devices/end-others", acting(endOtherDevices));
-  pages.post("/account/passkeys/remove", acting(dropPasskey));
-  pages.get("/account/passkeys/add", formOf("/app/account"));
-  pages.post("/account/passkeys/add", acting(whileFresh(askForNewPasskey)));
-  pages.post("/account/passkeys", acting(whileFresh(keepPasskey)));
-  pages.post("/sign-out", acting(leave));
+export const registerAccountRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/account", authenticatedPage(renderAccount));
+  pages.post("/account/devices/end", authenticatedAction(handleEndSession));
+  pages.post("/account/devices/end-others", authenticatedAction(handleEndOtherSessions));
+  pages.post("/account/passkeys/remove", authenticatedAction(handleRemovePasskey));
+  pages.get("/account/passkeys/add", redirectToForm("/app/account"));
+  pages.post("/account/passkeys/add", authenticatedAction(requireRecentProof(renderNewPasskey)));
+  pages.post("/account/passkeys", authenticatedAction(requireRecentProof(handleAddPasskey)));
+  pages.post("/sign-out", authenticatedAction(handleSignOut));
 };

@@ -1,63 +1,88 @@
 // /app/agents: the assistants that a person lets in, by tokens; each token is shown once, in the answer to the form that made it.
 import type { FC } from "hono/jsx";
 import type { Hono } from "hono";
-import { maxLiveTokens, type AgentToken } from "../../../core/agents/token.ts";
-import { hexOf } from "../../../core/bytes.ts";
+import { maxActiveTokens, type AgentToken } from "../../../core/agents/agent-token.ts";
+import { toHex } from "../../../core/bytes.ts";
 import { dayMs } from "../../../core/time.ts";
-import type { Api } from "../../http/context.ts";
-import { endToken, listTokens, mintToken } from "../../operations/agents/tokens.ts";
-import { ButtonLink, Submit, TextField } from "../shared/forms.tsx";
+import type { AppEnv } from "../../http/context.ts";
+import { createAgentToken } from "../../operations/agents/create-agent-token.ts";
+import { listAgentTokens } from "../../operations/agents/list-agent-tokens.ts";
+import { revokeAgentToken } from "../../operations/agents/revoke-agent-token.ts";
+import { ButtonLink, SubmitButton, TextField } from "../shared/form-fields.tsx";
 import type { Page } from "../shared/layout.tsx";
-import { CopyButton, dayIn, Exact, filled } from "../shared/parts.tsx";
-import { accountWordsOf, appPage, Lines, OneButton, PostForm, useView, type AppView } from "./parts.tsx";
-import { acting, answer, flash, reading, refused, type Posted, type Visit } from "./signed-in.ts";
+import { CopyButton, formatDay, VerbatimText, formatMessage } from "../shared/components.tsx";
+import { getAccountMessages, appPage, ItemList, ItemActionButton, PostForm, useAppView, type AppView } from "./components.tsx";
+import {
+  authenticatedAction,
+  renderAppPage,
+  setFlash,
+  authenticatedPage,
+  renderRefusal,
+  type AppFormRequest,
+  type AppRequest,
+} from "./app-request.ts";
 
-const Token: FC<{ token: AgentToken }> = ({ token }) => {
-  const view = useView();
-  const { words, language } = view;
-  const { agents } = accountWordsOf(view);
+const AgentTokenItem: FC<{ token: AgentToken }> = ({ token }) => {
+  const view = useAppView();
+  const { messages, language } = view;
+  const { agents } = getAccountMessages(view);
   const name = token.name ?? agents.nameless;
   const used = token.lastUsedDay;
   return (
     <li>
-      <p>{token.name === null ? name : <Exact text={name} />}</p>
+      <p>{token.name === null ? name : <VerbatimText text={name} />}</p>
       {token.client !== null && (
-        <p class="quiet">{token.client.host === null ? agents.connectedHere : filled(agents.connectedBy, { host: token.client.host })}</p>
+        <p class="quiet">
+          {token.client.host === null ? agents.connectedHere : formatMessage(agents.connectedBy, { host: token.client.host })}
+        </p>
       )}
       <p class="quiet">
-        {filled(agents.made, { made: dayIn(language, token.createdAt), date: dayIn(language, token.expiresAt) })} ·{" "}
-        {used === null ? agents.unused : filled(words.lastSeen, { date: dayIn(language, used * dayMs) })}
+        {formatMessage(agents.made, { made: formatDay(language, token.createdAt), date: formatDay(language, token.expiresAt) })} ·{" "}
+        {used === null ? agents.unused : formatMessage(messages.lastSeen, { date: formatDay(language, used * dayMs) })}
       </p>
-      <OneButton action="/app/agents/remove" id={token.id} text={words.remove} label={filled(words.removeNamed, { name })} />
+      <ItemActionButton
+        action="/app/agents/remove"
+        id={token.id}
+        text={messages.remove}
+        label={formatMessage(messages.removeNamed, { name })}
+      />
     </li>
   );
 };
 
-interface Listed {
+interface TokenListData {
   readonly tokens: readonly AgentToken[];
   /** Of the form for a new one: sent twice, it makes one. */
-  readonly once: string;
-  readonly typed?: string;
-  readonly fault?: string;
+  readonly idempotencyKey: string;
+  readonly typedName?: string;
+  readonly error?: string;
 }
 
-const listPage = (view: AppView, { tokens, once, typed, fault }: Listed): Page => {
-  const { agents, sections } = accountWordsOf(view);
+const tokenListPage = (view: AppView, { tokens, idempotencyKey, typedName, error }: TokenListData): Page => {
+  const { agents, sections } = getAccountMessages(view);
   return appPage(
     view,
-    { tab: "account", section: "agents", title: sections.agents, isFaulty: fault !== undefined },
+    { tab: "account", section: "agents", title: sections.agents, isFaulty: error !== undefined },
     <>
       <p>{agents.intro}</p>
-      <Lines of={tokens.map((token) => <Token token={token} />)} none={agents.none} />
+      <ItemList of={tokens.map((token) => <AgentTokenItem token={token} />)} none={agents.none} />
       <section aria-labelledby="new-token">
         <h2 id="new-token">{agents.newToken}</h2>
-        {tokens.length >= maxLiveTokens && fault === undefined ? (
+        {tokens.length >= maxActiveTokens && error === undefined ? (
           <p>{agents.limit}</p>
         ) : (
           <PostForm action="/app/agents">
-            <input type="hidden" name="once" value={once} />
-            <TextField id="name" label={agents.name} hint={agents.nameHint} fault={fault} maxlength={80} autocomplete="off" value={typed} />
-            <Submit>{agents.make}</Submit>
+            <input type="hidden" name="once" value={idempotencyKey} />
+            <TextField
+              id="name"
+              label={agents.name}
+              hint={agents.nameHint}
+              error={error}
+              maxlength={80}
+              autocomplete="off"
+              value={typedName}
+            />
+            <SubmitButton>{agents.make}</SubmitButton>
           </PostForm>
         )}
       </section>
@@ -66,8 +91,8 @@ const listPage = (view: AppView, { tokens, once, typed, fault }: Listed): Page =
 };
 
 /** Null where it was shown before. */
-const secretPage = (view: AppView, secret: string | null): Page => {
-  const { agents, sections } = accountWordsOf(view);
+const tokenSecretPage = (view: AppView, secret: string | null): Page => {
+  const { agents, sections } = getAccountMessages(view);
   return appPage(
     view,
     { tab: "account", section: "agents", title: agents.madeTitle, script: "copy.js" },
@@ -91,33 +116,38 @@ const secretPage = (view: AppView, secret: string | null): Page => {
   );
 };
 
-const listed = async ({ services, session }: Visit): Promise<Listed> => ({
-  tokens: await listTokens(services, session),
-  once: hexOf(services.random(16)),
+const loadTokenList = async ({ services, session }: AppRequest): Promise<TokenListData> => ({
+  tokens: await listAgentTokens(services, session),
+  idempotencyKey: toHex(services.random(16)),
 });
 
-const show = async (visit: Visit): Promise<Response> => answer(visit, 200, listPage(visit.view, await listed(visit)));
+const renderTokenList = async (visit: AppRequest): Promise<Response> =>
+  renderAppPage(visit, 200, tokenListPage(visit.view, await loadTokenList(visit)));
 
-const make = async (visit: Posted): Promise<Response> => {
+const handleCreateToken = async (visit: AppFormRequest): Promise<Response> => {
   const { services, session, form, view } = visit;
-  const { agents } = accountWordsOf(view);
+  const { agents } = getAccountMessages(view);
   const typed = form.get("name") ?? "";
-  const made = await mintToken(services, session, { name: typed, once: (form.get("once") ?? "").slice(0, 64) });
-  if (made.ok) return answer(visit, 200, secretPage(view, made.value.secret));
-  if (made.code === "idempotency_conflict") return answer(visit, 200, secretPage(view, null));
+  const made = await createAgentToken(services, session, { name: typed, once: (form.get("once") ?? "").slice(0, 64) });
+  if (made.ok) return renderAppPage(visit, 200, tokenSecretPage(view, made.value.secret));
+  if (made.code === "idempotency_conflict") return renderAppPage(visit, 200, tokenSecretPage(view, null));
   const fault = made.code === "token_limit" ? agents.limit : agents.badName;
-  return refused(visit, made.code, listPage(view, { ...(await listed(visit)), typed: typed.slice(0, 200), fault }));
+  return renderRefusal(
+    visit,
+    made.code,
+    tokenListPage(view, { ...(await loadTokenList(visit)), typedName: typed.slice(0, 200), error: fault }),
+  );
 };
 
 /** Somebody else's, or one that has ended, changes nothing; the page says what there is. */
-const remove = async (visit: Posted): Promise<Response> => {
-  const ended = await endToken(visit.services, visit.session, visit.form.get("id") ?? "");
-  if (ended.ok) await flash(visit, { key: "tokenEnded" });
+const handleRevokeToken = async (visit: AppFormRequest): Promise<Response> => {
+  const ended = await revokeAgentToken(visit.services, visit.session, visit.form.get("id") ?? "");
+  if (ended.ok) await setFlash(visit, { key: "tokenEnded" });
   return visit.c.redirect("/app/agents", 303);
 };
 
-export const mountAgents = (pages: Hono<Api>): void => {
-  pages.get("/agents", reading(show));
-  pages.post("/agents", acting(make));
-  pages.post("/agents/remove", acting(remove));
+export const registerAgentRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/agents", authenticatedPage(renderTokenList));
+  pages.post("/agents", authenticatedAction(handleCreateToken));
+  pages.post("/agents/remove", authenticatedAction(handleRevokeToken));
 };

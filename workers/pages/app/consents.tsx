@@ -1,48 +1,52 @@
 // /app and /app/with/{business}: who may use a person's details, by business, what was done last first; one business; and ending all of it.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { ceaseBy } from "../../../core/business-days.ts";
-import { businessIdOf, certIdOf, type BusinessId } from "../../../core/ids.ts";
+import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
+import { parseBusinessId, parseCertId, type BusinessId } from "../../../core/ids.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
-import type { Api } from "../../http/context.ts";
-import {
-  activeNaming,
-  certificatesNaming,
-  readConsents,
-  withdrawAll,
-  type Consents,
-  type NamingBusinesses,
-  type NamingCertificates,
-} from "../../operations/consumers/certificates.ts";
-import { listOwnShares } from "../../operations/consumers/profile.ts";
-import { stopAllWith } from "../../operations/consumers/stop-all.ts";
-import { ButtonLink, Choices } from "../shared/forms.tsx";
+import type { AppEnv } from "../../http/context.ts";
+import { countActiveCertificates } from "../../operations/consumers/count-active-certificates.ts";
+import type { NamingBusinessPage } from "../../operations/consumers/list-businesses-naming-person.ts";
+import { listCertificatesNamingPerson, type NamingCertificatePage } from "../../operations/consumers/list-certificates-naming-person.ts";
+import { listConsents, type ConsentPage } from "../../operations/consumers/list-consents.ts";
+import { withdrawAllCertificates } from "../../operations/consumers/withdraw-all-certificates.ts";
+import { listOwnShares } from "../../operations/consumers/list-own-shares.ts";
+import { revokeAllShares } from "../../operations/consumers/revoke-all-shares.ts";
+import { ButtonLink, ConfirmActions } from "../shared/form-fields.tsx";
 import type { Page } from "../shared/layout.tsx";
-import { dayIn, Exact, filled, Foreign, Naming, numberText, Points } from "../shared/parts.tsx";
-import { CertificateList, CertificatesLine, MoreBusinesses, ownWordsOf } from "./certificates.tsx";
-import { appPage, groupsText, PostForm, ShareStanding, useView, Views, type AppView } from "./parts.tsx";
-import { acting, answer, flash, nothingHere, reading, type Posted, type Visit } from "./signed-in.ts";
+import { formatDay, VerbatimText, formatMessage, UntrustedText, BusinessMessage, formatNumber, BulletList } from "../shared/components.tsx";
+import { CertificateList, CertificateSummaryItem, MoreBusinessesLink, getOwnCertificateMessages } from "./certificates.tsx";
+import { appPage, formatScope, PostForm, ShareStatusLabel, useAppView, ViewTabs, type AppView } from "./components.tsx";
+import {
+  authenticatedAction,
+  renderAppPage,
+  setFlash,
+  notFoundPage,
+  authenticatedPage,
+  type AppFormRequest,
+  type AppRequest,
+} from "./app-request.ts";
 
 /** When something was done last about a share. */
-const lastAct = ({ status, createdAt, revokedAt, acknowledgedAt, expiresAt }: Share): Instant =>
+const getLastActivityAt = ({ status, createdAt, revokedAt, acknowledgedAt, expiresAt }: Share): Instant =>
   acknowledgedAt ?? revokedAt ?? (status === "expired" ? expiresAt : createdAt);
 
-type NamingBusiness = NamingBusinesses["businesses"][number];
+type BusinessCertificateSummary = NamingBusinessPage["businesses"][number];
 
-interface Group {
+interface BusinessGroup {
   readonly id: string;
   readonly name: string;
   readonly lastAt: Instant;
   readonly shares: readonly Share[];
   /** Consents given on forms; null where none is of the kind that is listed. */
-  readonly naming: NamingBusiness | null;
+  readonly naming: BusinessCertificateSummary | null;
 }
 
 /** What was done last first, of shares and of consents on forms. */
-const byBusiness = (shares: readonly Share[], namings: readonly NamingBusiness[]): readonly Group[] => {
+const groupByBusiness = (shares: readonly Share[], namings: readonly BusinessCertificateSummary[]): readonly BusinessGroup[] => {
   const own = Map.groupBy(
-    shares.toSorted((a, b) => lastAct(b) - lastAct(a)),
+    shares.toSorted((a, b) => getLastActivityAt(b) - getLastActivityAt(a)),
     ({ business }) => business.id,
   );
   const named = new Map(namings.map((naming) => [naming.id, naming]));
@@ -51,40 +55,46 @@ const byBusiness = (shares: readonly Share[], namings: readonly NamingBusiness[]
       const [of = [], naming = null] = [own.get(id), named.get(id)];
       const [first] = of;
       const name = first?.business.name ?? naming?.name ?? "";
-      return { id, name, shares: of, naming, lastAt: Math.max(first === undefined ? 0 : lastAct(first), naming?.lastIssuedAt ?? 0) };
+      return {
+        id,
+        name,
+        shares: of,
+        naming,
+        lastAt: Math.max(first === undefined ? 0 : getLastActivityAt(first), naming?.lastIssuedAt ?? 0),
+      };
     })
     .sort((a, b) => b.lastAt - a.lastAt);
 };
 
-const ShareLine: FC<{ share: Share }> = ({ share }) => {
-  const view = useView();
-  const { words, language } = view;
+const ShareItem: FC<{ share: Share }> = ({ share }) => {
+  const view = useAppView();
+  const { messages, language } = view;
   const isActive = share.status === "active";
   const path = `/app/shares/${share.id}`;
   return (
     <li>
       <p>
-        <ShareStanding share={share} />
+        <ShareStatusLabel share={share} />
       </p>
       <p>
-        <a href={path}>{filled(words.shareOf, { groups: groupsText(view, share.scope) })}</a>
+        <a href={path}>{formatMessage(messages.shareOf, { groups: formatScope(view, share.scope) })}</a>
       </p>
       <p>
-        {words.forPurpose} <Foreign text={share.purpose} />
+        {messages.forPurpose} <UntrustedText text={share.purpose} />
       </p>
       <p class="quiet">
-        <Exact text={new URL(share.origin).host} />
-        {isActive && <> · {filled(words.until, { date: dayIn(language, share.expiresAt) })}</>}
+        <VerbatimText text={new URL(share.origin).host} />
+        {isActive && <> · {formatMessage(messages.until, { date: formatDay(language, share.expiresAt) })}</>}
         {isActive && share.lastDeliveredAt != null && (
-          <> · {filled(words.lastDelivered, { date: dayIn(language, share.lastDeliveredAt) })}</>
+          <> · {formatMessage(messages.lastDelivered, { date: formatDay(language, share.lastDeliveredAt) })}</>
         )}
-        {share.status === "expired" && <> · {filled(words.endedOn, { date: dayIn(language, share.expiresAt) })}</>}
-        {share.status === "revoked" && <> · {words.notConfirmed}</>}
+        {share.status === "expired" && <> · {formatMessage(messages.endedOn, { date: formatDay(language, share.expiresAt) })}</>}
+        {share.status === "revoked" && <> · {messages.notConfirmed}</>}
       </p>
       {isActive && (
         <p>
-          <a class="button" href={`${path}/stop`} aria-label={filled(words.stopWith, { business: share.business.name })}>
-            {words.stop}
+          <a class="button" href={`${path}/stop`} aria-label={formatMessage(messages.stopWith, { business: share.business.name })}>
+            {messages.stop}
           </a>
         </p>
       )}
@@ -92,187 +102,198 @@ const ShareLine: FC<{ share: Share }> = ({ share }) => {
   );
 };
 
-const activeOf = (shares: readonly Share[]): readonly Share[] => shares.filter(({ status }) => status === "active");
+const filterActiveShares = (shares: readonly Share[]): readonly Share[] => shares.filter(({ status }) => status === "active");
 
-const BusinessCard: FC<{ group: Group; isEnded: boolean }> = ({ group: { id, name, shares, naming }, isEnded }) => (
+const BusinessCard: FC<{ group: BusinessGroup; isEnded: boolean }> = ({ group: { id, name, shares, naming }, isEnded }) => (
   <section class="card" aria-labelledby={id}>
     <h2 id={id}>
       <a href={`/app/with/${id}`}>
-        <Exact text={name} />
+        <VerbatimText text={name} />
       </a>
     </h2>
     <ul class="lines">
       {shares.map((share) => (
-        <ShareLine share={share} />
+        <ShareItem share={share} />
       ))}
-      {naming !== null && <CertificatesLine naming={naming} isEnded={isEnded} />}
+      {naming !== null && <CertificateSummaryItem naming={naming} isEnded={isEnded} />}
     </ul>
     {!isEnded && shares.length + (naming?.active ?? 0) > 1 && (
       <p>
         <a href={`/app/with/${id}/stop`}>
-          <Naming text={useView().words.stopAllWith} name={name} />
+          <BusinessMessage text={useAppView().messages.stopAllWith} name={name} />
         </a>
       </p>
     )}
   </section>
 );
 
-const consentsPage = (view: AppView, { shares, hasMore, naming, isEnded }: Consents & { readonly isEnded: boolean }): Page => {
-  const { words, language } = view;
-  const current = activeOf(shares);
+const consentsPage = (view: AppView, { shares, hasMore, naming, isEnded }: ConsentPage & { readonly isEnded: boolean }): Page => {
+  const { messages, language } = view;
+  const current = filterActiveShares(shares);
   const ended = shares.filter(({ status }) => status !== "active");
   const { businesses } = naming;
-  const ofView = ({ active, certificates }: NamingBusiness): number => (isEnded ? certificates - active : active);
-  const groups = byBusiness(
+  const ofView = ({ active, certificates }: BusinessCertificateSummary): number => (isEnded ? certificates - active : active);
+  const groups = groupByBusiness(
     isEnded ? ended : current,
     businesses.filter((one) => ofView(one) > 0),
   );
   const active = businesses.reduce((sum, one) => sum + one.active, 0);
   const withdrawn = businesses.reduce((sum, one) => sum + one.certificates - one.active, 0);
-  const counting = (text: string, count: number): string => filled(text, { count: numberText(count, language) });
+  const counting = (text: string, count: number): string => formatMessage(text, { count: formatNumber(count, language) });
   const views = [
-    { path: "/app", text: counting(words.current, current.length + active), isOpen: !isEnded },
-    { path: "/app?view=ended", text: counting(words.ended, ended.length + withdrawn), isOpen: isEnded },
+    { path: "/app", text: counting(messages.current, current.length + active), isOpen: !isEnded },
+    { path: "/app?view=ended", text: counting(messages.ended, ended.length + withdrawn), isOpen: isEnded },
   ];
-  const empty = shares.length + businesses.length === 0 ? words.none : isEnded ? words.noneEnded : words.noneCurrent;
+  const empty = shares.length + businesses.length === 0 ? messages.none : isEnded ? messages.noneEnded : messages.noneCurrent;
   return appPage(
     view,
-    { tab: "consents", title: words.tabs.consents, heading: words.name },
+    { tab: "consents", title: messages.tabs.consents, heading: messages.name },
     <>
-      <p>{words.intro}</p>
-      <Views label={words.viewsLabel} of={views} />
+      <p>{messages.intro}</p>
+      <ViewTabs label={messages.viewsLabel} of={views} />
       {groups.length === 0 && <p>{empty}</p>}
       {groups.map((group) => (
         <BusinessCard group={group} isEnded={isEnded} />
       ))}
-      <MoreBusinesses naming={naming} isEnded={isEnded} />
-      {hasMore && <p class="quiet">{words.onlyNewest}</p>}
+      <MoreBusinessesLink naming={naming} isEnded={isEnded} />
+      {hasMore && <p class="quiet">{messages.onlyNewest}</p>}
     </>,
   );
 };
 
 /** One business, and all that it holds: never nothing. */
-interface With {
+interface BusinessConsents {
   readonly id: BusinessId;
   readonly name: string;
   readonly shares: readonly Share[];
-  readonly naming: NamingCertificates;
+  readonly certificates: NamingCertificatePage;
   /** How many consents on forms are active. */
-  readonly active: number;
+  readonly activeCertificateCount: number;
 }
 
 /** All that is, and was, agreed to with one business. */
-const businessPage = (view: AppView, { id, name, shares, naming, active }: With): Page => {
-  const { words } = view;
+const businessPage = (view: AppView, { id, name, shares, certificates, activeCertificateCount }: BusinessConsents): Page => {
+  const { messages } = view;
   return appPage(
     view,
-    { title: words.withTitle, business: name },
+    { title: messages.withTitle, business: name },
     <>
       {shares.length > 0 && (
         <ul class="lines">
           {shares
-            .toSorted((a, b) => lastAct(b) - lastAct(a))
+            .toSorted((a, b) => getLastActivityAt(b) - getLastActivityAt(a))
             .map((share) => (
-              <ShareLine share={share} />
+              <ShareItem share={share} />
             ))}
         </ul>
       )}
-      {naming.certificates.length > 0 && <CertificateList of={naming} businessId={id} />}
-      {activeOf(shares).length + active > 0 && (
+      {certificates.certificates.length > 0 && <CertificateList of={certificates} businessId={id} />}
+      {filterActiveShares(shares).length + activeCertificateCount > 0 && (
         <p>
           <ButtonLink href={`/app/with/${id}/stop`}>
-            <Naming text={words.stopAllWith} name={name} />
+            <BusinessMessage text={messages.stopAllWith} name={name} />
           </ButtonLink>
         </p>
       )}
       <p>
-        <a href="/app">{words.backToList}</a>
+        <a href="/app">{messages.backToList}</a>
       </p>
     </>,
   );
 };
 
 /** What ends, and what follows, before it does. */
-const stopAllPage = (view: AppView, { id, name, shares, active }: With): Page => {
-  const { words, language } = view;
-  const current = activeOf(shares);
-  const count = current.length + active;
-  const { stopsConsent, stopsConsents } = ownWordsOf(view);
-  const deadline = filled(words.stopDeadline, { date: dayIn(language, ceaseBy(view.now)) });
+const revokeAllPage = (view: AppView, { id, name, shares, activeCertificateCount }: BusinessConsents): Page => {
+  const { messages, language } = view;
+  const current = filterActiveShares(shares);
+  const count = current.length + activeCertificateCount;
+  const { stopsConsent, stopsConsents } = getOwnCertificateMessages(view);
+  const deadline = formatMessage(messages.stopDeadline, { date: formatDay(language, getCeaseDeadline(view.now)) });
   return appPage(
     view,
-    { title: words.stopAllTitle, business: name },
+    { title: messages.stopAllTitle, business: name },
     <>
-      <p>{words.stopAllIntro}</p>
+      <p>{messages.stopAllIntro}</p>
       <ul class="names">
         {current.map((share) => (
           <li>
-            {filled(words.shareOf, { groups: groupsText(view, share.scope) })}. {words.forPurpose} <Foreign text={share.purpose} />
+            {formatMessage(messages.shareOf, { groups: formatScope(view, share.scope) })}. {messages.forPurpose}{" "}
+            <UntrustedText text={share.purpose} />
           </li>
         ))}
-        {active > 0 && <li>{active === 1 ? stopsConsent : filled(stopsConsents, { count: numberText(active, language) })}</li>}
+        {activeCertificateCount > 0 && (
+          <li>
+            {activeCertificateCount === 1
+              ? stopsConsent
+              : formatMessage(stopsConsents, { count: formatNumber(activeCertificateCount, language) })}
+          </li>
+        )}
       </ul>
-      <Points of={[words.stopNothingMore, deadline, words.stopKeeps, words.stopProof]} />
+      <BulletList of={[messages.stopNothingMore, deadline, messages.stopKeeps, messages.stopProof]} />
       <PostForm action={`/app/with/${id}/stop`}>
-        <Choices
+        <ConfirmActions
           back={`/app/with/${id}`}
-          keep={words.keepAll}
-          go={count === 1 ? words.stopAllOne : filled(words.stopAll, { count: numberText(count, language) })}
+          keep={messages.keepAll}
+          go={count === 1 ? messages.stopAllOne : formatMessage(messages.stopAll, { count: formatNumber(count, language) })}
         />
       </PostForm>
     </>,
   );
 };
 
-const nothing: Consents = { shares: [], hasMore: false, naming: { businesses: [], hasMore: false, isIncomplete: false } };
+const emptyConsents: ConsentPage = { shares: [], hasMore: false, naming: { businesses: [], hasMore: false, isIncomplete: false } };
 
-const consents = async (visit: Visit): Promise<Response> => {
+const renderConsents = async (visit: AppRequest): Promise<Response> => {
   const { services, person, c } = visit;
-  const after = businessIdOf(c.req.query("after") ?? "");
-  const found = await readConsents(services, person, after);
+  const after = parseBusinessId(c.req.query("after") ?? "");
+  const found = await listConsents(services, person, after);
   const isEnded = c.req.query("view") === "ended";
-  return answer(visit, 200, consentsPage(visit.view, { ...(found.ok ? found.value : nothing), isEnded }));
+  return renderAppPage(visit, 200, consentsPage(visit.view, { ...(found.ok ? found.value : emptyConsents), isEnded }));
 };
 
 /** What the business that the address names holds; a page of its own where that is nothing. */
 const withBusiness =
-  <V extends Visit>(then: (visit: V, all: With) => Promise<Response>) =>
+  <V extends AppRequest>(then: (visit: V, all: BusinessConsents) => Promise<Response>) =>
   async (visit: V): Promise<Response> => {
     const { services, person, c, view } = visit;
-    const id = businessIdOf(c.req.param("business") ?? "");
-    const nothing = (): Promise<Response> => nothingHere(visit, view.words.noBusiness, view.words.noBusinessAdvice);
+    const id = parseBusinessId(c.req.param("business") ?? "");
+    const nothing = (): Promise<Response> => notFoundPage(visit, view.messages.noBusiness, view.messages.noBusinessAdvice);
     if (id === null) return nothing();
     const [{ shares }, found, active] = await Promise.all([
       listOwnShares(services, person),
-      certificatesNaming(services, person, id, certIdOf(c.req.query("after") ?? "")),
-      activeNaming(services, person, id),
+      listCertificatesNamingPerson(services, person, id, parseCertId(c.req.query("after") ?? "")),
+      countActiveCertificates(services, person, id),
     ]);
     const own = shares.filter(({ business }) => business.id === id);
     const naming = found.ok ? found.value : { certificates: [], hasMore: false };
     const name = own[0]?.business.name ?? naming.certificates[0]?.businessName;
-    return name === undefined ? nothing() : then(visit, { id, name, shares: own, naming, active });
+    return name === undefined ? nothing() : then(visit, { id, name, shares: own, certificates: naming, activeCertificateCount: active });
   };
 
-const askToStopAll = async (visit: Visit, all: With): Promise<Response> =>
-  all.active === 0 && all.shares.every(({ status }) => status !== "active")
+const renderRevokeAll = async (visit: AppRequest, all: BusinessConsents): Promise<Response> =>
+  all.activeCertificateCount === 0 && all.shares.every(({ status }) => status !== "active")
     ? visit.c.redirect(`/app/with/${all.id}`, 303)
-    : answer(visit, 200, stopAllPage(visit.view, all));
+    : renderAppPage(visit, 200, revokeAllPage(visit.view, all));
 
-const stopAll = async (visit: Posted, { id, active }: With): Promise<Response> => {
+const handleRevokeAll = async (visit: AppFormRequest, { id, activeCertificateCount }: BusinessConsents): Promise<Response> => {
   const { c, services, person } = visit;
-  const { stopped, left, ceaseBy: until } = await stopAllWith(services, person, id, c.var.requestId);
-  const all = active === 0 ? null : await withdrawAll(services, person, { businessId: id });
-  if (left > 0) await flash(visit, { key: "someLeft", count: left });
+  const { revoked, remaining, ceaseBy: until } = await revokeAllShares(services, person, id, c.var.requestId);
+  const all = activeCertificateCount === 0 ? null : await withdrawAllCertificates(services, person, { businessId: id });
+  if (remaining > 0) await setFlash(visit, { key: "someLeft", count: remaining });
   else if (all?.ok) {
     const { withdrawn, withdrawnAt, isPending } = all.value;
-    await flash(visit, { key: isPending ? "endedPending" : "endedAll", count: stopped + withdrawn, date: ceaseBy(withdrawnAt) });
-  } else if (until !== null) await flash(visit, { key: stopped === 1 ? "stoppedAllOne" : "stoppedAll", count: stopped, date: until });
+    await setFlash(visit, {
+      key: isPending ? "endedPending" : "endedAll",
+      count: revoked + withdrawn,
+      date: getCeaseDeadline(withdrawnAt),
+    });
+  } else if (until !== null) await setFlash(visit, { key: revoked === 1 ? "stoppedAllOne" : "stoppedAll", count: revoked, date: until });
   return c.redirect(`/app/with/${id}`, 303);
 };
 
-export const mountConsents = (pages: Hono<Api>): void => {
-  pages.get("/", reading(consents));
-  pages.get("/with/:business", reading(withBusiness((visit, all) => answer(visit, 200, businessPage(visit.view, all)))));
-  pages.get("/with/:business/stop", reading(withBusiness(askToStopAll)));
-  pages.post("/with/:business/stop", acting(withBusiness(stopAll)));
+export const registerConsentRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/", authenticatedPage(renderConsents));
+  pages.get("/with/:business", authenticatedPage(withBusiness((visit, all) => renderAppPage(visit, 200, businessPage(visit.view, all)))));
+  pages.get("/with/:business/stop", authenticatedPage(withBusiness(renderRevokeAll)));
+  pages.post("/with/:business/stop", authenticatedAction(withBusiness(handleRevokeAll)));
 };

@@ -1,38 +1,38 @@
 // A person's own pages: {app_url}/app. Each change is a plain form, answered by a redirect to a page that can be loaded again.
 import { Hono } from "hono";
-import type { Api } from "../../http/context.ts";
-import { onPageFault, readOnlyPage } from "../shared/notices.tsx";
-import { mountAccount } from "./account.tsx";
-import { mountAgents } from "./agents.tsx";
-import { mountCertificates } from "./certificates.tsx";
-import { mountConsents } from "./consents.tsx";
-import { mountDetails } from "./details.tsx";
-import { mountHistory } from "./history.tsx";
-import { mountOwnData, type ExportFile } from "./own-data.tsx";
-import { mountProof } from "./prove.tsx";
-import { mountRemovals } from "./removals.tsx";
-import { mountShares } from "./share.tsx";
-import { mountSignIn } from "./sign-in.tsx";
-import { nothingHere, reading } from "./signed-in.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { handlePageError, renderMethodNotAllowed } from "../shared/notice-pages.tsx";
+import { registerAccountRoutes } from "./account.tsx";
+import { registerAgentRoutes } from "./agents.tsx";
+import { registerCertificateRoutes } from "./certificates.tsx";
+import { registerConsentRoutes } from "./consents.tsx";
+import { registerDetailsRoutes } from "./details.tsx";
+import { registerHistoryRoutes } from "./history.tsx";
+import { registerAccountDataRoutes, type ExportFormatter } from "./account-data.tsx";
+import { registerReauthenticationRoutes } from "./reauthenticate.tsx";
+import { registerRemovalRoutes } from "./removals.tsx";
+import { registerShareRoutes } from "./share.tsx";
+import { registerSignInRoutes } from "./sign-in.tsx";
+import { notFoundPage, authenticatedPage } from "./app-request.ts";
 
-export const mountApp = (app: Hono<Api>, exportFile: ExportFile): void => {
-  const pages = new Hono<Api>();
-  mountSignIn(pages);
-  mountConsents(pages);
-  mountShares(pages);
-  mountCertificates(pages);
-  mountDetails(pages);
-  mountHistory(pages);
-  mountAccount(pages);
-  mountProof(pages);
-  mountAgents(pages);
-  mountRemovals(pages);
-  mountOwnData(pages, exportFile);
+export const registerAppRoutes = (app: Hono<AppEnv>, exportFile: ExportFormatter): void => {
+  const pages = new Hono<AppEnv>();
+  registerSignInRoutes(pages);
+  registerConsentRoutes(pages);
+  registerShareRoutes(pages);
+  registerCertificateRoutes(pages);
+  registerDetailsRoutes(pages);
+  registerHistoryRoutes(pages);
+  registerAccountRoutes(pages);
+  registerReauthenticationRoutes(pages);
+  registerAgentRoutes(pages);
+  registerRemovalRoutes(pages);
+  registerAccountDataRoutes(pages, exportFile);
   pages.get(
     "*",
-    reading((visit) => nothingHere(visit, visit.view.words.noPage, visit.view.words.noPageAdvice)),
+    authenticatedPage((visit) => notFoundPage(visit, visit.view.messages.noPage, visit.view.messages.noPageAdvice)),
   );
-  pages.all("*", readOnlyPage);
-  pages.onError(onPageFault);
+  pages.all("*", renderMethodNotAllowed);
+  pages.onError(handlePageError);
   app.route("/app", pages);
 };

@@ -2,42 +2,42 @@
 // Every page of the app answers whoever is not signed in with these, and leads back to itself.
 import type { Context, Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { isMailbox } from "../../../core/mailbox.ts";
-import type { Api } from "../../http/context.ts";
-import { relyingParty } from "../../http/guards.ts";
-import { askToSignIn } from "../../operations/access/passkey-sign-in.ts";
-import { AddressField, CodeField, maxMailbox, Submit } from "../shared/forms.tsx";
-import { appWords } from "../shared/i18n/app.ts";
-import { sheetWords } from "../shared/i18n/sheet.ts";
+import { isEmailAddress } from "../../../core/email-address.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { getRelyingParty } from "../../http/guards/app-origin.ts";
+import { requestPasskeySignIn } from "../../operations/access/request-passkey-sign-in.ts";
+import { EmailField, CodeField, maxTypedEmailLength, SubmitButton } from "../shared/form-fields.tsx";
+import { appMessages } from "../shared/i18n/app.ts";
+import { sheetMessages } from "../shared/i18n/sheet.ts";
 import type { Language } from "../shared/language.ts";
-import { keepLanguage, languageOf, pageAnswer, type Page } from "../shared/layout.tsx";
-import { askedAddress, forgetAsked, mailCode, takeCode } from "../shared/mailed-sign-in.tsx";
-import { posting, type Sent } from "../shared/own-form.ts";
-import { filled, useSetting } from "../shared/parts.tsx";
-import { DeviceAsked, takePasskey } from "../shared/passkey-sign-in.tsx";
+import { saveLanguage, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
+import { findPendingSignInEmail, clearPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
+import { createFormHandlerFactory, type FormRequest } from "../shared/form-handlers.ts";
+import { formatMessage, usePageContext } from "../shared/components.tsx";
+import { PasskeyPrompt, completePasskeySignIn } from "../shared/passkey-sign-in.tsx";
 
-interface Step {
+interface SignInStep {
   /** The page that is opened afterwards. */
   readonly next: string;
-  readonly fault?: string | undefined;
+  readonly error?: string | undefined;
 }
 
-export const Next: FC<{ next: string }> = ({ next }) => <input type="hidden" name="next" value={next} />;
+export const NextPathField: FC<{ next: string }> = ({ next }) => <input type="hidden" name="next" value={next} />;
 
 /** Offered by the script where the browser has passkeys. */
-export const PasskeyOffer: FC<{ next: string }> = ({ next }) => (
+export const PasskeySignInForm: FC<{ next: string }> = ({ next }) => (
   <form method="post" action="/app/passkey" class="form" data-offers-passkey="" hidden>
-    <Next next={next} />
-    <button type="submit">{appWords[useSetting().language].usePasskey}</button>
+    <NextPathField next={next} />
+    <button type="submit">{appMessages[usePageContext().language].usePasskey}</button>
   </form>
 );
 
-const addressStep = (language: Language, { next, typed, fault }: Step & { readonly typed?: string }): Page => {
-  const words = sheetWords[language];
-  const { signIn, signInIntro } = appWords[language];
+const emailStepPage = (language: Language, { next, typed, error }: SignInStep & { readonly typed?: string }): Page => {
+  const words = sheetMessages[language];
+  const { signIn, signInIntro } = appMessages[language];
   return {
     title: `${signIn} · svc`,
-    isFaulty: fault !== undefined,
+    isFaulty: error !== undefined,
     script: "passkey.js",
     content: (
       <article class="step">
@@ -46,41 +46,41 @@ const addressStep = (language: Language, { next, typed, fault }: Step & { readon
           <p>{signInIntro}</p>
         </div>
         <form method="post" action="/app/sign-in" class="form">
-          <Next next={next} />
-          <AddressField id="email" label={words.email} hint={words.emailHint} fault={fault} typed={typed} />
-          <Submit>{words.send}</Submit>
+          <NextPathField next={next} />
+          <EmailField id="email" label={words.email} hint={words.emailHint} error={error} typed={typed} />
+          <SubmitButton>{words.send}</SubmitButton>
         </form>
-        <PasskeyOffer next={next} />
+        <PasskeySignInForm next={next} />
       </article>
     ),
   };
 };
 
-export const codeStep = (language: Language, { next, email, fault }: Step & { readonly email: string }): Page => {
-  const words = sheetWords[language];
+export const codeStepPage = (language: Language, { next, email, error }: SignInStep & { readonly email: string }): Page => {
+  const words = sheetMessages[language];
   return {
     title: `${words.codeHeading} · svc`,
-    isFaulty: fault !== undefined,
+    isFaulty: error !== undefined,
     content: (
       <article class="step">
         <div>
           <h1>{words.codeHeading}</h1>
-          <p>{filled(words.codeTo, { address: email })}</p>
+          <p>{formatMessage(words.codeTo, { address: email })}</p>
         </div>
         <form method="post" action="/app/code" class="form">
-          <Next next={next} />
-          <CodeField id="code" class="code" label={words.code} fault={fault} />
-          <Submit>{words.continue}</Submit>
+          <NextPathField next={next} />
+          <CodeField id="code" class="code" label={words.code} error={error} />
+          <SubmitButton>{words.continue}</SubmitButton>
         </form>
         <div class="leave">
           <form method="post" action="/app/sign-in">
-            <Next next={next} />
+            <NextPathField next={next} />
             <button type="submit" class="link">
-              {appWords[language].another}
+              {appMessages[language].another}
             </button>
           </form>
           <form method="post" action="/app/other-address">
-            <Next next={next} />
+            <NextPathField next={next} />
             <button type="submit" class="link">
               {words.otherAddress}
             </button>
@@ -92,8 +92,8 @@ export const codeStep = (language: Language, { next, email, fault }: Step & { re
 };
 
 /** A device is asked: the page holds what it is asked, the script hands that over and sends back what it answered. */
-const passkeyStep = (language: Language, next: string, options: object): Page => {
-  const words = appWords[language];
+const passkeyStepPage = (language: Language, next: string, options: object): Page => {
+  const words = appMessages[language];
   return {
     title: `${words.passkeyWaiting} · svc`,
     script: "passkey.js",
@@ -104,9 +104,9 @@ const passkeyStep = (language: Language, next: string, options: object): Page =>
           <p>{words.passkeyWaitingAdvice}</p>
         </div>
         <form method="post" action="/app/passkey/answer" class="form">
-          <DeviceAsked how="get" options={options} label={words.usePasskey}>
-            <Next next={next} />
-          </DeviceAsked>
+          <PasskeyPrompt how="get" options={options} label={words.usePasskey}>
+            <NextPathField next={next} />
+          </PasskeyPrompt>
         </form>
         <p class="leave">
           <a href={next}>{words.signIn}</a>
@@ -117,70 +117,70 @@ const passkeyStep = (language: Language, next: string, options: object): Page =>
 };
 
 /** A page of the app and nothing else: whoever signs in is sent there. */
-const nextPath = (text: string | undefined): string => (text !== undefined && /^\/app(?:\/[\w/-]*)?$/.test(text) ? text : "/app");
+const parseNextPath = (text: string | undefined): string => (text !== undefined && /^\/app(?:\/[\w/-]*)?$/.test(text) ? text : "/app");
 
 /** The step that the browser has come to. */
-export const signInPage = async (c: Context<Api>, to: string): Promise<Response> => {
-  const email = await askedAddress(c);
-  const next = nextPath(to);
+export const renderSignIn = async (c: Context<AppEnv>, to: string): Promise<Response> => {
+  const email = await findPendingSignInEmail(c);
+  const next = parseNextPath(to);
   const answered = c.req.query("answer");
-  return pageAnswer(c, 200, ({ language }) => {
+  return renderPage(c, 200, ({ language }) => {
     if (email === null)
-      return addressStep(language, { next, fault: answered === "passkey" ? appWords[language].passkeyRefused : undefined });
-    return codeStep(language, { next, email, fault: answered === "failed" ? sheetWords[language].wrongCode : undefined });
+      return emailStepPage(language, { next, error: answered === "passkey" ? appMessages[language].passkeyRefused : undefined });
+    return codeStepPage(language, { next, email, error: answered === "failed" ? sheetMessages[language].wrongCode : undefined });
   });
 };
 
-type Posted = Sent<{ readonly next: string }>;
+type SignInFormRequest = FormRequest<{ readonly next: string }>;
 
-const acting = posting(async (_, form) => ({ next: nextPath(form.get("next")) }));
+const signInAction = createFormHandlerFactory(async (_, form) => ({ next: parseNextPath(form.get("next")) }));
 
-const askForCode = async (c: Context<Api>, { form, next }: Posted): Promise<Response> => {
-  const email = (form.get("email") ?? (await askedAddress(c)) ?? "").trim();
-  if (!isMailbox(email))
-    return pageAnswer(c, 400, ({ language }) =>
-      addressStep(language, { next, typed: email.slice(0, maxMailbox), fault: sheetWords[language].badEmail }),
+const handleSendCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> => {
+  const email = (form.get("email") ?? (await findPendingSignInEmail(c)) ?? "").trim();
+  if (!isEmailAddress(email))
+    return renderPage(c, 400, ({ language }) =>
+      emailStepPage(language, { next, typed: email.slice(0, maxTypedEmailLength), error: sheetMessages[language].badEmail }),
     );
-  await mailCode(c, { email, realm: "consumer", language: languageOf(c) });
+  await startEmailSignIn(c, { email, realm: "consumer", language: getPageLanguage(c) });
   return c.redirect(next, 303);
 };
 
-const giveCode = async (c: Context<Api>, { form, next }: Posted): Promise<Response> => {
-  const taken = await takeCode(c, form, "consumer");
+const handleSubmitCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> => {
+  const taken = await completeEmailSignIn(c, form, "consumer");
   if (taken.outcome !== "malformed") return c.redirect(taken.outcome === "wrong" ? `${next}?answer=failed` : next, 303);
   const { email } = taken;
-  return pageAnswer(c, 400, ({ language }) => codeStep(language, { next, email, fault: sheetWords[language].badCode }));
+  return renderPage(c, 400, ({ language }) => codeStepPage(language, { next, email, error: sheetMessages[language].badCode }));
 };
 
-const otherAddress = (c: Context<Api>, { next }: Posted): Response => {
-  forgetAsked(c);
+const handleChangeEmail = (c: Context<AppEnv>, { next }: SignInFormRequest): Response => {
+  clearPendingSignInEmail(c);
   return c.redirect(next, 303);
 };
 
-const askPasskey = async (c: Context<Api>, { next }: Posted): Promise<Response> => {
-  const options = await askToSignIn(c.var.services, relyingParty(c));
-  return pageAnswer(c, 200, ({ language }) => passkeyStep(language, next, options));
+const renderPasskeyStep = async (c: Context<AppEnv>, { next }: SignInFormRequest): Promise<Response> => {
+  const options = await requestPasskeySignIn(c.var.services, getRelyingParty(c));
+  return renderPage(c, 200, ({ language }) => passkeyStepPage(language, next, options));
 };
 
-const givePasskey = async (c: Context<Api>, { form, next }: Posted): Promise<Response> =>
-  c.redirect((await takePasskey(c, form)) ? next : `${next}?answer=passkey`, 303);
+const handlePasskeyResponse = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> =>
+  c.redirect((await completePasskeySignIn(c, form)) ? next : `${next}?answer=passkey`, 303);
 
 /** The step that was begun elsewhere, also where somebody is signed in already; afterwards, or without one, the app. */
 export const signInPath = "/app/sign-in";
 
-const goOn = async (c: Context<Api>): Promise<Response> => {
-  keepLanguage(c);
-  const email = await askedAddress(c);
-  return email === null ? c.redirect("/app", 303) : signInPage(c, signInPath);
+const resumeSignIn = async (c: Context<AppEnv>): Promise<Response> => {
+  saveLanguage(c);
+  const email = await findPendingSignInEmail(c);
+  return email === null ? c.redirect("/app", 303) : renderSignIn(c, signInPath);
 };
 
-export const mountSignIn = (pages: Hono<Api>): void => {
-  pages.get("/sign-in", goOn);
-  pages.post("/sign-in", acting("AUTH_REQUEST_PER_IP", askForCode));
-  pages.get("/code", goOn);
-  pages.post("/code", acting("AUTH_VERIFY_PER_IP", giveCode));
-  pages.post("/other-address", acting("AUTH_VERIFY_PER_IP", otherAddress));
-  pages.get("/passkey", goOn);
-  pages.post("/passkey", acting("AUTH_VERIFY_PER_IP", askPasskey));
-  pages.post("/passkey/answer", acting("AUTH_VERIFY_PER_IP", givePasskey));
+export const registerSignInRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/sign-in", resumeSignIn);
+  pages.post("/sign-in", signInAction("AUTH_REQUEST_PER_IP", handleSendCode));
+  pages.get("/code", resumeSignIn);
+  pages.post("/code", signInAction("AUTH_VERIFY_PER_IP", handleSubmitCode));
+  pages.post("/other-address", signInAction("AUTH_VERIFY_PER_IP", handleChangeEmail));
+  pages.get("/passkey", resumeSignIn);
+  pages.post("/passkey", signInAction("AUTH_VERIFY_PER_IP", renderPasskeyStep));
+  pages.post("/passkey/answer", signInAction("AUTH_VERIFY_PER_IP", handlePasskeyResponse));
 };

@@ -3,69 +3,65 @@
 import { Hono, type Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { Person } from "../../../core/access/principal.ts";
-import { personOf, type ConsumerSession } from "../../../core/access/session.ts";
-import { isMailbox } from "../../../core/mailbox.ts";
-import { groupsOf, inGroup, isContactKey, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
-import { personaFields, personaNames, type PersonaName } from "../../../core/shares/persona.ts";
+import { personFromSession, type ConsumerSession } from "../../../core/access/session.ts";
+import { isEmailAddress } from "../../../core/email-address.ts";
+import { groupsFromKeys, filterKeysInGroup, isContactKey, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
+import { getPersonaFields, personaNames, type PersonaName } from "../../../core/shares/persona.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
-import type { Api } from "../../http/context.ts";
-import { cookieOf, cookieOptions } from "../../http/cookies.ts";
-import { relyingParty } from "../../http/guards.ts";
-import { leaveSession, sessionToken } from "../../http/session-guards.ts";
-import { authorizeQuery, requestOf, scopeOfText } from "../../http/share-request.ts";
-import { statuses } from "../../http/statuses.ts";
-import { schemaFault } from "../../http/wire.ts";
-import { askToSignIn } from "../../operations/access/passkey-sign-in.ts";
-import { sessionOf, userOf } from "../../operations/access/sign-in.ts";
-import { changeContactFields, readFields } from "../../operations/consumers/fields.ts";
-import { activeWith } from "../../operations/consumers/profile.ts";
-import { authorizeRequest } from "../../operations/shares/authorize.ts";
-import { codeAgain, earlierDecision, grantShare, type Granting } from "../../operations/shares/grant.ts";
-import {
-  browserOf,
-  browserText,
-  cameFromOrigin,
-  judgeSheetToken,
-  mayRedirect,
-  sheetRequestOf,
-  sheetToken,
-  type SheetBrowser,
-  type SheetRequest,
-} from "../../operations/shares/sheet.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { findCookie, cookieOptions } from "../../http/cookies.ts";
+import { getRelyingParty } from "../../http/guards/app-origin.ts";
+import { signOutBrowser, getSessionToken } from "../../http/guards/session-cookie.ts";
+import { authorizeQuerySchema, toShareRequest, parseScope } from "../../http/share-request.ts";
+import { statusByCode } from "../../http/statuses.ts";
+import { describeSchemaError } from "../../http/wire.ts";
+import { requestPasskeySignIn } from "../../operations/access/request-passkey-sign-in.ts";
+import { authenticateSession } from "../../operations/access/authenticate-session.ts";
+import { getSignedInUser } from "../../operations/access/get-signed-in-user.ts";
+import { getContactFields } from "../../operations/consumers/get-contact-fields.ts";
+import { updateContactFields } from "../../operations/consumers/update-contact-fields.ts";
+import { listActiveSharesWithBusiness } from "../../operations/consumers/list-active-shares-with-business.ts";
+import { authorizeShareRequest } from "../../operations/shares/authorize-share-request.ts";
+import { findEarlierDecision } from "../../operations/shares/earlier-decision.ts";
+import { grantShare, type Grantor } from "../../operations/shares/grant-share.ts";
+import { reissueShareCode } from "../../operations/shares/reissue-share-code.ts";
+import { parseSheetBrowser, serializeSheetBrowser, type SheetBrowser } from "../../operations/shares/sheet-browser.ts";
+import { isFromBoundOrigin, canRedirect, createSheetRequest, type SheetRequest } from "../../operations/shares/sheet-request.ts";
+import { verifySheetToken, createSheetToken } from "../../operations/shares/sheet-token.ts";
 import type { Services } from "../../services.ts";
-import { maxMailbox } from "../shared/forms.tsx";
-import { appWords } from "../shared/i18n/app.ts";
-import { sheetWords } from "../shared/i18n/sheet.ts";
-import { keepsOpener, languageOf, pageAnswer, type Page } from "../shared/layout.tsx";
-import { askedAddress, forgetAsked, mailCode, takeCode } from "../shared/mailed-sign-in.tsx";
-import { onPageFault } from "../shared/notices.tsx";
-import { posting, tooOften, uncrowded, type PageForm, type Sent } from "../shared/own-form.ts";
-import { takePasskey } from "../shared/passkey-sign-in.tsx";
+import { maxTypedEmailLength } from "../shared/form-fields.tsx";
+import { appMessages } from "../shared/i18n/app.ts";
+import { sheetMessages } from "../shared/i18n/sheet.ts";
+import { allowOpener, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
+import { findPendingSignInEmail, clearPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
+import { handlePageError } from "../shared/notice-pages.tsx";
+import { createFormHandlerFactory, checkAccountLimit, rateLimited, type FormFields, type FormRequest } from "../shared/form-handlers.ts";
+import { completePasskeySignIn } from "../shared/passkey-sign-in.tsx";
 import {
-  codeStep,
-  decideStep,
-  detailsStep,
-  doneStep,
-  emailStep,
-  expiredStep,
-  groupsIn,
-  lateStep,
-  overStep,
-  passkeyStep,
-  sheetNotice,
-  shorterDays,
-  type Chosen,
+  codeStepPage,
+  decisionStepPage,
+  detailsStepPage,
+  grantedPage,
+  emailStepPage,
+  decisionExpiredPage,
+  formatFieldGroups,
+  codeExpiredPage,
+  alreadyDecidedPage,
+  passkeyStepPage,
+  sheetNoticePage,
+  shorterDurationDays,
+  type DecisionChoices,
   type SheetView,
 } from "./views.tsx";
 
 const browserCookie = "svc_ask";
-const browserSeconds = 3_600;
-const ticksCookie = "svc_ticks";
-const maxTicks = 1_200; // characters; a cookie takes 4,096, and an escaped one is three
+const browserCookieSeconds = 3_600;
+const choicesCookie = "svc_ticks";
+const maxChoicesLength = 1_200; // characters; a cookie takes 4,096, and an escaped one is three
 
 /** The sheet as it stands for this request and browser. */
-interface Sheet {
-  readonly sheet: SheetRequest;
+interface OpenedSheet {
+  readonly sheetRequest: SheetRequest;
   readonly browser: SheetBrowser;
   /** Null where nobody with an account is signed in, and for a test client, which needs nobody. */
   readonly session: ConsumerSession | null;
@@ -75,261 +71,270 @@ interface Sheet {
 }
 
 /** Why a request cannot be decided on, told to a person; the reason only to whoever builds the page that asks. */
-const refusedPage = (c: Context<Api>, code: RefusalCode, detail: string | undefined): Promise<Response> => {
+const renderRefusedRequest = (c: Context<AppEnv>, code: RefusalCode, detail: string | undefined): Promise<Response> => {
   c.set("refused", code);
-  const words = sheetWords[languageOf(c)];
+  const words = sheetMessages[getPageLanguage(c)];
   const said = (): Page => {
-    if (code === "client_not_found") return sheetNotice(words.broken, words.brokenClient);
-    if (code === "origin_mismatch") return sheetNotice(words.wrongPlace, words.wrongPlaceAdvice);
-    if (code === "invalid_request") return sheetNotice(words.broken, `${words.brokenPart} ${words.forDevelopers}: ${detail ?? ""}`);
-    return sheetNotice(words.mayNot, words.mayNotAdvice);
+    if (code === "client_not_found") return sheetNoticePage(words.broken, words.brokenClient);
+    if (code === "origin_mismatch") return sheetNoticePage(words.wrongPlace, words.wrongPlaceAdvice);
+    if (code === "invalid_request") return sheetNoticePage(words.broken, `${words.brokenPart} ${words.forDevelopers}: ${detail ?? ""}`);
+    return sheetNoticePage(words.mayNot, words.mayNotAdvice);
   };
-  return pageAnswer(c, statuses[code] as 400, said);
+  return renderPage(c, statusByCode[code] as 400, said);
 };
 
-const consumerOf = async (c: Context<Api>): Promise<ConsumerSession | null> => {
-  const session = await sessionOf(c.var.services, sessionToken(c));
+const findConsumerSession = async (c: Context<AppEnv>): Promise<ConsumerSession | null> => {
+  const session = await authenticateSession(c.var.services, getSessionToken(c));
   return session?.realm === "consumer" ? session : null;
 };
 
 /** The address without what a step added to it. */
-const searchOf = (c: Context<Api>): string => {
+const getRequestSearch = (c: Context<AppEnv>): string => {
   const query = new URLSearchParams(new URL(c.req.url).search);
   for (const added of ["answer", "edit"]) query.delete(added);
   return `?${query}`;
 };
 
-const open = async (c: Context<Api>): Promise<Sheet | Response> => {
+const openSheet = async (c: Context<AppEnv>): Promise<OpenedSheet | Response> => {
   const { services } = c.var;
-  const parsed = authorizeQuery.safeParse(
+  const parsed = authorizeQuerySchema.safeParse(
     Object.fromEntries(Object.entries(c.req.queries()).map(([name, values]) => [name, values.length === 1 ? values[0] : values])),
   );
-  if (!parsed.success) return refusedPage(c, "invalid_request", schemaFault(parsed.error));
-  const asked = scopeOfText(parsed.data.scope);
-  if (!asked.ok) return refusedPage(c, asked.code, asked.detail);
-  const authorized = await authorizeRequest(services, requestOf(parsed.data, asked.value));
-  if (!authorized.ok) return refusedPage(c, authorized.code, authorized.detail);
-  const sheet = sheetRequestOf(services, authorized.value, parsed.data.return_url);
-  const known = await browserOf(services, cookieOf(c, browserCookie));
-  const comes = cameFromOrigin(sheet, c.req.header("referer")) && !known.seen.includes(sheet.key);
-  const browser = comes ? { ...known, seen: [...known.seen, sheet.key] } : known;
-  setCookie(c, browserCookie, await browserText(services, browser), { ...cookieOptions(c), maxAge: browserSeconds });
+  if (!parsed.success) return renderRefusedRequest(c, "invalid_request", describeSchemaError(parsed.error));
+  const asked = parseScope(parsed.data.scope);
+  if (!asked.ok) return renderRefusedRequest(c, asked.code, asked.detail);
+  const authorized = await authorizeShareRequest(services, toShareRequest(parsed.data, asked.value));
+  if (!authorized.ok) return renderRefusedRequest(c, authorized.code, authorized.detail);
+  const sheet = createSheetRequest(services, authorized.value, parsed.data.return_url);
+  const known = await parseSheetBrowser(services, findCookie(c, browserCookie));
+  const comes = isFromBoundOrigin(sheet, c.req.header("referer")) && !known.seenRequests.includes(sheet.key);
+  const browser = comes ? { ...known, seenRequests: [...known.seenRequests, sheet.key] } : known;
+  setCookie(c, browserCookie, await serializeSheetBrowser(services, browser), { ...cookieOptions(c), maxAge: browserCookieSeconds });
   const isTest = authorized.value.client.environment === "sandbox";
-  const session = isTest ? null : await consumerOf(c);
-  const language = languageOf(c);
-  const back = mayRedirect(sheet, browser) ? sheet.returnUrl : null;
-  const view = { request: authorized.value, search: searchOf(c), back, language, words: sheetWords[language] };
+  const session = isTest ? null : await findConsumerSession(c);
+  const language = getPageLanguage(c);
+  const back = canRedirect(sheet, browser) ? sheet.returnUrl : null;
+  const view = { request: authorized.value, search: getRequestSearch(c), back, language, words: sheetMessages[language] };
   const decisionKey = `sheet ${sheet.key}${isTest ? ` ${browser.id}` : ""}`;
-  return { sheet, browser, session, person: session === null ? null : personOf(session), view, decisionKey };
+  return { sheetRequest: sheet, browser, session, person: session === null ? null : personFromSession(session), view, decisionKey };
 };
 
-const again = (c: Context<Api>, more = ""): Response => c.redirect(`/authorize${searchOf(c)}${more}`, 303);
+const redirectToSheet = (c: Context<AppEnv>, more = ""): Response => c.redirect(`/authorize${getRequestSearch(c)}${more}`, 303);
 
 /** Parts of an address that many people do not have. */
-const mayBeBlank: ReadonlySet<ContactKey> = new Set(["address_line2", "state"]);
+const blankableKeys: ReadonlySet<ContactKey> = new Set(["address_line2", "state"]);
 
-const missingKeys = (keys: readonly ContactKey[], fields: ContactFields): readonly ContactKey[] =>
-  keys.filter((key) => fields[key] === undefined && !mayBeBlank.has(key));
+const findMissingKeys = (keys: readonly ContactKey[], fields: ContactFields): readonly ContactKey[] =>
+  keys.filter((key) => fields[key] === undefined && !blankableKeys.has(key));
 
-const valuesOf = (fields: ContactFields): Readonly<Partial<Record<ContactKey, string>>> =>
+const toFieldValues = (fields: ContactFields): Readonly<Partial<Record<ContactKey, string>>> =>
   Object.fromEntries(Object.entries(fields).map(([key, { value }]) => [key, value]));
 
 /** What the person chose, for the same decision shown anew. */
-const chosenOf = (form: PageForm): Chosen =>
+const parseChoices = (form: FormFields): DecisionChoices =>
   new Map([...form].filter(([name]) => name === "days" || name === "persona" || name.startsWith("group.")));
 
 /** Whether the form belongs to what this browser and person were shown, and how old that is. */
-const judged = (services: Services, { sheet, browser, person }: Sheet, form: PageForm) =>
-  judgeSheetToken(services, sheet, browser, person?.id ?? null, form.get("token") ?? "");
+const checkFormToken = (services: Services, { sheetRequest, browser, person }: OpenedSheet, form: FormFields) =>
+  verifySheetToken(services, sheetRequest, browser, person?.id ?? null, form.get("token") ?? "");
 
 /** What the person keeps; of a test person, what their persona has. */
-const fieldsOf = async (services: Services, person: Person | null, persona: PersonaName = "default"): Promise<ContactFields> => {
-  if (person === null) return personaFields(persona);
-  const kept = await readFields(services, person);
+const loadFields = async (services: Services, person: Person | null, persona: PersonaName = "default"): Promise<ContactFields> => {
+  if (person === null) return getPersonaFields(persona);
+  const kept = await getContactFields(services, person);
   return kept.ok ? kept.value : {};
 };
 
 /** Signed out in the middle: the person signs in again, and what they had chosen waits for that in their browser. */
-const signInAgain = (c: Context<Api>, form: PageForm): Response => {
-  const ticks = String(new URLSearchParams([["token", form.get("token") ?? ""], ...chosenOf(form)]));
-  if (ticks.length <= maxTicks) setCookie(c, ticksCookie, ticks, { ...cookieOptions(c), maxAge: browserSeconds });
-  return again(c);
+const redirectToSignIn = (c: Context<AppEnv>, form: FormFields): Response => {
+  const ticks = String(new URLSearchParams([["token", form.get("token") ?? ""], ...parseChoices(form)]));
+  if (ticks.length <= maxChoicesLength) setCookie(c, choicesCookie, ticks, { ...cookieOptions(c), maxAge: browserCookieSeconds });
+  return redirectToSheet(c);
 };
 
 /** What was chosen before that, once; nothing of another person, browser or request, as the token says. */
-const chosenBefore = async (c: Context<Api>, opened: Sheet): Promise<Chosen> => {
-  const ticks = cookieOf(c, ticksCookie);
+const takeSavedChoices = async (c: Context<AppEnv>, opened: OpenedSheet): Promise<DecisionChoices> => {
+  const ticks = findCookie(c, choicesCookie);
   if (ticks === undefined) return new Map();
-  deleteCookie(c, ticksCookie, cookieOptions(c));
+  deleteCookie(c, choicesCookie, cookieOptions(c));
   const form = new Map(new URLSearchParams(ticks));
-  return (await judged(c.var.services, opened, form)) === "foreign" ? new Map() : chosenOf(form);
+  return (await checkFormToken(c.var.services, opened, form)) === "foreign" ? new Map() : parseChoices(form);
 };
 
 /** Somebody who is signed in, or the test person: what they decided, what is missing, or the decision, with what they chose on it before. */
-const decisionPage = async (c: Context<Api>, opened: Sheet, shown?: Chosen, fault?: string): Promise<Response> => {
+const renderDecision = async (c: Context<AppEnv>, opened: OpenedSheet, shown?: DecisionChoices, fault?: string): Promise<Response> => {
   const { services } = c.var;
-  const { sheet, browser, session, person, view, decisionKey } = opened;
-  const { client, asked } = sheet.request;
-  const earlier = await earlierDecision(services, person, client.clientId, decisionKey);
-  const token = await sheetToken(services, sheet, browser, person?.id ?? null);
-  const email = session === null ? null : (await userOf(services, session)).email;
-  if (earlier?.kind === "open") return pageAnswer(c, 200, () => doneStep(view, earlier.share, earlier.code, email));
-  if (earlier?.kind === "late") return pageAnswer(c, 200, () => lateStep(view, token));
-  if (earlier?.kind === "over") return pageAnswer(c, 409, () => overStep(view));
-  const fields = await fieldsOf(services, person);
-  const missing = missingKeys(asked.needed, fields);
+  const { sheetRequest, browser, session, person, view, decisionKey } = opened;
+  const { client, asked } = sheetRequest.request;
+  const earlier = await findEarlierDecision(services, person, client.clientId, decisionKey);
+  const token = await createSheetToken(services, sheetRequest, browser, person?.id ?? null);
+  const email = session === null ? null : (await getSignedInUser(services, session)).email;
+  if (earlier?.kind === "open") return renderPage(c, 200, () => grantedPage(view, earlier.share, earlier.code, email));
+  if (earlier?.kind === "late") return renderPage(c, 200, () => codeExpiredPage(view, token));
+  if (earlier?.kind === "over") return renderPage(c, 409, () => alreadyDecidedPage(view));
+  const fields = await loadFields(services, person);
+  const missing = findMissingKeys(asked.needed, fields);
   if (email !== null && (missing.length > 0 || c.req.query("edit") === "1")) {
     const keys = c.req.query("edit") === "1" ? asked.scope : missing;
-    const values = { ...(keys.includes("email") && { email }), ...valuesOf(fields) };
-    return pageAnswer(c, 200, () => detailsStep(view, email, { keys, values }));
+    const values = { ...(keys.includes("email") && { email }), ...toFieldValues(fields) };
+    return renderPage(c, 200, () => detailsStepPage(view, email, { keys, values }));
   }
-  const already = person === null ? [] : await activeWith(services, person, client.business.id);
-  const chosen = shown ?? (await chosenBefore(c, opened));
+  const already = person === null ? [] : await listActiveSharesWithBusiness(services, person, client.business.id);
+  const chosen = shown ?? (await takeSavedChoices(c, opened));
   const step = { token, email, fields, now: services.clock(), already, chosen };
-  return pageAnswer(c, fault === undefined ? 200 : 400, () => decideStep(view, step, fault));
+  return renderPage(c, fault === undefined ? 200 : 400, () => decisionStepPage(view, step, fault));
 };
 
-const show = async (c: Context<Api>): Promise<Response> => {
-  const opened = await open(c);
+const renderSheet = async (c: Context<AppEnv>): Promise<Response> => {
+  const opened = await openSheet(c);
   if (opened instanceof Response) return opened;
-  const { sheet, session, view } = opened;
-  if (session !== null || sheet.request.client.environment === "sandbox") return decisionPage(c, opened);
+  const { sheetRequest, session, view } = opened;
+  if (session !== null || sheetRequest.request.client.environment === "sandbox") return renderDecision(c, opened);
   const answered = c.req.query("answer");
-  if (answered === "passkey") return pageAnswer(c, 200, () => emailStep(view, appWords[view.language].passkeyRefused));
-  const email = await askedAddress(c);
-  if (email === null) return pageAnswer(c, 200, () => emailStep(view));
-  return pageAnswer(c, 200, () => codeStep(view, email, answered === "failed" ? view.words.wrongCode : undefined));
+  if (answered === "passkey") return renderPage(c, 200, () => emailStepPage(view, appMessages[view.language].passkeyRefused));
+  const email = await findPendingSignInEmail(c);
+  if (email === null) return renderPage(c, 200, () => emailStepPage(view));
+  return renderPage(c, 200, () => codeStepPage(view, email, answered === "failed" ? view.words.wrongCode : undefined));
 };
 
-type Posted = Sent<Sheet>;
+type SheetFormRequest = FormRequest<OpenedSheet>;
 
-const acting = posting(open);
+const sheetAction = createFormHandlerFactory(openSheet);
 
-const askForCode = async (c: Context<Api>, { form, view }: Posted): Promise<Response> => {
+const handleSendCode = async (c: Context<AppEnv>, { form, view }: SheetFormRequest): Promise<Response> => {
   const email = (form.get("email") ?? "").trim();
-  if (!isMailbox(email)) return pageAnswer(c, 400, () => emailStep(view, view.words.badEmail, email.slice(0, maxMailbox)));
-  await mailCode(c, { email, realm: "consumer", language: view.language });
-  return again(c);
+  if (!isEmailAddress(email))
+    return renderPage(c, 400, () => emailStepPage(view, view.words.badEmail, email.slice(0, maxTypedEmailLength)));
+  await startEmailSignIn(c, { email, realm: "consumer", language: view.language });
+  return redirectToSheet(c);
 };
 
-const giveCode = async (c: Context<Api>, { form, view }: Posted): Promise<Response> => {
-  const taken = await takeCode(c, form, "consumer");
-  if (taken.outcome !== "malformed") return again(c, taken.outcome === "wrong" ? "&answer=failed" : "");
-  return pageAnswer(c, 400, () => codeStep(view, taken.email, view.words.badCode));
+const handleSubmitCode = async (c: Context<AppEnv>, { form, view }: SheetFormRequest): Promise<Response> => {
+  const taken = await completeEmailSignIn(c, form, "consumer");
+  if (taken.outcome !== "malformed") return redirectToSheet(c, taken.outcome === "wrong" ? "&answer=failed" : "");
+  return renderPage(c, 400, () => codeStepPage(view, taken.email, view.words.badCode));
 };
 
-const askPasskey = async (c: Context<Api>, { view }: Posted): Promise<Response> => {
-  const options = await askToSignIn(c.var.services, relyingParty(c));
-  return pageAnswer(c, 200, () => passkeyStep(view, options));
+const renderPasskeyStep = async (c: Context<AppEnv>, { view }: SheetFormRequest): Promise<Response> => {
+  const options = await requestPasskeySignIn(c.var.services, getRelyingParty(c));
+  return renderPage(c, 200, () => passkeyStepPage(view, options));
 };
 
-const givePasskey = async (c: Context<Api>, { form }: Posted): Promise<Response> =>
-  again(c, (await takePasskey(c, form)) ? "" : "&answer=passkey");
+const handlePasskeyResponse = async (c: Context<AppEnv>, { form }: SheetFormRequest): Promise<Response> =>
+  redirectToSheet(c, (await completePasskeySignIn(c, form)) ? "" : "&answer=passkey");
 
-const otherAddress = (c: Context<Api>): Response => {
-  forgetAsked(c);
-  return again(c);
+const handleChangeEmail = (c: Context<AppEnv>): Response => {
+  clearPendingSignInEmail(c);
+  return redirectToSheet(c);
 };
 
-const leave = async (c: Context<Api>): Promise<Response> => {
-  await leaveSession(c);
-  return again(c);
+const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
+  await signOutBrowser(c);
+  return redirectToSheet(c);
 };
 
-const saveDetails = async (c: Context<Api>, { session, form, view, sheet }: Posted): Promise<Response> => {
+const handleSaveDetails = async (c: Context<AppEnv>, { session, form, view, sheetRequest }: SheetFormRequest): Promise<Response> => {
   const { services } = c.var;
   const { words, language } = view;
-  if (session === null) return again(c);
+  if (session === null) return redirectToSheet(c);
   const typed = [...form].filter(
-    (entry): entry is [ContactKey, string] => isContactKey(entry[0]) && sheet.request.asked.scope.includes(entry[0]),
+    (entry): entry is [ContactKey, string] => isContactKey(entry[0]) && sheetRequest.request.asked.scope.includes(entry[0]),
   );
-  const { email } = await userOf(services, session);
+  const { email } = await getSignedInUser(services, session);
   const step = (fault: string): Promise<Response> =>
-    pageAnswer(c, 400, () => detailsStep(view, email, { keys: typed.map(([key]) => key), values: Object.fromEntries(typed) }, fault));
-  const blank = typed.filter(([key, value]) => sheet.request.asked.needed.includes(key) && value.trim() === "" && !mayBeBlank.has(key));
-  if (blank.length > 0) return step(words.missing.replace("{groups}", groupsIn(language, groupsOf(blank.map(([key]) => key)))));
-  const busy = await tooOften(c, "FIELD_CHANGES", session.userId);
+    renderPage(c, 400, () => detailsStepPage(view, email, { keys: typed.map(([key]) => key), values: Object.fromEntries(typed) }, fault));
+  const blank = typed.filter(
+    ([key, value]) => sheetRequest.request.asked.needed.includes(key) && value.trim() === "" && !blankableKeys.has(key),
+  );
+  if (blank.length > 0)
+    return step(words.missing.replace("{groups}", formatFieldGroups(language, groupsFromKeys(blank.map(([key]) => key)))));
+  const busy = await checkAccountLimit(c, "FIELD_CHANGES", session.userId);
   if (busy !== null) return busy;
-  const changed = await changeContactFields(services, personOf(session), new Map(typed.map(([key, value]) => [key, value || null])));
-  return changed.ok ? again(c) : step(words.badValue);
+  const changed = await updateContactFields(
+    services,
+    personFromSession(session),
+    new Map(typed.map(([key, value]) => [key, value || null])),
+  );
+  return changed.ok ? redirectToSheet(c) : step(words.badValue);
 };
 
 /** What the person ticked besides what is needed: whole groups, as far as they hold a value. */
-const chosenScope = ({ sheet, form }: Posted, fields: ContactFields): readonly ContactKey[] => {
-  const { scope, needed } = sheet.request.asked;
+const parseSelectedScope = ({ sheetRequest, form }: SheetFormRequest, fields: ContactFields): readonly ContactKey[] => {
+  const { scope, needed } = sheetRequest.request.asked;
   const optional = scope.filter((key) => !needed.includes(key));
-  const ticked = groupsOf(optional).flatMap((group) => (form.has(`group.${group}`) ? inGroup(optional, group) : []));
+  const ticked = groupsFromKeys(optional).flatMap((group) => (form.has(`group.${group}`) ? filterKeysInGroup(optional, group) : []));
   return scope.filter((key) => needed.includes(key) || (ticked.includes(key) && fields[key] !== undefined));
 };
 
-const decide = async (c: Context<Api>, sent: Posted): Promise<Response> => {
+const handleDecision = async (c: Context<AppEnv>, sent: SheetFormRequest): Promise<Response> => {
   const { services, requestId } = c.var;
-  const { sheet, session, person, form, view, decisionKey } = sent;
-  const { client, asked, ...request } = sheet.request;
+  const { sheetRequest, session, person, form, view, decisionKey } = sent;
+  const { client, asked, ...request } = sheetRequest.request;
   const isTest = client.environment === "sandbox";
-  if (session === null && !isTest) return signInAgain(c, form);
-  const age = await judged(services, sent, form);
-  if (age === "foreign") return again(c);
-  if (age === "expired") return pageAnswer(c, 400, () => expiredStep(view, form.get("token") ?? "", chosenOf(form)));
-  const busy = session === null ? null : await tooOften(c, "GRANTS", session.userId);
+  if (session === null && !isTest) return redirectToSignIn(c, form);
+  const age = await checkFormToken(services, sent, form);
+  if (age === "foreign") return redirectToSheet(c);
+  if (age === "expired") return renderPage(c, 400, () => decisionExpiredPage(view, form.get("token") ?? "", parseChoices(form)));
+  const busy = session === null ? null : await checkAccountLimit(c, "GRANTS", session.userId);
   if (busy !== null) return busy;
   if (form.has("again")) {
-    await codeAgain(services, person, client.clientId, decisionKey);
-    return again(c);
+    await reissueShareCode(services, person, client.clientId, decisionKey);
+    return redirectToSheet(c);
   }
   const persona: PersonaName = personaNames.find((name) => name === form.get("persona")) ?? "default";
-  const fields = await fieldsOf(services, person, persona);
-  const scope = chosenScope(sent, fields);
-  if (scope.length === 0) return decisionPage(c, sent, chosenOf(form), appWords[view.language].tickOne);
-  const by: Granting = person === null ? { persona } : { person };
-  const shorter = shorterDays.find((days) => String(days) === form.get("days"));
+  const fields = await loadFields(services, person, persona);
+  const scope = parseSelectedScope(sent, fields);
+  if (scope.length === 0) return renderDecision(c, sent, parseChoices(form), appMessages[view.language].tickOne);
+  const by: Grantor = person === null ? { persona } : { person };
+  const shorter = shorterDurationDays.find((days) => String(days) === form.get("days"));
   const granted = await grantShare(services, by, {
     ...request,
     clientId: client.clientId,
     scope,
     durationDays: shorter !== undefined && shorter < request.durationDays ? shorter : request.durationDays,
-    missingOk: isTest ? scope : [...mayBeBlank],
+    missingOk: isTest ? scope : [...blankableKeys],
     decisionKey,
-    mayDecide: async () => ({ ok: true, value: true }),
+    canDecide: async () => ({ ok: true, value: true }),
     language: view.language,
     requestId,
   });
-  if (granted.ok || granted.code === "code_used" || granted.code === "code_expired" || granted.code === "share_inactive") return again(c);
-  if (granted.code === "unauthorized" || granted.code === "invalid_request") return signInAgain(c, form); // or a value is gone: the page says so
-  return refusedPage(c, granted.code, granted.detail);
+  if (granted.ok || granted.code === "code_used" || granted.code === "code_expired" || granted.code === "share_inactive")
+    return redirectToSheet(c);
+  if (granted.code === "unauthorized" || granted.code === "invalid_request") return redirectToSignIn(c, form); // or a value is gone: the page says so
+  return renderRefusedRequest(c, granted.code, granted.detail);
 };
 
 /**
  * The decision once more after its time was over, with the ticks the person had made: they come from the expired page's own form, under
  * its token. An address never ticks a box.
  */
-const startAgain = async (c: Context<Api>, sent: Posted): Promise<Response> => {
-  const isTest = sent.sheet.request.client.environment === "sandbox";
-  if (sent.session === null && !isTest) return signInAgain(c, sent.form);
-  if ((await judged(c.var.services, sent, sent.form)) === "foreign") return again(c);
-  return decisionPage(c, sent, chosenOf(sent.form));
+const renderRestartedDecision = async (c: Context<AppEnv>, sent: SheetFormRequest): Promise<Response> => {
+  const isTest = sent.sheetRequest.request.client.environment === "sandbox";
+  if (sent.session === null && !isTest) return redirectToSignIn(c, sent.form);
+  if ((await checkFormToken(c.var.services, sent, sent.form)) === "foreign") return redirectToSheet(c);
+  return renderDecision(c, sent, parseChoices(sent.form));
 };
 
-const notNow = (c: Context<Api>): Promise<Response> => {
-  const words = sheetWords[languageOf(c)];
-  return pageAnswer(c, 200, () => sheetNotice(words.refusedHeading, words.refused));
+const renderDeclined = (c: Context<AppEnv>): Promise<Response> => {
+  const words = sheetMessages[getPageLanguage(c)];
+  return renderPage(c, 200, () => sheetNoticePage(words.refusedHeading, words.refused));
 };
 
-export const mountSheet = (app: Hono<Api>): void => {
-  const pages = new Hono<Api>();
-  pages.use(keepsOpener);
-  pages.get("/", uncrowded("AUTHORIZE_PER_IP"), show);
-  pages.get("/not-now", notNow);
-  pages.get("/:step", (c) => again(c)); // another language chosen on a page that a form was answered with
-  pages.post("/email", acting("AUTH_REQUEST_PER_IP", askForCode));
-  pages.post("/code", acting("AUTH_VERIFY_PER_IP", giveCode));
-  pages.post("/passkey", acting("AUTH_VERIFY_PER_IP", askPasskey));
-  pages.post("/passkey/answer", acting("AUTH_VERIFY_PER_IP", givePasskey));
-  pages.post("/other-address", acting("AUTH_VERIFY_PER_IP", otherAddress));
-  pages.post("/sign-out", acting("AUTH_VERIFY_PER_IP", leave));
-  pages.post("/details", acting("AUTHORIZE_PER_IP", saveDetails));
-  pages.post("/decide", acting("AUTHORIZE_PER_IP", decide));
-  pages.post("/again", acting("AUTHORIZE_PER_IP", startAgain));
-  pages.onError(onPageFault);
+export const registerSheetRoutes = (app: Hono<AppEnv>): void => {
+  const pages = new Hono<AppEnv>();
+  pages.use(allowOpener);
+  pages.get("/", rateLimited("AUTHORIZE_PER_IP"), renderSheet);
+  pages.get("/not-now", renderDeclined);
+  pages.get("/:step", (c) => redirectToSheet(c)); // another language chosen on a page that a form was answered with
+  pages.post("/email", sheetAction("AUTH_REQUEST_PER_IP", handleSendCode));
+  pages.post("/code", sheetAction("AUTH_VERIFY_PER_IP", handleSubmitCode));
+  pages.post("/passkey", sheetAction("AUTH_VERIFY_PER_IP", renderPasskeyStep));
+  pages.post("/passkey/answer", sheetAction("AUTH_VERIFY_PER_IP", handlePasskeyResponse));
+  pages.post("/other-address", sheetAction("AUTH_VERIFY_PER_IP", handleChangeEmail));
+  pages.post("/sign-out", sheetAction("AUTH_VERIFY_PER_IP", handleSignOut));
+  pages.post("/details", sheetAction("AUTHORIZE_PER_IP", handleSaveDetails));
+  pages.post("/decide", sheetAction("AUTHORIZE_PER_IP", handleDecision));
+  pages.post("/again", sheetAction("AUTHORIZE_PER_IP", renderRestartedDecision));
+  pages.onError(handlePageError);
   app.route("/authorize", pages);
 };

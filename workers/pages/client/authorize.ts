@@ -4,8 +4,8 @@ import "./passkey.ts"; // before what follows: that hides again what leads nowhe
 
 const sheet = document.querySelector<HTMLElement>(".sheet");
 
-const answerMs = 1_000; // the page answers a message at once, if it is there
-const guardMs = 500; // a window that just came up may take a press that was meant for the page below
+const responseTimeoutMs = 1_000; // the page answers a message at once, if it is there
+const clickGuardMs = 500; // a window that just came up may take a press that was meant for the page below
 
 if (sheet !== null) {
   const { origin = "", state = "", code } = sheet.dataset;
@@ -38,7 +38,7 @@ if (sheet !== null) {
     };
     tell("svc:code", { code });
     if (opener === null) goOn();
-    else setTimeout(goOn, answerMs);
+    else setTimeout(goOn, responseTimeoutMs);
   } else if (opener === null && (sheet.dataset.back ?? "") === "" && sheet.querySelector("[data-decides]") !== null) {
     show("[data-decides]", false);
     show("[data-lost]");
@@ -58,7 +58,7 @@ if (sheet !== null) {
   let isSent = false;
   for (const form of sheet.querySelectorAll<HTMLFormElement>("form[data-decides]"))
     form.addEventListener("submit", (event) => {
-      if (isSent || performance.now() - focusedAt < guardMs) event.preventDefault();
+      if (isSent || performance.now() - focusedAt < clickGuardMs) event.preventDefault();
       else isSent = true;
     });
   addEventListener("pageshow", ({ persisted }) => {

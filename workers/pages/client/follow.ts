@@ -1,7 +1,7 @@
 // Follows the newest events: the page is read again every five seconds while it is looked at, and its list put in place of this one.
 // Stops by itself after ten minutes. Without script the page has a link that loads it again.
-const everyMs = 5_000;
-const stopsAfterMs = 10 * 60_000;
+const pollIntervalMs = 5_000;
+const maxPollingMs = 10 * 60_000;
 
 const button = document.querySelector<HTMLButtonElement>("[data-follow]");
 
@@ -32,12 +32,12 @@ if (button !== null) {
   button.hidden = false;
   button.addEventListener("click", () => {
     if (timer !== null) return end();
-    until = Date.now() + stopsAfterMs;
+    until = Date.now() + maxPollingMs;
     button.textContent = stop;
     const turn = (): void => {
       look().catch(end);
     };
-    timer = window.setInterval(turn, everyMs);
+    timer = window.setInterval(turn, pollIntervalMs);
     turn();
   });
 }

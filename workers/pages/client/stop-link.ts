@@ -3,10 +3,10 @@
 const token = /^#t=([A-Za-z0-9_-]{43})$/.exec(location.hash)?.[1];
 const form = document.querySelector<HTMLFormElement>("#stop-link");
 const field = form?.querySelector<HTMLInputElement>('input[name="token"]');
-const broken = document.querySelector<HTMLElement>("#stop-broken");
+const brokenLinkMessage = document.querySelector<HTMLElement>("#stop-broken");
 
-if (form?.hidden && field !== undefined && field !== null && broken !== null) {
-  if (token === undefined) broken.hidden = false;
+if (form?.hidden && field !== undefined && field !== null && brokenLinkMessage !== null) {
+  if (token === undefined) brokenLinkMessage.hidden = false;
   else {
     history.replaceState(null, "", location.pathname + location.search);
     field.value = token;

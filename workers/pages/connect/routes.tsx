@@ -2,220 +2,261 @@
 // the same address; only the decision leads elsewhere, to an address that the program has registered. What is wrong with a request is told
 // here and never by a redirect, so that nobody is sent anywhere by a link alone.
 import { Hono, type Context } from "hono";
-import { askedOf, type OAuthError } from "../../../core/agents/authorization.ts";
-import { maxLiveTokens } from "../../../core/agents/token.ts";
-import { isRegistered, redirectUriOf, withAnswer } from "../../../core/agents/redirect-uri.ts";
-import { mayWrite } from "../../../core/access/entitlement.ts";
+import { parseAuthorizationRequest, type OAuthError } from "../../../core/agents/authorization-request.ts";
+import { maxActiveTokens } from "../../../core/agents/agent-token.ts";
+import { isRegisteredRedirectUri, parseRedirectUri, addQueryParameters } from "../../../core/agents/redirect-uri.ts";
+import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { Realm, Session } from "../../../core/access/session.ts";
-import { isMailbox } from "../../../core/mailbox.ts";
-import type { Api } from "../../http/context.ts";
-import { oauthNames } from "../../http/oauth-names.ts";
-import { leaveSession, sessionToken } from "../../http/session-guards.ts";
-import { sessionOf, userOf } from "../../operations/access/sign-in.ts";
-import { allowConnection, isConnected, openRequest, sealRequest, type ConnectionRequest } from "../../operations/agents/connect.ts";
-import { isEndLink } from "../../operations/agents/connection-mail.ts";
-import { endByLink } from "../../operations/agents/exchange.ts";
-import { keepClient, oauthClientOf } from "../../operations/agents/oauth-clients.ts";
-import { endToken, listTokens } from "../../operations/agents/tokens.ts";
-import { maxMailbox } from "../shared/forms.tsx";
-import { connectWords, type ConnectWords } from "../shared/i18n/connect.ts";
-import { keepsOpener, languageOf, pageAnswer, type Page } from "../shared/layout.tsx";
-import { askedAddress, forgetAsked, mailCode, takeCode } from "../shared/mailed-sign-in.tsx";
-import { foreignFormPage, noticePage, onPageFault } from "../shared/notices.tsx";
-import { postedForm, posting, tooOften, uncrowded, type Sent } from "../shared/own-form.ts";
-import { BackLink, codeStep, decideStep, emailStep, endStep, formTarget, returningStep, type ConnectView } from "./views.tsx";
+import { isEmailAddress } from "../../../core/email-address.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { getOAuthUrls } from "../../http/oauth-urls.ts";
+import { signOutBrowser, getSessionToken } from "../../http/guards/session-cookie.ts";
+import { authenticateSession } from "../../operations/access/authenticate-session.ts";
+import { getSignedInUser } from "../../operations/access/get-signed-in-user.ts";
+import { authorizeConnection } from "../../operations/agents/authorize-connection.ts";
+import { openConnectionRequest, sealConnectionRequest, type ConnectionRequest } from "../../operations/agents/connection-request.ts";
+import { isClientConnected } from "../../operations/agents/is-client-connected.ts";
+import { isDisconnectLink } from "../../operations/agents/disconnect-link.ts";
+import { revokeTokenByLink } from "../../operations/agents/revoke-token-by-link.ts";
+import { resolveOAuthClient } from "../../operations/agents/resolve-oauth-client.ts";
+import { saveClientDocument } from "../../operations/agents/save-client-document.ts";
+import { listAgentTokens } from "../../operations/agents/list-agent-tokens.ts";
+import { revokeAgentToken } from "../../operations/agents/revoke-agent-token.ts";
+import { maxTypedEmailLength } from "../shared/form-fields.tsx";
+import { connectMessages, type ConnectMessages } from "../shared/i18n/connect.ts";
+import { allowOpener, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
+import { findPendingSignInEmail, clearPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
+import { renderCrossSiteBlocked, noticePage, handlePageError } from "../shared/notice-pages.tsx";
+import {
+  parseRateLimitedForm,
+  createFormHandlerFactory,
+  checkAccountLimit,
+  rateLimited,
+  type FormRequest,
+} from "../shared/form-handlers.ts";
+import {
+  ReturnLink,
+  codeStepPage,
+  decisionStepPage,
+  emailStepPage,
+  endConnectionPage,
+  getFormTargetOrigin,
+  returningPage,
+  type ConnectView,
+} from "./views.tsx";
 
-const askedCookie = "svc_connect";
+const pendingConnectCookie = "svc_connect";
 
-const wordsOf = (c: Context<Api>): ConnectWords => connectWords[languageOf(c)];
+const getConnectMessages = (c: Context<AppEnv>): ConnectMessages => connectMessages[getPageLanguage(c)];
 
-const answer = (c: Context<Api>, status: 200 | 400 | 402 | 404 | 409, said: Page): Promise<Response> =>
-  pageAnswer(c, status, () => said, languageOf(c));
+const renderConnectPage = (c: Context<AppEnv>, status: 200 | 400 | 402 | 404 | 409, said: Page): Promise<Response> =>
+  renderPage(c, status, () => said, getPageLanguage(c));
 
-const notice = (
-  c: Context<Api>,
+const renderConnectNotice = (
+  c: Context<AppEnv>,
   status: 400 | 402 | 404 | 409,
-  heading: keyof ConnectWords,
-  advice: keyof ConnectWords,
+  heading: keyof ConnectMessages,
+  advice: keyof ConnectMessages,
 ): Promise<Response> => {
   c.set("refused", status === 404 ? "not_found" : "invalid_request");
-  const words = wordsOf(c);
-  return answer(c, status, noticePage(words[heading] as string, words[advice] as string));
+  const words = getConnectMessages(c);
+  return renderConnectPage(c, status, noticePage(words[heading] as string, words[advice] as string));
 };
 
 /** What is asked, and who answers. */
-interface Opened {
+interface OpenedRequest {
   readonly view: ConnectView;
   readonly session: Session | null;
   /** Whose records the person chose before signing in. */
-  readonly as: Realm;
+  readonly realm: Realm;
 }
 
 /** With a link back only to an address that the program has registered; and no code of ours in it. */
-const faulty = (
-  c: Context<Api>,
+const renderOAuthError = (
+  c: Context<AppEnv>,
   { redirectUri, state }: ConnectionRequest,
   fault: { readonly error: OAuthError; readonly detail: string },
 ): Promise<Response> => {
   c.set("refused", "invalid_request");
-  const words = wordsOf(c);
-  const target = withAnswer(redirectUri, { error: fault.error, state, iss: oauthNames(c).issuer });
+  const words = getConnectMessages(c);
+  const target = addQueryParameters(redirectUri, { error: fault.error, state, iss: getOAuthUrls(c).issuer });
   const more = (
     <>
       <p class="quiet">
         {words.forDevelopers} <code>{fault.error}</code>: {fault.detail}
       </p>
-      <BackLink words={words} host={redirectUriOf(redirectUri)?.host ?? ""} target={target} />
+      <ReturnLink words={words} host={parseRedirectUri(redirectUri)?.host ?? ""} target={target} />
     </>
   );
-  return answer(c, 400, noticePage(words.broken, words.brokenAdvice, more));
+  return renderConnectPage(c, 400, noticePage(words.broken, words.brokenAdvice, more));
 };
 
-const searchOf = (c: Context<Api>): string => {
+const getRequestSearch = (c: Context<AppEnv>): string => {
   const query = new URLSearchParams(new URL(c.req.url).search);
   query.delete("answer");
   return `?${query}`;
 };
 
-const open = async (c: Context<Api>): Promise<Opened | Response> => {
+const openConnectRequest = async (c: Context<AppEnv>): Promise<OpenedRequest | Response> => {
   const { services } = c.var;
-  const { resource } = oauthNames(c);
-  const asked = askedOf(c.req.queries(), resource);
-  const client = asked === null ? null : await oauthClientOf(services, asked.clientId);
-  if (asked === null || client === null) return notice(c, 400, "broken", "unknownAdvice");
+  const { resource } = getOAuthUrls(c);
+  const asked = parseAuthorizationRequest(c.req.queries(), resource);
+  const client = asked === null ? null : await resolveOAuthClient(services, asked.clientId);
+  if (asked === null || client === null) return renderConnectNotice(c, 400, "broken", "unknownAdvice");
   const [only, ...others] = client.redirectUris;
-  const isOnlyOne = only !== undefined && others.length === 0 && redirectUriOf(only)?.kind !== "loopback";
+  const isOnlyOne = only !== undefined && others.length === 0 && parseRedirectUri(only)?.kind !== "loopback";
   const redirectUri = asked.redirectUri ?? (isOnlyOne ? only : null);
-  if (redirectUri === null || !isRegistered(client.redirectUris, redirectUri)) return notice(c, 400, "broken", "unknownAdvice");
+  if (redirectUri === null || !isRegisteredRedirectUri(client.redirectUris, redirectUri))
+    return renderConnectNotice(c, 400, "broken", "unknownAdvice");
   const { id, name, host } = client;
-  const request = { client: { id, name, host }, redirectUri, state: asked.state, challenge: asked.challenge };
-  if (asked.fault !== null) return faulty(c, request, asked.fault);
-  const session = await sessionOf(services, sessionToken(c));
-  const view = { request, search: searchOf(c), language: languageOf(c), words: wordsOf(c) };
-  return { view, session, as: c.req.query("as") === "business" ? "business" : "consumer" };
+  const request = { client: { id, name, host }, redirectUri, state: asked.state, challenge: asked.codeChallenge };
+  if (asked.fault !== null) return renderOAuthError(c, request, asked.fault);
+  const session = await authenticateSession(services, getSessionToken(c));
+  const view = { request, search: getRequestSearch(c), language: getPageLanguage(c), words: getConnectMessages(c) };
+  return { view, session, realm: c.req.query("as") === "business" ? "business" : "consumer" };
 };
 
-const again = (c: Context<Api>, more: Readonly<Record<string, string>> = {}): Response => {
-  const query = new URLSearchParams(searchOf(c));
+const redirectToConnect = (c: Context<AppEnv>, more: Readonly<Record<string, string>> = {}): Response => {
+  const query = new URLSearchParams(getRequestSearch(c));
   for (const [name, value] of Object.entries(more)) query.set(name, value);
   return c.redirect(`/oauth/authorize?${query}`, 303);
 };
 
-const isInactive = (session: Session): boolean => session.realm === "business" && !mayWrite(session.business.status).ok;
+const isBusinessInactive = (session: Session): boolean => session.realm === "business" && !authorizeWrite(session.business.status).ok;
 
-const show = async (c: Context<Api>): Promise<Response> => {
-  const opened = await open(c);
+const renderConnect = async (c: Context<AppEnv>): Promise<Response> => {
+  const opened = await openConnectRequest(c);
   if (opened instanceof Response) return opened;
   const { services } = c.var;
   const { view, session } = opened;
   if (session === null) {
-    const email = await askedAddress(c, askedCookie);
-    if (email === null) return answer(c, 200, emailStep(view));
-    return answer(c, 200, codeStep(view, email, c.req.query("answer") === "failed" ? wordsOf(c).wrongCode : undefined));
+    const email = await findPendingSignInEmail(c, pendingConnectCookie);
+    if (email === null) return renderConnectPage(c, 200, emailStepPage(view));
+    return renderConnectPage(
+      c,
+      200,
+      codeStepPage(view, email, c.req.query("answer") === "failed" ? getConnectMessages(c).wrongCode : undefined),
+    );
   }
-  if (isInactive(session)) return notice(c, 402, "inactive", "inactiveAdvice");
+  if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");
   const [{ email: address }, sealed, again, tokens] = await Promise.all([
-    userOf(services, session),
-    sealRequest(services, session, view.request),
-    isConnected(services, session, view.request),
-    listTokens(services, session),
+    getSignedInUser(services, session),
+    sealConnectionRequest(services, session, view.request),
+    isClientConnected(services, session, view.request),
+    listAgentTokens(services, session),
   ]);
   const own = tokens.filter(({ principalId }) => principalId === session.userId); // a business's list has those of everybody
-  const full = own.length < maxLiveTokens ? [] : own;
-  return answer(c, 200, decideStep(view, { session, address, sealed, again, full, now: services.clock() }));
+  const full = own.length < maxActiveTokens ? [] : own;
+  return renderConnectPage(
+    c,
+    200,
+    decisionStepPage(view, {
+      session,
+      email: address,
+      sealedRequest: sealed,
+      isConnected: again,
+      tokensAtLimit: full,
+      now: services.clock(),
+    }),
+  );
 };
 
-type Posted = Sent<Opened>;
+type ConnectFormRequest = FormRequest<OpenedRequest>;
 
-const acting = posting(open);
+const connectAction = createFormHandlerFactory(openConnectRequest);
 
-const askForCode = async (c: Context<Api>, { form, view }: Posted): Promise<Response> => {
+const handleSendCode = async (c: Context<AppEnv>, { form, view }: ConnectFormRequest): Promise<Response> => {
   const email = (form.get("email") ?? "").trim();
   const realm = form.get("as") === "business" ? "business" : "consumer";
-  if (!isMailbox(email)) return answer(c, 400, emailStep(view, view.words.badAddress, email.slice(0, maxMailbox)));
-  await mailCode(c, { email, realm, language: view.language }, askedCookie);
-  return again(c, { as: realm });
+  if (!isEmailAddress(email))
+    return renderConnectPage(c, 400, emailStepPage(view, view.words.badAddress, email.slice(0, maxTypedEmailLength)));
+  await startEmailSignIn(c, { email, realm, language: view.language }, pendingConnectCookie);
+  return redirectToConnect(c, { as: realm });
 };
 
-const giveCode = async (c: Context<Api>, { form, view, as }: Posted): Promise<Response> => {
-  const taken = await takeCode(c, form, as, askedCookie);
-  if (taken.outcome !== "malformed") return again(c, taken.outcome === "wrong" ? { answer: "failed" } : {});
-  return answer(c, 400, codeStep(view, taken.email, view.words.badCode));
+const handleSubmitCode = async (c: Context<AppEnv>, { form, view, realm }: ConnectFormRequest): Promise<Response> => {
+  const taken = await completeEmailSignIn(c, form, realm, pendingConnectCookie);
+  if (taken.outcome !== "malformed") return redirectToConnect(c, taken.outcome === "wrong" ? { answer: "failed" } : {});
+  return renderConnectPage(c, 400, codeStepPage(view, taken.email, view.words.badCode));
 };
 
-const otherAddress = (c: Context<Api>): Response => {
-  forgetAsked(c, askedCookie);
-  return again(c);
+const handleChangeEmail = (c: Context<AppEnv>): Response => {
+  clearPendingSignInEmail(c, pendingConnectCookie);
+  return redirectToConnect(c);
 };
 
-const leave = async (c: Context<Api>): Promise<Response> => {
-  await leaveSession(c);
-  return again(c);
+const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
+  await signOutBrowser(c);
+  return redirectToConnect(c);
 };
 
 /** Makes room: one of the person's own tokens ends. */
-const endOne = async (c: Context<Api>, { session, form }: Posted): Promise<Response> => {
-  if (session === null) return again(c);
-  if (isInactive(session)) return notice(c, 402, "inactive", "inactiveAdvice");
-  await endToken(c.var.services, session, form.get("token_id") ?? ""); // one that had ended already leaves room as well
-  return again(c);
+const handleEndToken = async (c: Context<AppEnv>, { session, form }: ConnectFormRequest): Promise<Response> => {
+  if (session === null) return redirectToConnect(c);
+  if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");
+  await revokeAgentToken(c.var.services, session, form.get("token_id") ?? ""); // one that had ended already leaves room as well
+  return redirectToConnect(c);
 };
 
 /** The answer to the program, by way of the browser. */
-const goBack = async (c: Context<Api>, { redirectUri, state }: ConnectionRequest, result: { code: string } | { error: OAuthError }) => {
-  const target = withAnswer(redirectUri, { ...result, state, iss: oauthNames(c).issuer });
-  if (formTarget(redirectUri) !== undefined) return c.redirect(target, 303);
+const redirectToClient = async (
+  c: Context<AppEnv>,
+  { redirectUri, state }: ConnectionRequest,
+  result: { code: string } | { error: OAuthError },
+) => {
+  const target = addQueryParameters(redirectUri, { ...result, state, iss: getOAuthUrls(c).issuer });
+  if (getFormTargetOrigin(redirectUri) !== undefined) return c.redirect(target, 303);
   c.header("Refresh", `0; url=${target}`);
-  const host = redirectUriOf(redirectUri)?.host ?? "";
-  return answer(c, 200, returningStep(wordsOf(c), host, target, "code" in result));
+  const host = parseRedirectUri(redirectUri)?.host ?? "";
+  return renderConnectPage(c, 200, returningPage(getConnectMessages(c), host, target, "code" in result));
 };
 
-const decide = async (c: Context<Api>): Promise<Response> => {
+const handleDecision = async (c: Context<AppEnv>): Promise<Response> => {
   const { services } = c.var;
-  const form = await postedForm(c, "OAUTH_AUTHORIZE_PER_IP");
+  const form = await parseRateLimitedForm(c, "OAUTH_AUTHORIZE_PER_IP");
   if (form instanceof Response) return form;
   const decision = form.get("decision") ?? "";
-  if (!["deny", "allow", "replace"].includes(decision)) return foreignFormPage(c);
-  const session = await sessionOf(services, sessionToken(c));
+  if (!["deny", "allow", "replace"].includes(decision)) return renderCrossSiteBlocked(c);
+  const session = await authenticateSession(services, getSessionToken(c));
   // What the page showed counts, not what stands in the address now.
-  const pending = session === null ? null : await openRequest(services, session, form.get("request") ?? "");
-  if (session === null || pending === null) return notice(c, 400, "stale", "staleAdvice");
-  if (decision === "deny") return goBack(c, pending, { error: "access_denied" });
-  if (isInactive(session)) return notice(c, 402, "inactive", "inactiveAdvice");
-  const busy = await tooOften(c, "CONNECT_PER_PRINCIPAL", session.userId);
+  const pending = session === null ? null : await openConnectionRequest(services, session, form.get("request") ?? "");
+  if (session === null || pending === null) return renderConnectNotice(c, 400, "stale", "staleAdvice");
+  if (decision === "deny") return redirectToClient(c, pending, { error: "access_denied" });
+  if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");
+  const busy = await checkAccountLimit(c, "CONNECT_PER_PRINCIPAL", session.userId);
   if (busy !== null) return busy;
-  await keepClient(services, pending.client.id);
-  const code = await allowConnection(services, session, pending, { replaces: decision === "replace", language: languageOf(c) });
-  return code === null ? notice(c, 409, "answered", "answeredAdvice") : goBack(c, pending, { code });
+  await saveClientDocument(services, pending.client.id);
+  const code = await authorizeConnection(services, session, pending, { replaces: decision === "replace", language: getPageLanguage(c) });
+  return code === null ? renderConnectNotice(c, 409, "answered", "answeredAdvice") : redirectToClient(c, pending, { code });
 };
 
-const askToEnd = async (c: Context<Api>): Promise<Response> => {
+const renderEndConnection = async (c: Context<AppEnv>): Promise<Response> => {
   const [id, token] = [c.req.param("token_id") ?? "", c.req.query("t") ?? ""];
-  if (!(await isEndLink(c.var.services, id, token))) return notice(c, 404, "badLink", "badLinkAdvice");
-  return answer(c, 200, endStep(wordsOf(c), `/oauth/end/${id}${searchOf(c)}`));
+  if (!(await isDisconnectLink(c.var.services, id, token))) return renderConnectNotice(c, 404, "badLink", "badLinkAdvice");
+  return renderConnectPage(c, 200, endConnectionPage(getConnectMessages(c), `/oauth/end/${id}${getRequestSearch(c)}`));
 };
 
 /** Whoever has the mail may end it; the mail is the proof, as the form's origin is not. */
-const end = async (c: Context<Api>): Promise<Response> => {
-  const isEnded = await endByLink(c.var.services, c.req.param("token_id") ?? "", c.req.query("t") ?? "");
-  if (!isEnded) return notice(c, 404, "badLink", "badLinkAdvice");
-  const words = wordsOf(c);
-  return answer(c, 200, noticePage(words.ended, words.endedAdvice));
+const handleEndConnection = async (c: Context<AppEnv>): Promise<Response> => {
+  const isEnded = await revokeTokenByLink(c.var.services, c.req.param("token_id") ?? "", c.req.query("t") ?? "");
+  if (!isEnded) return renderConnectNotice(c, 404, "badLink", "badLinkAdvice");
+  const words = getConnectMessages(c);
+  return renderConnectPage(c, 200, noticePage(words.ended, words.endedAdvice));
 };
 
-export const mountConnect = (app: Hono<Api>): void => {
-  const pages = new Hono<Api>();
-  pages.use("/authorize/*", keepsOpener);
-  pages.use("/end/*", keepsOpener);
-  pages.get("/authorize", uncrowded("OAUTH_AUTHORIZE_PER_IP"), show);
-  pages.post("/authorize/email", acting("AUTH_REQUEST_PER_IP", askForCode));
-  pages.post("/authorize/code", acting("AUTH_VERIFY_PER_IP", giveCode));
-  pages.post("/authorize/other-address", acting("AUTH_VERIFY_PER_IP", otherAddress));
-  pages.post("/authorize/sign-out", acting("AUTH_VERIFY_PER_IP", leave));
-  pages.post("/authorize/end-one", acting("OAUTH_AUTHORIZE_PER_IP", endOne));
-  pages.post("/authorize/decide", decide);
-  pages.get("/end/:token_id", uncrowded("REVOKE_LINK_PER_IP"), askToEnd);
-  pages.post("/end/:token_id", uncrowded("REVOKE_LINK_PER_IP"), end);
-  pages.onError(onPageFault);
+export const registerConnectRoutes = (app: Hono<AppEnv>): void => {
+  const pages = new Hono<AppEnv>();
+  pages.use("/authorize/*", allowOpener);
+  pages.use("/end/*", allowOpener);
+  pages.get("/authorize", rateLimited("OAUTH_AUTHORIZE_PER_IP"), renderConnect);
+  pages.post("/authorize/email", connectAction("AUTH_REQUEST_PER_IP", handleSendCode));
+  pages.post("/authorize/code", connectAction("AUTH_VERIFY_PER_IP", handleSubmitCode));
+  pages.post("/authorize/other-address", connectAction("AUTH_VERIFY_PER_IP", handleChangeEmail));
+  pages.post("/authorize/sign-out", connectAction("AUTH_VERIFY_PER_IP", handleSignOut));
+  pages.post("/authorize/end-one", connectAction("OAUTH_AUTHORIZE_PER_IP", handleEndToken));
+  pages.post("/authorize/decide", handleDecision);
+  pages.get("/end/:token_id", rateLimited("REVOKE_LINK_PER_IP"), renderEndConnection);
+  pages.post("/end/:token_id", rateLimited("REVOKE_LINK_PER_IP"), handleEndConnection);
+  pages.onError(handlePageError);
   app.route("/oauth", pages);
 };

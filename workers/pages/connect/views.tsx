@@ -1,19 +1,19 @@
 // What the pages of a connection show. Nothing runs but forms; a sentence of ours never takes its meaning from what a program wrote.
 import type { Child, FC } from "hono/jsx";
-import { tokenLifeMs, type AgentToken } from "../../../core/agents/token.ts";
-import { redirectUriOf } from "../../../core/agents/redirect-uri.ts";
+import { tokenLifetimeMs, type AgentToken } from "../../../core/agents/agent-token.ts";
+import { parseRedirectUri } from "../../../core/agents/redirect-uri.ts";
 import type { Session } from "../../../core/access/session.ts";
-import { masked } from "../../../core/masking.ts";
+import { maskFieldValue } from "../../../core/masking.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
-import type { ConnectionRequest } from "../../operations/agents/connect.ts";
-import { AddressField, Submit } from "../shared/forms.tsx";
-import type { ConnectWords } from "../shared/i18n/connect.ts";
-import { sheetWords } from "../shared/i18n/sheet.ts";
+import type { ConnectionRequest } from "../../operations/agents/connection-request.ts";
+import { EmailField, SubmitButton } from "../shared/form-fields.tsx";
+import type { ConnectMessages } from "../shared/i18n/connect.ts";
+import { sheetMessages } from "../shared/i18n/sheet.ts";
 import type { Language } from "../shared/language.ts";
 import type { Page } from "../shared/layout.tsx";
-import { CodeStep } from "../shared/mailed-sign-in.tsx";
-import { noticePage } from "../shared/notices.tsx";
-import { dayIn, Exact, filled, Remarks, Sentence, Shape } from "../shared/parts.tsx";
+import { EmailCodeStep } from "../shared/email-code-sign-in.tsx";
+import { noticePage } from "../shared/notice-pages.tsx";
+import { formatDay, VerbatimText, formatMessage, TextWarnings, FormattedMessage, Icon } from "../shared/components.tsx";
 
 /** What every step needs to know. */
 export interface ConnectView {
@@ -21,18 +21,18 @@ export interface ConnectView {
   /** With the question mark; every form goes on with it. */
   readonly search: string;
   readonly language: Language;
-  readonly words: ConnectWords;
+  readonly words: ConnectMessages;
 }
 
 /** Where a form of the page may lead: browsers hold it to that. IPv6 has no spelling there; it and apps are led by a page instead. */
-export const formTarget = (redirectUri: string): string | undefined => {
-  const kind = redirectUriOf(redirectUri)?.kind;
+export const getFormTargetOrigin = (redirectUri: string): string | undefined => {
+  const kind = parseRedirectUri(redirectUri)?.kind;
   if (kind === undefined || kind === "app" || redirectUri.startsWith("http://[")) return undefined;
   return new URL(redirectUri).origin;
 };
 
-const page = ({ request, words }: ConnectView, content: Child, fault?: string): Page => {
-  const formsTo = formTarget(request.redirectUri);
+const connectPage = ({ request, words }: ConnectView, content: Child, fault?: string): Page => {
+  const formsTo = getFormTargetOrigin(request.redirectUri);
   return {
     isFaulty: fault !== undefined,
     title: `${words.title} · svc`,
@@ -43,40 +43,40 @@ const page = ({ request, words }: ConnectView, content: Child, fault?: string): 
 };
 
 /** Who asks, and where the access would go: on every step, in the same words. */
-const Asking: FC<{ view: ConnectView }> = ({ view: { request, words } }) => {
+const RequesterHeading: FC<{ view: ConnectView }> = ({ view: { request, words } }) => {
   const { client, redirectUri } = request;
-  const { kind = "https", host = "" } = redirectUriOf(redirectUri) ?? {};
+  const { kind = "https", host = "" } = parseRedirectUri(redirectUri) ?? {};
   const goes = { https: words.goesTo, loopback: words.goesHere, app: words.goesToApp }[kind];
-  const name = client.name === null ? filled(words.nameless, { host: client.host ?? host }) : <Exact text={client.name} />;
+  const name = client.name === null ? formatMessage(words.nameless, { host: client.host ?? host }) : <VerbatimText text={client.name} />;
   return (
     <>
       <h1>
-        <Sentence text={words.heading} parts={{ client: name }} />
+        <FormattedMessage text={words.heading} parts={{ client: name }} />
       </h1>
-      {client.name !== null && <Remarks text={client.name} />}
+      {client.name !== null && <TextWarnings text={client.name} />}
       <p>
         {client.host === null ? (
           words.unchecked
         ) : (
-          <Sentence text={words.vouched} parts={{ host: <strong dir="ltr">{client.host}</strong> }} />
+          <FormattedMessage text={words.vouched} parts={{ host: <strong dir="ltr">{client.host}</strong> }} />
         )}
       </p>
       <p>
-        <Sentence text={goes} parts={{ host: <strong dir="ltr">{host}</strong> }} />
+        <FormattedMessage text={goes} parts={{ host: <strong dir="ltr">{host}</strong> }} />
       </p>
     </>
   );
 };
 
-export const emailStep = (view: ConnectView, fault?: string, typed = ""): Page => {
+export const emailStepPage = (view: ConnectView, fault?: string, typed = ""): Page => {
   const { search, words, language } = view;
-  return page(
+  return connectPage(
     view,
     <>
-      <Asking view={view} />
+      <RequesterHeading view={view} />
       <p>{words.signIn}</p>
       <form method="post" action={`/oauth/authorize/email${search}`} class="form">
-        <AddressField id="connect-email" label={sheetWords[language].email} fault={fault} typed={typed} />
+        <EmailField id="connect-email" label={sheetMessages[language].email} error={fault} typed={typed} />
         <button type="submit" name="as" value="consumer" class="primary">
           {words.forMe}
         </button>
@@ -89,10 +89,10 @@ export const emailStep = (view: ConnectView, fault?: string, typed = ""): Page =
   );
 };
 
-export const codeStep = (view: ConnectView, email: string, fault?: string): Page =>
-  page(view, <CodeStep name="connect" path="/oauth/authorize" search={view.search} email={email} fault={fault} />, fault);
+export const codeStepPage = (view: ConnectView, email: string, fault?: string): Page =>
+  connectPage(view, <EmailCodeStep name="connect" path="/oauth/authorize" search={view.search} email={email} fault={fault} />, fault);
 
-const Listed: FC<{ lead: string; lines: readonly string[] }> = ({ lead, lines }) => (
+const PermissionList: FC<{ lead: string; lines: readonly string[] }> = ({ lead, lines }) => (
   <>
     <h2>{lead}</h2>
     <ul class="points">
@@ -103,25 +103,25 @@ const Listed: FC<{ lead: string; lines: readonly string[] }> = ({ lead, lines })
   </>
 );
 
-export interface Decision {
+export interface DecisionStep {
   readonly session: Session;
-  readonly address: string;
+  readonly email: string;
   /** What the page showed, sealed. */
-  readonly sealed: string;
+  readonly sealedRequest: string;
   /** The same program is connected already. */
-  readonly again: boolean;
+  readonly isConnected: boolean;
   /** The person's own, where there are as many as there can be; none where there is room. */
-  readonly full: readonly AgentToken[];
+  readonly tokensAtLimit: readonly AgentToken[];
   readonly now: Instant;
 }
 
 /** Each with a button that ends it, since nothing can be connected before one of them has. */
-const Full: FC<{ view: ConnectView; tokens: readonly AgentToken[] }> = ({ view: { search, words, language }, tokens }) => {
-  const day = (at: Instant): string => dayIn(language, at);
+const TokenLimitNotice: FC<{ view: ConnectView; tokens: readonly AgentToken[] }> = ({ view: { search, words, language }, tokens }) => {
+  const day = (at: Instant): string => formatDay(language, at);
   return (
     <section aria-labelledby="live" class="full">
       <p class="field-error" role="status">
-        <Shape name="warning" />
+        <Icon name="warning" />
         <span>{words.full}</span>
       </p>
       <h2 id="live">{words.live}</h2>
@@ -129,12 +129,12 @@ const Full: FC<{ view: ConnectView; tokens: readonly AgentToken[] }> = ({ view: 
         {tokens.map(({ id, name, createdAt, lastUsedDay, client }, at) => (
           <li>
             <div id={`token-${at}`}>
-              <strong>{name === null ? words.unnamed : <Exact text={name} />}</strong>
+              <strong>{name === null ? words.unnamed : <VerbatimText text={name} />}</strong>
               <br />
               <small class="quiet">
                 {client !== null && <bdi dir="ltr">{client.redirectHost} · </bdi>}
-                {filled(words.made, { date: day(createdAt) })} ·{" "}
-                {lastUsedDay === null ? words.usedNever : filled(words.usedLast, { date: day(lastUsedDay * dayMs) })}
+                {formatMessage(words.made, { date: day(createdAt) })} ·{" "}
+                {lastUsedDay === null ? words.usedNever : formatMessage(words.usedLast, { date: day(lastUsedDay * dayMs) })}
               </small>
             </div>
             <form method="post" action={`/oauth/authorize/end-one${search}`}>
@@ -150,39 +150,42 @@ const Full: FC<{ view: ConnectView; tokens: readonly AgentToken[] }> = ({ view: 
   );
 };
 
-export const decideStep = (view: ConnectView, { session, address, sealed, again, full, now }: Decision): Page => {
+export const decisionStepPage = (
+  view: ConnectView,
+  { session, email, sealedRequest, isConnected, tokensAtLimit, now }: DecisionStep,
+): Page => {
   const { search, words, language } = view;
   const isConsumer = session.realm === "consumer";
   const parts = {
-    address: <bdi dir="ltr">{masked("email", address)}</bdi>,
-    business: isConsumer ? "" : <Exact text={session.business.name} />,
+    address: <bdi dir="ltr">{maskFieldValue("email", email)}</bdi>,
+    business: isConsumer ? "" : <VerbatimText text={session.business.name} />,
     role: isConsumer ? "" : words.roles[session.role],
   };
-  return page(
+  return connectPage(
     view,
     <>
-      <Asking view={view} />
+      <RequesterHeading view={view} />
       <p>
-        <Sentence text={isConsumer ? words.asConsumer : words.asMember} parts={parts} />
+        <FormattedMessage text={isConsumer ? words.asConsumer : words.asMember} parts={parts} />
       </p>
-      {full.length > 0 && <Full view={view} tokens={full} />}
-      <Listed lead={words.can} lines={isConsumer ? words.consumerCan : words.businessCan} />
-      <Listed lead={words.never} lines={words.cannot} />
-      <p class="quiet">{filled(words.ends, { date: dayIn(language, now + tokenLifeMs) })}</p>
+      {tokensAtLimit.length > 0 && <TokenLimitNotice view={view} tokens={tokensAtLimit} />}
+      <PermissionList lead={words.can} lines={isConsumer ? words.consumerCan : words.businessCan} />
+      <PermissionList lead={words.never} lines={words.cannot} />
+      <p class="quiet">{formatMessage(words.ends, { date: formatDay(language, now + tokenLifetimeMs) })}</p>
       <form method="post" action={`/oauth/authorize/decide${search}`} class="form">
-        <input type="hidden" name="request" value={sealed} />
+        <input type="hidden" name="request" value={sealedRequest} />
         <div class="decision">
           <button type="submit" name="decision" value="deny" class="button">
             {words.deny}
           </button>
-          {again && (
+          {isConnected && (
             <button type="submit" name="decision" value="replace" class="primary">
               {words.replace}
             </button>
           )}
-          {full.length === 0 && (
-            <button type="submit" name="decision" value="allow" class={again ? "button" : "primary"}>
-              {again ? words.beside : words.allow}
+          {tokensAtLimit.length === 0 && (
+            <button type="submit" name="decision" value="allow" class={isConnected ? "button" : "primary"}>
+              {isConnected ? words.beside : words.allow}
             </button>
           )}
         </div>
@@ -197,23 +200,23 @@ export const decideStep = (view: ConnectView, { session, address, sealed, again,
 };
 
 /** Where a form may not lead by itself: the browser goes on, and a link is there if it does not. */
-export const returningStep = (words: ConnectWords, host: string, target: string, isAllowed: boolean): Page => {
-  const said = filled(isAllowed ? words.returning : words.returningDenied, { host });
-  return noticePage(words.title, said, <BackLink words={words} host={host} target={target} />);
+export const returningPage = (words: ConnectMessages, host: string, target: string, isAllowed: boolean): Page => {
+  const said = formatMessage(isAllowed ? words.returning : words.returningDenied, { host });
+  return noticePage(words.title, said, <ReturnLink words={words} host={host} target={target} />);
 };
 
-export const BackLink: FC<{ words: ConnectWords; host: string; target: string }> = ({ words, host, target }) => (
+export const ReturnLink: FC<{ words: ConnectMessages; host: string; target: string }> = ({ words, host, target }) => (
   <p>
     <a href={target} rel="noreferrer">
-      {filled(words.back, { host })}
+      {formatMessage(words.back, { host })}
     </a>
   </p>
 );
 
-export const endStep = (words: ConnectWords, action: string): Page => {
+export const endConnectionPage = (words: ConnectMessages, action: string): Page => {
   const form = (
     <form method="post" action={action} class="form">
-      <Submit>{words.end}</Submit>
+      <SubmitButton>{words.end}</SubmitButton>
     </form>
   );
   return { ...noticePage(words.endHeading, words.endAdvice, form), keepsQuery: true };

@@ -6,16 +6,23 @@ import type { Context, Hono } from "hono";
 import { raw } from "hono/html";
 import type { Child, FC } from "hono/jsx";
 import type { Config } from "../../env.ts";
-import type { Api } from "../../http/context.ts";
-import { publicRead } from "../../http/guards.ts";
-import { brand } from "../shared/brand.ts";
-import { DescriptionProvider, EventTypes, Inline, OperationSection, Paragraphs, useDescription } from "./docs-operations.tsx";
-import { operationsOf, type ApiDocument } from "./docs-reading.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { limitPublicReads } from "../../http/guards/rate-limits.ts";
+import { productName } from "../shared/brand.ts";
+import {
+  ApiDocumentProvider,
+  EventTypes,
+  InlineMarkdown,
+  OperationSection,
+  MarkdownParagraphs,
+  useApiDocument,
+} from "./operation-section.tsx";
+import { listOperations, type ApiDocument } from "./openapi-document.ts";
 import { guides } from "../guides.gen.ts";
-import { pageAnswer } from "../shared/layout.tsx";
+import { renderPage } from "../shared/layout.tsx";
 
 /** Where the reader is; folded above the text where there is no room beside it. */
-const Contents: FC<{ children?: Child }> = ({ children }) => (
+const ContentsNavigation: FC<{ children?: Child }> = ({ children }) => (
   // a tab stop, so that it can be scrolled by keyboard where it stands beside the text
   <nav class="contents" aria-label="Contents" tabindex={0}>
     <details>
@@ -25,14 +32,14 @@ const Contents: FC<{ children?: Child }> = ({ children }) => (
   </nav>
 );
 
-const firstHour = "first-hour";
-const furtherGuides = Object.entries(guides).filter(([name]) => name !== firstHour);
+const quickstart = "first-hour";
+const otherGuides = Object.entries(guides).filter(([name]) => name !== quickstart);
 
 const GuideLinks: FC<{ current?: string }> = ({ current }) => (
   <li>
     <p>Guides</p>
     <ul>
-      {furtherGuides.map(([name, { title }]) => (
+      {otherGuides.map(([name, { title }]) => (
         <li>
           <a href={`/docs/${name}`} aria-current={name === current ? "page" : undefined}>
             {title}
@@ -56,7 +63,7 @@ const SectionLinks: FC<{ name: string }> = ({ name }) => (
   </li>
 );
 
-const titleOf = (tag: string): string => tag.charAt(0).toUpperCase() + tag.slice(1);
+const toTitle = (tag: string): string => tag.charAt(0).toUpperCase() + tag.slice(1);
 const groupPath = (tag: string): string => `/docs/api/${tag}`;
 
 /** The group that is shown has its operations below it. */
@@ -64,14 +71,14 @@ const GroupLinks: FC<{ current?: string }> = ({ current }) => (
   <li>
     <p>API</p>
     <ul>
-      {useDescription().tags.map(({ name }) => (
+      {useApiDocument().tags.map(({ name }) => (
         <li>
           <a href={groupPath(name)} aria-current={name === current ? "page" : undefined}>
-            {titleOf(name)}
+            {toTitle(name)}
           </a>
           {name === current && (
             <ul>
-              {operationsOf(useDescription(), name).map(({ operationId, summary, method }) => (
+              {listOperations(useApiDocument(), name).map(({ operationId, summary, method }) => (
                 <li>
                   <a href={`#${operationId}`}>
                     {summary} <span class="contents-method">{method}</span>
@@ -98,7 +105,7 @@ const DocsLink: FC = () => (
 );
 
 /** A guide speaks of the addresses of this deployment. */
-const guideText = (name: string, { baseUrl, verifyUrl, cdnUrl }: Config): Child =>
+const GuideContent = (name: string, { baseUrl, verifyUrl, cdnUrl }: Config): Child =>
   raw(
     (guides[name]?.html ?? "")
       .replaceAll("{cdn_url}", cdnUrl)
@@ -106,23 +113,23 @@ const guideText = (name: string, { baseUrl, verifyUrl, cdnUrl }: Config): Child 
       .replaceAll("https://api.example.com", new URL(baseUrl).origin),
   );
 
-const Overview: FC<{ document: ApiDocument; config: Config }> = ({ document, config }) => (
+const DocsOverview: FC<{ document: ApiDocument; config: Config }> = ({ document, config }) => (
   <div class="reference">
-    <Contents>
-      <SectionLinks name={firstHour} />
+    <ContentsNavigation>
+      <SectionLinks name={quickstart} />
       <GuideLinks />
       <GroupLinks />
-    </Contents>
+    </ContentsNavigation>
     <article class="reference-text">
       <h1>Documentation</h1>
       <section class="guide" aria-labelledby="first-hour">
-        <h2 id="first-hour">{guides[firstHour]?.title}</h2>
-        {guideText(firstHour, config)}
+        <h2 id="first-hour">{guides[quickstart]?.title}</h2>
+        {GuideContent(quickstart, config)}
       </section>
       <section aria-labelledby="guides">
         <h2 id="guides">Guides</h2>
         <ul class="plain">
-          {furtherGuides.map(([name, { title }]) => (
+          {otherGuides.map(([name, { title }]) => (
             <li>
               <a href={`/docs/${name}`}>{title}</a>
             </li>
@@ -138,26 +145,26 @@ const Overview: FC<{ document: ApiDocument; config: Config }> = ({ document, con
         <h2 id="introduction" tabindex={-1}>
           Introduction
         </h2>
-        <Paragraphs text={document.info.description} />
+        <MarkdownParagraphs text={document.info.description} />
       </section>
       <section aria-labelledby="keys">
         <h2 id="keys" tabindex={-1}>
           API keys and sessions
         </h2>
         {Object.values(document.components.securitySchemes).map(({ description = "" }) => (
-          <Paragraphs text={description} />
+          <MarkdownParagraphs text={description} />
         ))}
       </section>
       {document.tags.map(({ name, description }) => (
         <section aria-labelledby={`tag-${name}`}>
           <h2 id={`tag-${name}`}>
-            <a href={groupPath(name)}>{titleOf(name)}</a>
+            <a href={groupPath(name)}>{toTitle(name)}</a>
           </h2>
           <p>
-            <Inline text={description} />
+            <InlineMarkdown text={description} />
           </p>
           <ul class="plain">
-            {operationsOf(document, name).map(({ operationId, summary, method, path }) => (
+            {listOperations(document, name).map(({ operationId, summary, method, path }) => (
               <li>
                 <a href={`${groupPath(name)}#${operationId}`}>{summary}</a>{" "}
                 <span class="call">
@@ -172,19 +179,19 @@ const Overview: FC<{ document: ApiDocument; config: Config }> = ({ document, con
   </div>
 );
 
-const Group: FC<{ document: ApiDocument; name: string; description: string }> = ({ document, name, description }) => (
+const OperationGroup: FC<{ document: ApiDocument; name: string; description: string }> = ({ document, name, description }) => (
   <div class="reference">
-    <Contents>
+    <ContentsNavigation>
       <DocsLink />
       <GroupLinks current={name} />
       <GuideLinks />
-    </Contents>
+    </ContentsNavigation>
     <article class="reference-text">
-      <h1>{titleOf(name)}</h1>
+      <h1>{toTitle(name)}</h1>
       <p>
-        <Inline text={description} />
+        <InlineMarkdown text={description} />
       </p>
-      {operationsOf(document, name).map((operation) => (
+      {listOperations(document, name).map((operation) => (
         <OperationSection operation={operation} />
       ))}
       {name === "events" && <EventTypes />}
@@ -192,51 +199,55 @@ const Group: FC<{ document: ApiDocument; name: string; description: string }> = 
   </div>
 );
 
-const texts = new WeakMap<ApiDocument, Map<string, string>>();
+const renderedPages = new WeakMap<ApiDocument, Map<string, string>>();
 
 /** Set once an isolate: each is the same for everyone. */
-const kept = (document: ApiDocument, path: string, set: () => Child): Child => {
-  const own = texts.get(document) ?? new Map<string, string>();
-  texts.set(document, own);
-  const text = own.get(path) ?? String(<DescriptionProvider value={document}>{set()}</DescriptionProvider>);
+const renderCached = (document: ApiDocument, path: string, set: () => Child): Child => {
+  const own = renderedPages.get(document) ?? new Map<string, string>();
+  renderedPages.set(document, own);
+  const text = own.get(path) ?? String(<ApiDocumentProvider value={document}>{set()}</ApiDocumentProvider>);
   own.set(path, text);
   return raw(text);
 };
 
-const shown = (c: Context<Api>, title: string, content: () => Child): Promise<Response> =>
-  pageAnswer(c, 200, () => ({ title: `${title} · ${brand}`, only: "en", findable: true, content: content() }));
+const renderDocsPage = (c: Context<AppEnv>, title: string, content: () => Child): Promise<Response> =>
+  renderPage(c, 200, () => ({ title: `${title} · ${productName}`, onlyLanguage: "en", isIndexable: true, content: content() }));
 
-const overview = (c: Context<Api>, document: ApiDocument): Promise<Response> =>
-  shown(c, "Documentation", () => kept(document, "/docs", () => <Overview document={document} config={c.var.services.config} />));
+const renderOverview = (c: Context<AppEnv>, document: ApiDocument): Promise<Response> =>
+  renderDocsPage(c, "Documentation", () =>
+    renderCached(document, "/docs", () => <DocsOverview document={document} config={c.var.services.config} />),
+  );
 
-const group = (c: Context<Api>, document: ApiDocument): Response | Promise<Response> => {
+const renderGroup = (c: Context<AppEnv>, document: ApiDocument): Response | Promise<Response> => {
   const found = document.tags.find(({ name }) => name === c.req.param("group"));
   if (found === undefined) return c.notFound();
-  return shown(c, titleOf(found.name), () => kept(document, groupPath(found.name), () => <Group document={document} {...found} />));
+  return renderDocsPage(c, toTitle(found.name), () =>
+    renderCached(document, groupPath(found.name), () => <OperationGroup document={document} {...found} />),
+  );
 };
 
-const guide = (c: Context<Api>): Response | Promise<Response> => {
+const renderGuide = (c: Context<AppEnv>): Response | Promise<Response> => {
   const name = c.req.param("guide") ?? "";
   const found = Object.hasOwn(guides, name) ? guides[name] : undefined;
   if (found === undefined) return c.notFound();
-  return shown(c, found.title, () => (
+  return renderDocsPage(c, found.title, () => (
     <div class="reference">
-      <Contents>
+      <ContentsNavigation>
         <DocsLink />
         <SectionLinks name={name} />
         <GuideLinks current={name} />
-      </Contents>
+      </ContentsNavigation>
       <article class="reference-text guide">
         <h1>{found.title}</h1>
-        {guideText(name, c.var.services.config)}
+        {GuideContent(name, c.var.services.config)}
       </article>
     </div>
   ));
 };
 
 /** `describe` gives the OpenAPI document of the whole app. */
-export const mountDocs = (app: Hono<Api>, describe: () => object): void => {
-  app.get("/docs", publicRead, (c) => overview(c, describe() as ApiDocument));
-  app.get("/docs/api/:group", publicRead, (c) => group(c, describe() as ApiDocument));
-  app.get("/docs/:guide", publicRead, guide);
+export const registerDocsRoutes = (app: Hono<AppEnv>, describe: () => object): void => {
+  app.get("/docs", limitPublicReads, (c) => renderOverview(c, describe() as ApiDocument));
+  app.get("/docs/api/:group", limitPublicReads, (c) => renderGroup(c, describe() as ApiDocument));
+  app.get("/docs/:guide", limitPublicReads, renderGuide);
 };

@@ -1,22 +1,34 @@
 // The plan, its state, what was used of it by month, and the way to pay: a link, because a form could not lead to the payment provider's page.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { mayRead } from "../../../core/access/entitlement.ts";
-import type { Api } from "../../http/context.ts";
-import { openPayment, readBilling } from "../../operations/billing/checkout.ts";
-import { readCertificateMonths, type Figures } from "../../operations/portal/overview.ts";
-import type { Account } from "../../operations/portal/profile.ts";
-import { foreignFormPage } from "../shared/notices.tsx";
-import { filled } from "../shared/parts.tsx";
-import { Chart, exportChart, totalOf, type ChartFile } from "./chart.tsx";
-import { language, LinkLine, number, Properties, Status, useVisit, words, Wrong, type Tone } from "./parts.tsx";
-import { closed, showPage } from "./page.tsx";
-import { tooOften } from "../shared/own-form.ts";
-import { acting, reading, type Fault, type Posted, type Visit } from "./visit.ts";
+import { authorizeRead } from "../../../core/access/entitlement.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { createPaymentSession } from "../../operations/billing/create-payment-session.ts";
+import { getBilling } from "../../operations/billing/get-billing.ts";
+import type { ChartPoint } from "../../../core/accounts/activity.ts";
+import { getCertificateMonths } from "../../operations/portal/get-certificate-months.ts";
+import type { BusinessAccount } from "../../../storage/business-profiles.ts";
+import { renderCrossSiteBlocked } from "../shared/notice-pages.tsx";
+import { formatMessage } from "../shared/components.tsx";
+import { Chart, exportChart, sumFigures, type ChartDefinition } from "./chart.tsx";
+import {
+  language,
+  LinkList,
+  formatCount,
+  PropertyList,
+  StatusLabel,
+  usePortalRequest,
+  messages,
+  FormErrorMessage,
+  type Tone,
+} from "./components.tsx";
+import { inactiveAccountPage, renderMemberPage } from "./page.tsx";
+import { checkAccountLimit } from "../shared/form-handlers.ts";
+import { authenticatedAction, authenticatedPage, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
-const said = words.billing;
+const billingMessages = messages.billing;
 
-const tones: Readonly<Record<Account["status"], Tone>> = {
+const billingStatusTones: Readonly<Record<BusinessAccount["status"], Tone>> = {
   active: "good",
   past_due: "caution",
   suspended: "bad",
@@ -24,79 +36,92 @@ const tones: Readonly<Record<Account["status"], Tone>> = {
   closed: "plain",
 };
 
-const chart: ChartFile = { name: "certificate_months", unit: "month", head: ["month", "issued", "withdrawn"] };
+const monthlyCertificatesChart: ChartDefinition = {
+  name: "certificate_months",
+  unit: "month",
+  csvHeader: ["month", "issued", "withdrawn"],
+};
 
 /** Of live certificates, in either mode: only they are paid for. */
-const Used: FC<{ months: readonly Figures[] }> = ({ months }) => {
-  const now = months.at(-1) as Figures;
+const MonthlyUsage: FC<{ months: readonly ChartPoint[] }> = ({ months }) => {
+  const now = months.at(-1) as ChartPoint;
   const month = new Intl.DateTimeFormat(language, { month: "long", year: "numeric", timeZone: "UTC" }).format(now.start);
   return (
     <Chart
-      file={chart}
-      exports={mayRead(useVisit().member.business.status).ok ? "/portal/billing/export" : null}
-      heading={said.months}
-      trend={filled(said.used, { month, issued: number(now.up), withdrawn: number(now.down), total: number(totalOf(months, "up")) })}
+      definition={monthlyCertificatesChart}
+      exportPath={authorizeRead(usePortalRequest().member.business.status).ok ? "/portal/billing/export" : null}
+      heading={billingMessages.months}
+      trend={formatMessage(billingMessages.used, {
+        month,
+        issued: formatCount(now.up),
+        withdrawn: formatCount(now.down),
+        total: formatCount(sumFigures(months, "up")),
+      })}
       figures={months}
-      labels={{ start: words.overview.month, up: words.overview.issued, down: words.overview.withdrawn }}
+      labels={{ start: messages.overview.month, up: messages.overview.issued, down: messages.overview.withdrawn }}
     />
   );
 };
 
-type Door = Awaited<ReturnType<typeof readBilling>>["door"];
+type PaymentAccess = Awaited<ReturnType<typeof getBilling>>["paymentAccess"];
 
 /** Why nobody who reads this is sent to pay. */
-const barOf = (code: Exclude<Door, { readonly ok: true }>["code"]): string => {
-  if (code === "owner_required") return words.ownersOnly;
-  return code === "business_suspended" ? said.byUs : said.notSold;
+const getPaymentRestriction = (code: Exclude<PaymentAccess, { readonly ok: true }>["code"]): string => {
+  if (code === "owner_required") return messages.ownersOnly;
+  return code === "business_suspended" ? billingMessages.byUs : billingMessages.notSold;
 };
 
-const show = async (visit: Visit, fault?: Fault): Promise<Response> => {
+const renderBilling = async (visit: PortalRequest, fault?: FormError): Promise<Response> => {
   const { business } = visit.member;
-  if (business.status === "pending" || business.status === "closed") return closed(visit, "business_inactive");
-  const { account, months, door } = await readBilling(visit.services, visit.member);
+  if (business.status === "pending" || business.status === "closed") return inactiveAccountPage(visit, "business_inactive");
+  const { account, months, paymentAccess } = await getBilling(visit.services, visit.member);
   const { plan, status } = account;
-  return showPage(visit, {
+  return renderMemberPage(visit, {
     tab: "billing",
-    fault,
+    error: fault,
     content: (
       <>
-        <Wrong />
-        <Properties
+        <FormErrorMessage />
+        <PropertyList
           lines={[
-            [said.plan, said.plans[plan]],
-            [words.state, <Status tone={tones[status]} text={said.states[status]} />],
+            [billingMessages.plan, billingMessages.plans[plan]],
+            [messages.state, <StatusLabel tone={billingStatusTones[status]} text={billingMessages.states[status]} />],
           ]}
         />
-        <p>{said.means[status]}</p>
-        <p>{said.covers[plan]}</p>
-        {door.ok ? (
-          <LinkLine class="button" to="/portal/billing/checkout" text={plan === "free" && status === "active" ? said.buy : said.manage} />
+        <p>{billingMessages.means[status]}</p>
+        <p>{billingMessages.covers[plan]}</p>
+        {paymentAccess.ok ? (
+          <LinkList
+            class="button"
+            to="/portal/billing/checkout"
+            text={plan === "free" && status === "active" ? billingMessages.buy : billingMessages.manage}
+          />
         ) : (
-          <p class="quiet">{barOf(door.code)}</p>
+          <p class="quiet">{getPaymentRestriction(paymentAccess.code)}</p>
         )}
-        <Used months={months} />
+        <MonthlyUsage months={months} />
       </>
     ),
   });
 };
 
 /** Nothing changes here, but a page of another site could lead somebody to pay who did not mean to. */
-const checkout = async (visit: Visit): Promise<Response> => {
+const redirectToCheckout = async (visit: PortalRequest): Promise<Response> => {
   const { c, services, member } = visit;
-  if (c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site") return foreignFormPage(c);
-  const full = await tooOften(c, "CHECKOUT", member.business.id);
+  if (c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site") return renderCrossSiteBlocked(c);
+  const full = await checkAccountLimit(c, "CHECKOUT", member.business.id);
   if (full !== null) return full;
-  const opened = await openPayment(services, member, "business");
+  const opened = await createPaymentSession(services, member, "business");
   if (opened.ok) return c.redirect(opened.value, 303);
-  const text = opened.code === "billing_unavailable" ? said.away : barOf(opened.code);
-  return show(visit, { code: opened.code, field: null, text });
+  const text = opened.code === "billing_unavailable" ? billingMessages.away : getPaymentRestriction(opened.code);
+  return renderBilling(visit, { code: opened.code, field: null, text });
 };
 
-const exportMonths = async (visit: Posted): Promise<Response> =>
-  exportChart({ ...visit, environment: "live" }, chart, await readCertificateMonths(visit.services, visit.member));
+const handleExportUsage = async (visit: PortalFormRequest): Promise<Response> =>
+  exportChart({ ...visit, environment: "live" }, monthlyCertificatesChart, await getCertificateMonths(visit.services, visit.member));
 
-export const mountBilling = (pages: Hono<Api>): void => {
-  pages.get("/billing", reading(show, true));
-  pages.post("/billing/export", acting({ reads: true }, exportMonths));
-  pages.get("/billing/checkout", reading(checkout, true));
+export const registerBillingRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/billing", authenticatedPage(renderBilling, true));
+  pages.post("/billing/export", authenticatedAction({ isReadOnly: true }, handleExportUsage));
+  pages.get("/billing/checkout", authenticatedPage(redirectToCheckout, true));
 };

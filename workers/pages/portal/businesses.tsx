@@ -1,71 +1,83 @@
 // The businesses that an address acts for: which one the pages are of, the way to each other one, and invitations to more.
 import type { Hono } from "hono";
-import { memberIdOf } from "../../../core/ids.ts";
-import type { Api } from "../../http/context.ts";
-import { setSessionCookie } from "../../http/session-guards.ts";
-import { declineInvitation, enterBusiness, listSeats } from "../../operations/access/seats.ts";
-import { Exact, Foreign, Moment } from "../shared/parts.tsx";
-import { Link, Press, Section, Table, words } from "./parts.tsx";
-import { nothing, showPage } from "./page.tsx";
-import { addressOf } from "./paths.ts";
-import { acting, reading, to, type Posted, type Visit } from "./visit.ts";
+import { parseMemberId } from "../../../core/ids.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { setSessionCookie } from "../../http/guards/session-cookie.ts";
+import { declineInvitation } from "../../operations/access/decline-invitation.ts";
+import { listMemberships } from "../../operations/access/list-memberships.ts";
+import { switchBusiness } from "../../operations/access/switch-business.ts";
+import { VerbatimText, UntrustedText, Timestamp } from "../shared/components.tsx";
+import { Link, ActionButton, Section, Table, messages } from "./components.tsx";
+import { notFoundPage, renderMemberPage } from "./page.tsx";
+import { pathWithQuery } from "./paths.ts";
+import { authenticatedAction, authenticatedPage, redirectTo, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
-const said = words.businesses;
-const path = "/portal/businesses";
+const businessMessages = messages.businesses;
+const businessesPath = "/portal/businesses";
 
 /** A page of the portal and nothing else: whoever signs in, or goes to another business, is sent there. */
-export const nextPath = (text: string | undefined): string =>
+export const parseNextPath = (text: string | undefined): string =>
   text !== undefined && /^\/portal(?:\/[\w/-]*)?$/.test(text) && !text.startsWith("/portal/sign-") ? text : "/portal";
 
 /** Where one is chosen before the page is shown. */
-export const choosing = (next: string): string => addressOf(path, { next: next === "/portal" ? null : next });
+export const businessChoicePath = (next: string): string => pathWithQuery(businessesPath, { next: next === "/portal" ? null : next });
 
-const list = async (visit: Visit): Promise<Response> => {
+const renderBusinessList = async (visit: PortalRequest): Promise<Response> => {
   const { c, services, member } = visit;
-  const listed = visit.seats.length > 0 ? visit.seats : await listSeats(services, member);
-  const next = nextPath(c.req.query("next"));
+  const listed = visit.memberships.length > 0 ? visit.memberships : await listMemberships(services, member);
+  const next = parseNextPath(c.req.query("next"));
   const invitations = listed.filter(({ invitedUntil }) => invitedUntil !== null);
-  return showPage(visit, {
+  return renderMemberPage(visit, {
     tab: null,
-    title: said.title,
+    title: businessMessages.title,
     content: (
       <>
-        <p>{said.intro}</p>
+        <p>{businessMessages.intro}</p>
         <Table
-          label={said.title}
+          label={businessMessages.title}
           rows={listed.filter(({ invitedUntil }) => invitedUntil === null)}
           columns={[
-            [said.business, ({ business }) => <Exact text={business.name} />],
-            [said.role, ({ role }) => words.roles[role]],
-            [words.state, ({ business }) => words.billing.states[business.status]],
-            [said.used, ({ usedAt }) => (usedAt === null ? said.never : <Moment at={usedAt} />)],
+            [businessMessages.business, ({ business }) => <VerbatimText text={business.name} />],
+            [businessMessages.role, ({ role }) => messages.roles[role]],
+            [messages.state, ({ business }) => messages.billing.states[business.status]],
+            [businessMessages.used, ({ lastUsedAt }) => (lastUsedAt === null ? businessMessages.never : <Timestamp at={lastUsedAt} />)],
             [
-              words.action,
+              messages.action,
               ({ id, business }) =>
                 id === member.userId ? (
-                  <Link to={next} text={said.stay} />
+                  <Link to={next} text={businessMessages.stay} />
                 ) : (
-                  <Press action={path} label={said.open} of={business.name} values={{ seat: id, next }} />
+                  <ActionButton
+                    action={businessesPath}
+                    label={businessMessages.open}
+                    of={business.name}
+                    hiddenValues={{ seat: id, next }}
+                  />
                 ),
             ],
           ]}
         />
         {invitations.length > 0 && (
-          <Section id="invitations" title={said.invitations}>
-            <p>{said.invited}</p>
+          <Section id="invitations" title={businessMessages.invitations}>
+            <p>{businessMessages.invited}</p>
             <Table
-              label={said.invitations}
+              label={businessMessages.invitations}
               rows={invitations}
               columns={[
-                [said.business, ({ business }) => <Foreign text={business.name} />],
-                [said.role, ({ role }) => words.roles[role]],
-                [said.until, ({ invitedUntil }) => invitedUntil !== null && <Moment at={invitedUntil} />],
+                [businessMessages.business, ({ business }) => <UntrustedText text={business.name} />],
+                [businessMessages.role, ({ role }) => messages.roles[role]],
+                [businessMessages.until, ({ invitedUntil }) => invitedUntil !== null && <Timestamp at={invitedUntil} />],
                 [
-                  words.action,
+                  messages.action,
                   ({ id, business }) => (
                     <div class="actions">
-                      <Press action={path} label={said.join} of={business.name} values={{ seat: id }} />
-                      <Press action={`${path}/decline`} label={said.decline} of={business.name} values={{ seat: id }} />
+                      <ActionButton action={businessesPath} label={businessMessages.join} of={business.name} hiddenValues={{ seat: id }} />
+                      <ActionButton
+                        action={`${businessesPath}/decline`}
+                        label={businessMessages.decline}
+                        of={business.name}
+                        hiddenValues={{ seat: id }}
+                      />
                     </div>
                   ),
                 ],
@@ -78,23 +90,23 @@ const list = async (visit: Visit): Promise<Response> => {
   });
 };
 
-const enter = async (visit: Posted): Promise<Response> => {
+const handleEnterBusiness = async (visit: PortalFormRequest): Promise<Response> => {
   const { c, services, member, form } = visit;
-  const id = memberIdOf(form.get("seat") ?? "");
-  const entered = id === null ? null : await enterBusiness(services, member, { id, userAgent: c.req.header("user-agent") });
-  if (!entered?.ok) return nothing(visit);
+  const id = parseMemberId(form.get("seat") ?? "");
+  const entered = id === null ? null : await switchBusiness(services, member, { id, userAgent: c.req.header("user-agent") });
+  if (!entered?.ok) return notFoundPage(visit);
   setSessionCookie(c, entered.value.token, "business");
-  return to(visit, nextPath(form.get("next")), entered.value.hasJoined ? "joined" : undefined);
+  return redirectTo(visit, parseNextPath(form.get("next")), entered.value.hasJoined ? "joined" : undefined);
 };
 
-const decline = async (visit: Posted): Promise<Response> => {
-  const id = memberIdOf(visit.form.get("seat") ?? "");
+const handleDeclineInvitation = async (visit: PortalFormRequest): Promise<Response> => {
+  const id = parseMemberId(visit.form.get("seat") ?? "");
   const declined = id === null ? null : await declineInvitation(visit.services, visit.member, id);
-  return declined?.ok ? to(visit, path, "declined") : nothing(visit);
+  return declined?.ok ? redirectTo(visit, businessesPath, "declined") : notFoundPage(visit);
 };
 
-export const mountBusinesses = (pages: Hono<Api>): void => {
-  pages.get("/businesses", reading(list, true));
-  pages.post("/businesses", acting({ reads: true, evenClosed: true }, enter));
-  pages.post("/businesses/decline", acting({ reads: true, evenClosed: true }, decline));
+export const registerBusinessRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/businesses", authenticatedPage(renderBusinessList, true));
+  pages.post("/businesses", authenticatedAction({ isReadOnly: true, allowsInactiveAccount: true }, handleEnterBusiness));
+  pages.post("/businesses/decline", authenticatedAction({ isReadOnly: true, allowsInactiveAccount: true }, handleDeclineInvitation));
 };

@@ -1,53 +1,86 @@
 // What is due: certificates and shares that people withdrew, until somebody here says that contact has ended.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { certIdOf, shareIdOf, type CertId, type ShareId } from "../../../core/ids.ts";
+import { parseCertId, parseShareId, type CertId, type ShareId } from "../../../core/ids.ts";
 import type { Instant } from "../../../core/time.ts";
-import { isOverdue } from "../../../core/withdrawals/acknowledge.ts";
-import type { Api } from "../../http/context.ts";
-import { ownCertificate } from "../../operations/portal/certificates.ts";
-import { listDeadlines, type Deadline } from "../../operations/portal/overview.ts";
-import { acknowledgeStop } from "../../operations/shares/acknowledge.ts";
-import { readShare } from "../../operations/shares/read.ts";
-import { acknowledgeSingle, acknowledgeWithdrawal } from "../../operations/withdrawals/acknowledge.ts";
-import { Exact, filled, Moment } from "../shared/parts.tsx";
-import { Field, Link, List, number, personText, PostForm, Status, Submit, Table, Tick, useVisit, words, Wrong } from "./parts.tsx";
-import { nothing, showPage } from "./page.tsx";
-import { acting, reading, readerOf, to, type Fault, type Posted, type Visit } from "./visit.ts";
+import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { getBusinessCertificate } from "../../operations/portal/get-business-certificate.ts";
+import type { Deadline } from "../../../storage/deadlines.ts";
+import { listDeadlines } from "../../operations/portal/list-deadlines.ts";
+import { acknowledgeShare } from "../../operations/shares/acknowledge-share.ts";
+import { getBusinessShare } from "../../operations/shares/get-business-share.ts";
+import { acknowledgeEntityWithdrawals } from "../../operations/withdrawals/acknowledge-entity-withdrawals.ts";
+import { acknowledgeWithdrawal } from "../../operations/withdrawals/acknowledge-withdrawal.ts";
+import { VerbatimText, formatMessage, Timestamp } from "../shared/components.tsx";
+import {
+  Field,
+  Link,
+  PlainList,
+  formatCount,
+  formatMaskedPerson,
+  PostForm,
+  StatusLabel,
+  SubmitButton,
+  Table,
+  CheckboxField,
+  usePortalRequest,
+  messages,
+  FormErrorMessage,
+} from "./components.tsx";
+import { notFoundPage, renderMemberPage } from "./page.tsx";
+import {
+  authenticatedAction,
+  authenticatedPage,
+  toReader,
+  redirectTo,
+  type FormError,
+  type PortalFormRequest,
+  type PortalRequest,
+} from "./portal-request.ts";
 
-const said = words.deadlines;
+const deadlineMessages = messages.deadlines;
 
-const Due: FC<{ ceaseBy: Instant }> = ({ ceaseBy }) => (
+const DueTime: FC<{ ceaseBy: Instant }> = ({ ceaseBy }) => (
   <>
-    <Moment at={ceaseBy} /> {isOverdue(ceaseBy, null, useVisit().now) && <Status tone="bad" text={said.overdue} />}
+    <Timestamp at={ceaseBy} />{" "}
+    {isOverdue(ceaseBy, null, usePortalRequest().now) && <StatusLabel tone="bad" text={deadlineMessages.overdue} />}
   </>
 );
 
-const recordOf = ({ kind, id }: Pick<Deadline, "kind" | "id">): string =>
+const recordPath = ({ kind, id }: Pick<Deadline, "kind" | "id">): string =>
   kind === "share" ? `/portal/shares/${id}` : `/portal/certificates/${id}`;
 
-const list = async (visit: Visit): Promise<Response> => {
+const renderDeadlineList = async (visit: PortalRequest): Promise<Response> => {
   const { services, member, environment } = visit;
   const { deadlines, hasMore } = await listDeadlines(services, member, environment);
-  return showPage(visit, {
+  return renderMemberPage(visit, {
     tab: "deadlines",
     content: (
       <>
-        {hasMore && <p>{filled(said.more, { max: number(deadlines.length) })}</p>}
+        {hasMore && <p>{formatMessage(deadlineMessages.more, { max: formatCount(deadlines.length) })}</p>}
         <Table
-          label={words.tabs.deadlines}
+          label={messages.tabs.deadlines}
           rows={deadlines}
-          empty={said.empty}
+          emptyMessage={deadlineMessages.empty}
           columns={[
-            [said.due, (row) => <Due ceaseBy={row.ceaseBy} />],
-            [said.what, (row) => <Link to={recordOf(row)} text={said.kinds[row.kind]} />],
-            [words.certificates.person, (row) => (row.person === null ? said.namedByShare : <Exact text={personText(row.person)} />)],
-            [words.certificates.purpose, (row) => <Exact text={row.purpose} />],
-            [said.withdrawn, (row) => <Moment at={row.withdrawnAt} />],
+            [deadlineMessages.due, (row) => <DueTime ceaseBy={row.ceaseBy} />],
+            [deadlineMessages.what, (row) => <Link to={recordPath(row)} text={deadlineMessages.kinds[row.kind]} />],
             [
-              words.action,
+              messages.certificates.person,
+              (row) => (row.person === null ? deadlineMessages.namedByShare : <VerbatimText text={formatMaskedPerson(row.person)} />),
+            ],
+            [messages.certificates.purpose, (row) => <VerbatimText text={row.purpose} />],
+            [deadlineMessages.withdrawn, (row) => <Timestamp at={row.withdrawnAt} />],
+            [
+              messages.action,
               ({ id }) => (
-                <Link class="button" to={`/portal/deadlines/${id}`} text={said.acknowledge} label={`${said.acknowledge}: ${id}`} />
+                <Link
+                  class="button"
+                  to={`/portal/deadlines/${id}`}
+                  text={deadlineMessages.acknowledge}
+                  label={`${deadlineMessages.acknowledge}: ${id}`}
+                />
               ),
             ],
           ]}
@@ -58,7 +91,7 @@ const list = async (visit: Visit): Promise<Response> => {
 };
 
 /** What somebody says contact has ended of. */
-type Duty = {
+type CeaseObligation = {
   readonly ceaseBy: Instant;
   /** Null while nobody has said it. */
   readonly acknowledgedAt: Instant | null;
@@ -68,12 +101,12 @@ type Duty = {
   | { readonly kind: "share"; readonly id: ShareId }
 );
 
-const dutyOf = async (visit: Visit): Promise<Duty | null> => {
+const findCeaseObligation = async (visit: PortalRequest): Promise<CeaseObligation | null> => {
   const { c, services, member, environment } = visit;
   const given = c.req.param("id") ?? "";
-  const [certId, shareId] = [certIdOf(given), shareIdOf(given)];
+  const [certId, shareId] = [parseCertId(given), parseShareId(given)];
   if (certId !== null) {
-    const own = await ownCertificate(services, member, certId);
+    const own = await getBusinessCertificate(services, member, certId);
     if (!own.ok || own.value.environment !== environment) return null;
     const { withdrawal, entitiesWithdrawn } = own.value;
     if (withdrawal !== null) return { ...withdrawal, kind: "certificate", id: certId };
@@ -82,55 +115,55 @@ const dutyOf = async (visit: Visit): Promise<Duty | null> => {
     return first === undefined ? null : { ...first, kind: "recipients", id: certId, recipients: open.map(({ entity }) => entity) };
   }
   if (shareId === null) return null;
-  const found = await readShare(services, readerOf(visit), shareId);
+  const found = await getBusinessShare(services, toReader(visit), shareId);
   if (!found.ok || found.value.share.ceaseBy === null) return null;
   const { ceaseBy, acknowledgedAt } = found.value.share;
   return { kind: "share", id: shareId, ceaseBy, acknowledgedAt };
 };
 
-const maxNote = 500;
-const maxName = 120;
-const actions = ["removed", "told", "deleted"] as const;
+const maxNoteLength = 500;
+const maxNameLength = 120;
+const ceaseActions = ["removed", "told", "deleted"] as const;
 
-const show = (visit: Visit, duty: Duty, fault?: Fault): Promise<Response> =>
-  showPage(visit, {
+const renderAcknowledgeForm = (visit: PortalRequest, duty: CeaseObligation, fault?: FormError): Promise<Response> =>
+  renderMemberPage(visit, {
     tab: "deadlines",
-    title: said.acknowledgeTitle,
-    fault,
+    title: deadlineMessages.acknowledgeTitle,
+    error: fault,
     content: (
       <>
         <p>
-          <Link to={recordOf(duty)} text={said.kinds[duty.kind]} /> <code>{duty.id}</code>
+          <Link to={recordPath(duty)} text={deadlineMessages.kinds[duty.kind]} /> <code>{duty.id}</code>
         </p>
         {duty.acknowledgedAt !== null ? (
           <p>
-            {said.acknowledged} <Moment at={duty.acknowledgedAt} />.
+            {deadlineMessages.acknowledged} <Timestamp at={duty.acknowledgedAt} />.
           </p>
         ) : (
           <>
             <p>
-              {said.due} <Due ceaseBy={duty.ceaseBy} />
+              {deadlineMessages.due} <DueTime ceaseBy={duty.ceaseBy} />
             </p>
             {duty.kind === "recipients" && (
               <>
-                <p>{said.only}</p>
-                <List items={duty.recipients.map((name) => <Exact text={name} />)} />
+                <p>{deadlineMessages.only}</p>
+                <PlainList items={duty.recipients.map((name) => <VerbatimText text={name} />)} />
               </>
             )}
-            <p>{said.meaning}</p>
-            <PostForm by="member" action={`/portal/deadlines/${duty.id}`}>
-              <Wrong fields={["note", "acknowledged_by"]} />
+            <p>{deadlineMessages.meaning}</p>
+            <PostForm requiredRole="member" action={`/portal/deadlines/${duty.id}`}>
+              <FormErrorMessage fields={["note", "acknowledged_by"]} />
               <fieldset>
-                <legend>{said.done}</legend>
-                {actions.map((action) => (
+                <legend>{deadlineMessages.done}</legend>
+                {ceaseActions.map((action) => (
                   <p>
-                    <Tick name={`action.${action}`} label={said.actions[action]} />
+                    <CheckboxField name={`action.${action}`} label={deadlineMessages.actions[action]} />
                   </p>
                 ))}
               </fieldset>
-              <Field name="acknowledged_by" label={said.by} />
-              <Field name="note" label={said.note} hint={said.noteHint} rows={3} />
-              <Submit label={said.acknowledge} />
+              <Field name="acknowledged_by" label={deadlineMessages.by} />
+              <Field name="note" label={deadlineMessages.note} hint={deadlineMessages.noteHint} rows={3} />
+              <SubmitButton label={deadlineMessages.acknowledge} />
             </PostForm>
           </>
         )}
@@ -138,41 +171,41 @@ const show = (visit: Visit, duty: Duty, fault?: Fault): Promise<Response> =>
     ),
   });
 
-const ask = async (visit: Visit): Promise<Response> => {
-  const duty = await dutyOf(visit);
-  return duty === null ? nothing(visit) : show(visit, duty);
+const renderDeadline = async (visit: PortalRequest): Promise<Response> => {
+  const duty = await findCeaseObligation(visit);
+  return duty === null ? notFoundPage(visit) : renderAcknowledgeForm(visit, duty);
 };
 
-const acknowledge = async (visit: Posted): Promise<Response> => {
+const handleAcknowledge = async (visit: PortalFormRequest): Promise<Response> => {
   const { c, services, member, form } = visit;
-  const duty = await dutyOf(visit);
-  if (duty === null) return nothing(visit);
+  const duty = await findCeaseObligation(visit);
+  if (duty === null) return notFoundPage(visit);
   const note = (form.get("note") ?? "").trim();
   const by = (form.get("acknowledged_by") ?? "").trim();
   const tooLong = (field: string, max: number): Promise<Response> =>
-    show(visit, duty, { code: "invalid_request", field, text: filled(words.tooLong, { max: String(max) }) });
-  if (note.length > maxNote) return tooLong("note", maxNote);
-  if (by.length > maxName) return tooLong("acknowledged_by", maxName);
+    renderAcknowledgeForm(visit, duty, { code: "invalid_request", field, text: formatMessage(messages.tooLong, { max: String(max) }) });
+  if (note.length > maxNoteLength) return tooLong("note", maxNoteLength);
+  if (by.length > maxNameLength) return tooLong("acknowledged_by", maxNameLength);
   const details = {
     note: note || null,
     acknowledgedBy: by || null,
-    actions: actions.filter((action) => form.has(`action.${action}`)).map((action) => said.actions[action]),
+    actions: ceaseActions.filter((action) => form.has(`action.${action}`)).map((action) => deadlineMessages.actions[action]),
   };
-  const reader = readerOf(visit);
+  const reader = toReader(visit);
   const actor = { kind: "member", id: member.userId } as const;
   const ceased =
     duty.kind === "share"
-      ? await acknowledgeStop(services, reader, actor, duty.id, details, c.var.requestId)
+      ? await acknowledgeShare(services, reader, actor, duty.id, details, c.var.requestId)
       : duty.kind === "recipients" && duty.recipients.length > 0
-        ? await acknowledgeSingle(services, reader, actor, duty.id, { ...details, entities: duty.recipients })
+        ? await acknowledgeEntityWithdrawals(services, reader, actor, duty.id, { ...details, entities: duty.recipients })
         : await acknowledgeWithdrawal(services, reader, actor, duty.id, details);
-  if (ceased.ok) return to(visit, "/portal/deadlines", "acknowledged");
-  if (ceased.code === "cease_not_open") return to(visit, `/portal/deadlines/${duty.id}`); // somebody else was first: the page says so
-  return show(visit, duty, { code: ceased.code, field: null, text: words.again });
+  if (ceased.ok) return redirectTo(visit, "/portal/deadlines", "acknowledged");
+  if (ceased.code === "cease_not_open") return redirectTo(visit, `/portal/deadlines/${duty.id}`); // somebody else was first: the page says so
+  return renderAcknowledgeForm(visit, duty, { code: ceased.code, field: null, text: messages.again });
 };
 
-export const mountDeadlines = (pages: Hono<Api>): void => {
-  pages.get("/deadlines", reading(list));
-  pages.get("/deadlines/:id", reading(ask));
-  pages.post("/deadlines/:id", acting({}, acknowledge));
+export const registerDeadlineRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/deadlines", authenticatedPage(renderDeadlineList));
+  pages.get("/deadlines/:id", authenticatedPage(renderDeadline));
+  pages.post("/deadlines/:id", authenticatedAction({}, handleAcknowledge));
 };

@@ -1,168 +1,193 @@
 // Domains: claimed, proved by one of three ways, removed.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { challengesOf } from "../../../core/accounts/domain-claim.ts";
-import { domainIdOf } from "../../../core/ids.ts";
-import type { Api } from "../../http/context.ts";
-import { claimDomain, dropDomain, listDomains, proveDomain, type Domain } from "../../operations/portal/domains.ts";
-import { filled, Foreign, Moment } from "../shared/parts.tsx";
+import { buildDomainChallenges } from "../../../core/accounts/domain-claim.ts";
+import { parseDomainId } from "../../../core/ids.ts";
+import type { AppEnv } from "../../http/context.ts";
+import type { Domain } from "../../../storage/domains.ts";
+import { claimDomain } from "../../operations/portal/claim-domain.ts";
+import { listDomains } from "../../operations/portal/list-domains.ts";
+import { releaseDomain } from "../../operations/portal/release-domain.ts";
+import { verifyDomain } from "../../operations/portal/verify-domain.ts";
+import { formatMessage, UntrustedText, Timestamp } from "../shared/components.tsx";
 import {
-  Allowed,
-  Careful,
-  Copy,
+  RoleGate,
+  ConfirmButton,
+  LabeledCopyButton,
   Field,
   Link,
-  LinkLine,
-  List,
+  LinkList,
+  PlainList,
   PostForm,
-  Press,
-  Properties,
+  ActionButton,
+  PropertyList,
   Section,
-  Status,
-  Submit,
+  StatusLabel,
+  SubmitButton,
   Table,
-  words,
-  Wrong,
+  messages,
+  FormErrorMessage,
   type Tone,
-} from "./parts.tsx";
-import { nothing, showPage } from "./page.tsx";
-import { acting, faultOf, reading, to, withId, type Fault, type Posted, type Visit } from "./visit.ts";
+} from "./components.tsx";
+import { notFoundPage, renderMemberPage } from "./page.tsx";
+import {
+  authenticatedAction,
+  toFormError,
+  authenticatedPage,
+  redirectTo,
+  withId,
+  type FormError,
+  type PortalFormRequest,
+  type PortalRequest,
+} from "./portal-request.ts";
 
-const said = words.domains;
-const tones: Readonly<Record<Domain["status"], Tone>> = { verified: "good", pending: "caution", lapsed: "bad" };
+const domainMessages = messages.domains;
+const domainTones: Readonly<Record<Domain["status"], Tone>> = { verified: "good", pending: "caution", lapsed: "bad" };
 
-const State: FC<{ domain: Domain }> = ({ domain: { status, lapsesAt } }) => (
+const DomainStatus: FC<{ domain: Domain }> = ({ domain: { status, lapsesAt } }) => (
   <>
-    <Status tone={lapsesAt === null ? tones[status] : "caution"} text={said.states[status]} />
+    <StatusLabel tone={lapsesAt === null ? domainTones[status] : "caution"} text={domainMessages.states[status]} />
     {lapsesAt !== null && (
       <>
         {" "}
-        {said.lapses} <Moment at={lapsesAt} />
+        {domainMessages.lapses} <Timestamp at={lapsesAt} />
       </>
     )}
   </>
 );
 
-const list = async (visit: Visit, fault?: Fault): Promise<Response> =>
-  showPage(visit, {
+const renderDomainList = async (visit: PortalRequest, fault?: FormError): Promise<Response> =>
+  renderMemberPage(visit, {
     tab: "domains",
-    fault,
+    error: fault,
     content: (
       <>
         <Table
-          label={words.tabs.domains}
+          label={messages.tabs.domains}
           rows={await listDomains(visit.services, visit.member)}
-          empty={said.empty}
+          emptyMessage={domainMessages.empty}
           columns={[
-            [said.domain, (row) => <Link to={`/portal/domains/${row.id}`} text={row.domain} />],
-            [words.state, (row) => <State domain={row} />],
-            [said.how, (row) => (row.method === null ? said.notYet : said.methods[row.method])],
-            [said.checked, (row) => (row.checkedAt === null ? said.notYet : <Moment at={row.checkedAt} />)],
+            [domainMessages.domain, (row) => <Link to={`/portal/domains/${row.id}`} text={row.domain} />],
+            [messages.state, (row) => <DomainStatus domain={row} />],
+            [domainMessages.how, (row) => (row.method === null ? domainMessages.notYet : domainMessages.methods[row.method])],
+            [domainMessages.checked, (row) => (row.checkedAt === null ? domainMessages.notYet : <Timestamp at={row.checkedAt} />)],
           ]}
         />
-        <Section id="claim" title={said.add}>
-          <PostForm by="owner" action="/portal/domains">
-            <Wrong fields={["domain"]} />
-            <Field name="domain" label={said.domain} hint={said.hint} required maxlength={300} />
-            <Submit label={said.add} />
+        <Section id="claim" title={domainMessages.add}>
+          <PostForm requiredRole="owner" action="/portal/domains">
+            <FormErrorMessage fields={["domain"]} />
+            <Field name="domain" label={domainMessages.domain} hint={domainMessages.hint} required maxlength={300} />
+            <SubmitButton label={domainMessages.add} />
           </PostForm>
         </Section>
       </>
     ),
   });
 
-const Proof: FC<{ id: string; label: string; lines: Readonly<Record<string, string>> }> = ({ id, label, lines }) => (
+const VerificationMethod: FC<{ id: string; label: string; lines: Readonly<Record<string, string>> }> = ({ id, label, lines }) => (
   <section aria-labelledby={id}>
     <h3 id={id}>{label}</h3>
-    <Properties
+    <PropertyList
       lines={Object.entries(lines).map(([name, value], at) => [
         name,
         <>
           <code class="whole" id={`${id}-${at}`} translate="no">
             {value}
           </code>{" "}
-          <Copy of={`${id}-${at}`} label={`${label}, ${name}`} />
+          <LabeledCopyButton of={`${id}-${at}`} label={`${label}, ${name}`} />
         </>,
       ])}
     />
   </section>
 );
 
-const Ways: FC<{ domain: string; token: string }> = ({ domain, token }) => {
-  const { dns, wellKnown, meta } = challengesOf(domain, token);
-  const { txtName, txtValue, address, line, tag, methods } = said;
+const VerificationOptions: FC<{ domain: string; token: string }> = ({ domain, token }) => {
+  const { dns, wellKnown, meta } = buildDomainChallenges(domain, token);
+  const { txtName, txtValue, address, line, tag, methods } = domainMessages;
   return (
-    <Section id="ways" title={said.ways}>
-      <p>{said.oneIsEnough}</p>
-      <Proof id="dns" label={methods.dns} lines={{ [txtName]: dns.name, [txtValue]: dns.value }} />
-      <Proof id="file" label={methods.well_known} lines={{ [address]: wellKnown.url, [line]: wellKnown.body }} />
-      <Proof id="tag" label={methods.meta} lines={{ [address]: meta.url, [tag]: meta.tag }} />
+    <Section id="ways" title={domainMessages.ways}>
+      <p>{domainMessages.oneIsEnough}</p>
+      <VerificationMethod id="dns" label={methods.dns} lines={{ [txtName]: dns.name, [txtValue]: dns.value }} />
+      <VerificationMethod id="file" label={methods.well_known} lines={{ [address]: wellKnown.url, [line]: wellKnown.body }} />
+      <VerificationMethod id="tag" label={methods.meta} lines={{ [address]: meta.url, [tag]: meta.tag }} />
     </Section>
   );
 };
 
-const detail = async (visit: Visit, id: string, fault?: Fault, otherTexts: readonly string[] = []): Promise<Response> => {
+const renderDomain = async (visit: PortalRequest, id: string, fault?: FormError, otherTexts: readonly string[] = []): Promise<Response> => {
   const found = (await listDomains(visit.services, visit.member)).find((one) => one.id === id);
-  if (found === undefined) return nothing(visit);
+  if (found === undefined) return notFoundPage(visit);
   const { domain, status, method, expiresAt, token } = found;
-  return showPage(visit, {
+  return renderMemberPage(visit, {
     tab: "domains",
     title: domain,
-    fault,
+    error: fault,
     content: (
       <>
         <p>
-          <State domain={found} />
+          <DomainStatus domain={found} />
         </p>
-        <Wrong />
+        <FormErrorMessage />
         {otherTexts.length > 0 && (
           <>
-            <p>{said.otherTexts}</p>
-            <List items={otherTexts.map((text) => <Foreign text={text} />)} />
+            <p>{domainMessages.otherTexts}</p>
+            <PlainList items={otherTexts.map((text) => <UntrustedText text={text} />)} />
           </>
         )}
-        {status === "verified" && method !== null && <p>{filled(method === "dns" ? said.coversAll : said.coversHost, { domain })}</p>}
+        {status === "verified" && method !== null && (
+          <p>{formatMessage(method === "dns" ? domainMessages.coversAll : domainMessages.coversHost, { domain })}</p>
+        )}
         {status === "pending" && expiresAt !== null && (
           <p>
-            {said.until} <Moment at={expiresAt} />.
+            {domainMessages.until} <Timestamp at={expiresAt} />.
           </p>
         )}
-        {token !== null && <Ways domain={domain} token={token} />}
-        <Allowed to="owner">
+        {token !== null && <VerificationOptions domain={domain} token={token} />}
+        <RoleGate to="owner">
           <div class="actions">
-            {token !== null && <Press action={`/portal/domains/${id}/verify`} label={said.check} />}
-            <Careful action={`/portal/domains/${id}/remove`} label={said.remove} of={domain} consequence={said.removal} />
+            {token !== null && <ActionButton action={`/portal/domains/${id}/verify`} label={domainMessages.check} />}
+            <ConfirmButton
+              action={`/portal/domains/${id}/remove`}
+              label={domainMessages.remove}
+              of={domain}
+              consequence={domainMessages.removal}
+            />
           </div>
-        </Allowed>
-        <LinkLine to="/portal/domains" text={said.all} />
+        </RoleGate>
+        <LinkList to="/portal/domains" text={domainMessages.all} />
       </>
     ),
   });
 };
 
-const claim = async (visit: Posted): Promise<Response> => {
+const handleAddDomain = async (visit: PortalFormRequest): Promise<Response> => {
   const domain = (visit.form.get("domain") ?? "").trim();
   const claimed = await claimDomain(visit.services, visit.member, { domain, idempotencyKey: null });
-  return claimed.ok ? to(visit, `/portal/domains/${claimed.value.value.id}`, "added") : list(visit, faultOf(claimed));
+  return claimed.ok
+    ? redirectTo(visit, `/portal/domains/${claimed.value.value.id}`, "added")
+    : renderDomainList(visit, toFormError(claimed));
 };
 
-const verify = async (visit: Posted, id: string): Promise<Response> => {
-  const proved = await proveDomain(visit.services, visit.member, id, null);
-  if (proved.ok) return to(visit, `/portal/domains/${id}`, "proved");
-  if (proved.code === "not_found") return nothing(visit);
-  const fault = { code: proved.code, field: null, text: proved.detail ?? said.unproved };
-  return detail(visit, id, fault, proved.otherTexts);
+const handleVerifyDomain = async (visit: PortalFormRequest, id: string): Promise<Response> => {
+  const proved = await verifyDomain(visit.services, visit.member, id, null);
+  if (proved.ok) return redirectTo(visit, `/portal/domains/${id}`, "proved");
+  if (proved.code === "not_found") return notFoundPage(visit);
+  const fault = { code: proved.code, field: null, text: proved.detail ?? domainMessages.unproved };
+  return renderDomain(visit, id, fault, proved.otherTexts);
 };
 
-const remove = async (visit: Posted, id: string): Promise<Response> => {
-  const dropped = await dropDomain(visit.services, visit.member, id);
-  return dropped.ok ? to(visit, "/portal/domains", "removed") : nothing(visit);
+const handleRemoveDomain = async (visit: PortalFormRequest, id: string): Promise<Response> => {
+  const dropped = await releaseDomain(visit.services, visit.member, id);
+  return dropped.ok ? redirectTo(visit, "/portal/domains", "removed") : notFoundPage(visit);
 };
 
-export const mountDomains = (pages: Hono<Api>): void => {
-  pages.get("/domains", reading(list));
-  pages.post("/domains", acting({ owner: true }, claim));
-  pages.get("/domains/:id", reading(withId(domainIdOf, detail)));
-  pages.post("/domains/:id/verify", acting({ owner: true, businessLimit: "DOMAIN_CHECKS_PER_BUSINESS" }, withId(domainIdOf, verify)));
-  pages.post("/domains/:id/remove", acting({ owner: true }, withId(domainIdOf, remove)));
+export const registerDomainRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/domains", authenticatedPage(renderDomainList));
+  pages.post("/domains", authenticatedAction({ ownerOnly: true }, handleAddDomain));
+  pages.get("/domains/:id", authenticatedPage(withId(parseDomainId, renderDomain)));
+  pages.post(
+    "/domains/:id/verify",
+    authenticatedAction({ ownerOnly: true, businessLimit: "DOMAIN_CHECKS_PER_BUSINESS" }, withId(parseDomainId, handleVerifyDomain)),
+  );
+  pages.post("/domains/:id/remove", authenticatedAction({ ownerOnly: true }, withId(parseDomainId, handleRemoveDomain)));
 };

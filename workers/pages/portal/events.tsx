@@ -1,168 +1,194 @@
 // What happened, newest first, and what became of it at each endpoint. An event's payload is for receivers and is not shown.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { eventBody, eventTypes, namedOnlyEventTypes, type StoredEvent } from "../../../core/events/event.ts";
-import { deliveryIdOf } from "../../../core/ids.ts";
-import type { Api } from "../../http/context.ts";
-import { listEvents, readEvent, type Told } from "../../operations/portal/events.ts";
-import { readAccount } from "../../operations/portal/profile.ts";
-import { replayDelivery } from "../../operations/webhooks/deliveries.ts";
-import { Exact, filled, Moment } from "../shared/parts.tsx";
-import { Filter, Further, Link, LinkLine, number, Press, Properties, Section, Status, Table, words } from "./parts.tsx";
-import { nothing, showPage } from "./page.tsx";
-import { addressOf } from "./paths.ts";
-import { answerText, DeliveryState, NextTime, SwitchedOff } from "./webhooks.tsx";
-import { acting, reading, readerOf, to, withId, type Posted, type Visit } from "./visit.ts";
+import { eventToWire, standardEventTypes, optInEventTypes, type StoredEvent } from "../../../core/events/event.ts";
+import { parseDeliveryId } from "../../../core/ids.ts";
+import type { AppEnv } from "../../http/context.ts";
+import type { EventDelivery } from "../../operations/portal/event-deliveries.ts";
+import { getEvent } from "../../operations/portal/get-event.ts";
+import { listEvents } from "../../operations/portal/list-events.ts";
+import { getAccount } from "../../operations/portal/get-account.ts";
+import { replayDelivery } from "../../operations/webhooks/replay-delivery.ts";
+import { VerbatimText, formatMessage, Timestamp } from "../shared/components.tsx";
+import {
+  ListFilter,
+  Pagination,
+  Link,
+  LinkList,
+  formatCount,
+  ActionButton,
+  PropertyList,
+  Section,
+  StatusLabel,
+  Table,
+  messages,
+} from "./components.tsx";
+import { notFoundPage, renderMemberPage } from "./page.tsx";
+import { pathWithQuery } from "./paths.ts";
+import { formatResponse, DeliveryStatusLabel, DeliveryTime, OptInEventsNotice } from "./webhooks.tsx";
+import {
+  authenticatedAction,
+  authenticatedPage,
+  toReader,
+  redirectTo,
+  withId,
+  type PortalFormRequest,
+  type PortalRequest,
+} from "./portal-request.ts";
 
-const { events: said, webhooks } = words;
-const perPage = 25;
-const types = [...eventTypes, ...namedOnlyEventTypes];
+const { events: eventMessages, webhooks: webhookMessages } = messages;
+const eventsPerPage = 25;
+const allEventTypes = [...standardEventTypes, ...optInEventTypes];
 
 /** What became of an event at all endpoints, in one line. */
-const Reached: FC<{ deliveries: readonly Told[] }> = ({ deliveries }) => {
-  if (deliveries.length === 0) return <Status tone="plain" text={said.nobody} />;
+const DeliverySummary: FC<{ deliveries: readonly EventDelivery[] }> = ({ deliveries }) => {
+  if (deliveries.length === 0) return <StatusLabel tone="plain" text={eventMessages.nobody} />;
   const count = (status: string): number => deliveries.filter(({ delivery }) => delivery.status === status).length;
   const failing = count("retrying") + count("abandoned");
-  const text = filled(said.reached, { done: number(count("success")), all: number(deliveries.length) });
-  if (failing > 0) return <Status tone="bad" text={`${text}, ${filled(said.failing, { count: number(failing) })}`} />;
-  return <Status tone={count("pending") > 0 ? "caution" : "good"} text={text} />;
+  const text = formatMessage(eventMessages.reached, { done: formatCount(count("success")), all: formatCount(deliveries.length) });
+  if (failing > 0)
+    return <StatusLabel tone="bad" text={`${text}, ${formatMessage(eventMessages.failing, { count: formatCount(failing) })}`} />;
+  return <StatusLabel tone={count("pending") > 0 ? "caution" : "good"} text={text} />;
 };
 
-const About: FC<{ event: StoredEvent }> = ({ event: { certId, shareId } }) => {
-  const { one: certificate } = words.certificates;
-  const { one: share } = words.shares;
+const EventSubject: FC<{ event: StoredEvent }> = ({ event: { certId, shareId } }) => {
+  const { one: certificate } = messages.certificates;
+  const { one: share } = messages.shares;
   if (certId !== null) return <Link to={`/portal/certificates/${certId}`} text={certificate} label={`${certificate} ${certId}`} />;
   if (shareId !== null) return <Link to={`/portal/shares/${shareId}`} text={share} label={`${share} ${shareId}`} />;
-  return <>{words.none}</>;
+  return <>{messages.none}</>;
 };
 
-const placePattern = /^[1-9]\d{0,14}$/;
-const placeOf = (text: string): number | null => (placePattern.test(text) ? Number(text) : null);
+const seqPattern = /^[1-9]\d{0,14}$/;
+const parseSeq = (text: string): number | null => (seqPattern.test(text) ? Number(text) : null);
 
-const list = async (visit: Visit): Promise<Response> => {
+const renderEventList = async (visit: PortalRequest): Promise<Response> => {
   const { c, services, member } = visit;
-  const type = types.find((one) => one === c.req.query("type")) ?? null;
-  const before = placeOf(c.req.query("before") ?? "");
-  const [{ events, olderBefore }, account] = await Promise.all([
-    listEvents(services, readerOf(visit), { type, before, limit: perPage }),
-    readAccount(services, member),
+  const type = allEventTypes.find((one) => one === c.req.query("type")) ?? null;
+  const before = parseSeq(c.req.query("before") ?? "");
+  const [{ events, nextBefore }, account] = await Promise.all([
+    listEvents(services, toReader(visit), { type, before, limit: eventsPerPage }),
+    getAccount(services, member),
   ]);
-  const addressBefore = (place: number | null): string => addressOf("/portal/events", { type, before: place });
-  return showPage(visit, {
+  const addressBefore = (place: number | null): string => pathWithQuery("/portal/events", { type, before: place });
+  return renderMemberPage(visit, {
     tab: "events",
-    isFollowed: before === null,
+    hasLiveUpdates: before === null,
     content: (
       <>
-        <p>{said.intro}</p>
-        <Filter
+        <p>{eventMessages.intro}</p>
+        <ListFilter
           path="/portal/events"
           isOpen={type !== null}
           name="type"
-          label={said.type}
+          label={eventMessages.type}
           value={type}
-          options={Object.fromEntries(types.map((one) => [one, one]))}
+          options={Object.fromEntries(allEventTypes.map((one) => [one, one]))}
         />
-        <SwitchedOff account={account} types={type === null ? null : [type]} />
+        <OptInEventsNotice account={account} types={type === null ? null : [type]} />
         {before === null && (
           <p class="actions">
-            <Link class="button" to={addressBefore(null)} text={said.again} />{" "}
-            <button type="button" class="button" hidden data-follow="events" data-stop={said.stop}>
-              {said.follow}
+            <Link class="button" to={addressBefore(null)} text={eventMessages.again} />{" "}
+            <button type="button" class="button" hidden data-follow="events" data-stop={eventMessages.stop}>
+              {eventMessages.follow}
             </button>
           </p>
         )}
         <div id="events">
           <Table
-            label={words.tabs.events}
+            label={messages.tabs.events}
             rows={events}
-            empty={
+            emptyMessage={
               <>
-                {before === null && type === null ? said.empty : words.noMatch}{" "}
-                {type !== null && <Link to="/portal/events" text={words.clear} />}
+                {before === null && type === null ? eventMessages.empty : messages.noMatch}{" "}
+                {type !== null && <Link to="/portal/events" text={messages.clear} />}
               </>
             }
             columns={[
-              [said.seq, ({ event }) => <Link to={`/portal/events/${event.seq}`} text={event.seq} />],
-              [said.type, ({ event }) => <code>{event.type}</code>],
-              [said.at, ({ event }) => <Moment at={event.createdAt} />],
-              [said.about, ({ event }) => <About event={event} />],
-              [said.delivered, ({ deliveries }) => <Reached deliveries={deliveries} />],
+              [eventMessages.seq, ({ event }) => <Link to={`/portal/events/${event.seq}`} text={event.seq} />],
+              [eventMessages.type, ({ event }) => <code>{event.type}</code>],
+              [eventMessages.at, ({ event }) => <Timestamp at={event.createdAt} />],
+              [eventMessages.about, ({ event }) => <EventSubject event={event} />],
+              [eventMessages.delivered, ({ deliveries }) => <DeliverySummary deliveries={deliveries} />],
             ]}
           />
         </div>
-        <Further first={before !== null && addressBefore(null)} next={olderBefore !== null && addressBefore(olderBefore)} />
+        <Pagination first={before !== null && addressBefore(null)} next={nextBefore !== null && addressBefore(nextBefore)} />
       </>
     ),
   });
 };
 
-const detail = async (visit: Visit, seq: number): Promise<Response> => {
-  const told = await readEvent(visit.services, readerOf(visit), seq);
-  if (told === null) return nothing(visit);
+const renderEvent = async (visit: PortalRequest, seq: number): Promise<Response> => {
+  const told = await getEvent(visit.services, toReader(visit), seq);
+  if (told === null) return notFoundPage(visit);
   const { event, deliveries } = told;
-  return showPage(visit, {
+  return renderMemberPage(visit, {
     tab: "events",
-    title: said.one,
+    title: eventMessages.one,
     content: (
       <>
         <p>
-          <code>{event.type}</code> <Moment at={event.createdAt} />
+          <code>{event.type}</code> <Timestamp at={event.createdAt} />
         </p>
-        <Properties
+        <PropertyList
           lines={[
-            [said.id, <code class="wraps">{event.id}</code>],
-            [said.about, <About event={event} />],
+            [eventMessages.id, <code class="wraps">{event.id}</code>],
+            [eventMessages.about, <EventSubject event={event} />],
           ]}
         />
-        <Section id="body" title={said.body}>
-          {event.dataSealed !== null && <p>{said.withheld}</p>}
+        <Section id="body" title={eventMessages.body}>
+          {event.dataSealed !== null && <p>{eventMessages.withheld}</p>}
           <pre>
-            <code translate="no">{JSON.stringify(eventBody(event, null), null, 2)}</code>
+            <code translate="no">{JSON.stringify(eventToWire(event, null), null, 2)}</code>
           </pre>
         </Section>
-        <Section id="deliveries" title={webhooks.deliveries}>
+        <Section id="deliveries" title={webhookMessages.deliveries}>
           <Table
-            label={webhooks.deliveries}
+            label={webhookMessages.deliveries}
             rows={deliveries}
-            empty={said.nobodyText}
+            emptyMessage={eventMessages.nobodyText}
             columns={[
-              [webhooks.one, ({ url, delivery }) => <Link to={`/portal/webhooks/${delivery.webhookId}`} text={<Exact text={url} />} />],
-              [words.state, ({ delivery }) => <DeliveryState of={delivery} />],
-              [webhooks.attempt, ({ delivery }) => filled(said.ofFive, { attempt: String(delivery.attempt) })],
-              [webhooks.lastAnswer, ({ delivery }) => answerText(delivery)],
-              [webhooks.next, ({ delivery }) => <NextTime of={delivery} />],
               [
-                words.action,
+                webhookMessages.one,
+                ({ url, delivery }) => <Link to={`/portal/webhooks/${delivery.webhookId}`} text={<VerbatimText text={url} />} />,
+              ],
+              [messages.state, ({ delivery }) => <DeliveryStatusLabel of={delivery} />],
+              [webhookMessages.attempt, ({ delivery }) => formatMessage(eventMessages.ofFive, { attempt: String(delivery.attempt) })],
+              [webhookMessages.lastAnswer, ({ delivery }) => formatResponse(delivery)],
+              [webhookMessages.next, ({ delivery }) => <DeliveryTime of={delivery} />],
+              [
+                messages.action,
                 ({ url, delivery }) => (
-                  <Press
-                    by="member"
+                  <ActionButton
+                    requiredRole="member"
                     action={`/portal/events/${event.seq}/replay`}
-                    label={webhooks.replay}
+                    label={webhookMessages.replay}
                     of={url}
-                    values={{ delivery: delivery.id }}
+                    hiddenValues={{ delivery: delivery.id }}
                   />
                 ),
               ],
             ]}
           />
         </Section>
-        <LinkLine to="/portal/events" text={said.all} />
+        <LinkList to="/portal/events" text={eventMessages.all} />
       </>
     ),
   });
 };
 
-const replay = async (visit: Posted, seq: number): Promise<Response> => {
-  const id = deliveryIdOf(visit.form.get("delivery") ?? "");
-  if (id === null) return nothing(visit);
+const handleReplayDelivery = async (visit: PortalFormRequest, seq: number): Promise<Response> => {
+  const id = parseDeliveryId(visit.form.get("delivery") ?? "");
+  if (id === null) return notFoundPage(visit);
   const replayed = await replayDelivery(visit.services, visit.member.business.id, id);
-  if (!replayed.ok && replayed.code === "not_found") return nothing(visit);
+  if (!replayed.ok && replayed.code === "not_found") return notFoundPage(visit);
   const done = !replayed.ok ? "inactive" : replayed.value.delivered ? "resent" : "unsent";
-  return to(visit, `/portal/events/${seq}`, done);
+  return redirectTo(visit, `/portal/events/${seq}`, done);
 };
 
-export const mountEvents = (pages: Hono<Api>): void => {
-  pages.get("/events", reading(list));
-  pages.get("/events/:seq", reading(withId(placeOf, detail, "seq")));
-  pages.post("/events/:seq/replay", acting({ memberLimit: "WEBHOOK_CALLS" }, withId(placeOf, replay, "seq")));
+export const registerEventRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/events", authenticatedPage(renderEventList));
+  pages.get("/events/:seq", authenticatedPage(withId(parseSeq, renderEvent, "seq")));
+  pages.post("/events/:seq/replay", authenticatedAction({ memberLimit: "WEBHOOK_CALLS" }, withId(parseSeq, handleReplayDelivery, "seq")));
 };

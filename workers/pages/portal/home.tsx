@@ -2,28 +2,29 @@
 // stay reachable afterwards.
 import type { Hono } from "hono";
 import type { Child } from "hono/jsx";
-import type { Api } from "../../http/context.ts";
-import { isLive, readSteps } from "../../operations/portal/overview.ts";
-import { filled, Moment } from "../shared/parts.tsx";
-import { Link, LinkLine, Status, words, type Tone } from "./parts.tsx";
-import { DueLink, showOverview } from "./overview.tsx";
-import { showPage } from "./page.tsx";
-import { reading, type Visit } from "./visit.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { getSetupSteps } from "../../operations/portal/get-setup-steps.ts";
+import { hasLiveCertificate } from "../../operations/portal/has-live-certificate.ts";
+import { formatMessage, Timestamp } from "../shared/components.tsx";
+import { Link, LinkList, StatusLabel, messages, type Tone } from "./components.tsx";
+import { DeadlinesLink, renderOverview } from "./overview.tsx";
+import { renderMemberPage } from "./page.tsx";
+import { authenticatedPage, type PortalRequest } from "./portal-request.ts";
 
-const said = words.home;
+const homeMessages = messages.home;
 
-type State = "done" | "waiting" | "todo" | "blocked";
-const tones: Readonly<Record<State, Tone>> = { done: "good", waiting: "caution", todo: "plain", blocked: "plain" };
+type StepState = "done" | "waiting" | "todo" | "blocked";
+const stepTones: Readonly<Record<StepState, Tone>> = { done: "good", waiting: "caution", todo: "plain", blocked: "plain" };
 
-interface Step {
+interface SetupStep {
   readonly title: string;
   readonly href: string;
-  readonly now: readonly [state: State, evidence: Child];
+  readonly status: readonly [state: StepState, evidence: Child];
 }
 
-const showSteps = async (visit: Visit): Promise<Response> => {
+const renderSetupSteps = async (visit: PortalRequest): Promise<Response> => {
   const { services, member, c } = visit;
-  const { account, domains, live, tests, withdrawnTests, endpoints, due } = await readSteps(services, member);
+  const { account, domains, live, tests, withdrawnTests, endpoints, due } = await getSetupSteps(services, member);
   const proved = domains.find(({ status }) => status === "verified");
   const [first] = live;
   const [test] = tests;
@@ -32,83 +33,91 @@ const showSteps = async (visit: Visit): Promise<Response> => {
   const isAcknowledged = withdrawnTests.some(({ withdrawal }) => withdrawal?.acknowledgedAt != null);
   const isHeard = endpoints.some(({ health }) => health?.lastResponseStatus != null && health.lastResponseStatus < 300);
   const isProfiled = account.legalName !== null && account.mailingAddress !== null && account.contactEmail !== null;
-  const readyToGoLive = (): Step["now"] => {
-    if (account.plan !== "enterprise") return ["blocked", said.needsPlan];
-    return proved === undefined ? ["blocked", said.needsDomain] : ["todo", said.ready];
+  const readyToGoLive = (): SetupStep["status"] => {
+    if (account.plan !== "enterprise") return ["blocked", homeMessages.needsPlan];
+    return proved === undefined ? ["blocked", homeMessages.needsDomain] : ["todo", homeMessages.ready];
   };
-  const withdrawal = (): Step["now"] => {
-    if (isAcknowledged) return ["done", said.ceased];
-    if (withdrawn !== undefined) return ["waiting", said.ceaseWaits];
-    return test === undefined ? ["blocked", said.needsTest] : ["todo", said.withdrawHow];
+  const withdrawal = (): SetupStep["status"] => {
+    if (isAcknowledged) return ["done", homeMessages.ceased];
+    if (withdrawn !== undefined) return ["waiting", homeMessages.ceaseWaits];
+    return test === undefined ? ["blocked", homeMessages.needsTest] : ["todo", homeMessages.withdrawHow];
   };
   const tried = withdrawn ?? test;
-  const steps: readonly Step[] = [
+  const steps: readonly SetupStep[] = [
     {
-      title: said.steps.domain,
+      title: homeMessages.steps.domain,
       href: "/portal/domains",
-      now:
+      status:
         proved !== undefined
-          ? ["done", filled(said.proved, { domain: proved.domain })]
+          ? ["done", formatMessage(homeMessages.proved, { domain: proved.domain })]
           : domains.length > 0
-            ? ["waiting", said.proofWaits]
-            : ["todo", said.noDomain],
+            ? ["waiting", homeMessages.proofWaits]
+            : ["todo", homeMessages.noDomain],
     },
-    { title: said.steps.tag, href: "/portal/snippet", now: isTagged ? ["done", said.tagCalled] : ["todo", said.tagSilent] },
     {
-      title: said.steps.test,
+      title: homeMessages.steps.tag,
+      href: "/portal/snippet",
+      status: isTagged ? ["done", homeMessages.tagCalled] : ["todo", homeMessages.tagSilent],
+    },
+    {
+      title: homeMessages.steps.test,
       href: test === undefined ? "/portal/test/keys" : `/portal/certificates/${test.id}`,
-      now: test === undefined ? ["todo", said.noTest] : ["done", <Moment at={test.issuedAt} />],
+      status: test === undefined ? ["todo", homeMessages.noTest] : ["done", <Timestamp at={test.issuedAt} />],
     },
     {
-      title: said.steps.withdraw,
+      title: homeMessages.steps.withdraw,
       href: tried === undefined ? "/portal/certificates" : `/portal/certificates/${tried.id}`,
-      now: withdrawal(),
+      status: withdrawal(),
     },
     {
-      title: said.steps.webhook,
+      title: homeMessages.steps.webhook,
       href: "/portal/webhooks",
-      now: isHeard ? ["done", said.answered] : endpoints.length > 0 ? ["waiting", said.unanswered] : ["todo", said.noEndpoint],
+      status: isHeard
+        ? ["done", homeMessages.answered]
+        : endpoints.length > 0
+          ? ["waiting", homeMessages.unanswered]
+          : ["todo", homeMessages.noEndpoint],
     },
-    { title: said.steps.profile, href: "/portal/settings", now: [isProfiled ? "done" : "todo", said.profile] },
+    { title: homeMessages.steps.profile, href: "/portal/settings", status: [isProfiled ? "done" : "todo", homeMessages.profile] },
     {
-      title: said.steps.live,
+      title: homeMessages.steps.live,
       href: first === undefined ? "/portal/billing" : `/portal/certificates/${first.id}`,
-      now: first === undefined ? readyToGoLive() : ["done", <Moment at={first.issuedAt} />],
+      status: first === undefined ? readyToGoLive() : ["done", <Timestamp at={first.issuedAt} />],
     },
   ];
-  return showPage(visit, {
+  return renderMemberPage(visit, {
     tab: "home",
-    title: said.title,
+    title: homeMessages.title,
     content: (
       <>
         {due.deadlines.length > 0 && (
           <p class="band">
-            <DueLink due={due} />
+            <DeadlinesLink due={due} />
           </p>
         )}
-        <h2>{said.heading}</h2>
+        <h2>{homeMessages.heading}</h2>
         <ol class="steps">
-          {steps.map(({ title, href, now: [state, evidence] }) => (
+          {steps.map(({ title, href, status: [state, evidence] }) => (
             <li>
               <h3>
                 <Link to={href} text={title} />
               </h3>
               <p>
-                <Status tone={tones[state]} text={said.states[state]} /> {evidence}
+                <StatusLabel tone={stepTones[state]} text={homeMessages.states[state]} /> {evidence}
               </p>
             </li>
           ))}
         </ol>
-        <LinkLine class="button" to={c.req.path} text={said.again} />
+        <LinkList class="button" to={c.req.path} text={homeMessages.again} />
       </>
     ),
   });
 };
 
-const show = async (visit: Visit): Promise<Response> =>
-  (await isLive(visit.services, visit.member)) ? showOverview(visit) : showSteps(visit);
+const renderHome = async (visit: PortalRequest): Promise<Response> =>
+  (await hasLiveCertificate(visit.services, visit.member)) ? renderOverview(visit) : renderSetupSteps(visit);
 
-export const mountHome = (pages: Hono<Api>): void => {
-  pages.get("/", reading(show));
-  pages.get("/steps", reading(showSteps));
+export const registerHomeRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/", authenticatedPage(renderHome));
+  pages.get("/steps", authenticatedPage(renderSetupSteps));
 };

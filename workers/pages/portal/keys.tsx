@@ -1,139 +1,170 @@
 // Keys for servers and public clients for tags. A key is shown once, in the answer to the form that made it.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { keyIdOf } from "../../../core/ids.ts";
+import { parseApiKeyId } from "../../../core/ids.ts";
 import type { Refusal } from "../../../core/result.ts";
-import type { Api } from "../../http/context.ts";
-import { createClient, createKey, endKey, listClients, listKeys, type Client } from "../../operations/portal/keys.ts";
-import { Exact, Moment } from "../shared/parts.tsx";
-import { Careful, Field, Once, PostForm, Section, Status, Submit, Table, useVisit, words, Wrong } from "./parts.tsx";
-import { nothing, showPage, showSecret } from "./page.tsx";
-import { acting, faultOf, reading, to, withId, type Fault, type Posted, type Visit } from "./visit.ts";
+import type { AppEnv } from "../../http/context.ts";
+import type { Client } from "../../../storage/clients.ts";
+import { createApiKey } from "../../operations/portal/create-api-key.ts";
+import { createClient } from "../../operations/portal/create-client.ts";
+import { listApiKeys } from "../../operations/portal/list-api-keys.ts";
+import { listClients } from "../../operations/portal/list-clients.ts";
+import { revokeApiKey } from "../../operations/portal/revoke-api-key.ts";
+import { VerbatimText, Timestamp } from "../shared/components.tsx";
+import {
+  ConfirmButton,
+  Field,
+  IdempotencyField,
+  PostForm,
+  Section,
+  StatusLabel,
+  SubmitButton,
+  Table,
+  usePortalRequest,
+  messages,
+  FormErrorMessage,
+} from "./components.tsx";
+import { notFoundPage, renderMemberPage, renderSecretPage } from "./page.tsx";
+import {
+  authenticatedAction,
+  toFormError,
+  authenticatedPage,
+  redirectTo,
+  withId,
+  type FormError,
+  type PortalFormRequest,
+  type PortalRequest,
+} from "./portal-request.ts";
 
-const said = words.keys;
+const keyMessages = messages.keys;
 
-type Kind = "key" | "client";
+type CredentialKind = "key" | "client";
 
 /** The name of its input says which of the two forms was sent. */
-const NewForm: FC<{ kind: Kind; label: string }> = ({ kind, label }) => (
-  <PostForm by="owner" action={`/portal/${kind}s`}>
+const NewCredentialForm: FC<{ kind: CredentialKind; label: string }> = ({ kind, label }) => (
+  <PostForm requiredRole="owner" action={`/portal/${kind}s`}>
     <h3>{label}</h3>
-    {useVisit().form?.has(`${kind}_name`) && <Wrong fields={[`${kind}_name`]} />}
-    <Once />
-    <Field name={`${kind}_name`} label={said.name} hint={said.nameHint} required maxlength={80} />
-    <Submit label={label} />
+    {usePortalRequest().form?.has(`${kind}_name`) && <FormErrorMessage fields={[`${kind}_name`]} />}
+    <IdempotencyField />
+    <Field name={`${kind}_name`} label={keyMessages.name} hint={keyMessages.nameHint} required maxlength={80} />
+    <SubmitButton label={label} />
   </PostForm>
 );
 
-const show = async (visit: Visit, fault?: Fault): Promise<Response> => {
+const renderKeys = async (visit: PortalRequest, fault?: FormError): Promise<Response> => {
   const { services, member } = visit;
-  const [keys, clients] = await Promise.all([listKeys(services, member), listClients(services, member)]);
+  const [keys, clients] = await Promise.all([listApiKeys(services, member), listClients(services, member)]);
   const isOfMode = ({ environment }: Pick<Client, "environment">): boolean => environment === visit.environment;
-  return showPage(visit, {
+  return renderMemberPage(visit, {
     tab: "keys",
-    fault,
+    error: fault,
     content: (
       <>
-        <Section id="keys" title={said.keys}>
+        <Section id="keys" title={keyMessages.keys}>
           <Table
-            label={said.keys}
+            label={keyMessages.keys}
             rows={keys.filter(isOfMode)}
-            empty={said.noKeys}
+            emptyMessage={keyMessages.noKeys}
             columns={[
-              [said.name, (row) => <Exact text={row.name} />],
+              [keyMessages.name, (row) => <VerbatimText text={row.name} />],
               [
-                said.key,
+                keyMessages.key,
                 (row) => (
                   <code translate="no">
                     {row.environment === "live" ? "sk_live_" : "sk_test_"}…{row.last4}
                   </code>
                 ),
               ],
-              [said.made, (row) => <Moment at={row.createdAt} />],
-              [said.used, (row) => (row.lastUsedAt === null ? said.never : <Moment at={row.lastUsedAt} />)],
+              [keyMessages.made, (row) => <Timestamp at={row.createdAt} />],
+              [keyMessages.used, (row) => (row.lastUsedAt === null ? keyMessages.never : <Timestamp at={row.lastUsedAt} />)],
               [
-                words.state,
-                (row) => (row.revokedAt === null ? <Status tone="good" text={said.works} /> : <Status tone="plain" text={said.ended} />),
+                messages.state,
+                (row) =>
+                  row.revokedAt === null ? (
+                    <StatusLabel tone="good" text={keyMessages.works} />
+                  ) : (
+                    <StatusLabel tone="plain" text={keyMessages.ended} />
+                  ),
               ],
               [
-                words.action,
+                messages.action,
                 (row) =>
                   row.revokedAt === null && (
-                    <Careful
-                      by="owner"
+                    <ConfirmButton
+                      requiredRole="owner"
                       action={`/portal/keys/${row.id}/remove`}
-                      label={said.remove}
+                      label={keyMessages.remove}
                       of={row.name}
-                      consequence={row.lastUsedAt === null ? said.removalUnused : said.removal}
+                      consequence={row.lastUsedAt === null ? keyMessages.removalUnused : keyMessages.removal}
                     />
                   ),
               ],
             ]}
           />
-          <NewForm kind="key" label={said.newKey} />
+          <NewCredentialForm kind="key" label={keyMessages.newKey} />
         </Section>
-        <Section id="clients" title={said.clients}>
-          <p>{said.clientsText}</p>
+        <Section id="clients" title={keyMessages.clients}>
+          <p>{keyMessages.clientsText}</p>
           <Table
-            label={said.clients}
+            label={keyMessages.clients}
             rows={clients.filter(isOfMode)}
             columns={[
-              [said.name, (row) => <Exact text={row.name} />],
+              [keyMessages.name, (row) => <VerbatimText text={row.name} />],
               [
-                said.clientId,
+                keyMessages.clientId,
                 (row) => (
                   <code class="whole" translate="no">
                     {row.id}
                   </code>
                 ),
               ],
-              [said.made, (row) => <Moment at={row.createdAt} />],
+              [keyMessages.made, (row) => <Timestamp at={row.createdAt} />],
             ]}
           />
-          <NewForm kind="client" label={said.newClient} />
+          <NewCredentialForm kind="client" label={keyMessages.newClient} />
         </Section>
       </>
     ),
   });
 };
 
-const requestOf = ({ form, environment }: Posted, kind: Kind) => ({
+const parseCreateRequest = ({ form, environment }: PortalFormRequest, kind: CredentialKind) => ({
   name: form.get(`${kind}_name`) ?? "",
   environment,
   idempotencyKey: form.get("once")?.slice(0, 64) || null,
 });
 
-const refused = (visit: Posted, kind: Kind, why: Refusal): Promise<Response> => {
-  const fault = faultOf(why);
-  return show(visit, fault.field === "name" ? { ...fault, field: `${kind}_name` } : fault);
+const renderCreateError = (visit: PortalFormRequest, kind: CredentialKind, why: Refusal): Promise<Response> => {
+  const fault = toFormError(why);
+  return renderKeys(visit, fault.field === "name" ? { ...fault, field: `${kind}_name` } : fault);
 };
 
-const newKey = async (visit: Posted): Promise<Response> => {
-  const made = await createKey(visit.services, visit.member, requestOf(visit, "key"));
-  if (!made.ok) return refused(visit, "key", made);
+const handleCreateKey = async (visit: PortalFormRequest): Promise<Response> => {
+  const made = await createApiKey(visit.services, visit.member, parseCreateRequest(visit, "key"));
+  if (!made.ok) return renderCreateError(visit, "key", made);
   const { value, replayed } = made.value;
-  return showSecret(visit, {
+  return renderSecretPage(visit, {
     tab: "keys",
-    title: said.madeTitle,
-    label: said.secretLabel,
+    title: keyMessages.madeTitle,
+    label: keyMessages.secretLabel,
     value: replayed ? null : value.key,
-    back: "/portal/keys",
+    backPath: "/portal/keys",
   });
 };
 
-const newClient = async (visit: Posted): Promise<Response> => {
-  const made = await createClient(visit.services, visit.member, requestOf(visit, "client"));
-  return made.ok ? to(visit, "/portal/keys", "added") : refused(visit, "client", made);
+const handleCreateClient = async (visit: PortalFormRequest): Promise<Response> => {
+  const made = await createClient(visit.services, visit.member, parseCreateRequest(visit, "client"));
+  return made.ok ? redirectTo(visit, "/portal/keys", "added") : renderCreateError(visit, "client", made);
 };
 
-const remove = async (visit: Posted, id: string): Promise<Response> => {
-  const ended = await endKey(visit.services, visit.member, id);
-  return ended.ok ? to(visit, "/portal/keys", "removed") : nothing(visit);
+const handleRevokeKey = async (visit: PortalFormRequest, id: string): Promise<Response> => {
+  const ended = await revokeApiKey(visit.services, visit.member, id);
+  return ended.ok ? redirectTo(visit, "/portal/keys", "removed") : notFoundPage(visit);
 };
 
-export const mountKeys = (pages: Hono<Api>): void => {
-  pages.get("/keys", reading(show));
-  pages.post("/keys", acting({ owner: true }, newKey));
-  pages.post("/clients", acting({ owner: true }, newClient));
-  pages.post("/keys/:id/remove", acting({ owner: true }, withId(keyIdOf, remove)));
+export const registerKeyRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/keys", authenticatedPage(renderKeys));
+  pages.post("/keys", authenticatedAction({ ownerOnly: true }, handleCreateKey));
+  pages.post("/clients", authenticatedAction({ ownerOnly: true }, handleCreateClient));
+  pages.post("/keys/:id/remove", authenticatedAction({ ownerOnly: true }, withId(parseApiKeyId, handleRevokeKey)));
 };

@@ -1,54 +1,69 @@
 // What a business sees first, once it is live: what is due, what happened of late with its figures as a file, what does not work.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import type { Api } from "../../http/context.ts";
-import type { DeadlinePage } from "../../operations/portal/overview.ts";
-import { listEvents } from "../../operations/portal/events.ts";
-import { comparedCounts, readActivity, readOverview, type Activity } from "../../operations/portal/overview.ts";
-import { listWebhooks, type EndpointState } from "../../operations/webhooks/endpoints.ts";
-import { catalogues } from "../shared/language.ts";
-import { Exact, filled, Moment } from "../shared/parts.tsx";
-import { Chart, exportChart, totalOf, type ChartFile } from "./chart.tsx";
-import { language, Link, LinkLine, List, number, Section, Status, Table, useVisit, words } from "./parts.tsx";
-import { nothing, showPage } from "./page.tsx";
-import { acting, readerOf, type Posted, type Visit } from "./visit.ts";
+import type { AppEnv } from "../../http/context.ts";
+import type { DeadlinePage } from "../../../storage/deadlines.ts";
+import { listEvents } from "../../operations/portal/list-events.ts";
+import { comparedMetrics, type Activity, type PeriodComparison } from "../../../core/accounts/activity.ts";
+import { getActivity } from "../../operations/portal/get-activity.ts";
+import { getOverview } from "../../operations/portal/get-overview.ts";
+import { listWebhooks, type EndpointState } from "../../operations/webhooks/list-webhooks.ts";
+import { catalogs } from "../shared/language.ts";
+import { VerbatimText, formatMessage, Timestamp } from "../shared/components.tsx";
+import { Chart, exportChart, sumFigures, type ChartDefinition } from "./chart.tsx";
+import {
+  language,
+  Link,
+  LinkList,
+  PlainList,
+  formatCount,
+  Section,
+  StatusLabel,
+  Table,
+  usePortalRequest,
+  messages,
+} from "./components.tsx";
+import { notFoundPage, renderMemberPage } from "./page.tsx";
+import { authenticatedAction, toReader, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
-const said = words.overview;
-const shownEvents = 5;
+const overviewMessages = messages.overview;
+const maxEventsShown = 5;
 
 const charts = {
-  certificate_days: { name: "certificate_days", unit: "day", head: ["day", "issued", "withdrawn"] },
-  duty_months: { name: "duty_months", unit: "month", head: ["month", "on_time", "late"] },
-} as const satisfies Readonly<Record<string, ChartFile>>;
+  certificate_days: { name: "certificate_days", unit: "day", csvHeader: ["day", "issued", "withdrawn"] },
+  duty_months: { name: "duty_months", unit: "month", csvHeader: ["month", "on_time", "late"] },
+} as const satisfies Readonly<Record<string, ChartDefinition>>;
 
 /** "Issued: 1,204 in 30 days, up from 1,108. Withdrawn: 12, up from 3." */
-const daysTrend = ({ compared: { issued, withdrawn } }: Activity): string => {
-  const compared = ({ now, before }: { readonly now: number; readonly before: number }): string =>
-    now === before ? said.same : filled(now > before ? said.more : said.less, { before: number(before) });
-  return filled(said.daysTrend, {
-    issued: number(issued.now),
+const formatDailyTrend = ({ comparisons: { issued, withdrawn } }: Activity): string => {
+  const compared = ({ current, previous }: PeriodComparison): string =>
+    current === previous
+      ? overviewMessages.same
+      : formatMessage(current > previous ? overviewMessages.more : overviewMessages.less, { before: formatCount(previous) });
+  return formatMessage(overviewMessages.daysTrend, {
+    issued: formatCount(issued.current),
     change: compared(issued),
-    withdrawn: number(withdrawn.now),
+    withdrawn: formatCount(withdrawn.current),
     difference: compared(withdrawn),
   });
 };
 
-const Counts: FC<{ activity: Activity }> = ({ activity: { compared } }) => {
-  const percent = new Intl.NumberFormat(catalogues[language].locale, { style: "percent" });
-  const text = (name: (typeof comparedCounts)[number], when: "now" | "before"): string => {
-    const [count, issued] = [compared[name][when], compared.issued[when]];
-    if (name !== "withdrawn" || issued === 0) return number(count);
-    return filled(said.ofIssued, { count: number(count), percent: percent.format(count / issued) });
+const ActivityCounts: FC<{ activity: Activity }> = ({ activity: { comparisons } }) => {
+  const percent = new Intl.NumberFormat(catalogs[language].locale, { style: "percent" });
+  const text = (name: (typeof comparedMetrics)[number], when: keyof PeriodComparison): string => {
+    const [count, issued] = [comparisons[name][when], comparisons.issued[when]];
+    if (name !== "withdrawn" || issued === 0) return formatCount(count);
+    return formatMessage(overviewMessages.ofIssued, { count: formatCount(count), percent: percent.format(count / issued) });
   };
   return (
-    <Section id="counts" title={said.counts}>
+    <Section id="counts" title={overviewMessages.counts}>
       <Table
-        label={said.counts}
-        rows={comparedCounts}
+        label={overviewMessages.counts}
+        rows={comparedMetrics}
         columns={[
-          [said.what, (name) => said.counted[name]],
-          [said.thirty, (name) => text(name, "now")],
-          [said.before, (name) => text(name, "before")],
+          [overviewMessages.what, (name) => overviewMessages.counted[name]],
+          [overviewMessages.thirty, (name) => text(name, "current")],
+          [overviewMessages.before, (name) => text(name, "previous")],
         ]}
       />
     </Section>
@@ -56,38 +71,38 @@ const Counts: FC<{ activity: Activity }> = ({ activity: { compared } }) => {
 };
 
 /** How many wait to be acknowledged, as a link to them. */
-export const DueLink: FC<{ due: DeadlinePage }> = ({ due: { deadlines, hasMore } }) => {
-  const { now } = useVisit();
+export const DeadlinesLink: FC<{ due: DeadlinePage }> = ({ due: { deadlines, hasMore } }) => {
+  const { now } = usePortalRequest();
   const overdue = deadlines.filter(({ ceaseBy }) => ceaseBy < now).length;
-  const counts = { open: `${number(deadlines.length)}${hasMore ? "+" : ""}`, overdue: number(overdue) };
-  return <Link to="/portal/deadlines" text={filled(words.home.due, counts)} />;
+  const counts = { open: `${formatCount(deadlines.length)}${hasMore ? "+" : ""}`, overdue: formatCount(overdue) };
+  return <Link to="/portal/deadlines" text={formatMessage(messages.home.due, counts)} />;
 };
 
-const Due: FC<{ due: DeadlinePage }> = ({ due }) => {
+const NextDeadline: FC<{ due: DeadlinePage }> = ({ due }) => {
   const [next] = due.deadlines;
   return next === undefined ? (
-    <p>{words.deadlines.empty}</p>
+    <p>{messages.deadlines.empty}</p>
   ) : (
     <p class="band">
-      <DueLink due={due} />{" "}
+      <DeadlinesLink due={due} />{" "}
       <span>
-        {said.next} <Moment at={next.ceaseBy} />
+        {overviewMessages.next} <Timestamp at={next.ceaseBy} />
       </span>
     </p>
   );
 };
 
-const Failing: FC<{ endpoints: readonly EndpointState[] }> = ({ endpoints }) => {
+const FailingEndpoints: FC<{ endpoints: readonly EndpointState[] }> = ({ endpoints }) => {
   const failing = endpoints.flatMap(({ endpoint, health }) =>
     endpoint.status === "enabled" && health?.failingSince != null ? [{ endpoint, since: health.failingSince }] : [],
   );
-  if (failing.length === 0) return <p>{endpoints.length === 0 ? words.webhooks.empty : said.allWork}</p>;
+  if (failing.length === 0) return <p>{endpoints.length === 0 ? messages.webhooks.empty : overviewMessages.allWork}</p>;
   return (
-    <List
+    <PlainList
       items={failing.map(({ endpoint, since }) => (
         <>
-          <Link to={`/portal/webhooks/${endpoint.id}`} text={<Exact text={endpoint.url} />} />{" "}
-          <Status tone="bad" text={words.webhooks.failing} /> <Moment at={since} />
+          <Link to={`/portal/webhooks/${endpoint.id}`} text={<VerbatimText text={endpoint.url} />} />{" "}
+          <StatusLabel tone="bad" text={messages.webhooks.failing} /> <Timestamp at={since} />
         </>
       ))}
     />
@@ -95,66 +110,66 @@ const Failing: FC<{ endpoints: readonly EndpointState[] }> = ({ endpoints }) => 
 };
 
 /** Of the mode's records. */
-export const showOverview = async (visit: Visit): Promise<Response> => {
+export const renderOverview = async (visit: PortalRequest): Promise<Response> => {
   const { services, member, environment } = visit;
   const [{ activity, due }, endpoints, { events }] = await Promise.all([
-    readOverview(services, member, environment),
+    getOverview(services, member, environment),
     listWebhooks(services, member),
-    listEvents(services, readerOf(visit), { before: null, type: null, limit: shownEvents }),
+    listEvents(services, toReader(visit), { before: null, type: null, limit: maxEventsShown }),
   ]);
-  const duties = { kept: number(totalOf(activity.months, "up")), late: number(totalOf(activity.months, "down")) };
-  return showPage(visit, {
+  const duties = { kept: formatCount(sumFigures(activity.months, "up")), late: formatCount(sumFigures(activity.months, "down")) };
+  return renderMemberPage(visit, {
     tab: "home",
     content: (
       <>
-        <Due due={due} />
-        <Counts activity={activity} />
+        <NextDeadline due={due} />
+        <ActivityCounts activity={activity} />
         <Chart
-          file={charts.certificate_days}
-          exports="/portal/export"
-          heading={said.days}
-          trend={daysTrend(activity)}
+          definition={charts.certificate_days}
+          exportPath="/portal/export"
+          heading={overviewMessages.days}
+          trend={formatDailyTrend(activity)}
           figures={activity.days}
-          labels={{ start: said.day, up: said.issued, down: said.withdrawn }}
+          labels={{ start: overviewMessages.day, up: overviewMessages.issued, down: overviewMessages.withdrawn }}
         />
         <Chart
-          file={charts.duty_months}
-          exports="/portal/export"
-          heading={said.months}
-          trend={filled(said.monthsTrend, duties)}
+          definition={charts.duty_months}
+          exportPath="/portal/export"
+          heading={overviewMessages.months}
+          trend={formatMessage(overviewMessages.monthsTrend, duties)}
           figures={activity.months}
-          labels={{ start: said.month, up: said.onTime, down: said.late }}
+          labels={{ start: overviewMessages.month, up: overviewMessages.onTime, down: overviewMessages.late }}
         />
-        <Section id="endpoints" title={words.tabs.webhooks}>
-          <Failing endpoints={endpoints.filter((endpoint) => endpoint.environment === environment)} />
+        <Section id="endpoints" title={messages.tabs.webhooks}>
+          <FailingEndpoints endpoints={endpoints.filter((endpoint) => endpoint.environment === environment)} />
         </Section>
-        <Section id="newest" title={said.newest}>
+        <Section id="newest" title={overviewMessages.newest}>
           {events.length === 0 ? (
-            <p>{words.events.empty}</p>
+            <p>{messages.events.empty}</p>
           ) : (
-            <List
+            <PlainList
               items={events.map(({ event }) => (
                 <>
-                  <Link to={`/portal/events/${event.seq}`} text={<code>{event.type}</code>} /> <Moment at={event.createdAt} />
+                  <Link to={`/portal/events/${event.seq}`} text={<code>{event.type}</code>} /> <Timestamp at={event.createdAt} />
                 </>
               ))}
             />
           )}
         </Section>
-        <LinkLine to="/portal/steps" text={words.home.title} />
+        <LinkList to="/portal/steps" text={messages.home.title} />
       </>
     ),
   });
 };
 
-const exportFigures = async (visit: Posted): Promise<Response> => {
+const handleExportChart = async (visit: PortalFormRequest): Promise<Response> => {
   const { services, member, form, environment } = visit;
   const name = (Object.keys(charts) as (keyof typeof charts)[]).find((one) => one === form.get("chart"));
-  if (name === undefined) return nothing(visit);
-  const { days, months } = await readActivity(services, member, environment);
+  if (name === undefined) return notFoundPage(visit);
+  const { days, months } = await getActivity(services, member, environment);
   return exportChart(visit, charts[name], name === "certificate_days" ? days : months);
 };
 
-export const mountOverview = (pages: Hono<Api>): void => {
-  pages.post("/export", acting({ reads: true }, exportFigures));
+export const registerOverviewRoutes = (pages: Hono<AppEnv>): void => {
+  pages.post("/export", authenticatedAction({ isReadOnly: true }, handleExportChart));
 };

@@ -3,20 +3,30 @@
 import type { Context } from "hono";
 import type { Child, FC } from "hono/jsx";
 import type { RefusalCode } from "../../../core/refusals.ts";
-import type { Api } from "../../http/context.ts";
-import { statuses } from "../../http/statuses.ts";
-import { unpaidSince } from "../../operations/billing/checkout.ts";
-import { brand } from "../shared/brand.ts";
-import { pageAnswer, type Page } from "../shared/layout.tsx";
-import { Exact, filled, Moment, Shape } from "../shared/parts.tsx";
-import { FormContext, language, LinkLine, PostForm, Press, Copy, useVisit, VisitContext, words } from "./parts.tsx";
-import { liveRoot, tabs, testRoot } from "./paths.ts";
-import type { Fault, Visit } from "./visit.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { statusByCode } from "../../http/statuses.ts";
+import { getUnpaidSince } from "../../operations/billing/get-unpaid-since.ts";
+import { productName } from "../shared/brand.ts";
+import { renderPage, type Page } from "../shared/layout.tsx";
+import { VerbatimText, formatMessage, Timestamp, Icon } from "../shared/components.tsx";
+import {
+  FormContext,
+  language,
+  LinkList,
+  PostForm,
+  ActionButton,
+  LabeledCopyButton,
+  usePortalRequest,
+  PortalRequestContext,
+  messages,
+} from "./components.tsx";
+import { liveRootPath, tabs, testRootPath } from "./paths.ts";
+import type { FormError, PortalRequest } from "./portal-request.ts";
 
-type Tab = keyof typeof words.tabs;
+type Tab = keyof typeof messages.tabs;
 
-const Links: FC<{ tab: Tab | null; label: string; class: string }> = ({ tab, label, class: classes }) => {
-  const { c, at, environment } = useVisit();
+const TabNavigation: FC<{ tab: Tab | null; label: string; class: string }> = ({ tab, label, class: classes }) => {
+  const { c, pathInMode, environment } = usePortalRequest();
   return (
     <nav class={classes} aria-label={label}>
       <ul>
@@ -24,8 +34,8 @@ const Links: FC<{ tab: Tab | null; label: string; class: string }> = ({ tab, lab
           .filter(([name]) => environment === "sandbox" || name !== "sandbox")
           .map(([name, path]) => (
             <li>
-              <a href={at(path)} aria-current={name === tab ? (at(path) === c.req.path ? "page" : "true") : undefined}>
-                {words.tabs[name]}
+              <a href={pathInMode(path)} aria-current={name === tab ? (pathInMode(path) === c.req.path ? "page" : "true") : undefined}>
+                {messages.tabs[name]}
               </a>
             </li>
           ))}
@@ -35,11 +45,11 @@ const Links: FC<{ tab: Tab | null; label: string; class: string }> = ({ tab, lab
 };
 
 /** To another business of the same address; nothing for whoever has one and is invited to none. */
-const Switch: FC = () => {
-  const { businesses: said } = words;
-  const { at, member, seats } = useVisit();
-  const others = seats.filter(({ id, invitedUntil }) => invitedUntil === null && id !== member.userId);
-  const invitations = seats.filter(({ invitedUntil }) => invitedUntil !== null).length;
+const BusinessSwitcher: FC = () => {
+  const { businesses: said } = messages;
+  const { pathInMode, member, memberships } = usePortalRequest();
+  const others = memberships.filter(({ id, invitedUntil }) => invitedUntil === null && id !== member.userId);
+  const invitations = memberships.filter(({ invitedUntil }) => invitedUntil !== null).length;
   return (
     <>
       {others.length > 0 && (
@@ -56,139 +66,152 @@ const Switch: FC = () => {
         </PostForm>
       )}
       {(others.length > 0 || invitations > 0) && (
-        <a href={at("/portal/businesses")}>{invitations === 0 ? said.all : filled(said.waiting, { count: String(invitations) })}</a>
+        <a href={pathInMode("/portal/businesses")}>
+          {invitations === 0 ? said.all : formatMessage(said.waiting, { count: String(invitations) })}
+        </a>
       )}
     </>
   );
 };
 
-const Bar: FC = () => {
-  const { member, email, environment } = useVisit();
+const PortalHeader: FC = () => {
+  const { member, email, environment } = usePortalRequest();
   return (
     <div class="portal-bar">
       <span>
         <strong>
-          <Exact text={member.business.name} />
+          <VerbatimText text={member.business.name} />
         </strong>
       </span>
-      <Switch />
+      <BusinessSwitcher />
       <span>
-        {words.environments[environment]} · <a href={environment === "live" ? testRoot : liveRoot}>{words.modes[environment]}</a>
+        {messages.environments[environment]} ·{" "}
+        <a href={environment === "live" ? testRootPath : liveRootPath}>{messages.modes[environment]}</a>
       </span>
       <span>
-        <Exact text={email} /> ({words.roles[member.role]})
+        <VerbatimText text={email} /> ({messages.roles[member.role]})
       </span>
-      <Press action="/portal/sign-out" label={words.signOut} />
+      <ActionButton action="/portal/sign-out" label={messages.signOut} />
     </div>
   );
 };
 
-type Refused = {
-  readonly fault?: Fault | undefined;
+type RefusalDetails = {
+  readonly error?: FormError | undefined;
   /** Why it is answered instead of another page, where no fault says so. */
   readonly code?: RefusalCode | undefined;
 };
 
 /** Answers with a page in the portal's words, whoever reads it. */
-export const answerPage = (c: Context<Api>, { fault, code = fault?.code, title, ...page }: Page & Refused): Promise<Response> => {
+export const renderPortalPage = (
+  c: Context<AppEnv>,
+  { error, code = error?.code, title, ...page }: Page & RefusalDetails,
+): Promise<Response> => {
   if (code !== undefined) c.set("refused", code);
-  const whole: Page = { ...page, title: `${fault === undefined ? "" : `${words.error} `}${title} · ${brand}`, only: language };
-  return pageAnswer(c, code === undefined ? 200 : statuses[code], () => whole, language);
+  const whole: Page = {
+    ...page,
+    title: `${error === undefined ? "" : `${messages.error} `}${title} · ${productName}`,
+    onlyLanguage: language,
+  };
+  return renderPage(c, code === undefined ? 200 : statusByCode[code], () => whole, language);
 };
 
-interface Sheet extends Refused {
+interface MemberPage extends RefusalDetails {
   readonly tab: Tab | null;
   /** That of the tab, where none is given. */
   readonly title?: string;
   readonly content: Child;
   /** It is read again by a script, which then stands in place of the one that copies. */
-  readonly isFollowed?: boolean;
+  readonly hasLiveUpdates?: boolean;
   /** Nothing of the business is shown: there is nowhere to go. */
-  readonly isClosed?: true;
+  readonly hidesNavigation?: true;
 }
 
 /** Answers a member with a page in its frame. */
-export const showPage = (visit: Visit, { tab, content, isFollowed, isClosed, ...sheet }: Sheet): Promise<Response> => {
-  const { c, member, environment, at, form } = visit;
-  const { fault, code } = sheet;
-  const tabName = tab === null ? null : words.tabs[tab];
+export const renderMemberPage = (
+  visit: PortalRequest,
+  { tab, content, hasLiveUpdates, hidesNavigation, ...sheet }: MemberPage,
+): Promise<Response> => {
+  const { c, member, environment, pathInMode, form } = visit;
+  const { error, code } = sheet;
+  const tabName = tab === null ? null : messages.tabs[tab];
   const title = sheet.title ?? tabName ?? "";
   const done = c.req.query("done") ?? "";
-  const inVisit = (part: Child) => <VisitContext.Provider value={visit}>{part}</VisitContext.Provider>;
+  const inVisit = (part: Child) => <PortalRequestContext.Provider value={visit}>{part}</PortalRequestContext.Provider>;
   const bar = (
     <>
       {environment === "sandbox" && (
         <p class="band mode">
-          <Shape name="warning" /> <span>{words.testBand}</span> <a href={liveRoot}>{words.modes.sandbox}</a>
+          <Icon name="warning" /> <span>{messages.testBand}</span> <a href={liveRootPath}>{messages.modes.sandbox}</a>
         </p>
       )}
-      <Bar />
+      <PortalHeader />
     </>
   );
   const side = (
     <>
       <details class="menu">
-        <summary>{filled(words.menu, { page: tabName ?? title })}</summary>
-        <Links tab={tab} label={words.menuLabel} class="folded" />
+        <summary>{formatMessage(messages.menu, { page: tabName ?? title })}</summary>
+        <TabNavigation tab={tab} label={messages.menuLabel} class="folded" />
       </details>
-      <Links tab={tab} label={words.sideLabel} class="side" />
+      <TabNavigation tab={tab} label={messages.sideLabel} class="side" />
     </>
   );
-  return answerPage(c, {
+  return renderPortalPage(c, {
     title,
-    fault,
+    error,
     code,
-    ...(isFollowed ? { script: "follow.js", readsItself: true } : { script: "copy.js" }),
-    frame: { name: "portal", bar: inVisit(bar), side: isClosed !== true && inVisit(side) },
+    ...(hasLiveUpdates ? { script: "follow.js", readsItself: true } : { script: "copy.js" }),
+    shell: { name: "portal", bar: inVisit(bar), side: hidesNavigation !== true && inVisit(side) },
     content: inVisit(
       <article class="portal-page">
-        {Object.hasOwn(words.done, done) && (
+        {Object.hasOwn(messages.done, done) && (
           <p class="flash" role="status">
-            <Shape name="tick" /> {words.done[done as keyof typeof words.done]}
+            <Icon name="tick" /> {messages.done[done as keyof typeof messages.done]}
           </p>
         )}
         {member.business.status === "past_due" && (
           <p class="band">
-            <Shape name="warning" /> <span>{words.pastDueBand}</span> <a href={at("/portal/billing")}>{words.tabs.billing}</a>
+            <Icon name="warning" /> <span>{messages.pastDueBand}</span> <a href={pathInMode("/portal/billing")}>{messages.tabs.billing}</a>
           </p>
         )}
         <h1>{title}</h1>
-        <FormContext.Provider value={{ form, fault }}>{content}</FormContext.Provider>
+        <FormContext.Provider value={{ form, fault: error }}>{content}</FormContext.Provider>
       </article>,
     ),
   });
 };
 
 /** The same for what is not there and for what is another business's. */
-export const nothing = (visit: Visit): Promise<Response> =>
-  showPage(visit, { tab: null, title: words.nothing, content: <p>{words.nothingAdvice}</p>, code: "not_found" });
+export const notFoundPage = (visit: PortalRequest): Promise<Response> =>
+  renderMemberPage(visit, { tab: null, title: messages.nothing, content: <p>{messages.nothingAdvice}</p>, code: "not_found" });
 
-export const forbidden = (visit: Visit, code: RefusalCode, why: string): Promise<Response> =>
-  showPage(visit, { tab: null, title: words.notDone, content: <p>{why}</p>, code });
+export const forbiddenPage = (visit: PortalRequest, code: RefusalCode, why: string): Promise<Response> =>
+  renderMemberPage(visit, { tab: null, title: messages.notDone, content: <p>{why}</p>, code });
 
 /** The account is suspended, pending or closed: nothing of it is shown. One that is suspended because a payment is missing can be paid for. */
-export const closed = async (visit: Visit, code: RefusalCode): Promise<Response> => {
+export const inactiveAccountPage = async (visit: PortalRequest, code: RefusalCode): Promise<Response> => {
   const { business, role } = visit.member;
-  const since = await unpaidSince(visit.services, visit.member);
-  const suspended = since === null ? words.closed.suspended : words.closed.unpaid;
-  const said = business.status === "pending" || business.status === "closed" ? words.closed[business.status] : suspended;
-  return showPage(visit, {
+  const since = await getUnpaidSince(visit.services, visit.member);
+  const suspended = since === null ? messages.closed.suspended : messages.closed.unpaid;
+  const said = business.status === "pending" || business.status === "closed" ? messages.closed[business.status] : suspended;
+  return renderMemberPage(visit, {
     tab: null,
     title: said.title,
     code,
-    isClosed: true,
+    hidesNavigation: true,
     content: (
       <>
         <p>{said.advice}</p>
         {since !== null && (
           <>
             <p>
-              {words.closed.since} <Moment at={since} />.
+              {messages.closed.since} <Timestamp at={since} />.
             </p>
             {role === "owner" ? (
-              <LinkLine class="button" to="/portal/billing/checkout" text={words.closed.pay} />
+              <LinkList class="button" to="/portal/billing/checkout" text={messages.closed.pay} />
             ) : (
-              <p>{words.ownersOnly}</p>
+              <p>{messages.ownersOnly}</p>
             )}
           </>
         )}
@@ -197,25 +220,25 @@ export const closed = async (visit: Visit, code: RefusalCode): Promise<Response>
   });
 };
 
-interface Secret {
+interface SecretPage {
   readonly tab: Tab;
   readonly title: string;
   readonly label: string;
   /** Null when it was shown before. */
   readonly value: string | null;
-  readonly back: string;
+  readonly backPath: string;
 }
 
 /** What may be shown once only: the answer to the form that made it. */
-export const showSecret = (visit: Visit, { tab, title, label, value, back }: Secret): Promise<Response> =>
-  showPage(visit, {
+export const renderSecretPage = (visit: PortalRequest, { tab, title, label, value, backPath }: SecretPage): Promise<Response> =>
+  renderMemberPage(visit, {
     tab,
     title,
     content: (
       <section class="secret" aria-labelledby="secret">
-        <h2 id="secret">{value === null ? words.secret.over : words.secret.heading}</h2>
+        <h2 id="secret">{value === null ? messages.secret.over : messages.secret.heading}</h2>
         {value === null ? (
-          <p>{words.secret.overAdvice}</p>
+          <p>{messages.secret.overAdvice}</p>
         ) : (
           <>
             <p id="secret-label">{label}</p>
@@ -223,11 +246,11 @@ export const showSecret = (visit: Visit, { tab, title, label, value, back }: Sec
               <code class="whole" id="secret-value" translate="no">
                 {value}
               </code>{" "}
-              <Copy of="secret-value" label={label} />
+              <LabeledCopyButton of="secret-value" label={label} />
             </p>
           </>
         )}
-        <LinkLine class="button" to={back} text={value === null ? words.secret.back : words.secret.kept} />
+        <LinkList class="button" to={backPath} text={value === null ? messages.secret.back : messages.secret.kept} />
       </section>
     ),
   });

@@ -2,20 +2,22 @@
 // is written.
 import type { Environment } from "../../../core/access/entitlement.ts";
 
-export const liveRoot = "/portal";
-export const testRoot = "/portal/test";
+export const liveRootPath = "/portal";
+export const testRootPath = "/portal/test";
 
-const isOfTest = (path: string): boolean => path === testRoot || path.startsWith(`${testRoot}/`);
+const isTestPath = (path: string): boolean => path === testRootPath || path.startsWith(`${testRootPath}/`);
 
 /** Which records an address of the portal is of. */
-export const modeOf = (path: string): Environment => (isOfTest(path) ? "sandbox" : "live");
+export const environmentFromPath = (path: string): Environment => (isTestPath(path) ? "sandbox" : "live");
 
 /** The same page in test mode. Signing in and out is of no mode. */
-export const addressIn = (environment: Environment, path: string): string =>
-  environment === "live" || path.startsWith("/portal/sign-") || isOfTest(path) ? path : `${testRoot}${path.slice(liveRoot.length)}`;
+export const pathInEnvironment = (environment: Environment, path: string): string =>
+  environment === "live" || path.startsWith("/portal/sign-") || isTestPath(path)
+    ? path
+    : `${testRootPath}${path.slice(liveRootPath.length)}`;
 
 /** Only what is filled in, so that the same list has one address. */
-export const addressOf = (path: string, query: Readonly<Record<string, string | number | null>>): string => {
+export const pathWithQuery = (path: string, query: Readonly<Record<string, string | number | null>>): string => {
   const given = Object.entries(query).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]));
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 };
@@ -45,4 +47,4 @@ export const livePaths: readonly string[] = [
   "/portal/steps",
   "/portal/businesses",
 ];
-export const testPaths: readonly string[] = ["/portal/sandbox", ...livePaths].map((path) => addressIn("sandbox", path));
+export const testPaths: readonly string[] = ["/portal/sandbox", ...livePaths].map((path) => pathInEnvironment("sandbox", path));

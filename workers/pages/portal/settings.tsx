@@ -1,17 +1,36 @@
 // What the business says of itself, and what it chose about its account.
 import type { Hono } from "hono";
-import type { ProfileChange } from "../../../core/accounts/profile.ts";
-import type { Api } from "../../http/context.ts";
-import { changeAccount, readAccount } from "../../operations/portal/profile.ts";
-import { Exact } from "../shared/parts.tsx";
-import { Choice, Field, PostForm, Properties, readerBar, Submit, Tick, words, Wrong } from "./parts.tsx";
-import { showPage } from "./page.tsx";
-import { acting, faultOf, reading, to, type Fault, type Posted, type Visit } from "./visit.ts";
+import type { BusinessProfileChange } from "../../../core/accounts/profile.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { getAccount } from "../../operations/portal/get-account.ts";
+import { updateAccount } from "../../operations/portal/update-account.ts";
+import { VerbatimText } from "../shared/components.tsx";
+import {
+  SelectField,
+  Field,
+  PostForm,
+  PropertyList,
+  getFormRestriction,
+  SubmitButton,
+  CheckboxField,
+  messages,
+  FormErrorMessage,
+} from "./components.tsx";
+import { renderMemberPage } from "./page.tsx";
+import {
+  authenticatedAction,
+  toFormError,
+  authenticatedPage,
+  redirectTo,
+  type FormError,
+  type PortalFormRequest,
+  type PortalRequest,
+} from "./portal-request.ts";
 
-const said = words.settings;
+const settingsMessages = messages.settings;
 
-const show = async (visit: Visit, fault?: Fault): Promise<Response> => {
-  const account = await readAccount(visit.services, visit.member);
+const renderSettings = async (visit: PortalRequest, fault?: FormError): Promise<Response> => {
+  const account = await getAccount(visit.services, visit.member);
   const lines = [
     { name: "name", value: account.name, required: true },
     { name: "legal_name", value: account.legalName },
@@ -21,46 +40,60 @@ const show = async (visit: Visit, fault?: Fault): Promise<Response> => {
     { name: "logo_url", value: account.logoUrl, type: "url" },
     { name: "country", value: account.country, required: true },
   ] as const;
-  const bar = readerBar(visit.member, "owner");
-  return showPage(visit, {
+  const bar = getFormRestriction(visit.member, "owner");
+  return renderMemberPage(visit, {
     tab: "settings",
-    fault,
+    error: fault,
     content:
       bar !== null ? (
         <>
           <p class="quiet">{bar}</p>
-          <Properties
+          <PropertyList
             lines={[
-              ...lines.map(({ name, value }) => [said.labels[name], value === null ? words.none : <Exact text={value} />] as const),
-              [said.retention, account.retentionYears],
+              ...lines.map(
+                ({ name, value }) =>
+                  [settingsMessages.labels[name], value === null ? messages.none : <VerbatimText text={value} />] as const,
+              ),
+              [settingsMessages.retention, account.retentionYears],
             ]}
           />
         </>
       ) : (
         <PostForm action="/portal/settings">
-          <Wrong fields={[...lines.map(({ name }) => name), "retention_years"]} />
-          <p>{said.intro}</p>
+          <FormErrorMessage fields={[...lines.map(({ name }) => name), "retention_years"]} />
+          <p>{settingsMessages.intro}</p>
           {lines.map((line) => (
-            <Field {...line} label={said.labels[line.name]} />
+            <Field {...line} label={settingsMessages.labels[line.name]} />
           ))}
-          <Field name="retention_years" label={said.retention} hint={said.retentionHint} value={String(account.retentionYears)} required />
-          <Choice name="revocation_scope_default" label={said.scope} value={account.revocationScopeDefault} options={said.scopes} />
+          <Field
+            name="retention_years"
+            label={settingsMessages.retention}
+            hint={settingsMessages.retentionHint}
+            value={String(account.retentionYears)}
+            required
+          />
+          <SelectField
+            name="revocation_scope_default"
+            label={settingsMessages.scope}
+            value={account.revocationScopeDefault}
+            options={settingsMessages.scopes}
+          />
           <p class="choice">
-            <Tick name="emits" label={said.emits} checked={account.emitsIssued} />
+            <CheckboxField name="emits" label={settingsMessages.emits} checked={account.emitsIssued} />
           </p>
-          <Submit label={said.save} />
+          <SubmitButton label={settingsMessages.save} />
         </PostForm>
       ),
   });
 };
 
-const save = async (visit: Posted): Promise<Response> => {
+const handleSaveSettings = async (visit: PortalFormRequest): Promise<Response> => {
   const { services, member, form } = visit;
   const years = Number(form.get("retention_years"));
   if (!Number.isInteger(years) || years < 1 || years > 10)
-    return show(visit, { code: "invalid_request", field: "retention_years", text: said.badYears });
+    return renderSettings(visit, { code: "invalid_request", field: "retention_years", text: settingsMessages.badYears });
   const orNull = (name: string): string | null => form.get(name)?.replaceAll("\r\n", "\n").trim() || null;
-  const change: ProfileChange = {
+  const change: BusinessProfileChange = {
     name: orNull("name") ?? "",
     legalName: orNull("legal_name"),
     mailingAddress: orNull("mailing_address"),
@@ -72,11 +105,11 @@ const save = async (visit: Posted): Promise<Response> => {
     revocationScopeDefault: form.get("revocation_scope_default") === "certificate" ? "certificate" : "business",
     emitsIssued: form.has("emits"),
   };
-  const changed = await changeAccount(services, member, change);
-  return changed.ok ? to(visit, "/portal/settings", "saved") : show(visit, faultOf(changed));
+  const changed = await updateAccount(services, member, change);
+  return changed.ok ? redirectTo(visit, "/portal/settings", "saved") : renderSettings(visit, toFormError(changed));
 };
 
-export const mountSettings = (pages: Hono<Api>): void => {
-  pages.get("/settings", reading(show));
-  pages.post("/settings", acting({ owner: true }, save));
+export const registerSettingsRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/settings", authenticatedPage(renderSettings));
+  pages.post("/settings", authenticatedAction({ ownerOnly: true }, handleSaveSettings));
 };

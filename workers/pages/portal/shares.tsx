@@ -1,20 +1,34 @@
 // Shares as the people of a business read them: what people let it have, until when, and what became of it. Values are not shown here.
 import type { Hono } from "hono";
-import { shareIdOf, type ShareId } from "../../../core/ids.ts";
-import { groupsOf } from "../../../core/shares/fields.ts";
+import { parseShareId, type ShareId } from "../../../core/ids.ts";
+import { groupsFromKeys } from "../../../core/shares/fields.ts";
 import { shareStatuses, type ShareStatus } from "../../../core/shares/share.ts";
-import type { Api } from "../../http/context.ts";
-import { listShares, readShare } from "../../operations/shares/read.ts";
-import { groupsIn } from "../authorize/views.tsx";
-import { Exact, Foreign, Hash, Moment } from "../shared/parts.tsx";
-import { Filter, Further, language, Link, LinkLine, NoMatch, Properties, Section, Status, Table, words, type Tone } from "./parts.tsx";
-import { nothing, showPage } from "./page.tsx";
-import { addressOf } from "./paths.ts";
-import { reading, readerOf, withId, type Visit } from "./visit.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { getBusinessShare } from "../../operations/shares/get-business-share.ts";
+import { listShares } from "../../operations/shares/list-shares.ts";
+import { formatFieldGroups } from "../authorize/views.tsx";
+import { VerbatimText, UntrustedText, Hash, Timestamp } from "../shared/components.tsx";
+import {
+  ListFilter,
+  Pagination,
+  language,
+  Link,
+  LinkList,
+  NoMatchMessage,
+  PropertyList,
+  Section,
+  StatusLabel,
+  Table,
+  messages,
+  type Tone,
+} from "./components.tsx";
+import { notFoundPage, renderMemberPage } from "./page.tsx";
+import { pathWithQuery } from "./paths.ts";
+import { authenticatedPage, toReader, withId, type PortalRequest } from "./portal-request.ts";
 
-const said = words.shares;
-const perPage = 25;
-const tones: Readonly<Record<ShareStatus, Tone>> = {
+const shareMessages = messages.shares;
+const sharesPerPage = 25;
+const shareTones: Readonly<Record<ShareStatus, Tone>> = {
   active: "good",
   revoked: "bad",
   expired: "plain",
@@ -22,92 +36,101 @@ const tones: Readonly<Record<ShareStatus, Tone>> = {
   superseded: "plain",
 };
 
-const list = async (visit: Visit): Promise<Response> => {
+const renderShareList = async (visit: PortalRequest): Promise<Response> => {
   const { c, services } = visit;
   const status = shareStatuses.find((one) => one === c.req.query("status")) ?? null;
-  const after = shareIdOf(c.req.query("after") ?? "");
-  const found = await listShares(services, readerOf(visit), { status, limit: perPage, startingAfter: after });
-  if (!found.ok) return nothing(visit);
+  const after = parseShareId(c.req.query("after") ?? "");
+  const found = await listShares(services, toReader(visit), { status, limit: sharesPerPage, startingAfter: after });
+  if (!found.ok) return notFoundPage(visit);
   const { shares, hasMore } = found.value;
-  const addressAfter = (id: ShareId | null): string => addressOf("/portal/shares", { status, after: id });
+  const addressAfter = (id: ShareId | null): string => pathWithQuery("/portal/shares", { status, after: id });
   const last = shares.at(-1);
-  return showPage(visit, {
+  return renderMemberPage(visit, {
     tab: "shares",
     content: (
       <>
-        <Filter path="/portal/shares" isOpen={status !== null} name="status" label={words.state} value={status} options={said.states} />
+        <ListFilter
+          path="/portal/shares"
+          isOpen={status !== null}
+          name="status"
+          label={messages.state}
+          value={status}
+          options={shareMessages.states}
+        />
         <Table
-          label={words.tabs.shares}
+          label={messages.tabs.shares}
           rows={shares}
-          empty={
+          emptyMessage={
             status === null && after === null ? (
               <>
-                {said.empty} <Link to="/portal/snippet" text={words.tabs.snippet} />
+                {shareMessages.empty} <Link to="/portal/snippet" text={messages.tabs.snippet} />
               </>
             ) : (
-              <NoMatch path="/portal/shares" />
+              <NoMatchMessage path="/portal/shares" />
             )
           }
           columns={[
-            [said.granted, (row) => <Link to={`/portal/shares/${row.id}`} text={<Moment at={row.createdAt} />} />],
-            [words.state, (row) => <Status tone={tones[row.status]} text={said.states[row.status]} />],
-            [said.fields, (row) => groupsIn(language, groupsOf(row.scope))],
-            [words.certificates.purpose, (row) => <Exact text={row.purpose} />],
-            [said.ends, (row) => <Moment at={row.expiresAt} />],
-            [words.deadlines.due, (row) => row.ceaseBy !== null && row.status === "revoked" && <Moment at={row.ceaseBy} />],
+            [shareMessages.granted, (row) => <Link to={`/portal/shares/${row.id}`} text={<Timestamp at={row.createdAt} />} />],
+            [messages.state, (row) => <StatusLabel tone={shareTones[row.status]} text={shareMessages.states[row.status]} />],
+            [shareMessages.fields, (row) => formatFieldGroups(language, groupsFromKeys(row.scope))],
+            [messages.certificates.purpose, (row) => <VerbatimText text={row.purpose} />],
+            [shareMessages.ends, (row) => <Timestamp at={row.expiresAt} />],
+            [messages.deadlines.due, (row) => row.ceaseBy !== null && row.status === "revoked" && <Timestamp at={row.ceaseBy} />],
           ]}
         />
-        <Further first={after !== null && addressAfter(null)} next={hasMore && last !== undefined && addressAfter(last.id)} />
+        <Pagination first={after !== null && addressAfter(null)} next={hasMore && last !== undefined && addressAfter(last.id)} />
       </>
     ),
   });
 };
 
-const detail = async (visit: Visit, id: ShareId): Promise<Response> => {
-  const found = await readShare(visit.services, readerOf(visit), id);
-  if (!found.ok) return nothing(visit);
+const renderShare = async (visit: PortalRequest, id: ShareId): Promise<Response> => {
+  const found = await getBusinessShare(visit.services, toReader(visit), id);
+  if (!found.ok) return notFoundPage(visit);
   const { share, disclosureText, history, reason } = found.value;
-  return showPage(visit, {
+  return renderMemberPage(visit, {
     tab: "shares",
-    title: said.one,
+    title: shareMessages.one,
     content: (
       <>
         <p>
-          <Status tone={tones[share.status]} text={said.states[share.status]} /> <Hash value={share.id} />
+          <StatusLabel tone={shareTones[share.status]} text={shareMessages.states[share.status]} /> <Hash value={share.id} />
         </p>
-        {share.environment === "sandbox" && <p class="band">{words.testBand}</p>}
-        {share.status === "revoked" && <LinkLine class="button" to={`/portal/deadlines/${share.id}`} text={words.deadlines.acknowledge} />}
-        <Properties
+        {share.environment === "sandbox" && <p class="band">{messages.testBand}</p>}
+        {share.status === "revoked" && (
+          <LinkList class="button" to={`/portal/deadlines/${share.id}`} text={messages.deadlines.acknowledge} />
+        )}
+        <PropertyList
           lines={[
-            [said.fields, groupsIn(language, groupsOf(share.scope))],
-            [words.certificates.purpose, <Foreign text={share.purpose} />],
-            [words.certificates.website, share.origin],
-            [said.granted, <Moment at={share.createdAt} />],
-            [said.ends, <Moment at={share.expiresAt} />],
-            [said.stopped, share.revokedAt !== null && <Moment at={share.revokedAt} />],
-            [words.deadlines.due, share.ceaseBy !== null && <Moment at={share.ceaseBy} />],
-            [words.deadlines.acknowledged, share.acknowledgedAt !== null && <Moment at={share.acknowledgedAt} />],
-            [said.reason, reason !== null && <Foreign text={reason} />],
+            [shareMessages.fields, formatFieldGroups(language, groupsFromKeys(share.scope))],
+            [messages.certificates.purpose, <UntrustedText text={share.purpose} />],
+            [messages.certificates.website, share.origin],
+            [shareMessages.granted, <Timestamp at={share.createdAt} />],
+            [shareMessages.ends, <Timestamp at={share.expiresAt} />],
+            [shareMessages.stopped, share.revokedAt !== null && <Timestamp at={share.revokedAt} />],
+            [messages.deadlines.due, share.ceaseBy !== null && <Timestamp at={share.ceaseBy} />],
+            [messages.deadlines.acknowledged, share.acknowledgedAt !== null && <Timestamp at={share.acknowledgedAt} />],
+            [shareMessages.reason, reason !== null && <UntrustedText text={reason} />],
           ]}
         />
-        <Section id="text" title={words.certificates.what}>
+        <Section id="text" title={messages.certificates.what}>
           <blockquote>
-            <Exact text={disclosureText} passage />
+            <VerbatimText text={disclosureText} passage />
           </blockquote>
         </Section>
-        <Section id="history" title={said.history}>
+        <Section id="history" title={shareMessages.history}>
           <Table
-            label={said.history}
+            label={shareMessages.history}
             rows={history}
             columns={[
-              [words.audit.at, (row) => <Moment at={row.at} />],
-              [words.audit.what, (row) => <code>{row.type}</code>],
-              [words.audit.seq, (row) => row.auditSeq ?? words.audit.waiting],
+              [messages.audit.at, (row) => <Timestamp at={row.at} />],
+              [messages.audit.what, (row) => <code>{row.type}</code>],
+              [messages.audit.seq, (row) => row.auditSeq ?? messages.audit.waiting],
             ]}
           />
         </Section>
-        <Section id="values" title={said.values}>
-          <p>{said.valuesText}</p>
+        <Section id="values" title={shareMessages.values}>
+          <p>{shareMessages.valuesText}</p>
           <pre>
             <code translate="no">{`curl -H "Authorization: Bearer $SVC_KEY" "$SVC_API/shares/${share.id}/current"`}</code>
           </pre>
@@ -117,7 +140,7 @@ const detail = async (visit: Visit, id: ShareId): Promise<Response> => {
   });
 };
 
-export const mountShares = (pages: Hono<Api>): void => {
-  pages.get("/shares", reading(list));
-  pages.get("/shares/:id", reading(withId(shareIdOf, detail)));
+export const registerShareRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/shares", authenticatedPage(renderShareList));
+  pages.get("/shares/:id", authenticatedPage(withId(parseShareId, renderShare)));
 };

@@ -2,38 +2,44 @@
 // sheet. A sign-up and a sign-in go on to the same page, whoever has the address.
 import type { Context, Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
-import { isMailbox } from "../../../core/mailbox.ts";
-import type { Api } from "../../http/context.ts";
-import { leaveSession, sessionToken } from "../../http/session-guards.ts";
-import { listSeats } from "../../operations/access/seats.ts";
-import { sessionOf } from "../../operations/access/sign-in.ts";
+import { isEmailAddress } from "../../../core/email-address.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { signOutBrowser, getSessionToken } from "../../http/guards/session-cookie.ts";
+import { listMemberships } from "../../operations/access/list-memberships.ts";
+import { authenticateSession } from "../../operations/access/authenticate-session.ts";
 import { signUp } from "../../operations/access/sign-up.ts";
-import { askedAddress, forgetAsked, keepAsked, mailCode, takeCode } from "../shared/mailed-sign-in.tsx";
-import { postedForm, type PageForm } from "../shared/own-form.ts";
-import { filled } from "../shared/parts.tsx";
-import { choosing, nextPath } from "./businesses.tsx";
-import { Field, FormContext, language, Submit, words, Wrong } from "./parts.tsx";
-import { answerPage } from "./page.tsx";
-import { addressOf } from "./paths.ts";
-import { faultOf, type Fault } from "./visit.ts";
+import {
+  findPendingSignInEmail,
+  clearPendingSignInEmail,
+  savePendingSignInEmail,
+  startEmailSignIn,
+  completeEmailSignIn,
+} from "../shared/email-code-sign-in.tsx";
+import { parseRateLimitedForm, type FormFields } from "../shared/form-handlers.ts";
+import { formatMessage } from "../shared/components.tsx";
+import { businessChoicePath, parseNextPath } from "./businesses.tsx";
+import { Field, FormContext, language, SubmitButton, messages, FormErrorMessage } from "./components.tsx";
+import { renderPortalPage } from "./page.tsx";
+import { pathWithQuery } from "./paths.ts";
+import { toFormError, type FormError } from "./portal-request.ts";
 
-const { signIn, signUp: account } = words;
+const { signIn: signInMessages, signUp: signUpMessages } = messages;
 
-const back = (next: string, answer: "failed" | null = null): string =>
-  addressOf("/portal/sign-in", { next: next === "/portal" ? null : next, answer });
+const signInPathFor = (next: string, answer: "failed" | null = null): string =>
+  pathWithQuery("/portal/sign-in", { next: next === "/portal" ? null : next, answer });
 
-interface Step {
+interface SignInStep {
   readonly title: string;
   readonly content: Child;
   /** What was typed before, where that is shown again. */
-  readonly form?: PageForm;
-  readonly fault?: Fault | undefined;
+  readonly form?: FormFields;
+  readonly fault?: FormError | undefined;
 }
 
-const show = (c: Context<Api>, { title, content, form, fault }: Step): Promise<Response> =>
-  answerPage(c, {
+const renderStep = (c: Context<AppEnv>, { title, content, form, fault }: SignInStep): Promise<Response> =>
+  renderPortalPage(c, {
     title,
-    fault,
+    error: fault,
     content: (
       <article class="step portal-step">
         <h1>{title}</h1>
@@ -42,131 +48,133 @@ const show = (c: Context<Api>, { title, content, form, fault }: Step): Promise<R
     ),
   });
 
-const Next: FC<{ next: string }> = ({ next }) => <input type="hidden" name="next" value={next} />;
+const NextPathField: FC<{ next: string }> = ({ next }) => <input type="hidden" name="next" value={next} />;
 
-const addressStep = (c: Context<Api>, next: string, refused: Pick<Step, "form" | "fault"> = {}): Promise<Response> =>
-  show(c, {
+const renderEmailStep = (c: Context<AppEnv>, next: string, refused: Pick<SignInStep, "form" | "fault"> = {}): Promise<Response> =>
+  renderStep(c, {
     ...refused,
-    title: signIn.title,
+    title: signInMessages.title,
     content: (
       <>
         <form method="post" action="/portal/sign-in" class="form">
-          <Next next={next} />
-          <Field name="email" label={signIn.email} hint={signIn.hint} type="email" autocomplete="email" required />
-          <Submit label={signIn.send} />
+          <NextPathField next={next} />
+          <Field name="email" label={signInMessages.email} hint={signInMessages.hint} type="email" autocomplete="email" required />
+          <SubmitButton label={signInMessages.send} />
         </form>
         <p>
-          {signIn.new} <a href="/portal/sign-up">{account.title}</a>
+          {signInMessages.new} <a href="/portal/sign-up">{signUpMessages.title}</a>
         </p>
       </>
     ),
   });
 
-const codeStep = (c: Context<Api>, next: string, email: string, fault?: Fault): Promise<Response> =>
-  show(c, {
+const renderCodeStep = (c: Context<AppEnv>, next: string, email: string, fault?: FormError): Promise<Response> =>
+  renderStep(c, {
     fault,
-    title: signIn.codeTitle,
+    title: signInMessages.codeTitle,
     content: (
       <>
-        <p>{filled(signIn.codeTo, { address: email })}</p>
+        <p>{formatMessage(signInMessages.codeTo, { address: email })}</p>
         <form method="post" action="/portal/sign-in/code" class="form">
-          <Next next={next} />
-          <Field name="code" label={signIn.code} autocomplete="one-time-code" required maxlength={20} />
-          <Submit label={signIn.continue} />
+          <NextPathField next={next} />
+          <Field name="code" label={signInMessages.code} autocomplete="one-time-code" required maxlength={20} />
+          <SubmitButton label={signInMessages.continue} />
         </form>
-        <p class="quiet">{signIn.noMail}</p>
+        <p class="quiet">{signInMessages.noMail}</p>
         <form method="post" action="/portal/sign-in/other" class="form">
-          <Next next={next} />
-          <button type="submit">{signIn.other}</button>
+          <NextPathField next={next} />
+          <button type="submit">{signInMessages.other}</button>
         </form>
       </>
     ),
   });
 
-const signUpStep = (c: Context<Api>, refused: Pick<Step, "form" | "fault"> = {}): Promise<Response> =>
-  show(c, {
+const renderSignUpStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" | "fault"> = {}): Promise<Response> =>
+  renderStep(c, {
     ...refused,
-    title: account.title,
+    title: signUpMessages.title,
     content: (
       <>
-        <p>{account.intro}</p>
+        <p>{signUpMessages.intro}</p>
         <form method="post" action="/portal/sign-up" class="form">
-          <Wrong fields={["business_name", "website", "email", "country"]} />
-          <Field name="business_name" label={account.name} autocomplete="organization" required />
-          <Field name="website" label={account.website} hint={account.websiteHint} autocomplete="url" />
-          <Field name="email" label={account.email} type="email" autocomplete="email" required />
+          <FormErrorMessage fields={["business_name", "website", "email", "country"]} />
+          <Field name="business_name" label={signUpMessages.name} autocomplete="organization" required />
+          <Field name="website" label={signUpMessages.website} hint={signUpMessages.websiteHint} autocomplete="url" />
+          <Field name="email" label={signUpMessages.email} type="email" autocomplete="email" required />
           <Field
             name="country"
-            label={account.country}
-            hint={account.countryHint}
+            label={signUpMessages.country}
+            hint={signUpMessages.countryHint}
             autocomplete="country"
             required
             value="US"
             maxlength={2}
           />
-          <Submit label={account.submit} />
+          <SubmitButton label={signUpMessages.submit} />
         </form>
         <p>
-          {account.known} <a href="/portal/sign-in">{signIn.title}</a>
+          {signUpMessages.known} <a href="/portal/sign-in">{signInMessages.title}</a>
         </p>
       </>
     ),
   });
 
-const isSignedIn = async (c: Context<Api>): Promise<boolean> => (await sessionOf(c.var.services, sessionToken(c)))?.realm === "business";
+const isSignedIn = async (c: Context<AppEnv>): Promise<boolean> =>
+  (await authenticateSession(c.var.services, getSessionToken(c)))?.realm === "business";
 
 /** The step that the browser has come to. */
-const showSignIn = async (c: Context<Api>): Promise<Response> => {
-  const next = nextPath(c.req.query("next"));
+const renderSignIn = async (c: Context<AppEnv>): Promise<Response> => {
+  const next = parseNextPath(c.req.query("next"));
   if (await isSignedIn(c)) return c.redirect(next, 303);
-  const email = await askedAddress(c);
-  if (email === null) return addressStep(c, next);
-  const failed: Fault = { code: "login_failed", field: "code", text: signIn.wrongCode };
-  return codeStep(c, next, email, c.req.query("answer") === "failed" ? failed : undefined);
+  const email = await findPendingSignInEmail(c);
+  if (email === null) return renderEmailStep(c, next);
+  const failed: FormError = { code: "login_failed", field: "code", text: signInMessages.wrongCode };
+  return renderCodeStep(c, next, email, c.req.query("answer") === "failed" ? failed : undefined);
 };
 
-const askForCode = async (c: Context<Api>): Promise<Response> => {
-  const form = await postedForm(c, "AUTH_REQUEST_PER_IP");
+const handleSendCode = async (c: Context<AppEnv>): Promise<Response> => {
+  const form = await parseRateLimitedForm(c, "AUTH_REQUEST_PER_IP");
   if (form instanceof Response) return form;
-  const next = nextPath(form.get("next"));
+  const next = parseNextPath(form.get("next"));
   const email = (form.get("email") ?? "").trim();
-  if (!isMailbox(email)) {
-    const fault: Fault = { code: "invalid_request", field: "email", text: signIn.badEmail };
-    return addressStep(c, next, { form, fault });
+  if (!isEmailAddress(email)) {
+    const fault: FormError = { code: "invalid_request", field: "email", text: signInMessages.badEmail };
+    return renderEmailStep(c, next, { form, fault });
   }
-  await mailCode(c, { email, realm: "business", language });
-  return c.redirect(back(next), 303);
+  await startEmailSignIn(c, { email, realm: "business", language });
+  return c.redirect(signInPathFor(next), 303);
 };
 
 /** Whether whoever has just signed in acts for more than one business. */
-const hasChoice = async (c: Context<Api>, token: string): Promise<boolean> => {
+const hasMultipleBusinesses = async (c: Context<AppEnv>, token: string): Promise<boolean> => {
   const { services } = c.var;
-  const session = await sessionOf(services, token);
+  const session = await authenticateSession(services, token);
   if (session?.realm !== "business") return false;
-  return (await listSeats(services, session)).filter(({ invitedUntil }) => invitedUntil === null).length > 1;
+  return (await listMemberships(services, session)).filter(({ invitedUntil }) => invitedUntil === null).length > 1;
 };
 
-const giveCode = async (c: Context<Api>): Promise<Response> => {
-  const form = await postedForm(c, "AUTH_VERIFY_PER_IP");
+const handleSubmitCode = async (c: Context<AppEnv>): Promise<Response> => {
+  const form = await parseRateLimitedForm(c, "AUTH_VERIFY_PER_IP");
   if (form instanceof Response) return form;
-  const next = nextPath(form.get("next"));
-  const taken = await takeCode(c, form, "business");
-  if (taken.outcome === "signed") return c.redirect((await hasChoice(c, taken.token)) ? choosing(next) : next, 303);
-  if (taken.outcome !== "malformed") return c.redirect(back(next, taken.outcome === "wrong" ? "failed" : null), 303);
-  return codeStep(c, next, taken.email, { code: "invalid_request", field: "code", text: signIn.badCode });
+  const next = parseNextPath(form.get("next"));
+  const taken = await completeEmailSignIn(c, form, "business");
+  if (taken.outcome === "signed") return c.redirect((await hasMultipleBusinesses(c, taken.token)) ? businessChoicePath(next) : next, 303);
+  if (taken.outcome !== "malformed") return c.redirect(signInPathFor(next, taken.outcome === "wrong" ? "failed" : null), 303);
+  return renderCodeStep(c, next, taken.email, { code: "invalid_request", field: "code", text: signInMessages.badCode });
 };
 
-const otherAddress = async (c: Context<Api>): Promise<Response> => {
-  const form = await postedForm(c, "AUTH_VERIFY_PER_IP");
+const handleChangeEmail = async (c: Context<AppEnv>): Promise<Response> => {
+  const form = await parseRateLimitedForm(c, "AUTH_VERIFY_PER_IP");
   if (form instanceof Response) return form;
-  forgetAsked(c);
-  return c.redirect(back(nextPath(form.get("next"))), 303);
+  clearPendingSignInEmail(c);
+  return c.redirect(signInPathFor(parseNextPath(form.get("next"))), 303);
 };
 
-const showSignUp = async (c: Context<Api>): Promise<Response> => ((await isSignedIn(c)) ? c.redirect("/portal", 303) : signUpStep(c));
+const renderSignUp = async (c: Context<AppEnv>): Promise<Response> =>
+  (await isSignedIn(c)) ? c.redirect("/portal", 303) : renderSignUpStep(c);
 
-const askForAccount = async (c: Context<Api>): Promise<Response> => {
-  const form = await postedForm(c, "SIGNUP_PER_IP");
+const handleSignUp = async (c: Context<AppEnv>): Promise<Response> => {
+  const form = await parseRateLimitedForm(c, "SIGNUP_PER_IP");
   if (form instanceof Response) return form;
   const typed = (name: string): string => (form.get(name) ?? "").slice(0, 2_048);
   const asked = {
@@ -177,25 +185,25 @@ const askForAccount = async (c: Context<Api>): Promise<Response> => {
     website: typed("website"),
   };
   const signedUp = await signUp(c.var.services, asked, language);
-  if (!signedUp.ok) return signUpStep(c, { form, fault: faultOf(signedUp) });
-  await keepAsked(c, asked.email.trim());
+  if (!signedUp.ok) return renderSignUpStep(c, { form, fault: toFormError(signedUp) });
+  await savePendingSignInEmail(c, asked.email.trim());
   return c.redirect("/portal/sign-in", 303);
 };
 
 /** Without the form's own token: a form from elsewhere ends at `postedForm`, and signing out needs no session that holds. */
-const leave = async (c: Context<Api>): Promise<Response> => {
-  const form = await postedForm(c, "AUTH_VERIFY_PER_IP");
+const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
+  const form = await parseRateLimitedForm(c, "AUTH_VERIFY_PER_IP");
   if (form instanceof Response) return form;
-  await leaveSession(c);
+  await signOutBrowser(c);
   return c.redirect("/portal/sign-in", 303);
 };
 
-export const mountSignIn = (pages: Hono<Api>): void => {
-  pages.get("/sign-in", showSignIn);
-  pages.post("/sign-in", askForCode);
-  pages.post("/sign-in/code", giveCode);
-  pages.post("/sign-in/other", otherAddress);
-  pages.get("/sign-up", showSignUp);
-  pages.post("/sign-up", askForAccount);
-  pages.post("/sign-out", leave);
+export const registerSignInRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/sign-in", renderSignIn);
+  pages.post("/sign-in", handleSendCode);
+  pages.post("/sign-in/code", handleSubmitCode);
+  pages.post("/sign-in/other", handleChangeEmail);
+  pages.get("/sign-up", renderSignUp);
+  pages.post("/sign-up", handleSignUp);
+  pages.post("/sign-out", handleSignOut);
 };

@@ -1,93 +1,124 @@
 // Who acts for the business: invitations, roles, leaving.
 import type { Hono } from "hono";
-import { memberIdOf } from "../../../core/ids.ts";
-import type { Api } from "../../http/context.ts";
-import { forgetSession } from "../../http/session-guards.ts";
-import { changeMember, inviteMember, listMembers, removeMember, type Member } from "../../operations/portal/members.ts";
-import { Exact, Moment } from "../shared/parts.tsx";
-import { Allowed, Careful, Choice, Field, PostForm, Press, Section, Submit, Table, words, Wrong } from "./parts.tsx";
-import { nothing, showPage } from "./page.tsx";
-import { acting, faultOf, reading, to, withId, type Fault, type Posted, type Visit } from "./visit.ts";
+import { parseMemberId } from "../../../core/ids.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { clearSession } from "../../http/guards/session-cookie.ts";
+import type { Member } from "../../../storage/members.ts";
+import { inviteMember } from "../../operations/portal/invite-member.ts";
+import { listMembers } from "../../operations/portal/list-members.ts";
+import { removeMember } from "../../operations/portal/remove-member.ts";
+import { updateMemberRole } from "../../operations/portal/update-member-role.ts";
+import { VerbatimText, Timestamp } from "../shared/components.tsx";
+import {
+  RoleGate,
+  ConfirmButton,
+  SelectField,
+  Field,
+  PostForm,
+  ActionButton,
+  Section,
+  SubmitButton,
+  Table,
+  messages,
+  FormErrorMessage,
+} from "./components.tsx";
+import { notFoundPage, renderMemberPage } from "./page.tsx";
+import {
+  authenticatedAction,
+  toFormError,
+  authenticatedPage,
+  redirectTo,
+  withId,
+  type FormError,
+  type PortalFormRequest,
+  type PortalRequest,
+} from "./portal-request.ts";
 
-const said = words.team;
+const teamMessages = messages.team;
 
-const show = async (visit: Visit, fault?: Fault): Promise<Response> => {
+const renderTeam = async (visit: PortalRequest, fault?: FormError): Promise<Response> => {
   const people = await listMembers(visit.services, visit.member);
   const owners = people.filter(({ role, invitedUntil }) => role === "owner" && invitedUntil === null);
   const isLastOwner = ({ id }: Member): boolean => owners.length === 1 && owners[0]?.id === id;
   const isMe = ({ id }: Member): boolean => id === visit.member.userId;
-  return showPage(visit, {
+  return renderMemberPage(visit, {
     tab: "team",
-    fault,
+    error: fault,
     content: (
       <>
-        {people.length === 1 && <p>{said.alone}</p>}
-        <p>{said.what}</p>
+        {people.length === 1 && <p>{teamMessages.alone}</p>}
+        <p>{teamMessages.what}</p>
         <Table
-          label={words.tabs.team}
+          label={messages.tabs.team}
           rows={people}
           columns={[
             [
-              said.email,
+              teamMessages.email,
               (row) => (
                 <>
-                  <Exact text={row.email} /> {isMe(row) && said.you}
+                  <VerbatimText text={row.email} /> {isMe(row) && teamMessages.you}
                 </>
               ),
             ],
-            [said.role, (row) => words.roles[row.role]],
+            [teamMessages.role, (row) => messages.roles[row.role]],
             [
-              words.state,
+              messages.state,
               (row) =>
                 row.invitedUntil === null ? (
-                  said.active
+                  teamMessages.active
                 ) : (
                   <>
-                    {said.invited} <Moment at={row.invitedUntil} />
+                    {teamMessages.invited} <Timestamp at={row.invitedUntil} />
                   </>
                 ),
             ],
             [
-              words.action,
+              messages.action,
               (row) =>
                 isLastOwner(row) ? (
-                  said.lastOwner
+                  teamMessages.lastOwner
                 ) : (
-                  <Allowed to="owner">
+                  <RoleGate to="owner">
                     <div class="actions">
-                      <Press
+                      <ActionButton
                         action={`/portal/team/${row.id}/role`}
-                        label={row.role === "owner" ? said.makeMember : said.makeOwner}
+                        label={row.role === "owner" ? teamMessages.makeMember : teamMessages.makeOwner}
                         of={row.email}
-                        values={{ role: row.role === "owner" ? "member" : "owner" }}
+                        hiddenValues={{ role: row.role === "owner" ? "member" : "owner" }}
                       />
                       {!isMe(row) && (
-                        <Careful
+                        <ConfirmButton
                           action={`/portal/team/${row.id}/remove`}
-                          label={row.invitedUntil === null ? said.remove : said.takeBack}
+                          label={row.invitedUntil === null ? teamMessages.remove : teamMessages.takeBack}
                           of={row.email}
-                          consequence={row.invitedUntil === null ? said.removal : said.takingBack}
+                          consequence={row.invitedUntil === null ? teamMessages.removal : teamMessages.takingBack}
                         />
                       )}
                     </div>
-                  </Allowed>
+                  </RoleGate>
                 ),
             ],
           ]}
         />
-        <Section id="invite" title={said.invite}>
-          <PostForm by="owner" action="/portal/team">
-            <Wrong fields={["email"]} />
-            <Field name="email" label={said.email} hint={said.inviteHint} type="email" required maxlength={320} />
-            <Choice name="role" label={said.role} options={{ member: said.memberMay, owner: said.ownerMay }} />
-            <Submit label={said.send} />
+        <Section id="invite" title={teamMessages.invite}>
+          <PostForm requiredRole="owner" action="/portal/team">
+            <FormErrorMessage fields={["email"]} />
+            <Field name="email" label={teamMessages.email} hint={teamMessages.inviteHint} type="email" required maxlength={320} />
+            <SelectField name="role" label={teamMessages.role} options={{ member: teamMessages.memberMay, owner: teamMessages.ownerMay }} />
+            <SubmitButton label={teamMessages.send} />
           </PostForm>
         </Section>
-        <Section id="leave" title={said.leave}>
+        <Section id="leave" title={teamMessages.leave}>
           {people.some((one) => isMe(one) && isLastOwner(one)) ? (
-            <p>{said.lastOwner}</p>
+            <p>{teamMessages.lastOwner}</p>
           ) : (
-            <Careful by="member" action="/portal/team/leave" label={said.leave} of={visit.email} consequence={said.leaving} />
+            <ConfirmButton
+              requiredRole="member"
+              action="/portal/team/leave"
+              label={teamMessages.leave}
+              of={visit.email}
+              consequence={teamMessages.leaving}
+            />
           )}
         </Section>
       </>
@@ -95,37 +126,37 @@ const show = async (visit: Visit, fault?: Fault): Promise<Response> => {
   });
 };
 
-const roleIn = ({ form }: Posted) => (form.get("role") === "owner" ? "owner" : "member");
+const parseRole = ({ form }: PortalFormRequest) => (form.get("role") === "owner" ? "owner" : "member");
 
-const invite = async (visit: Posted): Promise<Response> => {
-  const request = { email: visit.form.get("email") ?? "", role: roleIn(visit), idempotencyKey: null } as const;
+const handleInviteMember = async (visit: PortalFormRequest): Promise<Response> => {
+  const request = { email: visit.form.get("email") ?? "", role: parseRole(visit), idempotencyKey: null } as const;
   const invited = await inviteMember(visit.services, visit.member, request);
-  return invited.ok ? to(visit, "/portal/team", "invited") : show(visit, faultOf(invited));
+  return invited.ok ? redirectTo(visit, "/portal/team", "invited") : renderTeam(visit, toFormError(invited));
 };
 
-const changeRole = async (visit: Posted, id: string): Promise<Response> => {
-  const changed = await changeMember(visit.services, visit.member, id, roleIn(visit));
-  if (changed.ok) return to(visit, "/portal/team", "saved");
-  return changed.code === "not_found" ? nothing(visit) : show(visit, faultOf(changed));
+const handleChangeRole = async (visit: PortalFormRequest, id: string): Promise<Response> => {
+  const changed = await updateMemberRole(visit.services, visit.member, id, parseRole(visit));
+  if (changed.ok) return redirectTo(visit, "/portal/team", "saved");
+  return changed.code === "not_found" ? notFoundPage(visit) : renderTeam(visit, toFormError(changed));
 };
 
-const remove = async (visit: Posted, id: string): Promise<Response> => {
+const handleRemoveMember = async (visit: PortalFormRequest, id: string): Promise<Response> => {
   const removed = await removeMember(visit.services, visit.member, id);
-  if (removed.ok) return to(visit, "/portal/team", "removed");
-  return removed.code === "not_found" ? nothing(visit) : show(visit, faultOf(removed));
+  if (removed.ok) return redirectTo(visit, "/portal/team", "removed");
+  return removed.code === "not_found" ? notFoundPage(visit) : renderTeam(visit, toFormError(removed));
 };
 
-const leave = async (visit: Posted): Promise<Response> => {
+const handleLeaveBusiness = async (visit: PortalFormRequest): Promise<Response> => {
   const left = await removeMember(visit.services, visit.member, visit.member.userId);
-  if (!left.ok && left.code !== "not_found") return show(visit, faultOf(left));
-  forgetSession(visit.c);
-  return to(visit, "/portal/sign-in");
+  if (!left.ok && left.code !== "not_found") return renderTeam(visit, toFormError(left));
+  clearSession(visit.c);
+  return redirectTo(visit, "/portal/sign-in");
 };
 
-export const mountTeam = (pages: Hono<Api>): void => {
-  pages.get("/team", reading(show));
-  pages.post("/team", acting({ owner: true, businessLimit: "INVITATIONS_PER_BUSINESS" }, invite));
-  pages.post("/team/leave", acting({}, leave));
-  pages.post("/team/:id/role", acting({ owner: true }, withId(memberIdOf, changeRole)));
-  pages.post("/team/:id/remove", acting({ owner: true }, withId(memberIdOf, remove)));
+export const registerTeamRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/team", authenticatedPage(renderTeam));
+  pages.post("/team", authenticatedAction({ ownerOnly: true, businessLimit: "INVITATIONS_PER_BUSINESS" }, handleInviteMember));
+  pages.post("/team/leave", authenticatedAction({}, handleLeaveBusiness));
+  pages.post("/team/:id/role", authenticatedAction({ ownerOnly: true }, withId(parseMemberId, handleChangeRole)));
+  pages.post("/team/:id/remove", authenticatedAction({ ownerOnly: true }, withId(parseMemberId, handleRemoveMember)));
 };

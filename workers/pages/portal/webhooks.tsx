@@ -1,119 +1,133 @@
 // Webhook endpoints: made with a secret that is shown once, tried, looked into, changed and removed.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { namedOnlyEventTypes } from "../../../core/events/event.ts";
-import { deliveryIdOf, webhookIdOf, type WebhookId } from "../../../core/ids.ts";
+import { optInEventTypes } from "../../../core/events/event.ts";
+import { parseDeliveryId, parseWebhookId, type WebhookId } from "../../../core/ids.ts";
 import type { Delivery, DeliveryStatus } from "../../../core/webhooks/endpoint.ts";
-import { dayMs, isoOf, type Instant } from "../../../core/time.ts";
-import { choosableEventTypes } from "../../../core/webhooks/management.ts";
-import type { Api } from "../../http/context.ts";
-import { readAccount, type Account } from "../../operations/portal/profile.ts";
+import { dayMs, toIso, type Instant } from "../../../core/time.ts";
+import { selectableEventTypes } from "../../../core/webhooks/event-selection.ts";
+import type { AppEnv } from "../../http/context.ts";
+import type { BusinessAccount } from "../../../storage/business-profiles.ts";
+import { getAccount } from "../../operations/portal/get-account.ts";
+import type { CallOutcome } from "../../operations/webhooks/call-outcome.ts";
+import { countFailedDeliveries } from "../../operations/webhooks/count-failed-deliveries.ts";
+import { getAttemptHours } from "../../operations/webhooks/get-attempt-hours.ts";
+import { listDeliveries } from "../../operations/webhooks/list-deliveries.ts";
+import { recoverEndpoint } from "../../operations/webhooks/recover-endpoint.ts";
+import { replayDelivery } from "../../operations/webhooks/replay-delivery.ts";
+import { testEndpoint } from "../../operations/webhooks/test-endpoint.ts";
+import { deleteWebhook } from "../../operations/webhooks/delete-webhook.ts";
+import { listWebhooks, type EndpointState } from "../../operations/webhooks/list-webhooks.ts";
+import { updateWebhook } from "../../operations/webhooks/update-webhook.ts";
+import { createWebhook } from "../../operations/webhooks/create-webhook.ts";
+import { rotateWebhookSecret } from "../../operations/webhooks/rotate-webhook-secret.ts";
+import { VerbatimText, formatMessage, Timestamp } from "../shared/components.tsx";
+import { Chart, exportChart, sumFigures, type ChartDefinition } from "./chart.tsx";
 import {
-  attemptHours,
-  failedSince,
-  listDeliveries,
-  recoverEndpoint,
-  replayDelivery,
-  testEndpoint,
-  type CallOutcome,
-} from "../../operations/webhooks/deliveries.ts";
-import { changeWebhook, deleteWebhook, listWebhooks, type EndpointState } from "../../operations/webhooks/endpoints.ts";
-import { createWebhook } from "../../operations/webhooks/registration.ts";
-import { rotateSecret } from "../../operations/webhooks/secrets.ts";
-import { Exact, filled, Moment } from "../shared/parts.tsx";
-import { Chart, exportChart, totalOf, type ChartFile } from "./chart.tsx";
-import {
-  Allowed,
-  Careful,
+  RoleGate,
+  ConfirmButton,
   Field,
-  Further,
+  Pagination,
   Link,
-  LinkLine,
-  number,
-  Once,
+  LinkList,
+  formatCount,
+  IdempotencyField,
   PostForm,
-  Press,
-  Properties,
+  ActionButton,
+  PropertyList,
   Section,
-  Status,
-  Submit,
+  StatusLabel,
+  SubmitButton,
   Table,
-  Tick,
-  useVisit,
-  words,
-  Wrong,
+  CheckboxField,
+  usePortalRequest,
+  messages,
+  FormErrorMessage,
   type Tone,
-} from "./parts.tsx";
-import { nothing, showPage, showSecret } from "./page.tsx";
-import { acting, faultOf, readerOf, reading, to, withId, type Fault, type Posted, type Visit } from "./visit.ts";
+} from "./components.tsx";
+import { notFoundPage, renderMemberPage, renderSecretPage } from "./page.tsx";
+import {
+  authenticatedAction,
+  toFormError,
+  toReader,
+  authenticatedPage,
+  redirectTo,
+  withId,
+  type FormError,
+  type PortalFormRequest,
+  type PortalRequest,
+} from "./portal-request.ts";
 
-const said = words.webhooks;
-const shownDeliveries = 25;
+const webhookMessages = messages.webhooks;
+const deliveriesPerPage = 25;
 
-const Health: FC<{ state: EndpointState }> = ({ state: { endpoint, health } }) => {
-  if (endpoint.status === "disabled") return <Status tone="plain" text={said.off} />;
-  if (health === null) return <Status tone="plain" text={said.unknown} />;
-  if (health.failingSince === null) return <Status tone="good" text={said.works} />;
+const EndpointHealth: FC<{ state: EndpointState }> = ({ state: { endpoint, health } }) => {
+  if (endpoint.status === "disabled") return <StatusLabel tone="plain" text={webhookMessages.off} />;
+  if (health === null) return <StatusLabel tone="plain" text={webhookMessages.unknown} />;
+  if (health.failingSince === null) return <StatusLabel tone="good" text={webhookMessages.works} />;
   return (
     <>
-      <Status tone="bad" text={said.failing} /> <Moment at={health.failingSince} />
+      <StatusLabel tone="bad" text={webhookMessages.failing} /> <Timestamp at={health.failingSince} />
     </>
   );
 };
 
-const eventsText = (events: readonly string[] | null): string => (events === null ? said.allEvents : events.join(", "));
+const formatEventTypes = (events: readonly string[] | null): string => (events === null ? webhookMessages.allEvents : events.join(", "));
 
 /** What is made only for businesses that ask for it, where this one has not: an endpoint that waits for it would wait in vain. */
-export const SwitchedOff: FC<{ account: Account; types: readonly string[] | null }> = ({ account, types }) => {
-  const isAsked = namedOnlyEventTypes.some((type) => types?.includes(type));
+export const OptInEventsNotice: FC<{ account: BusinessAccount; types: readonly string[] | null }> = ({ account, types }) => {
+  const isAsked = optInEventTypes.some((type) => types?.includes(type));
   return account.emitsIssued || !isAsked ? null : (
     <p class="quiet">
-      {said.onRequest} <Link to="/portal/settings" text={words.tabs.settings} />
+      {webhookMessages.onRequest} <Link to="/portal/settings" text={messages.tabs.settings} />
     </p>
   );
 };
 
 /** Those of the mode. */
-const endpointsOf = async ({ services, member, environment }: Visit): Promise<readonly EndpointState[]> =>
+const listEndpointsInMode = async ({ services, member, environment }: PortalRequest): Promise<readonly EndpointState[]> =>
   (await listWebhooks(services, member)).filter((state) => state.environment === environment);
 
-const list = async (visit: Visit, fault?: Fault): Promise<Response> => {
+const renderEndpointList = async (visit: PortalRequest, fault?: FormError): Promise<Response> => {
   const { services, member } = visit;
-  const [endpoints, account] = await Promise.all([endpointsOf(visit), readAccount(services, member)]);
-  return showPage(visit, {
+  const [endpoints, account] = await Promise.all([listEndpointsInMode(visit), getAccount(services, member)]);
+  return renderMemberPage(visit, {
     tab: "webhooks",
-    fault,
+    error: fault,
     content: (
       <>
         <Table
-          label={words.tabs.webhooks}
+          label={messages.tabs.webhooks}
           rows={endpoints}
-          empty={said.empty}
+          emptyMessage={webhookMessages.empty}
           columns={[
-            [said.url, ({ endpoint }) => <Link to={`/portal/webhooks/${endpoint.id}`} text={<Exact text={endpoint.url} />} />],
-            [said.listens, ({ endpoint }) => eventsText(endpoint.events)],
-            [words.state, (row) => <Health state={row} />],
-            [said.lastAnswer, ({ health }) => health?.lastResponseStatus ?? words.none],
-            [said.waiting, ({ health }) => (health === null ? words.none : number(health.backlog))],
+            [
+              webhookMessages.url,
+              ({ endpoint }) => <Link to={`/portal/webhooks/${endpoint.id}`} text={<VerbatimText text={endpoint.url} />} />,
+            ],
+            [webhookMessages.listens, ({ endpoint }) => formatEventTypes(endpoint.events)],
+            [messages.state, (row) => <EndpointHealth state={row} />],
+            [webhookMessages.lastAnswer, ({ health }) => health?.lastResponseStatus ?? messages.none],
+            [webhookMessages.waiting, ({ health }) => (health === null ? messages.none : formatCount(health.backlog))],
           ]}
         />
-        <Section id="new" title={said.new}>
-          <PostForm by="owner" action="/portal/webhooks">
-            <Wrong fields={["url", "description"]} />
-            <Once />
-            <Field name="url" label={said.url} hint={said.urlHint} type="url" required maxlength={2_048} />
+        <Section id="new" title={webhookMessages.new}>
+          <PostForm requiredRole="owner" action="/portal/webhooks">
+            <FormErrorMessage fields={["url", "description"]} />
+            <IdempotencyField />
+            <Field name="url" label={webhookMessages.url} hint={webhookMessages.urlHint} type="url" required maxlength={2_048} />
             <fieldset>
-              <legend>{said.events}</legend>
-              <p class="quiet">{said.eventsHint}</p>
-              {choosableEventTypes.map((type) => (
+              <legend>{webhookMessages.events}</legend>
+              <p class="quiet">{webhookMessages.eventsHint}</p>
+              {selectableEventTypes.map((type) => (
                 <p>
-                  <Tick name={`event.${type}`} label={<code>{type}</code>} />
+                  <CheckboxField name={`event.${type}`} label={<code>{type}</code>} />
                 </p>
               ))}
             </fieldset>
-            <SwitchedOff account={account} types={namedOnlyEventTypes} />
-            <Field name="description" label={said.description} maxlength={200} />
-            <Submit label={said.create} />
+            <OptInEventsNotice account={account} types={optInEventTypes} />
+            <Field name="description" label={webhookMessages.description} maxlength={200} />
+            <SubmitButton label={webhookMessages.create} />
           </PostForm>
         </Section>
       </>
@@ -121,185 +135,225 @@ const list = async (visit: Visit, fault?: Fault): Promise<Response> => {
   });
 };
 
-const tones: Readonly<Record<DeliveryStatus, Tone>> = { success: "good", pending: "plain", retrying: "caution", abandoned: "bad" };
+const deliveryTones: Readonly<Record<DeliveryStatus, Tone>> = { success: "good", pending: "plain", retrying: "caution", abandoned: "bad" };
 
-export const DeliveryState: FC<{ of: Delivery }> = ({ of: { status } }) => <Status tone={tones[status]} text={said.states[status]} />;
+export const DeliveryStatusLabel: FC<{ of: Delivery }> = ({ of: { status } }) => (
+  <StatusLabel tone={deliveryTones[status]} text={webhookMessages.states[status]} />
+);
 
-export const answerText = ({ responseStatus, error }: Delivery): string =>
-  responseStatus !== null && responseStatus > 0 ? String(responseStatus) : error === null ? words.none : said.errors[error];
+export const formatResponse = ({ responseStatus, error }: Delivery): string =>
+  responseStatus !== null && responseStatus > 0 ? String(responseStatus) : error === null ? messages.none : webhookMessages.errors[error];
 
 /** When it was delivered, or is tried next. */
-export const NextTime: FC<{ of: Delivery }> = ({ of: { deliveredAt, nextAttemptAt } }) => {
+export const DeliveryTime: FC<{ of: Delivery }> = ({ of: { deliveredAt, nextAttemptAt } }) => {
   const at = deliveredAt ?? nextAttemptAt;
-  return at === null ? words.none : <Moment at={at} />;
+  return at === null ? messages.none : <Timestamp at={at} />;
 };
 
-const Called: FC<{ called: CallOutcome }> = ({ called: { delivered, responseStatus, durationMs } }) => (
+const CallResult: FC<{ called: CallOutcome }> = ({ called: { delivered, responseStatus, durationMs } }) => (
   <p role="status">
-    <Status tone={delivered ? "good" : "bad"} text={delivered ? said.delivered : said.undelivered} />{" "}
-    {responseStatus === 0 ? said.unanswered : filled(said.answered, { status: String(responseStatus), ms: number(durationMs) })}
+    <StatusLabel tone={delivered ? "good" : "bad"} text={delivered ? webhookMessages.delivered : webhookMessages.undelivered} />{" "}
+    {responseStatus === 0
+      ? webhookMessages.unanswered
+      : formatMessage(webhookMessages.answered, { status: String(responseStatus), ms: formatCount(durationMs) })}
   </p>
 );
 
-const chart: ChartFile = { name: "attempt_hours", unit: "hour", head: ["hour", "delivered", "failed"] };
+const attemptsChart: ChartDefinition = { name: "attempt_hours", unit: "hour", csvHeader: ["hour", "delivered", "failed"] };
 
 /** Since when it has been failing, else a day; as its input takes it: UTC, to the minute. */
-const sinceText = ({ health }: EndpointState, now: Instant): string => isoOf(health?.failingSince ?? now - dayMs).slice(0, 16);
+const defaultRecoveryStart = ({ health }: EndpointState, now: Instant): string => toIso(health?.failingSince ?? now - dayMs).slice(0, 16);
 
 /** How many failed since the time that was asked for. */
-interface Failed {
+interface FailedDeliveries {
   readonly since: Instant;
   readonly count: number;
 }
 
-const Recovery: FC<{ own: string; state: EndpointState; failed: Failed | null }> = ({ own, state, failed }) => {
-  const { at, now } = useVisit();
+const RecoverySection: FC<{ own: string; state: EndpointState; failed: FailedDeliveries | null }> = ({ own, state, failed }) => {
+  const { pathInMode, now } = usePortalRequest();
   const resending = state.health?.resending ?? 0;
   return (
-    <Section id="recover" title={said.recover}>
-      {resending > 0 && <p role="status">{filled(said.resending, { count: number(resending) })}</p>}
+    <Section id="recover" title={webhookMessages.recover}>
+      {resending > 0 && <p role="status">{formatMessage(webhookMessages.resending, { count: formatCount(resending) })}</p>}
       {failed === null ? (
         <>
-          <p>{said.recoverText}</p>
-          <form method="get" action={at(own)} class="form fields">
+          <p>{webhookMessages.recoverText}</p>
+          <form method="get" action={pathInMode(own)} class="form fields">
             <div>
-              <Field name="since" label={said.since} hint={said.sinceHint} type="datetime-local" required value={sinceText(state, now)} />
+              <Field
+                name="since"
+                label={webhookMessages.since}
+                hint={webhookMessages.sinceHint}
+                type="datetime-local"
+                required
+                value={defaultRecoveryStart(state, now)}
+              />
             </div>
-            <button type="submit">{said.count}</button>
+            <button type="submit">{webhookMessages.count}</button>
           </form>
         </>
       ) : (
         <>
           <p>
-            {said.since} <Moment at={failed.since} />
+            {webhookMessages.since} <Timestamp at={failed.since} />
           </p>
-          <p>{filled(failed.count === 0 ? said.noneFailed : said.recovers, { count: number(failed.count) })}</p>
+          <p>
+            {formatMessage(failed.count === 0 ? webhookMessages.noneFailed : webhookMessages.recovers, {
+              count: formatCount(failed.count),
+            })}
+          </p>
           {failed.count > 0 && (
-            <Press by="member" action={`${own}/recover`} label={said.recoverNow} values={{ since: isoOf(failed.since) }} />
+            <ActionButton
+              requiredRole="member"
+              action={`${own}/recover`}
+              label={webhookMessages.recoverNow}
+              hiddenValues={{ since: toIso(failed.since) }}
+            />
           )}
-          <LinkLine to={own} text={said.otherTime} />
+          <LinkList to={own} text={webhookMessages.otherTime} />
         </>
       )}
     </Section>
   );
 };
 
-const minutePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{3})?)?Z?$/;
+const dateTimePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{3})?)?Z?$/;
 
 /** A moment from a form, in UTC; null for what is none, or is still to come. */
-const momentOf = (text: string | undefined, now: Instant): Instant | null => {
-  if (text === undefined || !minutePattern.test(text)) return null;
+const parsePastInstant = (text: string | undefined, now: Instant): Instant | null => {
+  if (text === undefined || !dateTimePattern.test(text)) return null;
   const at = Date.parse(text.endsWith("Z") ? text : `${text}Z`);
   return Number.isNaN(at) || at > now ? null : at;
 };
 
-const failedIn = async ({ c, services, member, now }: Visit, id: WebhookId): Promise<Failed | null> => {
-  const since = momentOf(c.req.query("since"), now);
-  const count = since === null ? null : await failedSince(services, member.business.id, id, since);
+const loadFailedDeliveries = async ({ c, services, member, now }: PortalRequest, id: WebhookId): Promise<FailedDeliveries | null> => {
+  const since = parsePastInstant(c.req.query("since"), now);
+  const count = since === null ? null : await countFailedDeliveries(services, member.business.id, id, since);
   return since === null || count === null ? null : { since, count };
 };
 
-const detail = async (visit: Visit, id: WebhookId, fault?: Fault, called?: CallOutcome): Promise<Response> => {
+const renderEndpoint = async (visit: PortalRequest, id: WebhookId, fault?: FormError, called?: CallOutcome): Promise<Response> => {
   const { c, services, member } = visit;
   const asked = c.req.query("before");
-  const before = asked === undefined ? null : deliveryIdOf(asked);
-  if (asked !== undefined && before === null) return nothing(visit);
+  const before = asked === undefined ? null : parseDeliveryId(asked);
+  if (asked !== undefined && before === null) return notFoundPage(visit);
   const [endpoints, hours, account, page, failed] = await Promise.all([
-    endpointsOf(visit),
-    attemptHours(services, readerOf(visit), id),
-    readAccount(services, member),
-    listDeliveries(services, member.business.id, id, { limit: shownDeliveries, before }),
-    failedIn(visit, id),
+    listEndpointsInMode(visit),
+    getAttemptHours(services, toReader(visit), id),
+    getAccount(services, member),
+    listDeliveries(services, member.business.id, id, { limit: deliveriesPerPage, before }),
+    loadFailedDeliveries(visit, id),
   ]);
   const state = endpoints.find(({ endpoint }) => endpoint.id === id);
-  if (state === undefined || hours === null || !page.ok) return nothing(visit);
+  if (state === undefined || hours === null || !page.ok) return notFoundPage(visit);
   const { endpoint, health } = state;
   const { deliveries, hasMore } = page.value;
   const last = deliveries.at(-1);
   const own = `/portal/webhooks/${id}`;
   const isEnabled = endpoint.status === "enabled";
-  return showPage(visit, {
+  return renderMemberPage(visit, {
     tab: "webhooks",
-    title: said.one,
-    fault,
+    title: webhookMessages.one,
+    error: fault,
     content: (
       <>
         <p>
-          <Exact text={endpoint.url} />
+          <VerbatimText text={endpoint.url} />
         </p>
-        {called !== undefined && <Called called={called} />}
-        <SwitchedOff account={account} types={endpoint.events} />
-        <Wrong />
-        <Properties
+        {called !== undefined && <CallResult called={called} />}
+        <OptInEventsNotice account={account} types={endpoint.events} />
+        <FormErrorMessage />
+        <PropertyList
           lines={[
-            [words.state, <Health state={state} />],
-            [said.listens, eventsText(endpoint.events)],
-            [said.description, endpoint.description !== null && <Exact text={endpoint.description} />],
-            [said.secret, <code>{endpoint.secretHint}</code>],
-            [said.oldest, health !== null && health.oldestPendingAt !== null && <Moment at={health.oldestPendingAt} />],
+            [messages.state, <EndpointHealth state={state} />],
+            [webhookMessages.listens, formatEventTypes(endpoint.events)],
+            [webhookMessages.description, endpoint.description !== null && <VerbatimText text={endpoint.description} />],
+            [webhookMessages.secret, <code>{endpoint.secretHint}</code>],
+            [webhookMessages.oldest, health !== null && health.oldestPendingAt !== null && <Timestamp at={health.oldestPendingAt} />],
           ]}
         />
         <div class="actions">
-          <Press by="member" action={`${own}/test`} label={said.test} />
-          <Allowed to="owner">
-            <Press
+          <ActionButton requiredRole="member" action={`${own}/test`} label={webhookMessages.test} />
+          <RoleGate to="owner">
+            <ActionButton
               action={`${own}/status`}
-              label={isEnabled ? said.switchOff : said.switchOn}
-              values={{ status: isEnabled ? "disabled" : "enabled" }}
+              label={isEnabled ? webhookMessages.switchOff : webhookMessages.switchOn}
+              hiddenValues={{ status: isEnabled ? "disabled" : "enabled" }}
             />
-            <Careful
+            <ConfirmButton
               action={`${own}/rotate`}
-              label={said.rotate}
+              label={webhookMessages.rotate}
               of={endpoint.url}
-              consequence={said.rotation}
-              values={{ hint: endpoint.secretHint }}
+              consequence={webhookMessages.rotation}
+              hiddenValues={{ hint: endpoint.secretHint }}
             />
-            <Careful action={`${own}/remove`} label={said.remove} of={endpoint.url} consequence={said.removal} />
-          </Allowed>
+            <ConfirmButton
+              action={`${own}/remove`}
+              label={webhookMessages.remove}
+              of={endpoint.url}
+              consequence={webhookMessages.removal}
+            />
+          </RoleGate>
         </div>
         <Chart
-          file={chart}
-          exports={`${own}/export`}
-          heading={said.hours}
-          trend={filled(said.hoursTrend, { delivered: number(totalOf(hours, "up")), failed: number(totalOf(hours, "down")) })}
+          definition={attemptsChart}
+          exportPath={`${own}/export`}
+          heading={webhookMessages.hours}
+          trend={formatMessage(webhookMessages.hoursTrend, {
+            delivered: formatCount(sumFigures(hours, "up")),
+            failed: formatCount(sumFigures(hours, "down")),
+          })}
           figures={hours}
-          labels={{ start: said.hour, up: said.delivered, down: said.failed }}
+          labels={{ start: webhookMessages.hour, up: webhookMessages.delivered, down: webhookMessages.failed }}
         />
-        <Recovery own={own} state={state} failed={failed} />
-        <Section id="deliveries" title={said.deliveries}>
+        <RecoverySection own={own} state={state} failed={failed} />
+        <Section id="deliveries" title={webhookMessages.deliveries}>
           <Table
-            label={said.deliveries}
+            label={webhookMessages.deliveries}
             rows={deliveries}
-            empty={said.noDeliveries}
+            emptyMessage={webhookMessages.noDeliveries}
             columns={[
-              [said.event, (row) => <code>{row.eventType}</code>],
-              [words.state, (row) => <DeliveryState of={row} />],
-              [said.attempt, (row) => String(row.attempt)],
-              [said.lastAnswer, answerText],
-              [said.made, (row) => <Moment at={row.createdAt} />],
-              [said.next, (row) => <NextTime of={row} />],
+              [webhookMessages.event, (row) => <code>{row.eventType}</code>],
+              [messages.state, (row) => <DeliveryStatusLabel of={row} />],
+              [webhookMessages.attempt, (row) => String(row.attempt)],
+              [webhookMessages.lastAnswer, formatResponse],
+              [webhookMessages.made, (row) => <Timestamp at={row.createdAt} />],
+              [webhookMessages.next, (row) => <DeliveryTime of={row} />],
               [
-                words.action,
+                messages.action,
                 (row) => (
-                  <Press by="member" action={`${own}/replay`} label={said.replay} of={row.eventType} values={{ delivery: row.id }} />
+                  <ActionButton
+                    requiredRole="member"
+                    action={`${own}/replay`}
+                    label={webhookMessages.replay}
+                    of={row.eventType}
+                    hiddenValues={{ delivery: row.id }}
+                  />
                 ),
               ],
             ]}
           />
-          <Further first={before !== null && own} next={hasMore && last !== undefined && `${own}?before=${last.id}`} />
+          <Pagination first={before !== null && own} next={hasMore && last !== undefined && `${own}?before=${last.id}`} />
         </Section>
-        <LinkLine to="/portal/webhooks" text={said.all} />
+        <LinkList to="/portal/webhooks" text={webhookMessages.all} />
       </>
     ),
   });
 };
 
-const showSecretOf = (visit: Visit, id: string, value: string | null): Promise<Response> =>
-  showSecret(visit, { tab: "webhooks", title: said.secretTitle, label: said.secretLabel, value, back: `/portal/webhooks/${id}` });
+const renderEndpointSecret = (visit: PortalRequest, id: string, value: string | null): Promise<Response> =>
+  renderSecretPage(visit, {
+    tab: "webhooks",
+    title: webhookMessages.secretTitle,
+    label: webhookMessages.secretLabel,
+    value,
+    backPath: `/portal/webhooks/${id}`,
+  });
 
-const create = async (visit: Posted): Promise<Response> => {
+const handleCreateEndpoint = async (visit: PortalFormRequest): Promise<Response> => {
   const { services, member, form, environment } = visit;
-  const events = choosableEventTypes.filter((type) => form.has(`event.${type}`));
+  const events = selectableEventTypes.filter((type) => form.has(`event.${type}`));
   const made = await createWebhook(services, member, {
     environment,
     url: (form.get("url") ?? "").trim(),
@@ -307,66 +361,66 @@ const create = async (visit: Posted): Promise<Response> => {
     description: form.get("description")?.trim() || null,
     idempotencyKey: form.get("once")?.slice(0, 64) || null,
   });
-  if (!made.ok) return list(visit, faultOf(made));
+  if (!made.ok) return renderEndpointList(visit, toFormError(made));
   const { endpoint, replayed } = made.value;
-  return showSecretOf(visit, endpoint.id, replayed ? null : endpoint.secret);
+  return renderEndpointSecret(visit, endpoint.id, replayed ? null : endpoint.secret);
 };
 
-const test = async (visit: Posted, id: WebhookId): Promise<Response> => {
+const handleTestEndpoint = async (visit: PortalFormRequest, id: WebhookId): Promise<Response> => {
   const tested = await testEndpoint(visit.services, visit.member.business.id, id);
-  return tested.ok ? detail(visit, id, undefined, tested.value) : nothing(visit);
+  return tested.ok ? renderEndpoint(visit, id, undefined, tested.value) : notFoundPage(visit);
 };
 
-const replay = async (visit: Posted, id: WebhookId): Promise<Response> => {
-  const delivery = deliveryIdOf(visit.form.get("delivery") ?? "");
-  if (delivery === null) return nothing(visit);
+const handleReplayDelivery = async (visit: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const delivery = parseDeliveryId(visit.form.get("delivery") ?? "");
+  if (delivery === null) return notFoundPage(visit);
   const replayed = await replayDelivery(visit.services, visit.member.business.id, delivery);
-  if (replayed.ok) return detail(visit, id, undefined, replayed.value);
-  return replayed.code === "not_found" ? nothing(visit) : detail(visit, id, { ...faultOf(replayed), field: null });
+  if (replayed.ok) return renderEndpoint(visit, id, undefined, replayed.value);
+  return replayed.code === "not_found" ? notFoundPage(visit) : renderEndpoint(visit, id, { ...toFormError(replayed), field: null });
 };
 
-const recover = async (visit: Posted, id: WebhookId): Promise<Response> => {
-  const since = momentOf(visit.form.get("since"), visit.now);
-  if (since === null) return nothing(visit);
+const handleRecoverEndpoint = async (visit: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const since = parsePastInstant(visit.form.get("since"), visit.now);
+  if (since === null) return notFoundPage(visit);
   const recovered = await recoverEndpoint(visit.services, visit.member.business.id, id, since);
-  return recovered.ok ? to(visit, `/portal/webhooks/${id}`, "recovering") : nothing(visit);
+  return recovered.ok ? redirectTo(visit, `/portal/webhooks/${id}`, "recovering") : notFoundPage(visit);
 };
 
-const exportHours = async (visit: Posted, id: WebhookId): Promise<Response> => {
-  const figures = await attemptHours(visit.services, readerOf(visit), id);
-  return figures === null ? nothing(visit) : exportChart(visit, chart, figures, id);
+const handleExportAttempts = async (visit: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const figures = await getAttemptHours(visit.services, toReader(visit), id);
+  return figures === null ? notFoundPage(visit) : exportChart(visit, attemptsChart, figures, id);
 };
 
-const change = async (visit: Posted, id: WebhookId): Promise<Response> => {
+const handleChangeStatus = async (visit: PortalFormRequest, id: WebhookId): Promise<Response> => {
   const status = visit.form.get("status") === "disabled" ? "disabled" : "enabled";
-  const changed = await changeWebhook(visit.services, visit.member, id, { status });
-  return changed.ok ? to(visit, `/portal/webhooks/${id}`, "saved") : nothing(visit);
+  const changed = await updateWebhook(visit.services, visit.member, id, { status });
+  return changed.ok ? redirectTo(visit, `/portal/webhooks/${id}`, "saved") : notFoundPage(visit);
 };
 
-const rotate = async (visit: Posted, id: WebhookId): Promise<Response> => {
-  const before = (await endpointsOf(visit)).find(({ endpoint }) => endpoint.id === id);
+const handleRotateSecret = async (visit: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const before = (await listEndpointsInMode(visit)).find(({ endpoint }) => endpoint.id === id);
   // Pressed twice, it must not end the secret that receivers still know.
-  if (before !== undefined && before.endpoint.secretHint !== visit.form.get("hint")) return showSecretOf(visit, id, null);
-  const rotated = await rotateSecret(visit.services, visit.member, id, async (sealed) => sealed);
-  return rotated.ok ? showSecretOf(visit, id, rotated.value.secret) : nothing(visit);
+  if (before !== undefined && before.endpoint.secretHint !== visit.form.get("hint")) return renderEndpointSecret(visit, id, null);
+  const rotated = await rotateWebhookSecret(visit.services, visit.member, id, async (sealed) => sealed);
+  return rotated.ok ? renderEndpointSecret(visit, id, rotated.value.secret) : notFoundPage(visit);
 };
 
-const remove = async (visit: Posted, id: WebhookId): Promise<Response> => {
+const handleDeleteEndpoint = async (visit: PortalFormRequest, id: WebhookId): Promise<Response> => {
   const removed = await deleteWebhook(visit.services, visit.member, id);
-  return removed.ok ? to(visit, "/portal/webhooks", "removed") : nothing(visit);
+  return removed.ok ? redirectTo(visit, "/portal/webhooks", "removed") : notFoundPage(visit);
 };
 
-const calling = { memberLimit: "WEBHOOK_CALLS" } as const;
+const webhookCallOptions = { memberLimit: "WEBHOOK_CALLS" } as const;
 
-export const mountWebhooks = (pages: Hono<Api>): void => {
-  pages.get("/webhooks", reading(list));
-  pages.post("/webhooks", acting({ owner: true }, create));
-  pages.get("/webhooks/:id", reading(withId(webhookIdOf, detail)));
-  pages.post("/webhooks/:id/test", acting(calling, withId(webhookIdOf, test)));
-  pages.post("/webhooks/:id/replay", acting(calling, withId(webhookIdOf, replay)));
-  pages.post("/webhooks/:id/recover", acting(calling, withId(webhookIdOf, recover)));
-  pages.post("/webhooks/:id/export", acting({ reads: true }, withId(webhookIdOf, exportHours)));
-  pages.post("/webhooks/:id/status", acting({ owner: true }, withId(webhookIdOf, change)));
-  pages.post("/webhooks/:id/rotate", acting({ owner: true }, withId(webhookIdOf, rotate)));
-  pages.post("/webhooks/:id/remove", acting({ owner: true }, withId(webhookIdOf, remove)));
+export const registerWebhookRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/webhooks", authenticatedPage(renderEndpointList));
+  pages.post("/webhooks", authenticatedAction({ ownerOnly: true }, handleCreateEndpoint));
+  pages.get("/webhooks/:id", authenticatedPage(withId(parseWebhookId, renderEndpoint)));
+  pages.post("/webhooks/:id/test", authenticatedAction(webhookCallOptions, withId(parseWebhookId, handleTestEndpoint)));
+  pages.post("/webhooks/:id/replay", authenticatedAction(webhookCallOptions, withId(parseWebhookId, handleReplayDelivery)));
+  pages.post("/webhooks/:id/recover", authenticatedAction(webhookCallOptions, withId(parseWebhookId, handleRecoverEndpoint)));
+  pages.post("/webhooks/:id/export", authenticatedAction({ isReadOnly: true }, withId(parseWebhookId, handleExportAttempts)));
+  pages.post("/webhooks/:id/status", authenticatedAction({ ownerOnly: true }, withId(parseWebhookId, handleChangeStatus)));
+  pages.post("/webhooks/:id/rotate", authenticatedAction({ ownerOnly: true }, withId(parseWebhookId, handleRotateSecret)));
+  pages.post("/webhooks/:id/remove", authenticatedAction({ ownerOnly: true }, withId(parseWebhookId, handleDeleteEndpoint)));
 };

@@ -1,2 +1,2 @@
 // The one place that names the product on pages.
-export const brand = "svc";
+export const productName = "svc";

@@ -3,78 +3,78 @@
 // only its owner may see can get here. Elements marked `data-bound` are what client/verify.ts compares with the record.
 import type { Child, FC } from "hono/jsx";
 import {
-  isOnVerifiedDomain,
-  isRefusal,
-  policiesStatus,
+  hasVerifiedDomain,
+  isConsentRefused,
+  getPoliciesStatus,
   type PublishedCertificate,
   type PublishedPolicy,
-} from "../../../core/certificates/published.ts";
-import { verifyUrlOf, type ViewContext } from "../../../core/certificates/views.ts";
+} from "../../../core/certificates/published-certificate.ts";
+import { buildVerifyUrl, type ViewContext } from "../../../core/certificates/public-view.ts";
 import type { TrustDocument } from "../../../core/ledger/trust-document.ts";
-import { standingEntities } from "../../../core/withdrawals/entities.ts";
-import type { CertificatePage } from "../../operations/certificates/page.ts";
-import type { Words } from "../shared/i18n/words.ts";
+import { listActiveEntities } from "../../../core/withdrawals/entity-withdrawal.ts";
+import type { CertificatePage } from "../../operations/certificates/get-certificate-page.ts";
+import type { Messages } from "../shared/i18n/words.ts";
 import type { Page } from "../shared/layout.tsx";
 import {
-  Exact,
-  filled,
-  Foreign,
+  VerbatimText,
+  formatMessage,
+  UntrustedText,
   Hash,
-  Moment,
-  numberText,
-  Points,
-  Remarks,
-  Row,
+  Timestamp,
+  formatNumber,
+  BulletList,
+  TextWarnings,
+  DescriptionRow,
   Section,
-  Sentence,
-  Shape,
-  Status,
-  useSetting,
-  type Setting,
-} from "../shared/parts.tsx";
-import { actsOf, unlessErased, WithdrawalForms, WithdrawnSummary } from "../withdrawal/parts.tsx";
-import { Check } from "./certificate-check.tsx";
-import { Timeline } from "./certificate-timeline.tsx";
-import { QrCode } from "./qr.tsx";
+  FormattedMessage,
+  Icon,
+  StatusBadge,
+  usePageContext,
+  type PageContext,
+} from "../shared/components.tsx";
+import { groupEntityWithdrawals, maskIfErased, WithdrawalForms, WithdrawnSummary } from "../withdrawal/components.tsx";
+import { CertificateVerification } from "./certificate-verification.tsx";
+import { CertificateTimeline } from "./certificate-timeline.tsx";
+import { QrCode } from "./qr-code.tsx";
 
-type Part = FC<{ certificate: PublishedCertificate }>;
+type CertificateComponent = FC<{ certificate: PublishedCertificate }>;
 
-const Standing: Part = ({ certificate }) => {
-  const { words } = useSetting();
+const CertificateStatus: CertificateComponent = ({ certificate }) => {
+  const { messages } = usePageContext();
   return (
     <p class="statuses">
       {certificate.status !== "active" ? (
-        <Status tone="bad" shape="cross" text={words.withdrawn} />
-      ) : isRefusal(certificate) ? (
-        <Status tone="caution" shape="cross" text={words.refused} />
+        <StatusBadge tone="bad" shape="cross" text={messages.withdrawn} />
+      ) : isConsentRefused(certificate) ? (
+        <StatusBadge tone="caution" shape="cross" text={messages.refused} />
       ) : (
-        <Status tone="good" shape="tick" text={words.active} />
+        <StatusBadge tone="good" shape="tick" text={messages.active} />
       )}{" "}
-      {certificate.environment === "sandbox" && <Status tone="caution" shape="warning" text={words.sandbox} />}
+      {certificate.environment === "sandbox" && <StatusBadge tone="caution" shape="warning" text={messages.sandbox} />}
     </p>
   );
 };
 
-const Opening: Part = ({ certificate }) => {
-  const { words } = useSetting();
+const CertificateHeader: CertificateComponent = ({ certificate }) => {
+  const { messages } = usePageContext();
   return (
     <header class="opening">
-      <p class="kind">{isRefusal(certificate) ? words.certificateOfRefusal : words.certificate}</p>
+      <p class="kind">{isConsentRefused(certificate) ? messages.certificateOfRefusal : messages.certificate}</p>
       <h1>
-        <Exact text={certificate.businessName} bound="business.name" />
+        <VerbatimText text={certificate.businessName} bound="business.name" />
       </h1>
-      <Remarks text={certificate.businessName} />
+      <TextWarnings text={certificate.businessName} />
       <div class="standing">
-        <Standing certificate={certificate} />
+        <CertificateStatus certificate={certificate} />
         <p>
-          <Sentence text={words.issuedOn} parts={{ date: <Moment at={certificate.issuedAt} bound="timestamp" /> }} />
+          <FormattedMessage text={messages.issuedOn} parts={{ date: <Timestamp at={certificate.issuedAt} bound="timestamp" /> }} />
         </p>
       </div>
-      {certificate.environment === "sandbox" && <p class="notice caution">{words.summarySandbox}</p>}
-      {isRefusal(certificate) && <p class="notice caution">{words.summaryRefused}</p>}
+      {certificate.environment === "sandbox" && <p class="notice caution">{messages.summarySandbox}</p>}
+      {isConsentRefused(certificate) && <p class="notice caution">{messages.summaryRefused}</p>}
       {certificate.status === "revoked" && (
         <p class="notice bad">
-          {words.summaryWithdrawn}
+          {messages.summaryWithdrawn}
           {certificate.withdrawal !== null && (
             <>
               {" "}
@@ -84,11 +84,11 @@ const Opening: Part = ({ certificate }) => {
         </p>
       )}
       <p class="summary">
-        <Sentence
-          text={words.summary}
+        <FormattedMessage
+          text={messages.summary}
           parts={{
-            domain: <Exact text={certificate.originDomain} bound="origin_domain" />,
-            business: <Exact text={certificate.businessName} bound="business.name" />,
+            domain: <VerbatimText text={certificate.originDomain} bound="origin_domain" />,
+            business: <VerbatimText text={certificate.businessName} bound="business.name" />,
           }}
         />
       </p>
@@ -96,85 +96,89 @@ const Opening: Part = ({ certificate }) => {
   );
 };
 
-const Disclosure: Part = ({ certificate }) => (
-  <Section name="shown" heading={useSetting().words.shown}>
+const DisclosureSection: CertificateComponent = ({ certificate }) => (
+  <Section name="shown" heading={usePageContext().messages.shown}>
     <blockquote>
-      <Exact text={certificate.disclosureText} bound="disclosure" passage />
+      <VerbatimText text={certificate.disclosureText} bound="disclosure" passage />
     </blockquote>
-    <Remarks text={certificate.disclosureText} />
+    <TextWarnings text={certificate.disclosureText} />
   </Section>
 );
 
-const listedAtOnce = 12; // what a reader takes in at a glance; further names are one press away, and always in print
+const maxVisibleNames = 12; // what a reader takes in at a glance; further names are one press away, and always in print
 
-const Names: FC<{ names: readonly string[] }> = ({ names }) => {
-  const { words, language } = useSetting();
-  const list = names.map((name) => <Foreign text={name} bound="entity" />);
-  if (list.length <= listedAtOnce + 1) return <Points of={list} />;
+const RecipientNames: FC<{ names: readonly string[] }> = ({ names }) => {
+  const { messages, language } = usePageContext();
+  const list = names.map((name) => <UntrustedText text={name} bound="entity" />);
+  if (list.length <= maxVisibleNames + 1) return <BulletList of={list} />;
   return (
     <>
-      <Points of={list.slice(0, listedAtOnce)} />
+      <BulletList of={list.slice(0, maxVisibleNames)} />
       <details>
-        <summary>{filled(words.furtherRecipients, { count: numberText(list.length - listedAtOnce, language) })}</summary>
-        <Points of={list.slice(listedAtOnce)} />
+        <summary>{formatMessage(messages.furtherRecipients, { count: formatNumber(list.length - maxVisibleNames, language) })}</summary>
+        <BulletList of={list.slice(maxVisibleNames)} />
       </details>
     </>
   );
 };
 
 /** `list` names the member of the record these names stand in; an answer that nobody gave stands there empty. */
-const Answer: FC<{ shape?: "tick" | "cross"; heading: string; list: string; names: readonly string[] }> = (answer) => (
+const RecipientGroup: FC<{ shape?: "tick" | "cross"; heading: string; list: string; names: readonly string[] }> = (answer) => (
   <div class="answer" data-list={answer.list}>
     <h3>
       {answer.shape !== undefined && (
         <>
-          <Shape name={answer.shape} />{" "}
+          <Icon name={answer.shape} />{" "}
         </>
       )}
       {answer.heading}
     </h3>
-    {answer.names.length === 0 ? <p class="quiet">{useSetting().words.nobody}</p> : <Names names={answer.names} />}
+    {answer.names.length === 0 ? <p class="quiet">{usePageContext().messages.nobody}</p> : <RecipientNames names={answer.names} />}
   </div>
 );
 
 /** Those the person has withdrawn from, act by act. In the record they stand among the accepted ones where each was asked about. */
-const Withdrawn: Part = ({ certificate }) => (
+const WithdrawnRecipients: CertificateComponent = ({ certificate }) => (
   <>
-    {actsOf(certificate).map((act) => (
+    {groupEntityWithdrawals(certificate).map((act) => (
       <div class="answer" {...(certificate.answered !== null && { "data-list": "entities_accepted" })}>
         <h3>
-          <Shape name="cross" /> {useSetting().words.withdrawnFrom}
+          <Icon name="cross" /> {usePageContext().messages.withdrawnFrom}
         </h3>
         <p class="quiet">
           <WithdrawnSummary of={act} />
         </p>
-        <Names names={act.entities} />
+        <RecipientNames names={act.entities} />
       </div>
     ))}
   </>
 );
 
-const Recipients: Part = ({ certificate }) => {
+const RecipientSection: CertificateComponent = ({ certificate }) => {
   const { entities, answered, entitiesWithdrawn, status } = certificate;
-  const { words } = useSetting();
+  const { messages } = usePageContext();
   const isWithdrawn = status === "revoked";
-  const heading = isRefusal(certificate) ? words.recipientsNamed : isWithdrawn ? words.recipientsWithdrawn : words.recipients;
+  const heading = isConsentRefused(certificate)
+    ? messages.recipientsNamed
+    : isWithdrawn
+      ? messages.recipientsWithdrawn
+      : messages.recipients;
   const isSome = entitiesWithdrawn.length > 0;
   const deadline = certificate.withdrawal !== null && (
     <p>
-      <Sentence text={words.recipientsDeadline} parts={{ deadline: <Moment at={certificate.withdrawal.ceaseBy} /> }} />
+      <FormattedMessage text={messages.recipientsDeadline} parts={{ deadline: <Timestamp at={certificate.withdrawal.ceaseBy} /> }} />
     </p>
   );
-  const standing = standingEntities(certificate);
+  const standing = listActiveEntities(certificate);
   if (answered === null) {
     return (
       <Section name="recipients" heading={heading}>
         {deadline}
-        <p>{entities.length === 1 ? words.namedOne : words.namedTogether}</p>
-        <Names names={standing} />
+        <p>{entities.length === 1 ? messages.namedOne : messages.namedTogether}</p>
+        <RecipientNames names={standing} />
         {isSome && (
           <div class="answers">
-            <Withdrawn certificate={certificate} />
+            <WithdrawnRecipients certificate={certificate} />
           </div>
         )}
       </Section>
@@ -185,81 +189,81 @@ const Recipients: Part = ({ certificate }) => {
   return (
     <Section name="recipients" heading={heading}>
       {deadline}
-      <p>{words.askedEach}</p>
+      <p>{messages.askedEach}</p>
       <div class="answers">
-        <Answer
+        <RecipientGroup
           shape={isWithdrawn ? "cross" : "tick"}
-          heading={isWithdrawn ? words.withdrawnFrom : words.accepted}
+          heading={isWithdrawn ? messages.withdrawnFrom : messages.accepted}
           list="entities_accepted"
           names={standing}
         />
-        {isSome && <Withdrawn certificate={certificate} />}
-        <Answer shape="cross" heading={words.declined} list="entities_rejected" names={answered.rejected} />
-        {notAsked.length > 0 && <Answer heading={words.notAsked} list="entities" names={notAsked} />}
+        {isSome && <WithdrawnRecipients certificate={certificate} />}
+        <RecipientGroup shape="cross" heading={messages.declined} list="entities_rejected" names={answered.rejected} />
+        {notAsked.length > 0 && <RecipientGroup heading={messages.notAsked} list="entities" names={notAsked} />}
       </div>
     </Section>
   );
 };
 
-const fieldName = (key: string, words: Words): Child =>
-  Object.hasOwn(words.fields, key) ? words.fields[key as keyof Words["fields"]] : <Exact text={key} />;
+const fieldLabel = (key: string, words: Messages): Child =>
+  Object.hasOwn(words.fields, key) ? words.fields[key as keyof Messages["fields"]] : <VerbatimText text={key} />;
 
-const Person: Part = ({ certificate }) => {
-  const { words } = useSetting();
-  if (certificate.subjectErasedAt !== null) return <p class="quiet">{words.erased}</p>;
+const SubjectDetails: CertificateComponent = ({ certificate }) => {
+  const { messages } = usePageContext();
+  if (certificate.subjectErasedAt !== null) return <p class="quiet">{messages.erased}</p>;
   return (
     <>
       <ul class="person">
         {Object.entries(certificate.subjectMasked).map(([key, value]) => (
           <li>
-            <span class="field">{fieldName(key, words)}</span>{" "}
-            {value === "" ? <span class="quiet">{words.leftEmpty}</span> : <Foreign text={value} />}
+            <span class="field">{fieldLabel(key, messages)}</span>{" "}
+            {value === "" ? <span class="quiet">{messages.leftEmpty}</span> : <UntrustedText text={value} />}
           </li>
         ))}
       </ul>
       <p class="quiet">
-        {words.masked} {words.checks.subject}
+        {messages.masked} {messages.checks.subject}
       </p>
     </>
   );
 };
 
-const Details: Part = ({ certificate }) => {
-  const { words } = useSetting();
-  const { checks } = words;
-  const [origin, domain] = isOnVerifiedDomain(certificate)
+const CertificateDetails: CertificateComponent = ({ certificate }) => {
+  const { messages } = usePageContext();
+  const { checks } = messages;
+  const [origin, domain] = hasVerifiedDomain(certificate)
     ? [certificate.capturedVia === "browser" ? checks.origin_browser : checks.origin_server, checks.domain]
     : [checks.origin_unverified, checks.domain_unverified];
   return (
-    <Section name="details" heading={words.details}>
+    <Section name="details" heading={messages.details}>
       <dl>
-        <Row name={words.purpose}>
-          <Foreign text={certificate.purpose} bound="purpose" />
-        </Row>
-        <Row name={words.website}>
-          <Exact text={certificate.originDomain} bound="origin_domain" />
+        <DescriptionRow name={messages.purpose}>
+          <UntrustedText text={certificate.purpose} bound="purpose" />
+        </DescriptionRow>
+        <DescriptionRow name={messages.website}>
+          <VerbatimText text={certificate.originDomain} bound="origin_domain" />
           <p class="quiet">
             {origin} {domain}
           </p>
-        </Row>
-        <Row name={words.person}>
-          <Person certificate={certificate} />
-        </Row>
-        {certificate.gpc && <Row name={words.signal}>{words.signalGpc}</Row>}
+        </DescriptionRow>
+        <DescriptionRow name={messages.person}>
+          <SubjectDetails certificate={certificate} />
+        </DescriptionRow>
+        {certificate.gpc && <DescriptionRow name={messages.signal}>{messages.signalGpc}</DescriptionRow>}
       </dl>
     </Section>
   );
 };
 
 /** A link only where following it can do nothing but open a web page. */
-const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+const isHttpUrl = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 
-const Policy: FC<{ policy: PublishedPolicy }> = ({ policy }) => {
-  const { words } = useSetting();
-  const address = <Foreign text={policy.sourceUrl} />;
+const PolicyRow: FC<{ policy: PublishedPolicy }> = ({ policy }) => {
+  const { messages } = usePageContext();
+  const address = <UntrustedText text={policy.sourceUrl} />;
   return (
-    <Row name={policy.kind === "privacy" ? words.privacy : words.terms}>
-      {isWebAddress(policy.sourceUrl) ? (
+    <DescriptionRow name={policy.kind === "privacy" ? messages.privacy : messages.terms}>
+      {isHttpUrl(policy.sourceUrl) ? (
         <a href={policy.sourceUrl} rel="nofollow noopener noreferrer external">
           {address}
         </a>
@@ -267,40 +271,40 @@ const Policy: FC<{ policy: PublishedPolicy }> = ({ policy }) => {
         address
       )}
       <p class="quiet">
-        <Sentence text={words.policySaved} parts={{ date: <Moment at={policy.capturedAt} /> }} />
+        <FormattedMessage text={messages.policySaved} parts={{ date: <Timestamp at={policy.capturedAt} /> }} />
       </p>
       <p class="quiet">
-        {words.policyHash} <Hash value={policy.contentHash} />
+        {messages.policyHash} <Hash value={policy.contentHash} />
       </p>
-    </Row>
+    </DescriptionRow>
   );
 };
 
-const Policies: Part = ({ certificate }) => {
-  const { words } = useSetting();
-  const status = policiesStatus(certificate);
+const PolicySection: CertificateComponent = ({ certificate }) => {
+  const { messages } = usePageContext();
+  const status = getPoliciesStatus(certificate);
   return (
-    <Section name="policies" heading={words.policies}>
+    <Section name="policies" heading={messages.policies}>
       {status === "captured" ? (
         <dl>
           {certificate.policies.map((policy) => (
-            <Policy policy={policy} />
+            <PolicyRow policy={policy} />
           ))}
         </dl>
       ) : (
-        <p class="quiet">{status === "pending" ? words.policiesPending : words.policiesUnavailable}</p>
+        <p class="quiet">{status === "pending" ? messages.policiesPending : messages.policiesUnavailable}</p>
       )}
     </Section>
   );
 };
 
-const Address: FC<{ url: string }> = ({ url }) => {
-  const { words } = useSetting();
+const PageAddress: FC<{ url: string }> = ({ url }) => {
+  const { messages } = usePageContext();
   return (
     <div class="address">
-      <QrCode text={url} label={words.qr} />
+      <QrCode text={url} label={messages.qr} />
       <p>
-        {words.address}
+        {messages.address}
         <br />
         <span class="url">{url}</span>
       </p>
@@ -308,34 +312,37 @@ const Address: FC<{ url: string }> = ({ url }) => {
   );
 };
 
-interface Shown extends ViewContext {
+interface CertificatePageProps extends ViewContext {
   readonly page: CertificatePage;
   /** What the page hands its own verifier: the public answer of verify, and the keys of the service. */
   readonly published: object;
   readonly trust: TrustDocument;
 }
 
-export const certificatePage = ({ words }: Setting, { page, apiBase, verifyBase, now, published, trust }: Shown): Page => {
+export const certificatePage = (
+  { messages }: PageContext,
+  { page, apiBase, verifyBase, now, published, trust }: CertificatePageProps,
+): Page => {
   const { certificate, reach } = page;
   return {
-    title: `${certificate.businessName} · ${words.certificate}`,
+    title: `${certificate.businessName} · ${messages.certificate}`,
     script: "verify.js",
-    footer: words.footer,
+    footer: messages.footer,
     content: (
       <article class="certificate">
-        <Opening certificate={certificate} />
-        <Disclosure certificate={certificate} />
-        <Recipients certificate={certificate} />
-        <Details certificate={certificate} />
-        <Timeline page={page} apiBase={apiBase} now={now} />
-        <Check certificate={certificate} apiBase={apiBase} published={published} trust={trust} />
-        <Policies certificate={certificate} />
+        <CertificateHeader certificate={certificate} />
+        <DisclosureSection certificate={certificate} />
+        <RecipientSection certificate={certificate} />
+        <CertificateDetails certificate={certificate} />
+        <CertificateTimeline page={page} apiBase={apiBase} now={now} />
+        <CertificateVerification certificate={certificate} apiBase={apiBase} published={published} trust={trust} />
+        <PolicySection certificate={certificate} />
         {certificate.status === "active" && (
-          <Section name="withdrawal" heading={words.isThisYou}>
-            <WithdrawalForms certificate={unlessErased(certificate)} reach={reach} />
+          <Section name="withdrawal" heading={messages.isThisYou}>
+            <WithdrawalForms certificate={maskIfErased(certificate)} reach={reach} />
           </Section>
         )}
-        <Address url={verifyUrlOf(verifyBase, certificate.id)} />
+        <PageAddress url={buildVerifyUrl(verifyBase, certificate.id)} />
       </article>
     ),
   };

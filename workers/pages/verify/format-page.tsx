@@ -1,8 +1,8 @@
 // How a certificate is built: what a page's "check it yourself" rests on, for whoever wants to check all of it.
 import type { Page } from "../shared/layout.tsx";
-import { Row, type Setting } from "../shared/parts.tsx";
+import { DescriptionRow, type PageContext } from "../shared/components.tsx";
 
-export const formatPage = ({ words: { format } }: Setting): Page => ({
+export const formatPage = ({ messages: { format } }: PageContext): Page => ({
   title: format.title,
   content: (
     <article class="prose">
@@ -12,7 +12,7 @@ export const formatPage = ({ words: { format } }: Setting): Page => ({
       <p>{format.recordText}</p>
       <dl>
         {Object.entries(format.members).map(([name, meaning]) => (
-          <Row name={<code translate="no">{name}</code>}>{meaning}</Row>
+          <DescriptionRow name={<code translate="no">{name}</code>}>{meaning}</DescriptionRow>
         ))}
       </dl>
       <h2>{format.person}</h2>

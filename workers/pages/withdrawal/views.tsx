@@ -1,119 +1,128 @@
 // The pages of withdrawing: for the address, for the code, for what else there is, and what is so afterwards. An error keeps what was
 // typed and says what to do.
 import type { Child, FC } from "hono/jsx";
-import type { PublishedWithdrawal } from "../../../core/certificates/published.ts";
-import { receiptUrlOf } from "../../../core/certificates/views.ts";
-import { standingEntities } from "../../../core/withdrawals/entities.ts";
-import type { OtherCertificates } from "../../operations/withdrawals/others.ts";
-import type { Reach } from "../../operations/certificates/verify.ts";
-import { CodeField, Submit } from "../shared/forms.tsx";
+import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
+import { buildReceiptUrl } from "../../../core/certificates/public-view.ts";
+import { listActiveEntities } from "../../../core/withdrawals/entity-withdrawal.ts";
+import type { OtherCertificates } from "../../operations/withdrawals/load-other-certificates.ts";
+import type { BusinessContactDetails } from "../../operations/certificates/get-business-contact.ts";
+import { CodeField, SubmitButton } from "../shared/form-fields.tsx";
 import type { Page } from "../shared/layout.tsx";
 import {
-  Exact,
+  VerbatimText,
   Hash,
-  inLanguage,
-  Moment,
-  Naming,
-  numberText,
-  Points,
-  Row,
-  Sentence,
-  Shape,
-  useSetting,
-  type Setting,
-} from "../shared/parts.tsx";
+  withLanguage,
+  Timestamp,
+  BusinessMessage,
+  formatNumber,
+  BulletList,
+  DescriptionRow,
+  FormattedMessage,
+  Icon,
+  usePageContext,
+  type PageContext,
+} from "../shared/components.tsx";
 import {
-  actsOf,
-  EmailForm,
-  EntityReceipt,
-  OnlySome,
-  ReachBusiness,
-  ScopeBoxes,
+  groupEntityWithdrawals,
+  WithdrawalEmailForm,
+  EntityReceiptLink,
+  PartialWithdrawalChoice,
+  BusinessContact,
+  ScopeChoice,
   WithdrawnSummary,
-  type About,
-  type Chosen,
-  type Typed,
-} from "./parts.tsx";
+  type WithdrawableCertificate,
+  type PostedChoices,
+  type EmailFormProps,
+} from "./components.tsx";
 
-const Step: FC<{ certificate: About; heading: string; children?: Child }> = ({ certificate, heading, children }) => {
-  const { choice, words } = useSetting();
+const WithdrawalStep: FC<{ certificate: WithdrawableCertificate; heading: string; children?: Child }> = ({
+  certificate,
+  heading,
+  children,
+}) => {
+  const { selectedLanguage, messages } = usePageContext();
   return (
     <article class="step">
       <header>
         <h1>{heading}</h1>
         <p class="quiet">
-          <Naming text={words.withdraw.given} name={certificate.businessName} />
+          <BusinessMessage text={messages.withdraw.given} name={certificate.businessName} />
         </p>
       </header>
       {children}
       <p class="leave">
-        <a href={inLanguage(`/c/${certificate.id}`, choice)}>{words.withdraw.back}</a>
+        <a href={withLanguage(`/c/${certificate.id}`, selectedLanguage)}>{messages.withdraw.back}</a>
       </p>
     </article>
   );
 };
 
 /** The page of step one, for whoever comes back to it or typed something that is no address. */
-export const emailPage = ({ words: { withdraw: words } }: Setting, asked: Typed): Page => ({
+export const emailPage = ({ messages: { withdraw: words } }: PageContext, asked: EmailFormProps): Page => ({
   title: words.askTitle,
   isFaulty: asked.error !== undefined,
   content: (
-    <Step certificate={asked.certificate} heading={words.title}>
+    <WithdrawalStep certificate={asked.certificate} heading={words.title}>
       <p>{words.intro}</p>
-      <EmailForm {...asked} />
-    </Step>
+      <WithdrawalEmailForm {...asked} />
+    </WithdrawalStep>
   ),
 });
 
 /** Step two: the code, and what follows from it. */
 export const codePage = (
-  setting: Setting,
-  { certificate, email, typed, chosen, error }: Typed & { readonly email: string; readonly chosen?: Chosen },
+  setting: PageContext,
+  { certificate, email, typedValue, chosen, error }: EmailFormProps & { readonly email: string; readonly chosen?: PostedChoices },
 ): Page => {
-  const words = setting.words.withdraw;
+  const words = setting.messages.withdraw;
   const path = `/c/${certificate.id}/withdraw`;
   return {
     title: words.codeTitle,
     isFaulty: error !== undefined,
     content: (
-      <Step certificate={certificate} heading={words.title}>
+      <WithdrawalStep certificate={certificate} heading={words.title}>
         <p role="status">
-          <Sentence text={words.sent} parts={{ email: <Exact text={email} /> }} />
+          <FormattedMessage text={words.sent} parts={{ email: <VerbatimText text={email} /> }} />
         </p>
-        <form method="post" action={inLanguage(`${path}/confirm`, setting.choice)} class="form">
-          <CodeField id="withdraw-code" label={words.code} fault={error} typed={typed} class="code" />
-          <OnlySome certificate={certificate} form="code" chosen={chosen} />
+        <form method="post" action={withLanguage(`${path}/confirm`, setting.selectedLanguage)} class="form">
+          <CodeField id="withdraw-code" label={words.code} error={error} typed={typedValue} class="code" />
+          <PartialWithdrawalChoice certificate={certificate} formName="code" chosen={chosen} />
           <p>{words.consequence}</p>
           <p class="quiet">
-            <Naming text={words.codeNext} name={certificate.businessName} />
+            <BusinessMessage text={words.codeNext} name={certificate.businessName} />
           </p>
-          <Submit>{words.confirm}</Submit>
+          <SubmitButton>{words.confirm}</SubmitButton>
         </form>
-        <form method="post" action={inLanguage(path, setting.choice)} class="form quiet-form">
+        <form method="post" action={withLanguage(path, setting.selectedLanguage)} class="form quiet-form">
           <input type="hidden" name="email" value={email} />
           <button type="submit">{words.again}</button>
-          <a href={inLanguage(`/c/${certificate.id}`, setting.choice)}>{words.otherAddress}</a>
+          <a href={withLanguage(`/c/${certificate.id}`, setting.selectedLanguage)}>{words.otherAddress}</a>
         </form>
-      </Step>
+      </WithdrawalStep>
     ),
   };
 };
 
 /** How many there are, in words, and the newest of them. */
-const Others: FC<{ others: OtherCertificates; one: string; more: string; certificate: About }> = ({ others, one, more, certificate }) => {
-  const { words, language } = useSetting();
+const OtherCertificatesSummary: FC<{ others: OtherCertificates; one: string; more: string; certificate: WithdrawableCertificate }> = ({
+  others,
+  one,
+  more,
+  certificate,
+}) => {
+  const { messages, language } = usePageContext();
   const { count, newest } = others;
   return (
     <>
       <p role="status">
-        <Naming text={count === 1 ? one : more} name={certificate.businessName} parts={{ count: numberText(count, language) }} />
+        <BusinessMessage text={count === 1 ? one : more} name={certificate.businessName} parts={{ count: formatNumber(count, language) }} />
       </p>
       <details>
-        <summary>{words.withdraw.othersShow}</summary>
-        <Points
+        <summary>{messages.withdraw.othersShow}</summary>
+        <BulletList
           of={newest.map(({ id, issuedAt }) => (
             <a href={`/c/${id}`}>
-              <Moment at={issuedAt} />
+              <Timestamp at={issuedAt} />
             </a>
           ))}
         />
@@ -123,134 +132,137 @@ const Others: FC<{ others: OtherCertificates; one: string; more: string; certifi
 };
 
 /** The address is proved, by a code or by the link of a mail: what else there is under it, and from what to withdraw. */
-export const linkScopePage = (
-  setting: Setting,
+export const withdrawalScopePage = (
+  setting: PageContext,
   shown: {
-    readonly certificate: About;
+    readonly certificate: WithdrawableCertificate;
     readonly token: string;
     /** Other active certificates of the business that name the address. */
     readonly others: OtherCertificates;
   },
 ): Page => {
   const { certificate, token, others } = shown;
-  const words = setting.words.withdraw;
+  const words = setting.messages.withdraw;
   return {
     title: words.title,
     content: (
-      <Step certificate={certificate} heading={words.title}>
+      <WithdrawalStep certificate={certificate} heading={words.title}>
         <p class="notice">{words.proved}</p>
-        {others.count > 0 && <Others others={others} one={words.otherOne} more={words.others} certificate={certificate} />}
-        <form method="post" action={inLanguage(`/c/${certificate.id}/withdraw/link`, setting.choice)} class="form">
+        {others.count > 0 && (
+          <OtherCertificatesSummary others={others} one={words.otherOne} more={words.others} certificate={certificate} />
+        )}
+        <form method="post" action={withLanguage(`/c/${certificate.id}/withdraw/link`, setting.selectedLanguage)} class="form">
           <input type="hidden" name="token" value={token} />
           {others.count === 0 ? (
             <input type="hidden" name="scope" value="certificate" />
           ) : (
             <fieldset>
-              <ScopeBoxes business={certificate.businessName} />
+              <ScopeChoice business={certificate.businessName} />
             </fieldset>
           )}
           <p>{words.consequence}</p>
-          <Submit>{words.confirm}</Submit>
+          <SubmitButton>{words.confirm}</SubmitButton>
         </form>
-      </Step>
+      </WithdrawalStep>
     ),
   };
 };
 
 /** What stays active, where this browser has proved the address; to every other nothing is said of it. */
-const StaysActive: FC<{ others: OtherCertificates | null; certificate: About }> = ({ others, certificate }) => {
-  const words = useSetting().words.withdraw;
+const RemainingCertificates: FC<{ others: OtherCertificates | null; certificate: WithdrawableCertificate }> = ({ others, certificate }) => {
+  const words = usePageContext().messages.withdraw;
   if (others === null) return null;
-  if (others.count > 0) return <Others others={others} one={words.staysOne} more={words.stays} certificate={certificate} />;
+  if (others.count > 0)
+    return <OtherCertificatesSummary others={others} one={words.staysOne} more={words.stays} certificate={certificate} />;
   return (
     <p>
-      <Naming text={words.staysNone} name={certificate.businessName} />
+      <BusinessMessage text={words.staysNone} name={certificate.businessName} />
     </p>
   );
 };
 
-interface Done {
-  readonly certificate: About;
+interface CompletedProps {
+  readonly certificate: WithdrawableCertificate;
   readonly apiBase: string;
   readonly others: OtherCertificates | null;
-  readonly reach: Reach;
+  readonly reach: BusinessContactDetails;
 }
 
-const DoneLine: FC<{ text: string; name: string }> = (done) => (
+const CompletedNotice: FC<{ text: string; name: string }> = (done) => (
   <p class="notice good" role="status">
-    <Shape name="tick" /> <Naming {...done} />
+    <Icon name="tick" /> <BusinessMessage {...done} />
   </p>
 );
 
 /** What is so once it is withdrawn, and what to keep for it. */
-const Afterwards: FC<Done> = ({ certificate, others, reach }) => (
+const NextSteps: FC<CompletedProps> = ({ certificate, others, reach }) => (
   <>
-    <StaysActive others={others} certificate={certificate} />
+    <RemainingCertificates others={others} certificate={certificate} />
     <p>
-      {useSetting().words.withdraw.doneNext} <Hash value={certificate.id} />
+      {usePageContext().messages.withdraw.doneNext} <Hash value={certificate.id} />
     </p>
-    <ReachBusiness reach={reach} certificate={certificate} />
+    <BusinessContact reach={reach} certificate={certificate} />
   </>
 );
 
 export const withdrawnPage = (
-  { words: { withdraw: words } }: Setting,
-  { withdrawal, ...done }: Done & { readonly withdrawal: PublishedWithdrawal },
+  { messages: { withdraw: words } }: PageContext,
+  { withdrawal, ...done }: CompletedProps & { readonly withdrawal: PublishedWithdrawal },
 ): Page => ({
   title: words.doneTitle,
   content: (
-    <Step certificate={done.certificate} heading={words.doneTitle}>
-      <DoneLine text={words.done} name={done.certificate.businessName} />
+    <WithdrawalStep certificate={done.certificate} heading={words.doneTitle}>
+      <CompletedNotice text={words.done} name={done.certificate.businessName} />
       <dl>
-        <Row name={words.doneAt}>
-          <Moment at={withdrawal.withdrawnAt} />
-        </Row>
-        <Row name={words.deadline}>
-          <Moment at={withdrawal.ceaseBy} />
-        </Row>
+        <DescriptionRow name={words.doneAt}>
+          <Timestamp at={withdrawal.withdrawnAt} />
+        </DescriptionRow>
+        <DescriptionRow name={words.deadline}>
+          <Timestamp at={withdrawal.ceaseBy} />
+        </DescriptionRow>
       </dl>
-      <Afterwards {...done} />
+      <NextSteps {...done} />
       <p>
-        <a href={receiptUrlOf(done.apiBase, done.certificate.id)} download={`withdrawal-${done.certificate.id}.json`}>
+        <a href={buildReceiptUrl(done.apiBase, done.certificate.id)} download={`withdrawal-${done.certificate.id}.json`}>
           {words.receipt}
         </a>
       </p>
       <p class="quiet">{words.receiptHint}</p>
-    </Step>
+    </WithdrawalStep>
   ),
 });
 
-const PlainNames: FC<{ names: readonly string[] }> = ({ names }) => <Points of={names.map((name) => <Exact text={name} />)} />;
+const NameList: FC<{ names: readonly string[] }> = ({ names }) => <BulletList of={names.map((name) => <VerbatimText text={name} />)} />;
 
 /** What is so once some recipients are withdrawn from: who must stop contacting, until when, and who may go on. */
-export const partlyWithdrawnPage = (setting: Setting, done: Done): Page => {
+export const partlyWithdrawnPage = (setting: PageContext, done: CompletedProps): Page => {
   const { certificate } = done;
-  const words = setting.words.withdraw;
+  const words = setting.messages.withdraw;
   return {
     title: words.someTitle,
     content: (
-      <Step certificate={certificate} heading={words.someTitle}>
-        <DoneLine text={words.someDone} name={certificate.businessName} />
-        {actsOf(certificate).map((act) => (
+      <WithdrawalStep certificate={certificate} heading={words.someTitle}>
+        <CompletedNotice text={words.someDone} name={certificate.businessName} />
+        {groupEntityWithdrawals(certificate).map((act) => (
           <section>
             <p>
               <WithdrawnSummary of={act} />
             </p>
-            <PlainNames names={act.entities} />
+            <NameList names={act.entities} />
             <p>
-              <EntityReceipt id={certificate.id} number={act.number} apiBase={done.apiBase} />
+              <EntityReceiptLink id={certificate.id} number={act.number} apiBase={done.apiBase} />
             </p>
           </section>
         ))}
         <p>
           <strong>{words.someStanding}</strong>
         </p>
-        <PlainNames names={standingEntities(certificate)} />
+        <NameList names={listActiveEntities(certificate)} />
         <p>
-          <a href={inLanguage(`/c/${certificate.id}`, setting.choice)}>{words.someMore}</a>
+          <a href={withLanguage(`/c/${certificate.id}`, setting.selectedLanguage)}>{words.someMore}</a>
         </p>
-        <Afterwards {...done} />
-      </Step>
+        <NextSteps {...done} />
+      </WithdrawalStep>
     ),
   };
 };

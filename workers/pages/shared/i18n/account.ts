@@ -95,9 +95,9 @@ const en = {
   },
 };
 
-export type AccountWords = Translated<typeof en>;
+export type AccountMessages = Translated<typeof en>;
 
-const es: AccountWords = {
+const es: AccountMessages = {
   sectionsLabel: "Su cuenta",
   sections: { security: "Seguridad", agents: "Asistentes y apps", removals: "Eliminaciones", export: "Descarga", delete: "Borrar" },
   prove: {
@@ -192,7 +192,7 @@ const es: AccountWords = {
   },
 };
 
-const frCa: AccountWords = {
+const frCa: AccountMessages = {
   sectionsLabel: "Votre compte",
   sections: {
     security: "Sécurité",
@@ -297,4 +297,4 @@ const frCa: AccountWords = {
   },
 };
 
-export const accountWords: Readonly<Record<Language, AccountWords>> = { en, es, "fr-CA": frCa };
+export const accountMessages: Readonly<Record<Language, AccountMessages>> = { en, es, "fr-CA": frCa };

@@ -224,9 +224,9 @@ const en = {
   },
 };
 
-export type AppWords = Translated<typeof en>;
+export type AppMessages = Translated<typeof en>;
 
-const es: AppWords = {
+const es: AppMessages = {
   name: "Mis consentimientos",
   tabs: { consents: "Consentimientos", details: "Mis datos", history: "Historial", account: "Cuenta" },
   tabsLabel: "Sus páginas",
@@ -448,7 +448,7 @@ const es: AppWords = {
   },
 };
 
-const frCa: AppWords = {
+const frCa: AppMessages = {
   name: "Mes consentements",
   tabs: { consents: "Consentements", details: "Renseignements", history: "Historique", account: "Compte" },
   tabsLabel: "Vos pages",
@@ -671,4 +671,4 @@ const frCa: AppWords = {
   },
 };
 
-export const appWords: Readonly<Record<Language, AppWords>> = { en, es, "fr-CA": frCa };
+export const appMessages: Readonly<Record<Language, AppMessages>> = { en, es, "fr-CA": frCa };

@@ -59,9 +59,9 @@ const en = {
   badLinkAdvice: "Copy all of it from the mail, or end the connection among your agent tokens.",
 };
 
-export type ConnectWords = typeof en;
+export type ConnectMessages = typeof en;
 
-const es: ConnectWords = {
+const es: ConnectMessages = {
   title: "Conectar un asistente",
   heading: "¿Conectar {client} con svc?",
   nameless: "una aplicación en {host}",
@@ -124,7 +124,7 @@ const es: ConnectWords = {
   badLinkAdvice: "Cópielo entero del correo o anule la conexión entre sus tokens de agente.",
 };
 
-const frCa: ConnectWords = {
+const frCa: ConnectMessages = {
   title: "Connecter un assistant",
   heading: "Connecter {client} à svc?",
   nameless: "une application à {host}",
@@ -186,4 +186,4 @@ const frCa: ConnectWords = {
   badLinkAdvice: "Copiez-le en entier du courriel, ou mettez fin à la connexion parmi vos jetons d’agent.",
 };
 
-export const connectWords: Readonly<Record<Language, ConnectWords>> = { en, es, "fr-CA": frCa };
+export const connectMessages: Readonly<Record<Language, ConnectMessages>> = { en, es, "fr-CA": frCa };

@@ -1,7 +1,7 @@
 // Todas las frases de las páginas, en español. / Every sentence of the pages, in Spanish.
-import type { Words } from "./words.ts";
+import type { Messages } from "./words.ts";
 
-export const es: Words = {
+export const es: Messages = {
   certificate: "Certificado de consentimiento",
   certificateOfRefusal: "Certificado de una negativa",
   language: "Idioma",

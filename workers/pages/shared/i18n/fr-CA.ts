@@ -1,7 +1,7 @@
 // Toutes les phrases des pages, en français du Canada. / Every sentence of the pages, in Canadian French.
-import type { Words } from "./words.ts";
+import type { Messages } from "./words.ts";
 
-export const frCa: Words = {
+export const frCa: Messages = {
   certificate: "Certificat de consentement",
   certificateOfRefusal: "Certificat d’un refus",
   language: "Langue",

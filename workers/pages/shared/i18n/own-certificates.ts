@@ -44,9 +44,9 @@ const en = {
   stopsConsent: "1 consent given on a form is withdrawn.",
 };
 
-export type OwnCertificateWords = Translated<typeof en>;
+export type OwnCertificateMessages = Translated<typeof en>;
 
-const es: OwnCertificateWords = {
+const es: OwnCertificateMessages = {
   active: "Vigente",
   refused: "No se aceptó a nadie",
   withdrawn: "Retirado",
@@ -88,7 +88,7 @@ const es: OwnCertificateWords = {
   stopsConsent: "Se retira 1 consentimiento dado en un formulario.",
 };
 
-const frCa: OwnCertificateWords = {
+const frCa: OwnCertificateMessages = {
   active: "En cours",
   refused: "Personne n’a été accepté",
   withdrawn: "Retiré",
@@ -130,4 +130,4 @@ const frCa: OwnCertificateWords = {
   stopsConsent: "1 consentement donné sur un formulaire est retiré.",
 };
 
-export const ownCertificateWords: Readonly<Record<Language, OwnCertificateWords>> = { en, es, "fr-CA": frCa };
+export const ownCertificateMessages: Readonly<Record<Language, OwnCertificateMessages>> = { en, es, "fr-CA": frCa };

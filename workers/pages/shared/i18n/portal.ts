@@ -163,7 +163,7 @@ const en = {
       withdrawn: "Certificates withdrawn",
       opened: "Certificate pages opened by people",
       granted: "Shares granted",
-      stopped: "Shares stopped",
+      revoked: "Shares stopped",
     },
     newest: "Newest events",
   },
@@ -580,6 +580,6 @@ const en = {
   },
 } as const;
 
-type PortalWords = Translated<typeof en>;
+type PortalMessages = Translated<typeof en>;
 
-export const portalWords = { en } as const satisfies Partial<Readonly<Record<Language, PortalWords>>>;
+export const portalMessages = { en } as const satisfies Partial<Readonly<Record<Language, PortalMessages>>>;

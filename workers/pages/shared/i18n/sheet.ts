@@ -84,9 +84,9 @@ const en = {
   stopFailedAdvice: "It is not the link of a share, or the share ended otherwise.",
 };
 
-export type SheetWords = typeof en;
+export type SheetMessages = typeof en;
 
-const es: SheetWords = {
+const es: SheetMessages = {
   title: "¿Compartir con {business}?",
   heading: "¿Compartir datos con {business}?",
   headingMore: "¿Compartir más con {business}?",
@@ -170,7 +170,7 @@ const es: SheetWords = {
   stopFailedAdvice: "No es el enlace de algo compartido, o terminó de otro modo.",
 };
 
-const frCa: SheetWords = {
+const frCa: SheetMessages = {
   title: "Partager avec {business}?",
   heading: "Partager vos renseignements avec {business}?",
   headingMore: "Partager davantage avec {business}?",
@@ -257,4 +257,4 @@ const frCa: SheetWords = {
   stopFailedAdvice: "Ce n’est pas le lien d’un partage, ou le partage a pris fin autrement.",
 };
 
-export const sheetWords: Readonly<Record<Language, SheetWords>> = { en, es, "fr-CA": frCa };
+export const sheetMessages: Readonly<Record<Language, SheetMessages>> = { en, es, "fr-CA": frCa };

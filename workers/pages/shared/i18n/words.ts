@@ -5,4 +5,4 @@ import type { en } from "./en.ts";
 /** The same places for words, filled in in another language. */
 export type Translated<T> = { readonly [K in keyof T]: T[K] extends string ? string : Translated<T[K]> };
 
-export type Words = Translated<typeof en>;
+export type Messages = Translated<typeof en>;

@@ -1,0 +1,27 @@
+// The comparable forms of a subject's address and number. They serve matching and the blind index and are stored nowhere.
+import { normalizeEmailAddress } from "../email-address.ts";
+import { trimWhiteSpace } from "../text.ts";
+import type { SubjectFields } from "./subject.ts";
+
+/** E.164 of a number typed in a country, or null when it does not parse. */
+export type ToE164 = (phone: string, country: string) => string | null;
+
+export const normalizePhone = (phone: string, country: string, toE164: ToE164): string =>
+  toE164(phone, country) ??
+  trimWhiteSpace(phone)
+    .normalize("NFC")
+    .replace(/\p{White_Space}+/gu, " ");
+
+export interface NormalizedSubject {
+  readonly email: string | null;
+  readonly phone: string | null;
+}
+
+export const normalizeSubject = (fields: SubjectFields, country: string, toE164: ToE164): NormalizedSubject => {
+  const email = fields.get("email") ?? "";
+  const phone = fields.get("phone") || fields.get("mobile") || "";
+  return {
+    email: email === "" ? null : normalizeEmailAddress(email),
+    phone: phone === "" ? null : normalizePhone(phone, country, toE164),
+  };
+};

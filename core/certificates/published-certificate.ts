@@ -1,0 +1,168 @@
+// A certificate as it is published: everything a stranger may see, and nothing else. What only the owner may see travels
+// beside it (`OpenedCertificate`), never inside it, so that a public view cannot print it by mistake.
+import type { Environment } from "../access/entitlement.ts";
+import type { JsonObject } from "../canonical-json.ts";
+import type { AuditChain } from "../domain-events.ts";
+import type { BusinessId, CertId } from "../ids.ts";
+import type { Instant } from "../time.ts";
+import type { AttestedStatement } from "./attested-statement.ts";
+import type { CertificateStatus } from "./certificate.ts";
+import { canonicalizePreimage, buildPreimage, type Preimage } from "./fingerprint.ts";
+import type { SubjectFields } from "./subject.ts";
+import { toIso } from "../time.ts";
+import type { CeaseDetails } from "../withdrawals/cease-acknowledgment.ts";
+import type { WithdrawnEntity } from "../withdrawals/entity-withdrawal.ts";
+import type { RecordedRequest, Withdrawal } from "../withdrawals/withdrawal.ts";
+
+export interface PublishedPolicy {
+  readonly id: string;
+  readonly kind: "privacy" | "terms";
+  readonly sourceUrl: string;
+  readonly contentHash: string;
+  readonly capturedAt: Instant;
+}
+
+export interface PublishedAnchor {
+  readonly event: string;
+  readonly ledgerId: string;
+  readonly entryHash: string;
+  readonly statement: string;
+  readonly status: "pending" | "prepared" | "anchored" | "parked";
+  readonly receipt: string | null;
+  readonly anchoredAt: Instant | null;
+  /** What others attested of it; absent or null until somebody has. */
+  readonly attested?: AttestedStatement | null;
+}
+
+/** A withdrawal as anyone may see it. */
+export interface PublishedWithdrawal extends Omit<Withdrawal, "certId" | "recorded"> {
+  /** When the business was told, of a withdrawal it recorded. */
+  readonly receivedAt: Instant | null;
+  readonly acknowledgedAt: Instant | null;
+}
+
+/** What proves a withdrawal: the text that was signed, and the statement in the ledger. */
+export interface WithdrawalProof {
+  readonly receipt: string;
+  readonly signature: IssuerSignature;
+  readonly anchor: PublishedAnchor | null;
+}
+
+export interface WithdrawalWithProof extends PublishedWithdrawal, WithdrawalProof {}
+
+/** What only the owner sees of it. */
+export interface OpenedWithdrawal {
+  readonly recorded: Pick<RecordedRequest, "channel" | "note"> | null;
+  readonly acknowledgement: CeaseDetails | null;
+}
+
+export interface IssuerSignature {
+  readonly kid: string;
+  readonly alg: "Ed25519";
+  /** Standard base64 of 64 bytes, over the UTF-8 bytes of the canonical preimage. */
+  readonly value: string;
+}
+
+export interface PublishedCertificate {
+  readonly id: CertId;
+  readonly businessId: BusinessId;
+  readonly businessName: string;
+  readonly environment: Environment;
+  readonly status: CertificateStatus;
+  readonly purpose: string;
+  readonly disclosureText: string;
+  readonly disclosureHash: string;
+  readonly entities: readonly string[];
+  readonly answered: { readonly accepted: readonly string[]; readonly rejected: readonly string[] } | null;
+  readonly originDomain: string;
+  readonly issuedAt: Instant;
+  readonly fingerprint: string;
+  readonly subjectHash: string;
+  readonly subjectMasked: Readonly<Record<string, string>>;
+  readonly subjectErasedAt: Instant | null;
+  readonly gpc: boolean;
+  readonly capturedVia: "browser" | "server";
+  readonly signature: IssuerSignature;
+  readonly viewCount: number;
+  /** True once a capture of the origin's policies is linked, whatever it found. */
+  readonly policiesCaptured: boolean;
+  readonly policies: readonly PublishedPolicy[];
+  readonly anchor: PublishedAnchor | null;
+  /** Null exactly while the certificate is active. */
+  readonly withdrawal: WithdrawalWithProof | null;
+  /** Recipients the person has withdrawn from one by one, in the order of the acts. */
+  readonly entitiesWithdrawn: readonly WithdrawnEntity[];
+}
+
+/** The person was asked about each recipient and agreed to none: the certificate records a refusal. */
+export const isConsentRefused = ({ answered }: Pick<PublishedCertificate, "answered">): boolean => answered?.accepted.length === 0;
+
+/** A sandbox client may certify on a developer's own machine, which nobody can prove control of. */
+export const hasVerifiedDomain = ({ environment, originDomain }: Pick<PublishedCertificate, "environment" | "originDomain">): boolean =>
+  environment === "live" || originDomain !== "localhost";
+
+/** What a list shows of it. */
+export type CertificateSummary = Pick<
+  PublishedCertificate,
+  | "id"
+  | "status"
+  | "fingerprint"
+  | "issuedAt"
+  | "purpose"
+  | "originDomain"
+  | "entities"
+  | "answered"
+  | "subjectMasked"
+  | "subjectErasedAt"
+  | "viewCount"
+  | "environment"
+  | "entitiesWithdrawn"
+> & { readonly withdrawal: PublishedWithdrawal | null };
+
+/** The owner's view: subject and evidence opened. */
+export interface OpenedCertificate {
+  readonly certificate: PublishedCertificate;
+  /** Null once the subject was erased. */
+  readonly subject: { readonly fields: SubjectFields; readonly rootSalt: Uint8Array } | null;
+  /** Null likewise. */
+  readonly evidence: JsonObject | null;
+  readonly evidenceHash: string;
+  readonly retentionUntil: Instant;
+  readonly chain: AuditChain;
+  /** The outbox row of the issuance, once the audit log has taken it. */
+  readonly issuedEntry: string | null;
+  readonly withdrawal: OpenedWithdrawal | null;
+  /** Of each of `certificate.entitiesWithdrawn`, in its order. */
+  readonly entitiesWithdrawn: readonly OpenedWithdrawal[];
+}
+
+export interface PageView {
+  readonly at: Instant;
+  readonly ip: string;
+  readonly userAgent: string;
+  readonly os: string | null;
+  readonly bot: boolean;
+}
+
+export type PoliciesStatus = "pending" | "captured" | "unavailable";
+
+export const getPoliciesStatus = (certificate: PublishedCertificate): PoliciesStatus => {
+  if (!certificate.policiesCaptured) return "pending";
+  return certificate.policies.length > 0 ? "captured" : "unavailable";
+};
+
+/** The bound members of a stored certificate, from its published parts alone: nobody needs a secret to recompute them. */
+export const preimageFromPublished = (certificate: PublishedCertificate): Preimage =>
+  buildPreimage({
+    business: { id: certificate.businessId, name: certificate.businessName },
+    certId: certificate.id,
+    disclosureHash: certificate.disclosureHash,
+    recipients: { entities: certificate.entities, ...(certificate.answered && { answered: certificate.answered }) },
+    originDomain: certificate.originDomain,
+    purpose: certificate.purpose,
+    subjectHash: certificate.subjectHash,
+    timestamp: toIso(certificate.issuedAt),
+  });
+
+export const canonicalPreimageFromPublished = (certificate: PublishedCertificate): string =>
+  canonicalizePreimage(preimageFromPublished(certificate));

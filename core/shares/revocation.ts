@@ -1,0 +1,31 @@
+// The decisions that follow a grant: the person takes it back, the business acknowledges (SPEC, States and transitions, Share).
+import type { Person } from "../access/principal.ts";
+import type { Actor } from "../actor.ts";
+import { getCeaseDeadline } from "../cease-deadline.ts";
+import type { DomainEvent } from "../domain-events.ts";
+import { toIso, type Instant } from "../time.ts";
+import { createShareDomainEvent, type ShareAuditChains } from "./grant.ts";
+import type { Share } from "./share.ts";
+
+export interface ShareRevocation {
+  readonly revokedAt: Instant;
+  readonly ceaseBy: Instant;
+  readonly domainEvent: DomainEvent;
+}
+
+export const revokeShare = (share: Share, chains: ShareAuditChains, actor: Person["actor"], now: Instant): ShareRevocation => {
+  const deadline = getCeaseDeadline(now);
+  const payload = { fingerprint: share.fingerprint, cease_by: toIso(deadline) };
+  return {
+    revokedAt: now,
+    ceaseBy: deadline,
+    domainEvent: createShareDomainEvent("share.revoked", share, chains, now, { actor, payload }),
+  };
+};
+
+/** Of a revoked share. */
+export const acknowledgeShareCease = (share: Share, chains: ShareAuditChains, actor: Actor, now: Instant): DomainEvent => {
+  const deadline = share.ceaseBy as Instant;
+  const payload = { fingerprint: share.fingerprint, cease_by: toIso(deadline), on_time: now <= deadline };
+  return createShareDomainEvent("business.ceased", share, chains, now, { actor, payload });
+};

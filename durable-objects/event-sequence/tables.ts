@@ -1,0 +1,203 @@
+// The tables of a business's log: its events in their order, and its endpoints with how far each has been served. Free
+// functions over SqlStorage; a change is one synchronous step.
+import type { StoredEvent, UnsequencedEvent } from "../../core/events/event.ts";
+import { secretOverlapMs } from "../../core/webhooks/endpoint.ts";
+import type { Endpoint, EndpointChange, EndpointSettings, NewEndpoint } from "../../core/webhooks/endpoint.ts";
+import type { Instant } from "../../core/time.ts";
+
+export const findName = (sql: SqlStorage): string | null => sql.exec<{ id: string }>("SELECT id FROM business").toArray()[0]?.id ?? null;
+
+export const saveName = (sql: SqlStorage, id: string): void => {
+  sql.exec("INSERT INTO business (id) VALUES (?)", id);
+};
+
+export const getHead = (sql: SqlStorage): number =>
+  sql.exec<{ head: number }>("SELECT COALESCE(MAX(seq), 0) AS head FROM event").one().head;
+
+/** Whether it took the place; an event that is known takes none. */
+const insertEvent = (sql: SqlStorage, seq: number, event: UnsequencedEvent): boolean =>
+  sql.exec(
+    `INSERT INTO event (seq, event_id, type, share_id, cert_id, data_sealed, created_at) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
+     WHERE NOT EXISTS (SELECT 1 FROM event WHERE event_id = ?2)`,
+    seq,
+    event.id,
+    event.type,
+    event.shareId,
+    event.certId,
+    event.dataSealed,
+    event.createdAt,
+  ).rowsWritten > 0;
+
+/**
+ * Gives each event the next place, unless it has one. The place is computed and taken in one step, so an event that is known, or
+ * an insert that fails, uses up no number. Answers the head afterwards. Within a transaction of the caller.
+ */
+export const placeEvents = (sql: SqlStorage, events: readonly UnsequencedEvent[], head: number): number => {
+  let last = head;
+  for (const event of events) if (insertEvent(sql, last + 1, event)) last += 1;
+  return last;
+};
+
+// Rows come as arrays: with a name on every value a page of a hundred takes more than twice as long to read.
+const eventColumns = "seq, event_id, type, share_id, cert_id, data_sealed, created_at";
+type EventRow = [number, string, string, string | null, string | null, string | null, number];
+
+const toStoredEvent = ([seq, id, type, shareId, certId, dataSealed, createdAt]: EventRow): StoredEvent => ({
+  seq,
+  id,
+  type,
+  createdAt,
+  shareId,
+  certId,
+  dataSealed,
+});
+
+/** The events behind `after` up to `upTo`, of the given types or of all, `limit` of them. */
+export const listEventsBetween = (
+  sql: SqlStorage,
+  after: number,
+  upTo: number,
+  types: readonly string[] | null,
+  limit: number,
+): readonly StoredEvent[] => {
+  const cursor =
+    types === null
+      ? sql.exec(`SELECT ${eventColumns} FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`, after, upTo, limit)
+      : sql.exec(
+          `SELECT ${eventColumns} FROM event
+           WHERE seq > ? AND seq <= ? AND type IN (SELECT value FROM json_each(?)) ORDER BY seq LIMIT ?`,
+          after,
+          upTo,
+          JSON.stringify(types),
+          limit,
+        );
+  return Array.from(cursor.raw<EventRow>(), toStoredEvent);
+};
+
+/** The events of a lot that comes from the log of this segment, in the places they have. Answers the last place held. */
+export const insertSegmentEvents = (sql: SqlStorage, events: readonly StoredEvent[]): number => {
+  for (const event of events) insertEvent(sql, event.seq, event);
+  return getHead(sql);
+};
+
+/** What a segment has taken over, up to this place. */
+export const deleteEventsThrough = (sql: SqlStorage, upTo: number): void => {
+  sql.exec("DELETE FROM event WHERE seq <= ?", upTo);
+};
+
+export const filterKnownIds = (sql: SqlStorage, ids: readonly string[]): readonly string[] =>
+  sql
+    .exec<{ id: string }>("SELECT event_id AS id FROM event WHERE event_id IN (SELECT value FROM json_each(?))", JSON.stringify(ids))
+    .toArray()
+    .map(({ id }) => id);
+
+export type EndpointRow = Pick<Endpoint, "id" | "url" | "description" | "status"> & {
+  ord: number;
+  events: string | null;
+  secret_sealed: string;
+  secret_hint: string;
+  earlier_sealed: string | null;
+  earlier_until: number | null;
+  created_at: number;
+  revision: number;
+  sent_revision: number;
+  acked: number;
+  removed: number;
+};
+
+/** Oldest first; those being removed are nobody's business but the remover's. */
+export const listEndpointRows = (sql: SqlStorage): readonly EndpointRow[] =>
+  sql.exec<EndpointRow>("SELECT * FROM endpoint WHERE removed = 0 ORDER BY ord").toArray();
+
+export const findEndpointRow = (sql: SqlStorage, id: string): EndpointRow | null =>
+  sql.exec<EndpointRow>("SELECT * FROM endpoint WHERE id = ? AND removed = 0", id).toArray()[0] ?? null;
+
+export const selectedEventTypes = (row: EndpointRow): readonly string[] | null =>
+  row.events === null ? null : (JSON.parse(row.events) as readonly string[]);
+
+export const toEndpoint = (row: EndpointRow): Endpoint => ({
+  id: row.id,
+  url: row.url,
+  events: selectedEventTypes(row),
+  description: row.description,
+  status: row.status,
+  secretHint: row.secret_hint,
+  createdAt: row.created_at,
+});
+
+export type SettingsRow = Pick<EndpointRow, "revision" | "url" | "status" | "secret_sealed" | "earlier_sealed" | "earlier_until">;
+
+export const toEndpointSettings = (row: SettingsRow, endpointId: string, businessId: string): EndpointSettings => ({
+  endpointId,
+  businessId,
+  revision: row.revision,
+  url: row.url,
+  status: row.status,
+  secretSealed: row.secret_sealed,
+  earlierSecretSealed: row.earlier_sealed,
+  earlierSecretUntil: row.earlier_until,
+});
+
+const eventTypesToText = (events: readonly string[] | null): string | null => (events === null ? null : JSON.stringify(events));
+
+/** It hears of what comes from now on; what was before is in the feed. */
+export const insertEndpoint = (sql: SqlStorage, endpoint: NewEndpoint, head: number): void => {
+  sql.exec(
+    `INSERT INTO endpoint (id, url, events, description, status, secret_sealed, secret_hint, earlier_sealed, earlier_until, created_at,
+       revision, sent_revision, acked, removed) VALUES (?, ?, ?, ?, 'enabled', ?, ?, NULL, NULL, ?, 1, 0, ?, 0)`,
+    endpoint.id,
+    endpoint.url,
+    eventTypesToText(endpoint.events),
+    endpoint.description,
+    endpoint.secretSealed,
+    endpoint.secretHint,
+    endpoint.createdAt,
+    head,
+  );
+};
+
+export const updateEndpoint = (sql: SqlStorage, row: EndpointRow, change: EndpointChange): void => {
+  sql.exec(
+    "UPDATE endpoint SET url = ?, events = ?, description = ?, status = ?, revision = revision + 1 WHERE id = ?",
+    change.url ?? row.url,
+    change.events === undefined ? row.events : eventTypesToText(change.events),
+    change.description === undefined ? row.description : change.description,
+    change.status ?? row.status,
+    row.id,
+  );
+};
+
+/** The secret in force becomes the earlier one, which signs beside the new one for a day; one before it no longer does. */
+export const rotateSecret = (
+  sql: SqlStorage,
+  id: string,
+  secret: { readonly sealed: string; readonly hint: string },
+  now: Instant,
+): void => {
+  sql.exec(
+    `UPDATE endpoint SET earlier_sealed = secret_sealed, earlier_until = ?, secret_sealed = ?, secret_hint = ?, revision = revision + 1
+     WHERE id = ?`,
+    now + secretOverlapMs,
+    secret.sealed,
+    secret.hint,
+    id,
+  );
+};
+
+/** What its lane has taken, as the lane says. */
+export const updateProgress = (sql: SqlStorage, id: string, revision: number, acked: number): void => {
+  sql.exec("UPDATE endpoint SET sent_revision = MAX(sent_revision, ?), acked = MAX(acked, ?) WHERE id = ?", revision, acked, id);
+};
+
+export const markEndpointRemoved = (sql: SqlStorage, id: string): boolean =>
+  sql.exec("UPDATE endpoint SET removed = 1 WHERE id = ?", id).rowsWritten > 0;
+
+export const listRemovedEndpoints = (sql: SqlStorage): readonly string[] =>
+  sql
+    .exec<{ id: string }>("SELECT id FROM endpoint WHERE removed = 1")
+    .toArray()
+    .map(({ id }) => id);
+
+export const deleteEndpoint = (sql: SqlStorage, id: string): void => {
+  sql.exec("DELETE FROM endpoint WHERE id = ? AND removed = 1", id);
+};

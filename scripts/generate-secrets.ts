@@ -1,0 +1,109 @@
+// The secrets of a production deployment, generated anew, and the public parts that others pin.
+import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
+import { keyKinds } from "../core/ledger/note.ts";
+import { openSigner, type Jwk } from "../storage/signer.ts";
+import { noteKeyPair } from "./note-secret.ts";
+
+export interface DeploymentNames {
+  /** LEDGER_ORIGIN: `host/path`. */
+  readonly ledgerOrigin: string;
+  /** One a shard of the audit log: `host/audit/0`. */
+  readonly auditOrigins: readonly string[];
+  readonly witnessName: string;
+}
+
+/** In the order they are explained in docs/operate/keys.md. */
+export const serviceSecrets = ["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "AUDIT_KEY", "ANCHOR_KEY", "LEDGER_WRITE_TOKEN"] as const;
+/** What a ledger in another account needs; the write token is what the two share. */
+export const ledgerSecrets = ["LEDGER_KEY", "LEDGER_WITNESS_KEY", "LEDGER_WRITE_TOKEN", "LEDGER_AUDITOR_TOKEN"] as const;
+export type SecretName = (typeof serviceSecrets)[number] | (typeof ledgerSecrets)[number];
+export const secretNames: readonly SecretName[] = [...new Set<SecretName>([...serviceSecrets, ...ledgerSecrets])];
+
+/** Member names as they are published. */
+export interface PublicParts {
+  /** Settings for [vars] in wrangler.toml. */
+  readonly vars?: { readonly AUDIT_VKEY?: string; readonly LEDGER_VKEYS?: string };
+  readonly logs?: readonly { readonly origin: string; readonly vkey: string; readonly valid_from: string; readonly role: string }[];
+  readonly witnesses?: readonly string[];
+  readonly issuer_keys?: readonly Jwk[];
+  readonly anchor_keys?: readonly { readonly spki: string; readonly spki_sha256: string }[];
+}
+
+interface GeneratedSecret {
+  readonly secret: string;
+  readonly publicParts?: PublicParts;
+}
+
+const keyBytes = 32; // 256 bits everywhere: as much as the strongest cipher here can use
+
+const randomKeyBytes = (): Uint8Array<ArrayBuffer> => new Uint8Array(randomBytes(keyBytes));
+const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
+const generateToken = (): GeneratedSecret => ({ secret: randomBytes(keyBytes).toString("base64url") });
+
+const generateIssuerKey = async (): Promise<GeneratedSecret> => {
+  const seed = randomKeyBytes();
+  return { secret: toBase64(seed), publicParts: { issuer_keys: (await openSigner(seed, [])).publicKeys } };
+};
+
+const generateAnchorKey = (): GeneratedSecret => {
+  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const spki = publicKey.export({ type: "spki", format: "der" });
+  return {
+    secret: toBase64(privateKey.export({ type: "pkcs8", format: "der" })),
+    publicParts: { anchor_keys: [{ spki: toBase64(spki), spki_sha256: createHash("sha256").update(spki).digest("hex") }] },
+  };
+};
+
+const generateAuditKey = (origins: readonly string[], now: string): GeneratedSecret => {
+  const keys = origins.map((origin) => ({ origin, ...noteKeyPair(origin, randomKeyBytes()) }));
+  return {
+    secret: keys.map(({ secret }) => secret).join(" "),
+    publicParts: {
+      vars: { AUDIT_VKEY: keys.map(({ vkey }) => vkey).join(" ") },
+      logs: keys.map(({ origin, vkey }) => ({ origin, vkey, valid_from: now, role: "audit" })),
+    },
+  };
+};
+
+const generateLedgerKey = (origin: string, now: string): GeneratedSecret => {
+  const { secret, vkey } = noteKeyPair(origin, randomKeyBytes());
+  return { secret, publicParts: { vars: { LEDGER_VKEYS: vkey }, logs: [{ origin, vkey, valid_from: now, role: "primary" }] } };
+};
+
+const generateWitnessKey = (name: string): GeneratedSecret => {
+  const { secret, vkey } = noteKeyPair(name, randomKeyBytes(), keyKinds.witness);
+  return { secret, publicParts: { witnesses: [vkey] } };
+};
+
+/** Generates what is named, and nothing else; public parts are those of what was generated. `now` is when the keys of logs begin. */
+export const generateSecrets = async (
+  wanted: readonly SecretName[],
+  names: DeploymentNames,
+  now: string,
+): Promise<{ readonly secrets: Partial<Record<SecretName, string>>; readonly publicParts: PublicParts }> => {
+  const generators: Readonly<Record<SecretName, () => GeneratedSecret | Promise<GeneratedSecret>>> = {
+    MASTER_KEYS: () => ({ secret: `1:${toBase64(randomKeyBytes())}` }),
+    INDEX_KEY: () => ({ secret: toBase64(randomKeyBytes()) }),
+    ISSUER_KEY: generateIssuerKey,
+    AUDIT_KEY: () => generateAuditKey(names.auditOrigins, now),
+    ANCHOR_KEY: generateAnchorKey,
+    LEDGER_WRITE_TOKEN: generateToken,
+    LEDGER_KEY: () => generateLedgerKey(names.ledgerOrigin, now),
+    LEDGER_WITNESS_KEY: () => generateWitnessKey(names.witnessName),
+    LEDGER_AUDITOR_TOKEN: generateToken,
+  };
+  const secrets: Partial<Record<SecretName, string>> = {};
+  let publicParts: PublicParts = {};
+  for (const name of secretNames.filter((one) => wanted.includes(one))) {
+    const generated = await generators[name]();
+    secrets[name] = generated.secret;
+    const { vars, logs, ...others } = generated.publicParts ?? {};
+    publicParts = {
+      ...publicParts,
+      ...(vars !== undefined && { vars: { ...publicParts.vars, ...vars } }),
+      ...(logs !== undefined && { logs: [...(publicParts.logs ?? []), ...logs] }),
+      ...others,
+    };
+  }
+  return { secrets, publicParts };
+};

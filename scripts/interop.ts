@@ -1,0 +1,21 @@
+// `npm run interop`: tests with programs of others that are too large to install with every clone. Installs them beside the project, once.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { buildAssets } from "./build.ts";
+
+const version = "2.12.0"; // docs/guides/agents.md names it too
+const folder = resolve("dist/inspector", version);
+
+const run = (command: string, args: readonly string[], settings: Readonly<Record<string, string>> = {}): void => {
+  const { status } = spawnSync(command, args, { stdio: "inherit", env: { ...process.env, ...settings } });
+  if (status !== 0) process.exit(status ?? 1);
+};
+
+if (!existsSync(join(folder, "node_modules/@modelcontextprotocol/inspector"))) {
+  console.log(`Installing the MCP Inspector ${version} (once, 110 MB) ...`);
+  const quietly = ["--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
+  run("npm", ["install", "--prefix", folder, ...quietly, `@modelcontextprotocol/inspector@${version}`]);
+}
+await buildAssets(); // which the tests read
+run("node_modules/.bin/vitest", ["run", "--project=inspector", ...process.argv.slice(2)], { INSPECTOR: folder });

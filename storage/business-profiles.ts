@@ -1,0 +1,25 @@
+// A business's account as its own people see and change it.
+import { eq, getColumns } from "drizzle-orm";
+import type { BusinessProfileChange } from "../core/accounts/profile.ts";
+import type { BusinessId } from "../core/ids.ts";
+import type { Database, Found } from "./database.ts";
+import { createLookup } from "./lookups.ts";
+import { businesses } from "./schema.ts";
+
+export const findBusinessAccount = (db: Database, id: BusinessId) => {
+  const { auditChain, auditLog, revision, emitCertificateIssued: emitsIssued, ...profile } = getColumns(businesses);
+  const account = db
+    .select({ ...profile, emitsIssued })
+    .from(businesses)
+    .where(eq(businesses.id, id));
+  return createLookup(db, [account], ([[row]]) => row ?? null);
+};
+
+export type BusinessAccount = Found<typeof findBusinessAccount>;
+
+/** What is undefined stays. */
+export const updateBusinessProfile = (db: Database, id: BusinessId, { emitsIssued, ...change }: BusinessProfileChange) =>
+  db
+    .update(businesses)
+    .set({ ...change, ...(emitsIssued !== undefined && { emitCertificateIssued: emitsIssued }) })
+    .where(eq(businesses.id, id));

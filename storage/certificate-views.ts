@@ -1,0 +1,68 @@
+// The view trail: one row for each open of a certificate's public page, at most 10,000 a certificate. The count rises with each counted
+// open, also past that. Who looked is sealed.
+import { desc, eq, isNull, lt, sql } from "drizzle-orm";
+import type { PageView } from "../core/certificates/published-certificate.ts";
+import type { CertId } from "../core/ids.ts";
+import type { Database, Statement } from "./database.ts";
+import { createLookup, type Lookup } from "./lookups.ts";
+import { prepareOnce } from "./prepared.ts";
+import { certificates, certificateViews } from "./schema.ts";
+import { insertIf } from "./inserts.ts";
+import { existsIn } from "./query.ts";
+import { selfOwnedContext, type Vault } from "./vault.ts";
+
+const maxStoredViews = 10_000;
+
+const viewerContext = selfOwnedContext("certificate_views", "viewer");
+
+const { viewCount, viewRows } = certificates;
+
+const insertViewRow = prepareOnce<Omit<typeof certificateViews.$inferSelect, "ord" | "viewerIndex">>()((db, view) => {
+  const { certId, at, viewerSealed, bot } = view;
+  const hasRoom = existsIn(certificates, eq(certificates.id, certId), lt(viewRows, maxStoredViews), isNull(certificates.subjectErasedAt));
+  return insertIf(db, certificateViews, { certId, at, viewerSealed, viewerIndex: "", bot }, hasRoom).prepare();
+});
+
+// changes() counts the row of the insert just before, in the same batch
+const incrementViewCount = prepareOnce<{ certId: CertId; counted: number }>()((db, { certId, counted }) =>
+  db
+    .update(certificates)
+    .set({ viewCount: sql`${viewCount} + ${counted}`, viewRows: sql`${viewRows} + changes()` })
+    .where(eq(certificates.id, certId))
+    .prepare(),
+);
+
+/** Rows of one open. Nothing is written for an unknown certificate; once its person was erased, opens are counted and not kept. */
+export const insertCertificateView = async (db: Database, vault: Vault, certId: CertId, view: PageView): Promise<readonly Statement[]> => {
+  const { at, bot } = view;
+  const viewerSealed = await vault.seal(viewerContext(certId), JSON.stringify({ ip: view.ip, user_agent: view.userAgent, os: view.os }));
+  return [insertViewRow(db, { certId, at, viewerSealed, bot }), incrementViewCount(db, { certId, counted: bot ? 0 : 1 })];
+};
+
+/** One page of the opens, newest first. */
+export const listViewTrail = (db: Database, vault: Vault, certId: CertId, limit: number, offset = 0): Lookup<readonly PageView[]> => {
+  const { at, viewerSealed, bot } = certificateViews;
+  const page = db
+    .select({ at, viewerSealed, bot })
+    .from(certificateViews)
+    .where(eq(certificateViews.certId, certId))
+    .orderBy(desc(certificateViews.ord))
+    .limit(limit)
+    .offset(offset);
+  return createLookup(db, [page], ([rows]) =>
+    Promise.all(
+      rows.map(async (row) => {
+        const viewer = JSON.parse(await vault.open(viewerContext(certId), row.viewerSealed)) as {
+          ip: string;
+          user_agent: string;
+          os: string | null;
+        };
+        return { at: row.at, ip: viewer.ip, userAgent: viewer.user_agent, os: viewer.os, bot: row.bot };
+      }),
+    ),
+  );
+};
+
+/** How many opens are kept. */
+export const countStoredViews = (db: Database, certId: CertId): Lookup<number> =>
+  createLookup(db, [db.select({ viewRows }).from(certificates).where(eq(certificates.id, certId))], ([[row]]) => row?.viewRows ?? 0);

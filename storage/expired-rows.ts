@@ -1,0 +1,62 @@
+// What has had its time in a home: rows of each table that nobody can use any more, and that no limit counts.
+import { inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import { emailCodeRetentionMs, failedAttemptRetentionMs } from "../core/access/email-code.ts";
+import { dayMs, type Instant } from "../core/time.ts";
+import type { Database } from "./database.ts";
+import { isExpiredClaim } from "./domains.ts";
+import { isExpiredDocument } from "./oauth-clients.ts";
+import { allOf, query } from "./query.ts";
+import {
+  agentTokens,
+  shareCodes,
+  billingCustomers,
+  billingEvents,
+  clientDailyUsage,
+  domains,
+  idempotentResponses,
+  idempotencyClaims,
+  invitations,
+  emailCodeFailures,
+  emailCodes,
+  matchMisses,
+  oauthClients,
+  oauthCodes,
+  sessions,
+  signups,
+  webauthnChallenges,
+} from "./schema.ts";
+
+// So that a code that was used is known when it is shown again.
+const usedCodeRetentionMs = dayMs;
+// The provider sends an event again for three days by itself, and for thirty when somebody asks it to.
+const billingEventRetentionMs = 90 * dayMs;
+// A checkout that is told of at all is told of within those three days. The provider's account may have customers that are not ours.
+const unlinkedCustomerRetentionMs = 7 * dayMs;
+
+const expiryConditions = (now: Instant): readonly (readonly [table: SQLiteTable, condition: SQL])[] => [
+  [idempotentResponses, lte(idempotentResponses.expiresAt, now)],
+  [idempotencyClaims, lte(idempotencyClaims.expiresAt, now)],
+  [sessions, lte(sessions.expiresAt, now)],
+  [agentTokens, lte(agentTokens.expiresAt, now)],
+  [emailCodes, lte(emailCodes.createdAt, now - emailCodeRetentionMs)],
+  [emailCodeFailures, lte(emailCodeFailures.updatedAt, now - failedAttemptRetentionMs)],
+  [shareCodes, lte(shareCodes.createdAt, now - usedCodeRetentionMs)],
+  [oauthCodes, lte(oauthCodes.expiresAt, now - usedCodeRetentionMs)],
+  [oauthClients, isExpiredDocument(now)],
+  [webauthnChallenges, lte(webauthnChallenges.expiresAt, now)],
+  [signups, lte(signups.expiresAt, now)],
+  [invitations, lte(invitations.expiresAt, now)],
+  [domains, isExpiredClaim(now)],
+  [billingEvents, lte(billingEvents.receivedAt, now - billingEventRetentionMs)],
+  [billingCustomers, allOf(isNull(billingCustomers.accountId), lte(billingCustomers.updatedAt, now - unlinkedCustomerRetentionMs))],
+  [matchMisses, lt(matchMisses.day, Math.floor(now / dayMs))],
+  [clientDailyUsage, lt(clientDailyUsage.day, Math.floor(now / dayMs))],
+];
+
+/** One of each table, of at most 1,000 rows: a batch of them stays short however much has expired, and is run until nothing changes. */
+export const deleteExpiredRows = (db: Database, now: Instant) =>
+  expiryConditions(now).map(([table, condition]) => {
+    const rowid = sql`rowid`;
+    return db.delete(table).where(inArray(rowid, query.select({ rowid }).from(table).where(condition).limit(1_000)));
+  });

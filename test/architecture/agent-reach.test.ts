@@ -1,0 +1,80 @@
+// An agent never grants (SPEC, Agent rules): what the agent server can reach at all is written down here, file by file, and nothing
+// that issues a certificate, makes, widens or renews a share, or makes a token is among it.
+import { describe, expect, test } from "vitest";
+import { parseImports, readRepositoryFile, listScriptFiles } from "./repository.ts";
+
+/** Everything that runs when these files are loaded: types are left out, since nothing of them runs. */
+const listReachableFiles = (files: readonly string[]): ReadonlySet<string> => {
+  const reached = new Set<string>();
+  const waiting = [...files];
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (reached.has(file)) continue;
+    reached.add(file);
+    for (const { target, isTypeOnly } of parseImports(file))
+      if (target !== null && !isTypeOnly && listScriptFiles().includes(target)) waiting.push(target);
+  }
+  return reached;
+};
+
+const agentFiles = listScriptFiles().filter((file) => file.startsWith("workers/mcp/"));
+const reachableFiles = listReachableFiles(agentFiles);
+
+/** Whoever adds an operation here has thought about what an assistant can do with it. */
+const operations = [
+  "workers/operations/agents/authenticate-agent-token.ts",
+  "workers/operations/agents/notify-person-of-change.ts",
+  "workers/operations/agents/record-tool-call.ts",
+  "workers/operations/audit/get-audit-trail.ts",
+  "workers/operations/consumers/compute-contact-indexes.ts",
+  "workers/operations/consumers/continue-fan-outs.ts", // copies and events of a changed field
+  "workers/operations/consumers/list-own-shares.ts",
+  "workers/operations/consumers/prepare-share-updates.ts",
+  "workers/operations/consumers/query-shards.ts",
+  "workers/operations/consumers/update-contact-fields.ts",
+  "workers/operations/events/get-event-feed.ts",
+  "workers/operations/shares/commit-revocation.ts",
+  "workers/operations/shares/get-business-share.ts",
+  "workers/operations/shares/get-own-share.ts",
+  "workers/operations/shares/list-shares.ts",
+  "workers/operations/shares/mail-to-person.ts",
+  "workers/operations/shares/revoke-link.ts",
+  "workers/operations/shares/revoke-share-by-person.ts",
+  "workers/operations/shares/share-mails.ts",
+  "workers/operations/webhooks/open-event-payloads.ts",
+  "workers/operations/work-budget.ts",
+];
+
+describe("the agent server", () => {
+  test("is looked at whole", () => {
+    expect(agentFiles.length).toBeGreaterThan(8);
+    expect(reachableFiles.has("workers/operations/agents/record-tool-call.ts")).toBe(true);
+  });
+
+  test("reaches these operations and no other", () => {
+    expect([...reachableFiles].filter((file) => file.startsWith("workers/operations/")).sort()).toEqual([...operations].sort());
+  });
+
+  test("reaches no route, so that nothing of the API comes in by its door", () => {
+    expect([...reachableFiles].filter((file) => /^workers\/api\/.*\/routes\.ts$/.test(file))).toEqual([]);
+  });
+
+  test("reaches nothing that issues, grants, renews or makes a token", () => {
+    const granting =
+      /^workers\/operations\/(?:certificates\/(?:capture|commit)|agents\/(?:create|authorize-connection|exchange)|(?:.*\/)?(?:grant|renew|redeem|authorize|consent|decide|commit-share|reissue))[\w-]*\.ts$/;
+    expect([...reachableFiles].filter((file) => granting.test(file))).toEqual([]);
+    expect(listScriptFiles().filter((file) => granting.test(file)).length).toBeGreaterThan(5); // it names files that are there
+  });
+
+  test("writes the audit entry of a call, its mail, a revocation and a changed field, and nothing else", () => {
+    const writers = [...reachableFiles].filter(
+      (file) => file.startsWith("workers/operations/") && /\b(?:commit|batch)\(/.test(readRepositoryFile(file)),
+    );
+    expect(writers.sort()).toEqual([
+      "workers/operations/agents/notify-person-of-change.ts",
+      "workers/operations/agents/record-tool-call.ts",
+      "workers/operations/consumers/continue-fan-outs.ts",
+      "workers/operations/consumers/update-contact-fields.ts",
+      "workers/operations/shares/commit-revocation.ts",
+    ]);
+  });
+});

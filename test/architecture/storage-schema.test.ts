@@ -1,0 +1,205 @@
+// docs/internals/storage.md and the real schema say the same, in both directions; and the migrations are what they are meant to be.
+import type { DatabaseSync } from "node:sqlite";
+import { getTableName } from "drizzle-orm";
+import { getTableConfig, SQLiteDialect, type SQLiteColumn, type SQLiteTable } from "drizzle-orm/sqlite-core";
+import { describe, expect, test } from "vitest";
+import * as schema from "../../storage/schema.ts";
+import { readRepositoryFile } from "./repository.ts";
+import {
+  listComparedClasses,
+  listDatabaseTables,
+  listDescribedTables,
+  listKeyPrefixes,
+  createMigratedDatabase,
+  listMigrations,
+  listObjectClasses,
+  listObjectTables,
+} from "./stored-schema.ts";
+
+const documentedTables = listDescribedTables();
+const findSection = (section: string) => documentedTables.filter((entry) => entry.section === section);
+const parseColumns = (tables: readonly { name: string; columns: readonly string[] }[]): string[] =>
+  tables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column}`)).sort();
+const describedColumns = (section: string): string[] =>
+  findSection(section)
+    .flatMap(({ table, rows }) => rows.map(({ name }) => `${table}.${name}`))
+    .sort();
+
+/** As DEFAULT spells it. */
+const parseLiteral = (value: unknown): string => {
+  if (typeof value === "string") return `'${value}'`;
+  return typeof value === "object" ? parseLiteral(JSON.stringify(value)) : String(Number(value));
+};
+
+/** The words that a CHECK of the table allows in a column; null where it names none. */
+const listAllowedValues = (sql: string, column: string): readonly string[] | null => {
+  const list = new RegExp(`CHECK \\(${column} IN \\(('[^)]*')\\)\\)`).exec(sql)?.[1];
+  return list === undefined ? null : list.split(", ").map((word) => word.slice(1, -1));
+};
+
+const kinds = ["plain", "sealed", "hashed", "blind index"];
+
+describe("the migrations", () => {
+  test("are numbered from 0001 without a gap", () => {
+    const numbers = listMigrations().map((name) => Number(/^(\d{4})_[a-z0-9_]+\.sql$/.exec(name)?.[1]));
+    expect(numbers).toEqual(numbers.map((_, at) => at + 1));
+    expect(numbers.length).toBeGreaterThan(0);
+  });
+
+  test("each open with a comment that says why", () => {
+    expect(listMigrations().filter((name) => !/^-- [A-Z].{20,}\n/.test(readRepositoryFile(`d1-migrations/${name}`)))).toEqual([]);
+  });
+
+  test("make strict tables only, so that a column never holds what its type does not say", () => {
+    expect(listDatabaseTables().filter(({ strict }) => !strict)).toEqual([]);
+  });
+
+  test("leave no reference dangling", () => {
+    const database = createMigratedDatabase();
+    expect(database.prepare("PRAGMA foreign_key_check").all()).toEqual([]);
+    const targets = listDatabaseTables().flatMap(({ name }) =>
+      database.prepare('SELECT "table" AS target, "to" AS key FROM pragma_foreign_key_list(?)').all(name),
+    );
+    const known = parseColumns(listDatabaseTables());
+    expect(targets.filter(({ target, key }) => !known.includes(`${target}.${key}`))).toEqual([]);
+  });
+});
+
+/** What makes a table, as both sides can say it. Names are given where the migrations give one: to indexes. */
+interface Shape {
+  readonly columns: readonly unknown[];
+  readonly primaryKey: readonly string[];
+  readonly unique: readonly string[];
+  readonly references: readonly string[];
+  readonly indexes: readonly string[];
+}
+
+const list = (names: readonly unknown[]): string => `(${names.join(", ")})`;
+
+/** A condition without quotes, outer brackets and the name of its table, which an index does not need. */
+const plain = (condition: string, table: string): string =>
+  condition
+    .replaceAll('"', "")
+    .replaceAll(`${table}.`, "")
+    .replace(/^\((.*)\)$/, "$1")
+    .toLowerCase();
+
+const dialect = new SQLiteDialect();
+
+const buildDeclaredShape = (table: SQLiteTable): Shape => {
+  const { name, columns, primaryKeys, uniqueConstraints, foreignKeys, indexes } = getTableConfig(table);
+  const namesOf = (some: readonly unknown[]): string => list(some.map((column) => (column as SQLiteColumn).name));
+  const inline = columns.filter(({ primary }) => primary);
+  return {
+    columns: columns.map((column) => ({
+      name: column.name,
+      type: column.getSQLType(),
+      required: column.notNull,
+      preset: column.default === undefined ? null : parseLiteral(column.default),
+      allowed: column.enumValues ?? null,
+    })),
+    primaryKey: (primaryKeys[0]?.columns ?? inline).map((column) => column.name),
+    unique: [
+      ...columns.filter(({ isUnique }) => isUnique).map((column) => namesOf([column])),
+      ...uniqueConstraints.map(({ columns: of }) => namesOf(of)),
+    ].sort(),
+    references: foreignKeys
+      .map((key) => {
+        const { columns: from, foreignColumns: to, foreignTable } = key.reference();
+        return `${namesOf(from)} to ${getTableName(foreignTable)} ${namesOf(to)}`;
+      })
+      .sort(),
+    indexes: indexes
+      .map(({ config }) => {
+        const where = config.where === undefined ? "" : ` where ${plain(dialect.sqlToQuery(config.where.inlineParams()).sql, name)}`;
+        return `${config.unique ? "unique " : ""}${config.name} ${namesOf(config.columns)}${where}`;
+      })
+      .sort(),
+  };
+};
+
+const readActualShape = (database: DatabaseSync, table: string): Shape => {
+  const rows = (sql: string, of = table) => database.prepare(sql).all(of);
+  const sqlOf = (name: unknown): string =>
+    String(database.prepare("SELECT sql FROM sqlite_schema WHERE name = ?").get(String(name))?.sql ?? "");
+  const columns = rows('SELECT name, type, "notnull" AS required, dflt_value AS preset, pk FROM pragma_table_info(?)');
+  const kept = rows('SELECT name, "unique" AS isUnique, origin FROM pragma_index_list(?)').map(({ name, isUnique, origin }) => {
+    const where = /\bWHERE (.+)$/.exec(sqlOf(name))?.[1];
+    const on = list(rows("SELECT name FROM pragma_index_info(?) ORDER BY seqno", String(name)).map((column) => column.name));
+    const condition = where === undefined ? "" : ` where ${plain(where, table)}`;
+    return { origin, on, text: `${isUnique === 1 ? "unique " : ""}${name} ${on}${condition}` };
+  });
+  const references = rows('SELECT id, "table" AS target, "from" AS own, "to" AS key FROM pragma_foreign_key_list(?) ORDER BY id, seq');
+  return {
+    columns: columns.map((column) => ({
+      name: column.name,
+      type: String(column.type).toLowerCase(),
+      required: column.required === 1 || column.pk !== 0,
+      preset: column.preset,
+      allowed: listAllowedValues(sqlOf(table), String(column.name)),
+    })),
+    primaryKey: columns
+      .filter(({ pk }) => pk !== 0)
+      .sort((a, b) => Number(a.pk) - Number(b.pk))
+      .map((column) => String(column.name)),
+    unique: kept
+      .filter(({ origin }) => origin === "u")
+      .map(({ on }) => on)
+      .sort(),
+    references: [...Map.groupBy(references, ({ id }) => id).values()]
+      .map((of) => `${list(of.map(({ own }) => own))} to ${of[0]?.target} ${list(of.map(({ key }) => key))}`)
+      .sort(),
+    indexes: kept
+      .filter(({ origin }) => origin === "c")
+      .map(({ text }) => text)
+      .sort(),
+  };
+};
+
+describe("storage/schema.ts", () => {
+  const database = createMigratedDatabase();
+  const stated = Object.values(schema).map((table) => [getTableName(table), table] as const);
+
+  test("states every table that the migrations make, and no other", () => {
+    expect(stated.map(([name]) => name).sort()).toEqual(listDatabaseTables().map(({ name }) => name));
+    expect(database.prepare("SELECT name FROM sqlite_schema WHERE type = 'view'").all()).toEqual([]);
+  });
+
+  test.each(stated)("states columns, keys, uniqueness, references and indexes of %s as they are", (name, table) => {
+    expect(buildDeclaredShape(table)).toEqual(readActualShape(database, name));
+  });
+});
+
+describe("docs/internals/storage.md", () => {
+  test("describes every column of the databases and no other", () => {
+    expect(describedColumns("D1")).toEqual(parseColumns(listDatabaseTables()));
+  });
+
+  test("describes every column of the objects and no other", () => {
+    expect(listComparedClasses()).toEqual(listObjectClasses());
+    expect(describedColumns("Objects")).toEqual(parseColumns(listObjectTables()));
+  });
+
+  test("describes every kind of key in the key-value store and no other", () => {
+    const keys = findSection("KV").flatMap(({ rows }) => rows.map(({ name }) => name.replace(/<.*$/, "")));
+    expect(keys.sort()).toEqual(listKeyPrefixes());
+  });
+
+  test("says of each how it is kept, what it means and how long it lives", () => {
+    const rows = documentedTables.flatMap(({ table, rows: of }) => of.map((row) => ({ ...row, name: `${table}.${row.name}` })));
+    expect(rows.length).toBeGreaterThan(50);
+    const unclear = rows.filter(({ kind, meaning, lifetime }) => !kinds.includes(kind) || meaning.length < 3 || lifetime.length < 3);
+    expect(unclear).toEqual([]);
+  });
+
+  test("calls sealed, hashed and indexed what is named so", () => {
+    const suffixes: readonly (readonly [RegExp, string])[] = [
+      [/_sealed$/, "sealed"],
+      [/_index$/, "blind index"],
+    ];
+    const rows = findSection("D1").flatMap(({ table, rows: of }) => of.map((row) => ({ column: `${table}.${row.name}`, kind: row.kind })));
+    const wrong = rows.filter(({ column, kind }) => suffixes.some(([suffix, meant]) => suffix.test(column) !== (kind === meant)));
+    expect(wrong).toEqual([]);
+    expect(rows.filter(({ column, kind }) => kind === "hashed" && !/hash$/.test(column))).toEqual([]);
+  });
+});

@@ -1,0 +1,120 @@
+// What is stored, from both sides: the schema that the migrations and the objects really make, and what docs/internals/storage.md says.
+import { readdirSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { auditLogSteps } from "../../durable-objects/audit-log/migrations.ts";
+import { eventSequenceSteps } from "../../durable-objects/event-sequence/migrations.ts";
+import { deliveryQueueSteps } from "../../durable-objects/delivery-queue/migrations.ts";
+import { ledgerLogSteps } from "../../durable-objects/ledger-log/migrations.ts";
+import { rateLimiterSteps } from "../../durable-objects/rate-limiter/migrations.ts";
+import { logTables } from "../../durable-objects/transparency-log/migrations.ts";
+import { readRepositoryFile, listScriptFiles } from "./repository.ts";
+
+export const listMigrations = (): string[] => readdirSync("d1-migrations").sort();
+
+/** An empty database after every migration. */
+export const createMigratedDatabase = (): DatabaseSync => {
+  const database = new DatabaseSync(":memory:");
+  for (const name of listMigrations()) database.exec(readRepositoryFile(`d1-migrations/${name}`));
+  return database;
+};
+
+/** An empty object after every step. */
+const createObjectDatabase = (steps: readonly string[]): DatabaseSync => {
+  const database = new DatabaseSync(":memory:");
+  for (const step of steps) database.exec(step);
+  return database;
+};
+
+export interface Table {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly strict: boolean;
+}
+
+const listTables = (database: DatabaseSync): Table[] =>
+  database
+    .prepare(
+      "SELECT name, strict FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name",
+    )
+    .all()
+    .map((row) => {
+      const name = String(row.name);
+      const columns = database.prepare("SELECT name FROM pragma_table_info(?)").all(name);
+      return { name, columns: columns.map((column) => String(column.name)), strict: row.strict === 1 };
+    });
+
+export const listDatabaseTables = (): Table[] => listTables(createMigratedDatabase());
+
+/** Where every object keeps its version; the file itself needs the runtime's types. */
+const versionTable = /CREATE TABLE[^"]+/.exec(readRepositoryFile("durable-objects/schema-steps.ts"))?.[0] ?? "";
+
+const stepsByClass: Readonly<Record<string, readonly string[]>> = {
+  "audit-log": auditLogSteps,
+  "delivery-queue": deliveryQueueSteps,
+  "event-sequence": eventSequenceSteps,
+  "ledger-log": ledgerLogSteps,
+  "rate-limiter": rateLimiterSteps,
+};
+
+/** `folder table` of everything the objects hold, with the columns. What classes share is named once, for the folder it is from. */
+export const listObjectTables = (): Table[] => {
+  const shared = {
+    "every object": listTables(createObjectDatabase([versionTable])),
+    "transparency-log": listTables(createObjectDatabase([logTables])),
+  };
+  const sharedNames = new Set(Object.values(shared).flatMap((tables) => tables.map(({ name }) => name)));
+  const own = Object.entries(stepsByClass).map(
+    ([owner, steps]) => [owner, listTables(createObjectDatabase(steps)).filter(({ name }) => !sharedNames.has(name))] as const,
+  );
+  return [...Object.entries(shared), ...own].flatMap(([owner, tables]) =>
+    tables.map((table) => ({ ...table, name: `${owner} ${table.name}` })),
+  );
+};
+
+/** Folders of classes: each must be among those that are compared. */
+export const listObjectClasses = (): string[] =>
+  listScriptFiles()
+    .filter((file) => /^durable-objects\/[^/]+\/migrations\.ts$/.test(file))
+    .map((file) => basename(dirname(file)))
+    .filter((owner) => owner !== "transparency-log");
+
+export const listComparedClasses = (): string[] => Object.keys(stepsByClass);
+
+/** Prefixes of the keys that storage puts into the key-value store, as `policy:`. */
+export const listKeyPrefixes = (): string[] => {
+  const users = listScriptFiles().filter((file) => file.startsWith("storage/") && readRepositoryFile(file).includes("KVNamespace"));
+  const templates = users.flatMap((file) =>
+    [...readRepositoryFile(file).matchAll(/`([a-z-]+:)\$\{/g)].map(([, prefix]) => prefix as string),
+  );
+  return [...new Set(templates)].sort();
+};
+
+export interface DescribedTable {
+  /** `D1`, `KV`, `Objects`. */
+  readonly section: string;
+  readonly table: string;
+  readonly rows: readonly { readonly name: string; readonly kind: string; readonly meaning: string; readonly lifetime: string }[];
+}
+
+/** The tables of docs/internals/storage.md: `## section`, `### table`, then rows whose first cell is a name in backticks. */
+export const listDescribedTables = (): DescribedTable[] => {
+  const found: DescribedTable[] = [];
+  let section = "";
+  let table = "";
+  let rows: DescribedTable["rows"][number][] = [];
+  for (const line of readRepositoryFile("docs/internals/storage.md").split("\n")) {
+    const heading = /^(##|###) (.+)$/.exec(line);
+    if (heading !== null) {
+      if (heading[1] === "##") section = heading[2] as string;
+      table = heading[1] === "##" ? "" : (heading[2] as string).replaceAll("`", "");
+      rows = [];
+      found.push({ section, table, rows });
+    }
+    const cells = /^\| `([^`]+)` \|(.*)\|$/.exec(line);
+    if (cells === null) continue;
+    const [kind = "", meaning = "", lifetime = ""] = (cells[2] as string).split(/(?<!\\)\|/).map((cell) => cell.trim());
+    rows.push({ name: cells[1] as string, kind, meaning, lifetime });
+  }
+  return found.filter(({ rows: described }) => described.length > 0);
+};

@@ -1,0 +1,173 @@
+// Lanes through days of everything at once: events, receivers that fail, hang up and come back, processes that end, endpoints that
+// are switched off and on, hours in which nothing runs. After every step a lane must know when to go on and keep no more than it
+// should, and at the end nothing may be left. SOAK_ALARMS is how many alarms each runs (npm run stress sets 10,000).
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { dayMs, hourMs, minuteMs } from "../../core/time.ts";
+import { hasDeliveryTables, findNextDueAt, type DeliveryRow } from "../../durable-objects/delivery-queue/tables.ts";
+import {
+  commitEvents,
+  farAhead,
+  eventSequences,
+  createBusiness,
+  mockReceivers,
+  registerEndpoint,
+  runAlarm,
+  runAlarmsUntil,
+  readSequence,
+  type DeliveryQueueStub,
+  type ReceivedPost,
+} from "../support/events.ts";
+import { createProgressPrinter } from "../support/progress.ts";
+
+const wantedAlarms = Number(env.SOAK_ALARMS);
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  vi.setSystemTime(farAhead);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** Numbers in [0, 1) that are the same in every run. */
+const randomOf = (seed: number) => (): number => {
+  seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+  return seed / 2 ** 32;
+};
+
+const keptMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as const;
+
+const rowsOf = (lane: DeliveryQueueStub): Promise<DeliveryRow[]> =>
+  runInDurableObject(lane, (_, { storage: { sql } }) => sql.exec<DeliveryRow>("SELECT * FROM delivery ORDER BY seq").toArray());
+
+/** When the lane has something to do, when it will look, and how many rows it has kept for too long. */
+interface LaneState {
+  readonly due: number | null;
+  readonly alarm: number | null;
+  readonly overdue: number;
+}
+const stateOf = (lane: DeliveryQueueStub): Promise<LaneState> =>
+  runInDurableObject(lane, async (_, { storage }) => {
+    const { sql } = storage;
+    const alarm = await storage.getAlarm();
+    if (!hasDeliveryTables(sql)) return { due: null, alarm, overdue: 0 };
+    const { overdue } = sql
+      .exec<{ overdue: number }>(
+        "SELECT COUNT(*) AS overdue FROM delivery WHERE (status = 'success' AND ended_at <= ?) OR (status = 'abandoned' AND ended_at <= ?)",
+        Date.now() - keptMs.success,
+        Date.now() - keptMs.abandoned,
+      )
+      .one();
+    return { due: findNextDueAt(sql), alarm, overdue };
+  });
+
+/** An endpoint, and how its receiver feels: 0 answers everything, 1 nothing. */
+interface Soaked {
+  readonly id: string;
+  readonly queue: DeliveryQueueStub;
+  readonly host: string;
+  mood: number;
+  disabled: boolean;
+}
+
+interface Answered extends ReceivedPost {
+  readonly isDelivered: boolean;
+}
+
+const pauses = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs];
+
+test.each([
+  [1, 1],
+  [3, 1],
+  [7, 2],
+])(
+  "W31: days of it leave nothing undone, nothing kept for too long, and no lane asleep over what is due (seed %i, endpoints %i)",
+  {
+    timeout: hourMs,
+  },
+  async (seed, count) => {
+    const next = randomOf(seed);
+    const business = await createBusiness();
+    const log = eventSequences.getByName(business);
+    const endpoints: Soaked[] = [];
+    const answered = new Map<string, Answered[]>();
+    mockReceivers((post) => {
+      const { host } = new URL(post.url);
+      const mood = endpoints.find((one) => one.host === host)?.mood ?? 0;
+      const fate = next();
+      const key = `${host} ${post.headers.get("svc-event-id")}`;
+      answered.set(key, [...(answered.get(key) ?? []), { ...post, isDelivered: fate >= mood }]);
+      if (fate < mood / 2) throw new TypeError("Network connection lost.");
+      return new Response(null, { status: fate < mood ? 500 + Math.floor(next() * 5) : 200 });
+    });
+    for (let n = 1; n <= count; n += 1) {
+      const host = `hook${n}.merchant-tests.com`;
+      endpoints.push({ ...(await registerEndpoint(business, `https://${host}/`)), host, mood: 0, disabled: false });
+    }
+    const toggle = async (one: Soaked): Promise<void> => {
+      one.disabled = !one.disabled;
+      await log.updateEndpoint(one.id, { status: one.disabled ? "disabled" : "enabled" });
+    };
+    /** Runs the alarm that is due first; false when there is none. */
+    const runFirst = async (): Promise<boolean> => {
+      const states = await Promise.all(endpoints.map(async ({ queue }) => ({ queue, ...(await stateOf(queue)) })));
+      const [first] = states.flatMap(({ queue, alarm }) => (alarm === null ? [] : [{ queue, alarm }])).sort((a, b) => a.alarm - b.alarm);
+      if (first === undefined) return false;
+      vi.setSystemTime(Math.max(Date.now(), first.alarm));
+      await runAlarm(first.queue);
+      expect((await stateOf(first.queue)).overdue).toBe(0);
+      return true;
+    };
+
+    const progress = createProgressPrinter(`W31, seed ${seed}, endpoints ${count}`, wantedAlarms);
+    for (let ran = 0; ran < wantedAlarms; ) {
+      const choice = next();
+      const one = endpoints[Math.floor(next() * count)] as Soaked;
+      if (choice < 0.2) {
+        await commitEvents(business, 1 + Math.floor(next() * 6));
+        await log.drain();
+      } else if (choice < 0.28) one.mood = next() < 0.4 ? 0 : next();
+      else if (choice < 0.32) await evictDurableObject(one.queue);
+      else if (choice < 0.36) await toggle(one);
+      else if (choice < 0.38) vi.setSystemTime(Date.now() + Math.floor(next() * 12 * hourMs));
+      else if (await runFirst()) ran += 1;
+      else vi.setSystemTime(Date.now() + minuteMs);
+      progress(ran);
+      for (const { queue } of endpoints) {
+        const { due, alarm } = await stateOf(queue);
+        if (due !== null) expect(alarm ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(Math.max(due, Date.now()) + 2_000);
+      }
+    }
+    for (const one of endpoints) {
+      one.mood = 0;
+      if (one.disabled) await toggle(one);
+    }
+    for (const { queue } of endpoints) await runAlarmsUntil(queue);
+
+    const events = await readSequence(business);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
+    expect(events.length).toBeGreaterThan(wantedAlarms);
+    for (const { queue, host } of endpoints) {
+      const rows = new Map((await rowsOf(queue)).map((row) => [row.seq, row]));
+      for (const event of events) {
+        const posts = answered.get(`${host} ${event.id}`) ?? [];
+        expect(posts.length).toBeGreaterThan(0);
+        expect(posts.length).toBeLessThanOrEqual(5);
+        expect(posts.slice(0, -1).some(({ isDelivered }) => isDelivered)).toBe(false); // nothing goes out again once it was taken
+        for (const [at, post] of posts.slice(1).entries())
+          expect(post.at - (posts[at] as ReceivedPost).at).toBeGreaterThanOrEqual(pauses[at] as number);
+        const wasDelivered = posts.at(-1)?.isDelivered === true;
+        expect(wasDelivered || posts.length === 5).toBe(true);
+        const row = rows.get(event.seq);
+        const age = Date.now() - (posts.at(-1) as ReceivedPost).at;
+        if (row === undefined) expect(age).toBeGreaterThanOrEqual(keptMs[wasDelivered ? "success" : "abandoned"]);
+        else expect(row).toMatchObject({ status: wasDelivered ? "success" : "abandoned", attempt: posts.length, due: null });
+      }
+    }
+    const days = (Date.now() - farAhead) / dayMs;
+    console.log(`W31, seed ${seed}, endpoints ${count}: ${wantedAlarms} alarms in ${days.toFixed(1)} days, ${events.length} events each`);
+  },
+);

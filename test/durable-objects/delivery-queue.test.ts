@@ -1,0 +1,769 @@
+// Deliveries to an endpoint: exactly on the schedule, at least once, and never silent for good.
+import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { DeliveryQueue } from "../../durable-objects/delivery-queue/object.ts";
+import type { Delivery, EndpointHealth } from "../../core/webhooks/endpoint.ts";
+import { sha256Hex } from "../../core/hash.ts";
+import { attemptLeaseMs, maxDeliveryAttempts, maxConcurrentDeliveries } from "../../core/webhooks/schedule.ts";
+import {
+  cancelDelivery,
+  claimDelivery,
+  findDeliveryRow,
+  findNextDueAt,
+  deferDelivery,
+  requeueInterrupted,
+  settleAttempt,
+  type DeliveryRow,
+} from "../../durable-objects/delivery-queue/tables.ts";
+import { secretLength, formatWebhookSecret } from "../../core/webhooks/signature.ts";
+import { verifySignature } from "../../core/webhooks/verify-signature.ts";
+import { sealWebhookSecret } from "../../storage/webhook-secrets.ts";
+import type { Env } from "../../workers/env.ts";
+import { getPlatform } from "../../workers/services.ts";
+import {
+  getAlarm,
+  commitEvents,
+  farAhead,
+  deliveryQueues,
+  eventSequences,
+  createBusiness,
+  mockReceivers,
+  registerEndpoint,
+  runAlarm,
+  runAlarmsUntil,
+  runEveryAlarm,
+  readSequence,
+  type DeliveryQueueStub,
+  type RegisteredEndpoint,
+} from "../support/events.ts";
+import { createServiceCall } from "../support/world.ts";
+
+const hook = "https://hook1.merchant-tests.com/in?tenant=7";
+const answering = (status: number) => () => new Response(null, { status });
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  vi.setSystemTime(farAhead);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** A business with one endpoint and so many events on their way to it. */
+const laneWith = async (events: number, url = hook): Promise<RegisteredEndpoint & { readonly business: string }> => {
+  const business = await createBusiness();
+  const registered = await registerEndpoint(business, url);
+  await commitEvents(business, events);
+  await eventSequences.getByName(business).drain();
+  return { ...registered, business };
+};
+
+const deliveriesOf = async (lane: DeliveryQueueStub): Promise<readonly Delivery[]> =>
+  (await lane.listDeliveries(100, null))?.deliveries ?? [];
+const deliveryOf = async (lane: DeliveryQueueStub): Promise<Delivery> => (await deliveriesOf(lane))[0] as Delivery;
+const healthOf = async (lane: DeliveryQueueStub): Promise<EndpointHealth> => (await lane.getHealth()) as EndpointHealth;
+
+describe("the schedule", () => {
+  test("W10: is 1 min, 5 min, 30 min and 2 h after each failure, not a millisecond earlier, five attempts and then never again", async () => {
+    const posts = mockReceivers(answering(500));
+    const { queue } = await laneWith(1);
+    await runEveryAlarm(queue, async (at) => {
+      const before = posts.length;
+      vi.setSystemTime(Math.max(Date.now(), at - 1));
+      if (before > 0) {
+        await runAlarm(queue);
+        expect(posts).toHaveLength(before);
+      }
+    });
+    const first = posts[0]?.at ?? 0;
+    expect(posts.map(({ at }) => at - first)).toEqual([0, 60_000, 360_000, 2_160_000, 9_360_000]);
+    expect(posts).toHaveLength(maxDeliveryAttempts);
+    expect(await deliveryOf(queue)).toMatchObject({
+      status: "abandoned",
+      attempt: 5,
+      responseStatus: 500,
+      error: "http",
+      nextAttemptAt: null,
+    });
+    expect(await getAlarm(queue)).toBe(Date.now() + 90 * 86_400_000); // to drop it, when it has been kept for as long as was said
+    expect(posts.map(({ headers }) => headers.get("svc-attempt"))).toEqual(["1", "2", "3", "4", "5"]);
+  });
+
+  test("W10: says when the next attempt is due, and is over with the first success", async () => {
+    let status = 503;
+    const posts = mockReceivers(() => new Response(null, { status }));
+    const { queue } = await laneWith(1);
+    expect(await deliveryOf(queue)).toMatchObject({ status: "pending", attempt: 0, responseStatus: null });
+    await runAlarmsUntil(queue, farAhead + 1_000);
+    const failed = await deliveryOf(queue);
+    expect(failed).toMatchObject({ status: "retrying", attempt: 1, responseStatus: 503, deliveredAt: null });
+    expect(failed.nextAttemptAt).toBe((posts[0]?.at ?? 0) + 60_000);
+    status = 204;
+    await runAlarmsUntil(queue);
+    expect(await deliveryOf(queue)).toMatchObject({ status: "success", attempt: 2, responseStatus: 204, error: null, nextAttemptAt: null });
+    expect(posts).toHaveLength(2);
+    expect(await getAlarm(queue)).toBe(Date.now() + 30 * 86_400_000); // to drop it, when it has been kept for as long as was said
+  });
+
+  test.each([
+    [200, true],
+    [204, true],
+    [299, true],
+    [300, false],
+    [301, false],
+    [302, false],
+    [307, false],
+    [308, false],
+    [400, false],
+    [410, false],
+    [429, false],
+    [500, false],
+  ])("W12: takes %i for what it is", async (status, delivered) => {
+    const posts = mockReceivers(
+      () => new Response(null, { status, headers: { location: "https://elsewhere.merchant-tests.com/", "retry-after": "7200" } }),
+    );
+    const { queue } = await laneWith(1);
+    await runAlarmsUntil(queue, farAhead + 1_000);
+    expect(await deliveryOf(queue)).toMatchObject({ status: delivered ? "success" : "retrying", responseStatus: status });
+    expect(posts.map(({ url }) => url)).toEqual([hook]);
+  });
+
+  test.each([
+    ["Network connection lost.", "connection"],
+    ["TLS handshake failed: certificate verify failed", "tls"],
+    ["DNS lookup failed.", "dns"],
+  ])("W12: tries again after %s", async (message, error) => {
+    mockReceivers(() => {
+      throw new TypeError(message);
+    });
+    const { queue } = await laneWith(1);
+    await runAlarmsUntil(queue, farAhead + 1_000);
+    expect(await deliveryOf(queue)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null, error });
+    expect((await healthOf(queue)).consecutiveFailures).toBe(1);
+  });
+
+  test.each([301, 302, 303, 307, 308])("W26: follows no redirect, wherever it leads (%i)", async (status) => {
+    const posts = mockReceivers(() => new Response(null, { status, headers: { location: "http://169.254.169.254/latest/meta-data/" } }));
+    const { queue } = await laneWith(1);
+    await runAlarmsUntil(queue);
+    expect(new Set(posts.map(({ url }) => url))).toEqual(new Set([hook]));
+    expect(posts).toHaveLength(5);
+  });
+
+  test("W15: stays the same however often the process ends between two attempts", async () => {
+    const posts = mockReceivers(answering(500));
+    const { queue } = await laneWith(1);
+    await runEveryAlarm(queue, () => evictDurableObject(queue));
+    const first = posts[0]?.at ?? 0;
+    expect(posts.map(({ at }) => at - first)).toEqual([0, 60_000, 360_000, 2_160_000, 9_360_000]);
+  });
+
+  test("W15: goes on after a restart even if its alarm was lost", async () => {
+    const posts = mockReceivers(answering(200));
+    const { queue } = await laneWith(1);
+    await runInDurableObject(queue, (_, state) => state.storage.deleteAlarm());
+    await evictDurableObject(queue);
+    expect(await healthOf(queue)).toMatchObject({ backlog: 1 }); // whoever asks it anything wakes it
+    await runAlarmsUntil(queue);
+    expect(posts).toHaveLength(1);
+  });
+
+  test("W13: goes on when sending itself fails twenty times over: nothing is abandoned, no alarm ever rejects", async () => {
+    const posts = mockReceivers(answering(200));
+    const { queue } = await laneWith(1);
+    await runInDurableObject(queue, async (object, state) => {
+      const exec = state.storage.sql.exec.bind(state.storage.sql);
+      let failures = 20;
+      state.storage.sql.exec = ((query: string, ...bound: never[]) => {
+        if (query.includes("SET status = 'sending'") && failures > 0) {
+          failures -= 1;
+          throw new Error("failpoint");
+        }
+        return exec(query, ...bound);
+      }) as typeof state.storage.sql.exec;
+      for (let run = 0; run < 20; run += 1) {
+        await (object as DeliveryQueue).alarm();
+        expect(await state.storage.getAlarm()).toBe(Date.now() + 5_000);
+        vi.setSystemTime(Date.now() + 5_000);
+      }
+      await (object as DeliveryQueue).alarm();
+    });
+    expect(posts).toHaveLength(1);
+    expect(await deliveryOf(queue)).toMatchObject({ status: "success", attempt: 1 });
+  });
+
+  test("W13: does not charge the receiver for a resolver that is silent, until it has been silent for long", async () => {
+    vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response("busy", { status: 503 }));
+    const { queue } = await laneWith(1, "https://unresolved.merchant-tests.com/");
+    await runAlarmsUntil(queue, farAhead + 90_000);
+    expect(await deliveryOf(queue)).toMatchObject({ status: "pending", attempt: 0 });
+    await runAlarmsUntil(queue, farAhead + 120_000);
+    expect(await deliveryOf(queue)).toMatchObject({ status: "retrying", attempt: 1, error: "dns" });
+  });
+});
+
+describe("an alarm", () => {
+  test("W13: starts nothing after 45 seconds, and the next one, a moment later, goes on", async () => {
+    const posts = mockReceivers(() => {
+      vi.setSystemTime(Date.now() + 9_000); // each attempt takes as long as a receiver may
+      return new Response(null, { status: 200 });
+    });
+    const { queue } = await laneWith(100);
+    await runAlarm(queue);
+    expect(posts).toHaveLength(maxConcurrentDeliveries); // five times nine seconds
+    const next = await getAlarm(queue);
+    expect(next).toBeGreaterThan(Date.now()); // at the very moment it might be lost
+    expect(next).toBeLessThan(Date.now() + 1_000);
+    expect(await healthOf(queue)).toMatchObject({ backlog: 100 - maxConcurrentDeliveries });
+    await runAlarmsUntil(queue);
+    expect(new Set(posts.map(({ headers }) => headers.get("svc-event-id"))).size).toBe(100);
+    expect(posts).toHaveLength(100);
+  });
+
+  test("comes each minute in development, so that a clock that jumped while nothing ran makes nothing late", async () => {
+    mockReceivers(answering(500));
+    const { queue } = await laneWith(1);
+    for (let attempt = 1; attempt <= 4; attempt += 1) {
+      vi.setSystemTime((await deliveryOf(queue)).nextAttemptAt as number);
+      await runAlarm(queue);
+    }
+    expect((await deliveryOf(queue)).nextAttemptAt).toBe(Date.now() + 7_200_000);
+    expect(await getAlarm(queue)).toBe(Date.now() + 60_000);
+  });
+
+  test("takes what has been due longest first, whatever its place in the sequence", async () => {
+    let status = 500;
+    const posts = mockReceivers(() => new Response(null, { status }));
+    const { queue, business } = await laneWith(6);
+    await runAlarm(queue); // six failures: due again in a minute
+    status = 200;
+    vi.setSystemTime(farAhead + 30_000);
+    await commitEvents(business, 6);
+    await eventSequences.getByName(business).drain();
+    vi.setSystemTime(farAhead + 120_000);
+    await runAlarm(queue);
+    const seqs = posts.slice(6).map(({ body }) => (JSON.parse(body) as { seq: number }).seq);
+    expect(seqs).toEqual([7, 8, 9, 10, 11, 12, 1, 2, 3, 4, 5, 6]);
+  });
+});
+
+describe("what is missing on our side", () => {
+  test("W13: is forgiven twenty times before each attempt, and then counts as one", async () => {
+    mockReceivers(answering(200));
+    const { queue } = await laneWith(1);
+    await runInDurableObject(queue, (_, { storage: { sql } }) => {
+      let now = farAhead;
+      const claim = (): DeliveryRow => {
+        now = findNextDueAt(sql) as number;
+        return claimDelivery(sql, now) as DeliveryRow;
+      };
+      for (const [attempt, ends] of [...[false, true].entries()]) {
+        for (let times = 0; times < 20; times += 1) {
+          deferDelivery(sql, claim(), "dns", now);
+          expect(findNextDueAt(sql)).toBe(now + 5_000);
+        }
+        const row = claim();
+        expect(row.attempt).toBe(attempt);
+        if (ends) deferDelivery(sql, row, "dns", now);
+        else settleAttempt(sql, row, { kind: "answered", status: 500, durationMs: 1 }, now);
+        expect(findDeliveryRow(sql, row.id)).toMatchObject({
+          status: "pending",
+          attempt: attempt + 1,
+          due: now + (ends ? 300_000 : 60_000),
+        });
+      }
+    });
+  });
+});
+
+describe("what was under way", () => {
+  const hanging = (): Promise<Response> => new Promise<Response>(() => undefined);
+
+  test("W14: when the process died is sent again at once under the same number, three times; then it counts", async () => {
+    let alive = false;
+    const posts = mockReceivers(() => (alive ? new Response(null, { status: 500 }) : hanging()));
+    const { id } = await laneWith(1);
+    let lane = deliveryQueues.getByName(id);
+    for (let death = 1; death <= 4; death += 1) {
+      const alarm = runAlarm(lane).catch(() => "died");
+      await vi.waitFor(() => expect(posts).toHaveLength(death), { timeout: 20_000 });
+      expect((await getAlarm(lane)) ?? 0).toBeGreaterThan(Date.now() + 10_000); // the next time is set before anything is tried
+      await abortAllDurableObjects();
+      await alarm;
+      lane = deliveryQueues.getByName(id); // the stub of a dead object stays dead
+      expect(await deliveryOf(lane)).toMatchObject({ status: "pending", attempt: 0 });
+    }
+    expect(posts.map(({ headers }) => headers.get("svc-attempt"))).toEqual(["1", "1", "1", "1"]);
+    alive = true;
+    await runAlarm(lane); // takes the fourth death for a failure
+    expect(await deliveryOf(lane)).toMatchObject({ status: "retrying", attempt: 1, error: "connection" });
+    await runAlarmsUntil(lane);
+    expect(posts).toHaveLength(5 + 3);
+    expect(await deliveryOf(lane)).toMatchObject({ status: "abandoned", attempt: 5 });
+  });
+
+  test("W14: and outlived its lease does not count once the delivery was claimed again", async () => {
+    mockReceivers(answering(200));
+    const { queue } = await laneWith(1);
+    await runInDurableObject(queue, (_, { storage: { sql } }) => {
+      const first = claimDelivery(sql, farAhead) as DeliveryRow;
+      requeueInterrupted(sql, farAhead + attemptLeaseMs - 1, false);
+      expect(claimDelivery(sql, farAhead + attemptLeaseMs - 1)).toBeNull(); // its lease still holds
+      requeueInterrupted(sql, farAhead + attemptLeaseMs, false);
+      const second = claimDelivery(sql, farAhead + attemptLeaseMs) as DeliveryRow;
+      settleAttempt(sql, first, { kind: "answered", status: 500, durationMs: 1 }, farAhead + attemptLeaseMs);
+      deferDelivery(sql, first, "dns", farAhead + attemptLeaseMs);
+      cancelDelivery(sql, first, farAhead + attemptLeaseMs);
+      expect(findDeliveryRow(sql, second.id)).toEqual(second);
+      settleAttempt(sql, second, { kind: "answered", status: 200, durationMs: 1 }, farAhead + attemptLeaseMs);
+      expect(findDeliveryRow(sql, second.id)).toMatchObject({ status: "success", attempt: 1, interruptions: 1 });
+    });
+  });
+
+  test("W24: is all that still reaches a receiver once its endpoint is removed, and nothing of the endpoint stays", async () => {
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const posts = mockReceivers(async () => {
+      await held;
+      return new Response(null, { status: 200 });
+    });
+    const { id, queue, business } = await laneWith(100);
+    const alarm = runAlarm(queue);
+    await vi.waitFor(() => expect(posts).toHaveLength(maxConcurrentDeliveries), { timeout: 20_000 });
+    expect(await eventSequences.getByName(business).removeEndpoint(id)).toBe(true);
+    release();
+    await alarm;
+    await commitEvents(business, 3);
+    await eventSequences.getByName(business).drain();
+    expect(posts).toHaveLength(maxConcurrentDeliveries);
+    await runInDurableObject(deliveryQueues.getByName(id), async (_, state) => {
+      expect(await state.storage.getAlarm()).toBeNull();
+      const tables = state.storage.sql
+        .exec("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'")
+        .toArray();
+      expect(tables).toEqual([]);
+    });
+    expect(await eventSequences.getByName(business).listEndpoints()).toEqual([]);
+    expect(await eventSequences.getByName(business).removeEndpoint(id)).toBe(false);
+  });
+
+  test("W18: is at most five deliveries of one endpoint, and each finished one makes room at once", async () => {
+    let open = 0;
+    let max = 0;
+    const posts = mockReceivers(async () => {
+      open += 1;
+      max = Math.max(max, open);
+      await scheduler.wait(2);
+      open -= 1;
+      return new Response(null, { status: 200 });
+    });
+    const { queue } = await laneWith(100);
+    await runAlarm(queue);
+    expect(posts).toHaveLength(100);
+    expect(max).toBe(maxConcurrentDeliveries);
+    expect(posts.map(({ headers }) => headers.get("svc-event-id"))).toEqual([
+      ...new Set(posts.map(({ headers }) => headers.get("svc-event-id"))),
+    ]);
+  });
+
+  test("W18: leaves nothing behind that keeps the object awake", async () => {
+    mockReceivers(answering(200));
+    const { queue } = await laneWith(100);
+    await runAlarm(queue);
+    const began = performance.now();
+    await evictDurableObject(queue); // waits for timers and requests that are still open
+    expect(performance.now() - began).toBeLessThan(8_000); // a time-out left behind would be ten seconds
+  });
+});
+
+describe("an endpoint", () => {
+  test("W20: gets the same bytes at every attempt under a fresh signature that verifies, within 300 seconds", async () => {
+    const posts = mockReceivers(answering(500));
+    const { queue, secret, business } = await laneWith(1);
+    await runAlarmsUntil(queue);
+    const [event] = await readSequence(business);
+    expect(new Set(posts.map(({ body }) => body)).size).toBe(1);
+    expect(JSON.parse(posts[0]?.body ?? "")).toEqual({
+      id: event?.id,
+      type: "certificate.revoked",
+      created_at: new Date(event?.createdAt ?? 0).toISOString(),
+      share_id: null,
+      cert_id: event?.certId,
+      data: null,
+      seq: 1,
+    });
+    const headers = posts.map((post) => post.headers.get("svc-signature") ?? "");
+    expect(new Set(headers).size).toBe(5);
+    for (const [at, header] of headers.entries()) {
+      expect(header).toMatch(/^t=\d{10},v1=[0-9a-f]{64}$/);
+      const now = Math.floor((posts[at]?.at ?? 0) / 1_000);
+      expect(header).toContain(`t=${now},`);
+      const body = posts[at]?.body ?? "";
+      expect(verifySignature(body, header, secret, now + 300)).toBe(true);
+      expect(verifySignature(body, header, secret, now + 301)).toBe(false);
+      expect(verifySignature(`${body} `, header, secret, now)).toBe(false);
+    }
+  });
+
+  test("signs with two secrets for a day after a rotation, and with one afterwards", async () => {
+    const posts = mockReceivers(answering(200));
+    const { id, queue, business, secret } = await laneWith(1);
+    await runAlarmsUntil(queue);
+    const { vault } = await getPlatform(env as unknown as Env);
+    const newSecret = formatWebhookSecret(crypto.getRandomValues(new Uint8Array(secretLength)));
+    const sealed = await sealWebhookSecret(vault, { endpointId: id, businessId: business }, newSecret);
+    await eventSequences.getByName(business).rotateSecret(id, { sealed, hint: "whsec_…" }, Date.now());
+    const next = async (): Promise<string> => {
+      await commitEvents(business, 1);
+      await eventSequences.getByName(business).drain();
+      await runAlarmsUntil(queue);
+      return posts.at(-1)?.headers.get("svc-signature") ?? "";
+    };
+    const during = await next();
+    expect(during).toMatch(/^t=\d{10}(,v1=[0-9a-f]{64}){2}$/);
+    const fits = (header: string, by: string): boolean => verifySignature(posts.at(-1)?.body ?? "", header, by, Date.now() / 1_000);
+    expect([fits(during, secret), fits(during, newSecret)]).toEqual([true, true]);
+    vi.setSystemTime(Date.now() + 24 * 3_600_000);
+    const after = await next();
+    expect(after).toMatch(/^t=\d{10},v1=[0-9a-f]{64}$/);
+    expect([fits(after, secret), fits(after, newSecret)]).toEqual([false, true]);
+  });
+
+  test("hears of the types it chose, and of nothing before it was there", async () => {
+    const posts = mockReceivers(answering(200));
+    const business = await createBusiness();
+    await commitEvents(business, 3);
+    await eventSequences.getByName(business).drain();
+    const { queue } = await registerEndpoint(business, hook, ["share.revoked"]);
+    await commitEvents(business, 2);
+    await commitEvents(business, 1, { type: "share.revoked", certId: null, shareId: "shr_1" });
+    await eventSequences.getByName(business).drain();
+    await runAlarmsUntil(queue);
+    expect(posts.map(({ body }) => JSON.parse(body).type)).toEqual(["share.revoked"]);
+    expect(posts.map(({ body }) => JSON.parse(body).seq)).toEqual([6]);
+  });
+
+  test("gets each event once from a log that no longer knows how far its lane has come, also what was long dropped", async () => {
+    const posts = mockReceivers(answering(200));
+    const { queue, business } = await laneWith(3);
+    await runAlarmsUntil(queue);
+    const log = eventSequences.getByName(business);
+    const forget = (): Promise<void> =>
+      runInDurableObject(log, (_, { storage: { sql } }) => {
+        sql.exec("UPDATE endpoint SET acked = 0");
+      });
+    for (const later of [0, 31 * 86_400_000]) {
+      vi.setSystemTime(farAhead + later);
+      await evictDurableObject(log);
+      await forget();
+      await evictDurableObject(log);
+      await commitEvents(business, 1);
+      await eventSequences.getByName(business).drain();
+      await runAlarmsUntil(queue);
+    }
+    const ids = (await readSequence(business)).map(({ id }) => id);
+    expect(ids).toHaveLength(5);
+    expect(posts.map(({ headers }) => headers.get("svc-event-id"))).toEqual(ids);
+  });
+
+  test("that is disabled gets nothing and loses nothing", async () => {
+    const posts = mockReceivers(answering(200));
+    const { id, queue, business } = await laneWith(1);
+    await eventSequences.getByName(business).updateEndpoint(id, { status: "disabled" });
+    await commitEvents(business, 2);
+    await eventSequences.getByName(business).drain();
+    await runAlarm(queue);
+    expect(posts).toEqual([]);
+    expect(await healthOf(queue)).toMatchObject({ backlog: 3, consecutiveFailures: 0 });
+    await eventSequences.getByName(business).updateEndpoint(id, { status: "enabled" });
+    await runAlarmsUntil(queue);
+    expect(posts).toHaveLength(3);
+  });
+
+  test("W9: never gets a payload that may no longer be read", async () => {
+    const posts = mockReceivers(answering(200));
+    const business = await createBusiness();
+    const { queue } = await registerEndpoint(business, hook);
+    await commitEvents(business, 1, { type: "consumer.updated.email", certId: null, shareId: "shr_gone", dataSealed: "1.sealed" });
+    await eventSequences.getByName(business).drain();
+    await runAlarmsUntil(queue);
+    expect(posts).toEqual([]);
+    expect(await deliveryOf(queue)).toMatchObject({ status: "abandoned", attempt: 0, error: null });
+    expect((await healthOf(queue)).consecutiveFailures).toBe(0);
+  });
+
+  test("W25: whose address was changed behind our back is not called", async () => {
+    const posts = mockReceivers(answering(200));
+    const { queue } = await laneWith(1);
+    await runInDurableObject(queue, (_, state) => {
+      state.storage.sql.exec("UPDATE lane SET url = 'http://169.254.169.254/latest/'");
+    });
+    await runAlarmsUntil(queue, farAhead + 1_000);
+    expect(posts).toEqual([]);
+    expect(await deliveryOf(queue)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null });
+  });
+
+  test("that fails a hundred times in a row, or for a day, is told of to the owners once and listed for the operator, and not switched off", async () => {
+    let status = 500;
+    const posts = mockReceivers(() => new Response(null, { status }));
+    const { queue, business, id } = await laneWith(99);
+    const operator = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex("o".repeat(43)) });
+    const listed = async (): Promise<readonly object[]> => {
+      const { body } = await operator("/v1/admin/stuck", { headers: { authorization: `Bearer ${"o".repeat(43)}` } });
+      return body.data.failing_endpoints.filter(({ business_id }: { business_id: string }) => business_id === business);
+    };
+    const noted = (): Promise<number | null> =>
+      env.DB.prepare("SELECT COUNT(*) AS n FROM outbox WHERE kind = 'failing_endpoint' AND entity_id = ?").bind(id).first<number>("n");
+    await env.DB.prepare("UPDATE businesses SET contact_email = 'ops@acme.example.com' WHERE id = ?").bind(business).run();
+    const letters = (): Promise<number | null> =>
+      env.DB.prepare("SELECT COUNT(*) AS n FROM mail_outbox WHERE template = 'webhook_failing'").first<number>("n");
+    await runAlarmsUntil(queue, farAhead + 30_000);
+    expect(await healthOf(queue)).toMatchObject({ consecutiveFailures: 99, failingSince: posts[0]?.at });
+    expect(await letters()).toBe(0);
+    expect(await listed()).toEqual([]);
+    await runAlarmsUntil(queue, farAhead + 90_000);
+    expect(await letters()).toBe(1);
+    const { consecutiveFailures: failures, failingSince, backlog } = await healthOf(queue);
+    expect(await listed()).toEqual([
+      {
+        home: "00",
+        webhook_id: id,
+        business_id: business,
+        failing_since: new Date(failingSince as number).toISOString(),
+        failures,
+        waiting: backlog,
+      },
+    ]);
+    await runAlarmsUntil(queue, farAhead + 400_000);
+    expect(await letters()).toBe(1);
+    status = 200;
+    await runAlarmsUntil(queue);
+    expect(await healthOf(queue)).toMatchObject({ consecutiveFailures: 0, failingSince: null, backlog: 0, lastResponseStatus: 200 });
+    expect([await noted(), await listed(), await noted()]).toEqual([1, [], 0]);
+    status = 500;
+    await commitEvents(business, 100);
+    await eventSequences.getByName(business).drain();
+    await runAlarmsUntil(queue, Date.now() + 30_000);
+    expect(await letters()).toBe(2); // it had recovered: failing again is news
+    expect(await listed()).toMatchObject([{ webhook_id: id }]);
+    await eventSequences.getByName(business).removeEndpoint(id);
+    expect([await listed(), await noted()]).toEqual([[], 0]);
+    const late = await laneWith(1);
+    await env.DB.prepare("UPDATE businesses SET contact_email = 'ops@acme.example.com' WHERE id = ?").bind(late.business).run();
+    await runAlarmsUntil(late.queue);
+    expect(await letters()).toBe(2);
+    vi.setSystemTime(Date.now() + 86_400_000);
+    await commitEvents(late.business, 1);
+    await eventSequences.getByName(late.business).drain();
+    const began = performance.now();
+    await runAlarmsUntil(late.queue, Date.now() + 1_000);
+    expect(performance.now() - began).toBeLessThan(5_000); // an attempt that ends while the letter is written is not waited for
+    expect(await letters()).toBe(3);
+  });
+
+  test("W25: whose host turns out to lead inside is not called, and is asked about anew at the next attempt", async () => {
+    const posts = mockReceivers(answering(200));
+    const outside = vi.mocked(globalThis.fetch).getMockImplementation() as typeof fetch;
+    let address = "10.0.0.7";
+    const asked: string[] = [];
+    vi.mocked(globalThis.fetch).mockImplementation(async (input, init) => {
+      const url = new URL(new Request(input as RequestInfo, init as RequestInit).url);
+      if (!url.searchParams.has("type")) return outside(input, init);
+      asked.push(url.host);
+      const name = url.searchParams.get("name");
+      return Response.json({ Status: 0, Answer: url.searchParams.get("type") === "A" ? [{ name, type: 1, TTL: 1, data: address }] : [] });
+    });
+    const { queue } = await laneWith(1, "https://turns.merchant-tests.com/");
+    await runAlarmsUntil(queue, farAhead + 1_000);
+    expect(posts).toEqual([]);
+    expect(await deliveryOf(queue)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null, error: "dns" });
+    expect(new Set(asked).size).toBe(2); // both resolvers
+    address = "93.184.216.34";
+    await runAlarmsUntil(queue);
+    expect(posts).toHaveLength(1);
+    expect(asked.length).toBe(8);
+  });
+
+  test("W25: whose host was found public is taken for that for five seconds and no longer, whichever way the clock moves", async () => {
+    let address = "93.184.216.34";
+    let asked = 0;
+    const posts = mockReceivers(answering(200), () => {
+      asked += 1;
+      return [address];
+    });
+    const { queue, business } = await laneWith(0, "https://rebinds.merchant-tests.com/");
+    const attemptAt = async (at: number): Promise<{ readonly posts: number; readonly asked: boolean }> => {
+      const before = { posts: posts.length, asked };
+      vi.setSystemTime(at);
+      await commitEvents(business, 1);
+      await eventSequences.getByName(business).drain();
+      await runAlarm(queue);
+      return { posts: posts.length - before.posts, asked: asked > before.asked };
+    };
+    expect(await attemptAt(farAhead)).toEqual({ posts: 1, asked: true });
+    address = "10.0.0.7";
+    expect(await attemptAt(farAhead + 4_999)).toEqual({ posts: 1, asked: false });
+    expect(await attemptAt(farAhead + 5_000)).toEqual({ posts: 0, asked: true });
+    expect(await attemptAt(farAhead + 5_001)).toEqual({ posts: 0, asked: true }); // a refusal is not remembered
+    address = "93.184.216.34";
+    expect(await attemptAt(farAhead + 10_000)).toEqual({ posts: 1, asked: true });
+    address = "10.0.0.7";
+    expect(await attemptAt(farAhead + 1)).toEqual({ posts: 0, asked: true }); // set back: the verdict would have held for longer
+  });
+
+  test("W12: that answers without end is heard to its status and no further", async () => {
+    let cancelled = 0;
+    const posts = mockReceivers(
+      () =>
+        new Response(
+          new ReadableStream({
+            pull: async (stream) => {
+              stream.enqueue(new Uint8Array(1_024));
+              await scheduler.wait(1);
+            },
+            cancel: () => {
+              cancelled += 1;
+            },
+          }),
+        ),
+    );
+    const { queue } = await laneWith(1);
+    await runAlarmsUntil(queue);
+    expect(posts).toHaveLength(1);
+    expect(cancelled).toBe(1);
+    expect(await deliveryOf(queue)).toMatchObject({ status: "success", responseStatus: 200 });
+  });
+
+  test("W16: is reached while twenty others of the same business hang", async () => {
+    const posts = mockReceivers(({ url }) => (url.includes("slow") ? hangsForGood() : new Response(null, { status: 200 })));
+    const business = await createBusiness();
+    const slow = await Promise.all(
+      Array.from({ length: 19 }, (_, at) => registerEndpoint(business, `https://slow${at}.merchant-tests.com/`)),
+    );
+    const { queue } = await registerEndpoint(business, hook);
+    await commitEvents(business, 20);
+    await eventSequences.getByName(business).drain();
+    const stuck = slow.map((one) => runAlarm(one.queue).catch(() => "died"));
+    await runAlarm(queue);
+    expect(posts.filter(({ url }) => url === hook)).toHaveLength(20);
+    expect(await healthOf(queue)).toMatchObject({ backlog: 0 });
+    await abortAllDurableObjects();
+    await Promise.all(stuck);
+  });
+
+  test("W31: keeps what it delivered for a month and what it gave up for three, and no longer", async () => {
+    let status = 200;
+    mockReceivers(() => new Response(null, { status }));
+    const { queue, business } = await laneWith(3);
+    await runAlarmsUntil(queue);
+    status = 500;
+    const one = async (): Promise<void> => {
+      await commitEvents(business, 1);
+      await eventSequences.getByName(business).drain();
+      await runAlarmsUntil(queue);
+    };
+    await one();
+    expect(await deliveriesOf(queue)).toHaveLength(4);
+    vi.setSystemTime(farAhead + 31 * 86_400_000);
+    await one();
+    expect((await deliveriesOf(queue)).map(({ status }) => status)).toEqual(["abandoned", "abandoned"]);
+    vi.setSystemTime(farAhead + 91 * 86_400_000);
+    await one();
+    expect(await deliveriesOf(queue)).toHaveLength(2);
+  });
+
+  test("W31: keeps it no longer either when nothing ever happens on the endpoint again, also while it is switched off", async () => {
+    let status = 200;
+    mockReceivers(() => new Response(null, { status }));
+    const { id, queue, business } = await laneWith(3);
+    await runAlarmsUntil(queue);
+    status = 500;
+    await commitEvents(business, 1);
+    await eventSequences.getByName(business).drain();
+    await runAlarmsUntil(queue);
+    await eventSequences.getByName(business).updateEndpoint(id, { status: "disabled" });
+    const ended = Date.now();
+    const left: (readonly [days: number, deliveries: number])[] = [];
+    for (let at = await getAlarm(queue); at !== null; at = await getAlarm(queue)) {
+      vi.setSystemTime(at);
+      await runAlarm(queue);
+      left.push([Math.round((at - ended) / 86_400_000), (await deliveriesOf(queue)).length]);
+    }
+    expect(left).toEqual([
+      [30, 1],
+      [90, 0],
+    ]);
+  });
+
+  test("W31: also what an earlier deployment left without an alarm", async () => {
+    mockReceivers(answering(200));
+    const { queue } = await laneWith(1);
+    await runAlarmsUntil(queue);
+    await runInDurableObject(queue, (_, state) => state.storage.deleteAlarm());
+    await evictDurableObject(queue);
+    expect(await healthOf(queue)).toMatchObject({ backlog: 0 }); // whoever asks it anything wakes it
+    await vi.waitFor(async () => expect(await getAlarm(queue)).not.toBeNull(), 20_000);
+    await runAlarm(queue);
+    expect(await getAlarm(queue)).toBeGreaterThan(farAhead + 29 * 86_400_000);
+  });
+});
+
+const hangsForGood = (): Promise<Response> => new Promise<Response>(() => undefined);
+
+describe("the hours of attempts", () => {
+  const hour = 3_600_000;
+  const start = Math.floor(farAhead / hour) * hour;
+  const hoursOf = (lane: DeliveryQueueStub) => lane.listAttemptHours(0);
+
+  test("count each attempt that ended, in the hour it ended in, and no hour in which none did", async () => {
+    let status = 500;
+    mockReceivers(() => new Response(null, { status }));
+    const { queue } = await laneWith(2);
+    await runAlarmsUntil(queue, farAhead + 1_000);
+    expect(await hoursOf(queue)).toEqual([{ start, delivered: 0, failed: 2 }]);
+    vi.setSystemTime(start + 5 * hour);
+    status = 204;
+    await runAlarmsUntil(queue);
+    expect(await hoursOf(queue)).toEqual([
+      { start, delivered: 0, failed: 2 },
+      { start: start + 5 * hour, delivered: 2, failed: 0 },
+    ]);
+    expect(await queue.listAttemptHours(start + hour)).toEqual([{ start: start + 5 * hour, delivered: 2, failed: 0 }]);
+  });
+
+  test("count a replay that was delivered, and neither one that failed nor what was put off for a reason of ours", async () => {
+    vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response("busy", { status: 503 }));
+    const { queue } = await laneWith(1, "https://unresolved.merchant-tests.com/");
+    await runAlarmsUntil(queue, farAhead + 60_000);
+    expect(await hoursOf(queue)).toEqual([]);
+    await queue.saveReplay((await deliveryOf(queue)).id, { kind: "answered", status: 500, durationMs: 1 });
+    expect(await hoursOf(queue)).toEqual([]);
+    await queue.saveReplay((await deliveryOf(queue)).id, { kind: "answered", status: 200, durationMs: 1 });
+    expect(await hoursOf(queue)).toEqual([{ start, delivered: 1, failed: 0 }]);
+  });
+
+  test("are kept as long as they are shown, two days", async () => {
+    mockReceivers(answering(200));
+    const { queue, business } = await laneWith(1);
+    await runAlarmsUntil(queue);
+    for (const later of [47, 48]) {
+      vi.setSystemTime(start + later * hour);
+      await commitEvents(business, 1);
+      await eventSequences.getByName(business).drain();
+      await runAlarmsUntil(queue);
+    }
+    expect((await hoursOf(queue)).map((one) => (one.start - start) / hour)).toEqual([47, 48]);
+  });
+
+  test("are gone with the endpoint", async () => {
+    mockReceivers(answering(200));
+    const { queue } = await laneWith(1);
+    await runAlarmsUntil(queue);
+    await queue.wipe();
+    expect(await hoursOf(queue)).toEqual([]);
+  });
+});

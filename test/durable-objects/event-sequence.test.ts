@@ -1,0 +1,383 @@
+// The sequence of a business's events: nothing lost, nothing twice, no gap, in the order of the commits.
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, test, vi } from "vitest";
+import type { DeliveryQueue } from "../../durable-objects/delivery-queue/object.ts";
+import type { EndpointSettings } from "../../core/webhooks/endpoint.ts";
+import { EventSequence, type EventSequenceEnv } from "../../durable-objects/event-sequence/object.ts";
+import { placeEvents } from "../../durable-objects/event-sequence/tables.ts";
+import type { StoredEvent } from "../../core/events/event.ts";
+import { runScheduledJobs } from "../../workers/background/schedule.ts";
+import type { Env } from "../../workers/env.ts";
+import { createPlatform } from "../../workers/services.ts";
+import {
+  getAlarm,
+  commitEvents,
+  buildEventRow,
+  deliveryQueues,
+  eventSequences,
+  createBusiness,
+  registerEndpoint,
+  runAlarm,
+  readSequence,
+  type EventSequenceStub,
+  type RegisteredEndpoint,
+} from "../support/events.ts";
+import { worldInSecondShard } from "../support/world.ts";
+import { batch, openDatabase } from "../../storage/database.ts";
+
+const waiting = (businessId: string): Promise<number | null> =>
+  env.DB.prepare("SELECT COUNT(*) AS n FROM event_outbox WHERE business_id = ?").bind(businessId).first<number>("n");
+
+const places = (events: readonly StoredEvent[]): number[] => events.map(({ seq }) => seq);
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
+
+type Fault = (sql: string) => Promise<void> | void;
+
+/** The database, with something happening before each statement of which `sql` is the text. */
+const disturbed = (db: D1Database, before: Fault): D1Database => {
+  const statement = (target: D1PreparedStatement, sql: string): D1PreparedStatement =>
+    new Proxy(target, {
+      get: (_, name) => {
+        const value = Reflect.get(target, name) as unknown;
+        if (typeof value !== "function") return value;
+        return (...args: unknown[]) => {
+          if (name === "bind") return statement(Reflect.apply(value, target, args) as D1PreparedStatement, sql);
+          return (async () => {
+            await before(sql);
+            return Reflect.apply(value, target, args) as unknown;
+          })();
+        };
+      },
+    });
+  const guard = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get: (_, name) => {
+        const value = Reflect.get(target, name) as unknown;
+        if (typeof value !== "function") return value;
+        return (...args: unknown[]) => {
+          const result = Reflect.apply(value, target, args) as object;
+          if (name === "withSession") return guard(result);
+          return name === "prepare" ? statement(result as D1PreparedStatement, String(args[0])) : result;
+        };
+      },
+    });
+  return guard(db);
+};
+
+/** The object as it runs on a database that misbehaves. */
+const logOn = (
+  stub: EventSequenceStub,
+  db: D1Database,
+  use: (log: EventSequence, state: DurableObjectState) => Promise<void>,
+): Promise<void> =>
+  runInDurableObject(stub, async (_, state) => use(new EventSequence(state, { ...env, DB: db } as unknown as EventSequenceEnv), state));
+
+describe("the sequence", () => {
+  test("W4: has each event once, however often it is offered, and no number is used up by one that is known", async () => {
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    const [id] = await commitEvents(business, 1);
+    await stub.drain();
+    await runInDurableObject(stub, (_, state) => {
+      const again = { id: id as string, type: "certificate.revoked", createdAt: 1, shareId: null, certId: "cc_1", dataSealed: null };
+      expect(placeEvents(state.storage.sql, Array(100).fill(again), 1)).toBe(1);
+    });
+    await commitEvents(business, 2);
+    await stub.drain();
+    expect(places(await readSequence(business))).toEqual([1, 2, 3]);
+  });
+
+  test("W4: read again after dying between the placing and the forgetting has nothing twice", async () => {
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    const ids = await commitEvents(business, 5);
+    const dying = disturbed(env.DB, (sql) => {
+      if (sql.startsWith("delete")) throw new Error("D1_ERROR: gone");
+    });
+    await logOn(stub, dying, async (log, state) => {
+      await log.drain();
+      expect(await state.storage.getAlarm()).not.toBeNull(); // it comes back by itself
+    });
+    expect(await waiting(business)).toBe(5);
+    await evictDurableObject(stub);
+    await stub.drain();
+    expect(await waiting(business)).toBe(0);
+    expect((await readSequence(business)).map((event) => event.id)).toEqual(ids);
+  });
+
+  test("W3: takes what nobody told it of with the next minute, in the order of the commits", async () => {
+    const business = await createBusiness();
+    const untold = await commitEvents(business, 1);
+    const told = await commitEvents(business, 1);
+    const platform = await createPlatform(env as unknown as Env);
+    await runScheduledJobs(platform, "* * * * *", Date.now());
+    expect((await readSequence(business)).map(({ id }) => id)).toEqual([...untold, ...told]);
+    expect(await waiting(business)).toBe(0);
+  });
+
+  test("W5: never leaves to the minute what is committed while it is being read", { timeout: 60_000 }, async () => {
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    const slow = disturbed(env.DB, () => scheduler.wait(20));
+    await logOn(stub, slow, async (log) => {
+      const drains: Promise<void>[] = [];
+      for (let at = 0; at < 50; at += 1) {
+        await batch(openDatabase(env.DB), [buildEventRow(business)]);
+        drains.push(log.drain());
+        if (at % 3 === 0) await scheduler.wait(7); // lands at ever other moments of the drain under way
+      }
+      await Promise.all(drains);
+      expect(await waiting(business)).toBe(0);
+      expect((await log.listEvents(0, 500, null)).events).toHaveLength(50);
+    });
+  });
+
+  test("W5: is asked once more when a notice comes in after a pass has read", async () => {
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    await commitEvents(business, 1);
+    let notices = 0;
+    await runInDurableObject(stub, async (_, state) => {
+      const late = disturbed(env.DB, async (sql) => {
+        if (!sql.startsWith("delete") || notices === 2) return;
+        notices += 1; // this pass has read, and is about to end
+        await commitEvents(business, 1);
+        void log.drain();
+      });
+      const log = new EventSequence(state, { ...env, DB: late } as unknown as EventSequenceEnv);
+      await log.drain();
+      expect(places((await log.listEvents(0, 500, null)).events)).toEqual([1, 2, 3]);
+    });
+    expect(notices).toBe(2);
+    expect(await waiting(business)).toBe(0);
+  });
+
+  test("W6: loses nothing while the database fails, and tries again by itself at growing distances", async () => {
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    await commitEvents(business, 3);
+    let failing = true;
+    const down = disturbed(env.DB, () => {
+      if (failing) throw new Error("D1_ERROR: away");
+    });
+    await logOn(stub, down, async (log, state) => {
+      const pauses: number[] = [];
+      for (let run = 0; run < 6; run += 1) {
+        await log.alarm(); // never throws
+        pauses.push(Math.round((((await state.storage.getAlarm()) ?? 0) - Date.now()) / 1_000));
+      }
+      expect(pauses).toEqual([5, 10, 20, 40, 60, 60]);
+      failing = false;
+      await log.alarm();
+      expect(await state.storage.getAlarm()).toBeNull();
+      expect(places((await log.listEvents(0, 500, null)).events)).toEqual([1, 2, 3]);
+    });
+  });
+
+  test("W6: takes the outbox of a home without a database for away, not for empty", async () => {
+    const { DB_01: _, ...withoutHome } = env;
+    await runInDurableObject(eventSequences.getByName(worldInSecondShard.other.id), async (__, state) => {
+      await new EventSequence(state, withoutHome as unknown as EventSequenceEnv).alarm();
+      expect(Math.round((((await state.storage.getAlarm()) ?? 0) - Date.now()) / 1_000)).toBe(5);
+      await new EventSequence(state, env as unknown as EventSequenceEnv).alarm();
+      expect(await state.storage.getAlarm()).toBeNull();
+    });
+  });
+
+  test("W7: takes only what is new after the database was set back and gives out its numbers again", async () => {
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    const old = await commitEvents(business, 50);
+    await stub.drain();
+    await env.DB.prepare("DELETE FROM sqlite_sequence WHERE name = 'event_outbox'").run();
+    await batch(
+      openDatabase(env.DB),
+      old.map((id) => buildEventRow(business, { id })),
+    );
+    const fresh = await commitEvents(business, 50);
+    await stub.drain();
+    expect(await waiting(business)).toBe(0);
+    const sequence = await readSequence(business);
+    expect(places(sequence)).toEqual(upTo(100));
+    expect(sequence.map(({ id }) => id)).toEqual([...old, ...fresh]);
+  });
+
+  test("W8: is read by three readers at three speeds while it grows, each event once and in order", { timeout: 60_000 }, async () => {
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    const total = 2_000;
+    const reader = async (limit: number): Promise<number[]> => {
+      const seen: number[] = [];
+      for (let cursor = 0; seen.length < total; ) {
+        const page = await stub.listEvents(cursor, limit, null);
+        seen.push(...places(page.events));
+        expect(page.readThrough).toBe(seen.at(-1) ?? cursor);
+        cursor = page.readThrough;
+        if (page.events.length === 0) await scheduler.wait(2);
+      }
+      return seen;
+    };
+    const readers = [1, 7, 500].map(reader);
+    for (let at = 0; at < total; at += 100) {
+      await commitEvents(business, 100);
+      await stub.drain();
+    }
+    for (const seen of await Promise.all(readers)) expect(seen).toEqual(upTo(total));
+  });
+
+  test("passes over types that were not asked for, and says how far it read", async () => {
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    await commitEvents(business, 3, { type: "share.created", certId: null, shareId: "shr_1" });
+    await commitEvents(business, 1);
+    await commitEvents(business, 2, { type: "share.revoked", certId: null, shareId: "shr_1" });
+    await stub.drain();
+    expect(await stub.listEvents(0, 100, ["certificate.revoked"])).toMatchObject({ events: [{ seq: 4 }], readThrough: 6, head: 6 });
+    expect(await stub.listEvents(0, 2, ["share.created", "share.revoked"])).toMatchObject({
+      events: [{ seq: 1 }, { seq: 2 }],
+      readThrough: 2,
+    });
+    expect(await stub.listEvents(4, 100, ["certificate.revoked"])).toMatchObject({ events: [], readThrough: 6, head: 6 });
+  });
+
+  test("asked for rare types, reads twenty thousand events a page and no further, and goes on from there", async () => {
+    const business = await createBusiness();
+    await runInDurableObject(eventSequences.getByName(business), async (_, state) => {
+      state.storage.sql.exec(
+        `WITH RECURSIVE n (seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n WHERE seq < 20005)
+         INSERT INTO event SELECT seq, 'event ' || seq, iif(seq = 20001, 'share.created', 'certificate.revoked'), NULL, NULL, NULL, 0 FROM n`,
+      );
+      const log = new EventSequence(state, env as unknown as EventSequenceEnv);
+      expect(await log.listEvents(0, 100, ["share.created"])).toEqual({ events: [], readThrough: 20_000, head: 20_005 });
+      expect(await log.listEvents(20_000, 100, ["share.created"])).toMatchObject({ events: [{ seq: 20_001 }], readThrough: 20_005 });
+      expect(await log.listEvents(0, 1, null)).toMatchObject({ events: [{ seq: 1 }], readThrough: 1 });
+    });
+  });
+
+  test("W28: answers a poll that has nothing to tell from memory, without reading a row", async () => {
+    const business = await createBusiness();
+    await commitEvents(business, 10);
+    await eventSequences.getByName(business).drain();
+    await runInDurableObject(eventSequences.getByName(business), async (log, state) => {
+      const asked: string[] = [];
+      const exec = state.storage.sql.exec.bind(state.storage.sql);
+      state.storage.sql.exec = ((query: string, ...bound: never[]) => {
+        asked.push(query);
+        return exec(query, ...bound);
+      }) as typeof state.storage.sql.exec;
+      expect(await log.listEvents(10, 100, null)).toEqual({ events: [], readThrough: 10, head: 10 });
+      expect(await log.listEvents(10_000, 100, ["share.created"])).toEqual({ events: [], readThrough: 10_000, head: 10 });
+      expect(asked).toEqual([]);
+      expect((await log.listEvents(9, 100, null)).events).toHaveLength(1);
+      expect(asked).toHaveLength(1);
+    });
+  });
+
+  test("is handed to every endpoint that can take it while one cannot, which gets it later, at growing distances", async () => {
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    const [broken, sound] = [
+      await registerEndpoint(business, "https://a.merchant-tests.com/"),
+      await registerEndpoint(business, "https://b.merchant-tests.com/"),
+    ];
+    await runAlarm(stub); // what registering left to be looked at
+    await commitEvents(business, 3);
+    let failing = true;
+    const backlogOf = async ({ id }: RegisteredEndpoint): Promise<number | undefined> =>
+      (await deliveryQueues.getByName(id).getHealth())?.backlog;
+    await runInDurableObject(stub, async (_, state) => {
+      const pushed: string[] = [];
+      const namespace = {
+        getByName: (name: string) => ({
+          push: async (...args: Parameters<DeliveryQueue["push"]>) => {
+            pushed.push(name);
+            if (failing && name === broken.id) throw new Error("overloaded");
+            return deliveryQueues.getByName(name).push(...args);
+          },
+        }),
+      };
+      const log = new EventSequence(state, { ...env, DELIVERY_QUEUE: namespace } as unknown as EventSequenceEnv);
+      await log.drain();
+      expect([await backlogOf(broken), await backlogOf(sound)]).toEqual([0, 3]);
+      const pauseNow = async (): Promise<number> => Math.round((((await state.storage.getAlarm()) ?? 0) - Date.now()) / 1_000);
+      expect(await pauseNow()).toBe(2);
+      vi.useFakeTimers({ toFake: ["Date"] });
+      for (const expected of [4, 8, 16, 32, 60, 60]) {
+        vi.setSystemTime(Date.now() + 61_000);
+        await log.alarm();
+        expect(await pauseNow()).toBe(expected);
+      }
+      failing = false;
+      vi.setSystemTime(Date.now() + 61_000);
+      await log.alarm();
+      vi.useRealTimers();
+      expect(await state.storage.getAlarm()).toBeNull();
+      expect(pushed.filter((name) => name === sound.id)).toHaveLength(1);
+    });
+    expect([await backlogOf(broken), await backlogOf(sound)]).toEqual([3, 3]);
+  });
+
+  test("is handed on by an alarm when the process dies before the lanes have it", async () => {
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    const { queue } = await registerEndpoint(business, "https://a.merchant-tests.com/");
+    await runAlarm(stub); // what registering left to be looked at
+    await commitEvents(business, 2);
+    await runInDurableObject(stub, async (_, state) => {
+      const never = { getByName: () => ({ push: () => new Promise(() => undefined) }) };
+      const dying = new EventSequence(state, { ...env, DELIVERY_QUEUE: never } as unknown as EventSequenceEnv);
+      void dying.drain();
+      await vi.waitFor(async () => expect(await waiting(business)).toBe(0), { timeout: 20_000 });
+    });
+    expect((await queue.getHealth())?.backlog).toBe(0);
+    expect(await getAlarm(stub)).not.toBeNull();
+    await evictDurableObject(stub);
+    expect(await runAlarm(stub)).toBe(true);
+    expect((await queue.getHealth())?.backlog).toBe(2);
+  });
+
+  test("reaches a lane whose endpoint was changed meanwhile with the newest settings, whatever comes late", async () => {
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    const { id, queue } = await registerEndpoint(business, "https://old.merchant-tests.com/");
+    const old = await stub.findEndpointSettings(id);
+    await stub.updateEndpoint(id, { url: "https://new.merchant-tests.com/" });
+    await queue.push(old as EndpointSettings, [], 0);
+    const urls = await runInDurableObject(queue, (_, state) => state.storage.sql.exec("SELECT url FROM lane").toArray());
+    expect(urls).toEqual([{ url: "https://new.merchant-tests.com/" }]);
+  });
+
+  test("W24: reaches no lane whose endpoint is marked as removed, and the alarm empties it where the process died before that", async () => {
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    const { id, queue } = await registerEndpoint(business, "https://a.merchant-tests.com/");
+    await runAlarm(stub); // what registering left to be looked at
+    expect(await getAlarm(stub)).toBeNull();
+    await runInDurableObject(stub, async (_, state) => {
+      const gone = { getByName: () => ({ wipe: () => Promise.reject(new Error("gone")) }) };
+      const dying = new EventSequence(state, { ...env, DELIVERY_QUEUE: gone } as unknown as EventSequenceEnv);
+      await expect(dying.removeEndpoint(id)).rejects.toThrow("gone");
+    });
+    await evictDurableObject(stub);
+    expect(await stub.listEndpoints()).toEqual([]);
+    await commitEvents(business, 2);
+    await stub.drain();
+    expect((await queue.getHealth())?.backlog).toBe(0);
+    expect(await getAlarm(stub)).not.toBeNull();
+    expect(await runAlarm(stub)).toBe(true);
+    expect(await queue.getHealth()).toBeNull();
+    expect(await getAlarm(stub)).toBeNull();
+    const rows = await runInDurableObject(stub, (_, state) => state.storage.sql.exec("SELECT id FROM endpoint").toArray());
+    expect(rows).toEqual([]);
+  });
+
+  test("is left without an alarm when nothing is left to do", async () => {
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    await commitEvents(business, 1);
+    await stub.drain();
+    expect(await getAlarm(stub)).toBeNull();
+    expect(await runAlarm(stub)).toBe(false);
+  });
+});

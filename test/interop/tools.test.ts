@@ -1,0 +1,237 @@
+// Our proofs, checked by tools that nobody here wrote, against the whole service: Go's sumdb packages on the live logs, openssl on
+// a time stamp that openssl made, sha256sum on the pack, Python on every hash; and svc-verify as it is handed out.
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import { consentRequest } from "../../scripts/bench/submission.ts";
+import { noteKeyPair } from "../../scripts/note-secret.ts";
+import { buildVerifier } from "../../verifier/build.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { OpensslTsa } from "../support/openssl-tsa.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-cross-"));
+const at = (name: string): string => join(folder, name);
+const pack = at("pack");
+const tsa = new OpensslTsa({ key: "EC P-256" });
+let stamping: Server;
+let stampsAsked = 0;
+let service: LocalService;
+let certId = "";
+let sent = 0;
+
+interface Ran {
+  readonly status: number | null;
+  readonly said: string;
+}
+const run = (command: string, args: readonly string[], cwd = folder): Ran => {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: "utf8" });
+  if (error !== undefined) throw new Error(`${command} is not there: npm test installs it`);
+  return { status, said: `${stdout}${stderr}` };
+};
+
+const go = (...args: readonly string[]): Ran => run(at("check-log"), args);
+
+/** Issues `count` certificates and has them anchored and logged; answers the first one's id. */
+const issue = async (count: number): Promise<string> => {
+  const ids: string[] = [];
+  for (let done = 0; done < count; done += 20) {
+    const wave = await Promise.all(
+      Array.from({ length: Math.min(20, count - done) }, async () => {
+        const { headers, body } = consentRequest(service.world.acme, "https://www.example.com", sent++);
+        const response = await fetch(`${service.origin}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
+        return ((await response.json()) as { data: { cert_id: string } }).data.cert_id;
+      }),
+    );
+    ids.push(...wave);
+  }
+  await service.runtime.scheduled("* * * * *");
+  await anchored();
+  return ids[0] as string;
+};
+
+const counted = async (sql: string): Promise<number> => Number((await service.database.prepare(sql).first<{ n: number }>())?.n);
+
+/** Waits until nothing waits: the crons and notices of the service do the work. */
+const anchored = async (): Promise<void> => {
+  for (let tries = 0; tries < 60; tries += 1) {
+    const anchors = await counted("SELECT COUNT(*) AS n FROM anchors WHERE status <> 'anchored'");
+    const entries = await counted("SELECT COUNT(*) AS n FROM audit_outbox WHERE drained_at IS NULL");
+    if (anchors + entries === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await service.runtime.scheduled("* * * * *");
+  }
+  throw new Error("the ledger did not take everything");
+};
+
+const saved = async (url: string, name: string, key = service.world.acme.keys.live): Promise<string> => {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+  if (response.status !== 200) throw new Error(`${url}: ${response.status} ${await response.text()}`);
+  writeFileSync(at(name), new Uint8Array(await response.arrayBuffer()));
+  return at(name);
+};
+
+interface TrustFile {
+  readonly logs: readonly { readonly origin: string; readonly vkey: string; readonly role: string }[];
+}
+const vkeyOf = (role: string): string => {
+  const trust = JSON.parse(readFileSync(at("trust.json"), "utf8")) as TrustFile;
+  return trust.logs.find((log) => log.role === role)?.vkey ?? "";
+};
+
+beforeAll(async () => {
+  const built = spawnSync("go", ["build", "-o", at("check-log"), "."], {
+    cwd: "test/interop/go",
+    env: { ...process.env, GO111MODULE: "off", GOPATH: "/usr/share/gocode", GOFLAGS: "" },
+    encoding: "utf8",
+  });
+  if (built.status !== 0) throw new Error(`Go or its sumdb packages are missing; npm test installs them. ${built.stderr ?? ""}`);
+  stamping = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on("data", (part: Buffer) => parts.push(part));
+    request.on("end", () => {
+      stampsAsked += 1;
+      response.writeHead(200, { "content-type": "application/timestamp-reply" }).end(tsa.reply(Buffer.concat(parts)));
+    });
+  });
+  await new Promise<void>((resolve) => stamping.listen(0, "127.0.0.1", resolve));
+  const authority = {
+    name: "tsa.test",
+    url: `http://127.0.0.1:${(stamping.address() as AddressInfo).port}/tsr`,
+    spki_sha256: sha256Hex(tsa.spki()),
+    pem: tsa.root(),
+  };
+  await buildVerifier(folder);
+  service = await startLocalService({ TIMESTAMP_AUTHORITIES: JSON.stringify([authority]), DEV_RATE_SCALE: "100000" });
+  certId = await issue(20);
+  await saved(`${service.origin}/ledger/2026h2/checkpoint`, "ledger-old.txt");
+  await saved(`${service.origin}/audit/0/checkpoint`, "audit-old.txt");
+  await issue(280); // past one tile
+  await service.runtime.scheduled("*/15 * * * *");
+  await service.runtime.scheduled("* * * * *");
+  await saved(`${service.origin}/.well-known/svc-trust.json`, "trust.json");
+  await saved(`${service.origin}/v1/certs/${certId}/evidence-pack?format=zip`, "evidence.zip");
+  mkdirSync(pack);
+  execFileSync("unzip", ["-q", at("evidence.zip"), "-d", pack]);
+}, 120_000);
+
+afterAll(async () => {
+  await service?.stop();
+  stamping?.close();
+  tsa.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("Go's sumdb packages (X1)", () => {
+  test("verify the live ledger: checkpoint, every tile, the growth since an earlier checkpoint, and this certificate's statement", () => {
+    const receipt = JSON.parse(readFileSync(join(pack, "anchors/issued/receipt.json"), "utf8")) as { leaf_index: string };
+    const entry = ["-index", receipt.leaf_index, "-entry", join(pack, "anchors/issued/statement.json")];
+    const whole = go("-url", `${service.origin}/ledger/2026h2`, "-vkey", vkeyOf("primary"), "-old", at("ledger-old.txt"), ...entry);
+    expect(whole.status, whole.said).toBe(0);
+  });
+
+  test("verify the live audit log, and this certificate's entry in it", () => {
+    const [line] = readFileSync(join(pack, "audit/entries.jsonl"), "utf8").split("\n") as [string];
+    const proof = readFileSync(join(pack, `audit/${(JSON.parse(line) as { seq: string }).seq}.tlog-proof`), "utf8");
+    writeFileSync(at("entry.bin"), Buffer.from(sha256Hex(line), "hex"));
+    const index = /^index (\d+)$/m.exec(proof)?.[1] ?? "";
+    const entry = ["-index", index, "-entry", at("entry.bin")];
+    const whole = go("-url", `${service.origin}/audit/0`, "-vkey", vkeyOf("audit"), "-old", at("audit-old.txt"), ...entry);
+    expect(whole.status, whole.said).toBe(0);
+  });
+
+  test("refuse another key, another entry, and another history", () => {
+    const url = ["-url", `${service.origin}/ledger/2026h2`];
+    const stranger = noteKeyPair("localhost/ledger/2026h2", new Uint8Array(32).fill(9)).vkey;
+    expect(go(...url, "-vkey", stranger).status).not.toBe(0);
+    const entry = ["-index", "1", "-entry", at("trust.json")];
+    expect(go(...url, "-vkey", vkeyOf("primary"), ...entry).status).not.toBe(0);
+    expect(go(...url, "-vkey", vkeyOf("primary"), "-old", at("audit-old.txt")).status).not.toBe(0);
+  });
+});
+
+describe("openssl (X2)", () => {
+  const verify = (data: string): Ran => {
+    const authority = run("sh", ["-c", "ls trust/tsa-*.pem"], pack).said.trim();
+    return run("openssl", ["ts", "-verify", "-data", data, "-in", "anchors/issued/checkpoint.tsr", "-CAfile", authority], pack);
+  };
+
+  test("verifies the pack's time stamp over the ledger's checkpoint", () => {
+    expect(stampsAsked).toBeGreaterThan(0);
+    const { status, said } = verify("anchors/issued/checkpoint.txt");
+    expect(said).toContain("Verification: OK");
+    expect(status).toBe(0);
+  });
+
+  test("refuses it over other bytes", () => {
+    writeFileSync(at("other.txt"), `${readFileSync(join(pack, "anchors/issued/checkpoint.txt"), "utf8")}x`);
+    expect(verify(at("other.txt")).status).not.toBe(0);
+  });
+
+  test("verifies the issuer's signature over the preimage, as README.txt says", () => {
+    const { signature } = JSON.parse(readFileSync(join(pack, "certificate.json"), "utf8")) as { signature: { kid: string; value: string } };
+    writeFileSync(at("signature.bin"), Buffer.from(signature.value, "base64"));
+    const args = ["-verify", "-pubin", "-inkey", `trust/issuer-${signature.kid}.pem`, "-rawin", "-in", "fingerprint/preimage.json"];
+    expect(run("openssl", ["pkeyutl", ...args, "-sigfile", at("signature.bin")], pack).said).toContain("Signature Verified Successfully");
+  });
+});
+
+describe("sha256sum (X3)", () => {
+  test("finds every file of the pack as the manifest says", () => {
+    const { status, said } = run("sha256sum", ["--strict", "-c", "MANIFEST.sha256"], pack);
+    expect(status, said).toBe(0);
+  });
+});
+
+describe("Python (X5)", () => {
+  const script = join(process.cwd(), "test/interop/fingerprints.py");
+
+  test("recomputes every vector byte for byte (F1)", () => {
+    const { status, said } = run("python3", [script, "vectors", join(process.cwd(), "test/vectors/ledger.json")]);
+    expect(status, said).toBe(0);
+    expect(said).toContain("6 fingerprints");
+  });
+
+  test("recomputes the pack's fingerprint, commitments, statement and audit hashes", () => {
+    const { status, said } = run("python3", [script, "pack", pack]);
+    expect(status, said).toBe(0);
+  });
+
+  test("stops at a changed disclosure", () => {
+    execFileSync("cp", ["-r", pack, at("changed")]);
+    writeFileSync(at("changed/fingerprint/disclosure.txt"), "something else");
+    expect(run("python3", [script, "pack", at("changed")]).status).toBe(1);
+  });
+});
+
+describe("svc-verify as it is handed out", () => {
+  const verify = (...args: readonly string[]): Ran => run(process.execPath, [at("svc-verify.mjs"), at("evidence.zip"), ...args]);
+
+  test("passes every check of a live pack, the time stamp included", () => {
+    const { status, said } = verify("--trust", at("trust.json"), "--require", "tsa");
+    expect(status, said).toBe(0);
+  });
+
+  test("passes the first certificate of a business that the log has not recorded yet, exported at once", async () => {
+    const { other } = service.world;
+    const { headers, body } = consentRequest(other, "https://www.other.example", sent++);
+    const response = await fetch(`${service.origin}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
+    const { data } = (await response.json()) as { data: { cert_id: string } };
+    await service.runtime.scheduled("* * * * *"); // the minute's work, and not the quarter hour's
+    await anchored();
+    await saved(`${service.origin}/v1/certs/${data.cert_id}/evidence-pack?format=zip`, "first.zip", other.keys.live);
+    // Its time stamp comes with the quarter hour's checkpoint: asked of nobody here.
+    writeFileSync(at("trust-alone.json"), JSON.stringify({ ...JSON.parse(readFileSync(at("trust.json"), "utf8")), tsa: [] }));
+    const { status, said } = run(process.execPath, [at("svc-verify.mjs"), at("first.zip"), "--trust", at("trust-alone.json")]);
+    expect(status, said).toBe(0);
+  });
+
+  test("says what is missing where a witness is asked for that nobody set, or no trust is given", () => {
+    expect(verify("--trust", at("trust.json"), "--require", "witness=1").status).toBe(3);
+    expect(verify().status).toBe(3);
+  });
+});

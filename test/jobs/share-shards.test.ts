@@ -1,0 +1,300 @@
+// A person whose account lies in one home and a business in another: no batch spans both, and whatever dies in between is repaired.
+import { env } from "cloudflare:workers";
+import { describe, expect, test } from "vitest";
+import { dayMs, minuteMs } from "../../core/time.ts";
+import { backgroundTimeoutMs } from "../../storage/database.ts";
+import { openShards } from "../../storage/shards.ts";
+import { settleShares, sweepDueShares } from "../../workers/background/share-sweep.ts";
+import type { Env } from "../../workers/env.ts";
+import { getPlatform, type Platform } from "../../workers/services.ts";
+import { callWith } from "../support/scenarios.ts";
+import { runOutboxRelay, waitUntilSettled } from "../support/background-work.ts";
+import {
+  listAllEvents,
+  buildDecision,
+  createVerifier,
+  grantShare,
+  describeOutcome,
+  signInPerson,
+  getWithApiKey,
+  redeemCode,
+  contactValues,
+  postWithApiKey,
+  type SignedPerson,
+} from "../support/sharing.ts";
+import { origin, world, worldInSecondShard } from "../support/world.ts";
+import { buildJsonPost } from "../support/withdrawal.ts";
+
+const there = worldInSecondShard.acme;
+const base = await getPlatform(env as unknown as Env);
+const at = (now: number): Platform => Object.assign(Object.create(base) as Platform, { clock: () => now });
+const minuteLater = async (): Promise<void> => {
+  await waitUntilSettled();
+  await settleShares(at(Date.now() + 2 * minuteMs));
+  await runOutboxRelay();
+  await waitUntilSettled();
+};
+const theirs = { client_id: there.clients.live };
+const grantThere = (pat: SignedPerson, change: object = {}) => grantShare(pat, change, there);
+const currentOf = async (id: string) => (await getWithApiKey(`/v1/consumers/${id}/current`, there.keys.live)).body.data?.fields;
+const typesOf = async (id: string): Promise<string[]> =>
+  (await listAllEvents(there.keys.live)).filter(({ share_id }) => share_id === id).map(({ type }) => type);
+const waiting = async (table: "share_intents" | "field_fanouts"): Promise<number> =>
+  (await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table}`).first("n")) as number;
+const idOf = async (pat: SignedPerson): Promise<string> => (await pat.get("/v1/me")).body.data.id;
+
+/** The second home, from which no batch comes back: lost before it was written, or after. */
+const dyingThere = (dies: "before" | "after"): D1Database =>
+  new Proxy(env.DB_01, {
+    get: (db, name) => {
+      const value = Reflect.get(db, name);
+      if (name === "withSession") return () => dyingThere(dies);
+      if (name === "batch")
+        return async (statements: D1PreparedStatement[]) => {
+          if (dies === "after") await db.batch(statements);
+          throw new Error("D1_ERROR: the isolate is gone");
+        };
+      return typeof value === "function" ? value.bind(db) : value;
+    },
+  });
+/** A database before whose next statement of this kind somebody else acts. */
+const overtaken = (db: D1Database, kind: { readonly words: string } | "batch", act: () => Promise<unknown>): D1Database => {
+  let isOver = false;
+  const first = async (): Promise<void> => {
+    if (isOver) return;
+    isOver = true;
+    await act();
+  };
+  const watched = (statement: D1PreparedStatement): D1PreparedStatement =>
+    new Proxy(statement, {
+      get: (of, name) => {
+        if (name === "bind") return (...bound: unknown[]) => watched(of.bind(...bound));
+        const value = Reflect.get(of, name);
+        return typeof value === "function" ? (...rest: unknown[]) => first().then(() => value.apply(of, rest)) : value;
+      },
+    });
+  return new Proxy(db, {
+    get: (of, name) => {
+      const value = Reflect.get(of, name);
+      if (name === "prepare" && kind !== "batch")
+        return (sql: string) => (sql.includes(kind.words) ? watched(of.prepare(sql)) : of.prepare(sql));
+      if (name === "batch" && kind === "batch") return (statements: D1PreparedStatement[]) => first().then(() => of.batch(statements));
+      return typeof value === "function" ? value.bind(of) : value;
+    },
+  });
+};
+/** The minute after next, in an isolate with these databases. */
+const minuteWith = (databases: { readonly DB?: D1Database; readonly DB_01?: D1Database }): Promise<void> =>
+  settleShares(
+    Object.assign(at(Date.now() + 2 * minuteMs), {
+      shards: openShards({ DB: env.DB, DB_01: env.DB_01, ...databases }, backgroundTimeoutMs),
+    }),
+  );
+/** A request to an isolate whose second home is this database. */
+const askWith = (db: D1Database, path: string, init: RequestInit) =>
+  callWith({ shards: openShards({ DB: env.DB, DB_01: db }) }, path, init);
+
+describe("a share in another home than its person's", () => {
+  test("is granted, redeemed, kept up to date, renewed and stopped, and stands in the person's list beside their others", async () => {
+    const pat = await signInPerson();
+    const near = await grantShare(pat);
+    const far = await grantThere(pat);
+    expect(far.share.id).toMatch(/^shr_01/);
+    expect(await idOf(pat)).toMatch(/^con_00/);
+    expect(describeOutcome(await redeemCode(far))).toBe("400 code_invalid"); // of this home's client
+    const redeemed = await redeemCode(far, theirs);
+    expect(redeemed.body.data).toMatchObject({ fields: { email: contactValues.email, phone: contactValues.phone }, business_id: there.id });
+    expect(await waiting("share_intents")).toBe(0);
+
+    await pat.put("/v1/me/fields", { phone: "+1 202 555 0177", first_name: "Patricia" });
+    await waitUntilSettled();
+    expect(await waiting("field_fanouts")).toBe(0);
+    expect(await currentOf(far.share.id)).toMatchObject({ phone: "+1 202 555 0177" });
+    const told = (await listAllEvents(there.keys.live)).filter(({ share_id }) => share_id === far.share.id);
+    expect(told.map(({ type, data }) => [type, data])).toEqual([
+      ["share.created", null],
+      ["consumer.updated.phone", { phone: "+1 202 555 0177" }],
+    ]);
+
+    const list = (await pat.get("/v1/me/shares")).body.data.shares;
+    expect(new Set(list.map(({ id }: { id: string }) => id))).toEqual(new Set([near.share.id, far.share.id]));
+    expect((await pat.get("/v1/me")).body.data.shares_active).toBe(2);
+    const renewed = (await pat.post(`/v1/me/shares/${far.share.id}/renew`, { consent: true })).body.data.share;
+    expect(renewed.id).toMatch(/^shr_01/);
+    expect(describeOutcome(await pat.post(`/v1/shares/${renewed.id}/revoke`, {}))).toBe("200 ok");
+    expect(describeOutcome(await getWithApiKey(`/v1/consumers/${renewed.id}/current`, there.keys.live))).toBe("409 share_inactive");
+    expect(describeOutcome(await postWithApiKey(`/v1/shares/${renewed.id}/cease-ack`, {}, there.keys.live))).toBe("200 ok");
+    await waitUntilSettled();
+    expect(await typesOf(renewed.id)).toEqual(["share.renewed", "share.revoked", "business.ceased"]);
+    expect(describeOutcome(await getWithApiKey(`/v1/shares/${far.share.id}`, world.acme.keys.live))).toBe("404 not_found");
+  });
+
+  test("is warned of and ended by the sweep of its own home, with the mail to the person's address", async () => {
+    const pat = await signInPerson();
+    const { share } = await grantThere(pat, { duration_days: 5 });
+    for (const now of [Date.parse(share.expires_at) - dayMs, Date.parse(share.expires_at)]) {
+      await sweepDueShares(at(now));
+      await waitUntilSettled();
+    }
+    expect(await typesOf(share.id)).toEqual(["share.created", "share.expiring", "share.expired"]);
+  });
+
+  test("hides from its person behind no outage: the list fails rather than be short of one", async () => {
+    const pat = await signInPerson();
+    const { share } = await grantThere(pat);
+    const away = new Proxy(env.DB_01, {
+      get: () => () => {
+        throw new Error("D1_ERROR: away");
+      },
+    });
+    expect(describeOutcome(await askWith(away, "/v1/me/shares", { headers: pat.headers }))).toBe("503 storage_unavailable");
+    expect((await pat.get("/v1/me/shares")).body.data.shares.map(({ id }: { id: string }) => id)).toEqual([share.id]);
+  });
+
+  test("that twenty presses of one request ask for at once is one", async () => {
+    const pat = await signInPerson();
+    const verifier = createVerifier();
+    const asked = buildDecision(verifier, {}, there);
+    const query = new URLSearchParams({
+      client_id: asked.client_id,
+      origin,
+      scope: "email phone",
+      purpose: asked.purpose,
+      code_challenge: asked.code_challenge,
+      code_challenge_method: "S256",
+    });
+    const token = (await getWithApiKey(`/v1/authorize?${query}`)).body.data.authorize_token;
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => pat.post("/v1/share/consent", { ...asked, authorize_token: token })),
+    );
+    expect(new Set(answers.map(describeOutcome))).toEqual(new Set(["201 ok"]));
+    expect(new Set(answers.map(({ body }) => body.data.share.id)).size).toBe(1);
+    await minuteLater();
+    expect(await waiting("share_intents")).toBe(0);
+    expect(await typesOf(answers[0]?.body.data.share.id)).toEqual(["share.created"]);
+  });
+});
+
+describe("a grant whose isolate dies", () => {
+  const consent = (pat: SignedPerson) => buildJsonPost(buildDecision(createVerifier(), {}, there), pat.headers);
+
+  test("between the intent and the share leaves an intent, which the minute drops", async () => {
+    const pat = await signInPerson();
+    const answer = await askWith(dyingThere("before"), "/v1/share/consent", consent(pat));
+    expect(answer.status).toBeGreaterThanOrEqual(500);
+    expect(await waiting("share_intents")).toBe(1);
+    expect((await pat.get("/v1/me/shares")).body.data.shares).toEqual([]);
+    await settleShares(base); // whoever grants has a minute
+    expect(await waiting("share_intents")).toBe(1);
+    await minuteLater();
+    expect(await waiting("share_intents")).toBe(0);
+    expect(await waiting("field_fanouts")).toBe(0);
+  });
+
+  test("between the share and its settling leaves a share, which the minute brings up to date", async () => {
+    const pat = await signInPerson();
+    await askWith(dyingThere("after"), "/v1/share/consent", consent(pat));
+    expect(await waiting("share_intents")).toBe(1);
+    const [share] = (await pat.get("/v1/me/shares")).body.data.shares;
+    expect(share).toMatchObject({ status: "active" });
+    await env.DB.exec("CREATE TRIGGER no_fan_out BEFORE INSERT ON field_fanouts BEGIN SELECT RAISE(IGNORE); END"); // as if it were older
+    await pat.put("/v1/me/fields", { phone: "+1 202 555 0166" });
+    await env.DB.exec("DROP TRIGGER no_fan_out");
+    await waitUntilSettled();
+    expect(await currentOf(share.id)).toMatchObject({ phone: contactValues.phone });
+    await minuteLater();
+    await waitUntilSettled();
+    expect([await waiting("share_intents"), await waiting("field_fanouts")]).toEqual([0, 0]);
+    expect(await currentOf(share.id)).toMatchObject({ phone: "+1 202 555 0166" });
+  });
+
+  test("of somebody whose account is erased meanwhile is stopped by the minute", async () => {
+    const pat = await signInPerson();
+    const id = await idOf(pat);
+    await askWith(dyingThere("after"), "/v1/share/consent", consent(pat));
+    const [share] = (await pat.get("/v1/me/shares")).body.data.shares;
+    await env.DB.prepare("UPDATE consumers SET erased_at = ? WHERE id = ?").bind(Date.now(), id).run();
+    await minuteLater();
+    expect(await waiting("share_intents")).toBe(0);
+    expect(describeOutcome(await getWithApiKey(`/v1/consumers/${share.id}/current`, there.keys.live))).toBe("409 share_inactive");
+    expect(await typesOf(share.id)).toEqual(["share.created", "share.revoked"]);
+  });
+});
+
+describe("changes of fields while the other home does not answer", () => {
+  test("wait there, and are told as one, with the values as they are then", async () => {
+    const pat = await signInPerson();
+    const { share } = await grantThere(pat);
+    for (const phone of ["+1 202 555 0151", "+1 202 555 0152"])
+      await askWith(dyingThere("before"), "/v1/me/fields", { ...buildJsonPost({ phone }, pat.headers), method: "PUT" });
+    await askWith(dyingThere("before"), "/v1/me/fields", { ...buildJsonPost({ email: "new@example.com" }, pat.headers), method: "PUT" });
+    expect(await waiting("field_fanouts")).toBe(1);
+    expect(await currentOf(share.id)).toMatchObject({ phone: contactValues.phone });
+    await minuteLater();
+    expect(await waiting("field_fanouts")).toBe(0);
+    const told = (await listAllEvents(there.keys.live)).filter(
+      ({ share_id, type }) => share_id === share.id && type.startsWith("consumer."),
+    );
+    expect(told.map(({ type, data }) => [type, data])).toEqual([
+      ["consumer.updated.email", { email: "new@example.com" }],
+      ["consumer.updated.phone", { phone: "+1 202 555 0152" }],
+    ]);
+    await minuteLater();
+    expect(await typesOf(share.id)).toHaveLength(3);
+  });
+
+  test("reach no share that was stopped meanwhile", async () => {
+    const pat = await signInPerson();
+    const { share } = await grantThere(pat);
+    await askWith(dyingThere("before"), "/v1/me/fields", { ...buildJsonPost({ phone: "+1 202 555 0153" }, pat.headers), method: "PUT" });
+    await pat.post(`/v1/shares/${share.id}/revoke`, {});
+    await minuteLater();
+    expect(await waiting("field_fanouts")).toBe(0);
+    expect(await typesOf(share.id)).toEqual(["share.created", "share.revoked"]);
+  });
+
+  test("of which one overtakes another that is on its way are both told, the later one last", async () => {
+    const pat = await signInPerson();
+    const { share } = await grantThere(pat, { scope: ["phone", "name"] });
+    const change = (fields: object) =>
+      askWith(dyingThere("before"), "/v1/me/fields", { ...buildJsonPost(fields, pat.headers), method: "PUT" });
+    await change({ phone: "+1 202 555 0154" });
+    await minuteWith({ DB: overtaken(env.DB, { words: "fields_sealed" }, () => change({ first_name: "Patricia" })) });
+    await minuteLater();
+    expect(await waiting("field_fanouts")).toBe(0);
+    expect(await currentOf(share.id)).toMatchObject({ phone: "+1 202 555 0154", first_name: "Patricia" });
+    expect(await typesOf(share.id)).toEqual(["share.created", "consumer.updated.phone", "consumer.updated.name"]);
+  });
+
+  test("that arrive in the wrong order leave the share found under the later address", async () => {
+    const pat = await signInPerson();
+    const { share } = await grantThere(pat);
+    const change = { email: "first@example.com" };
+    await askWith(dyingThere("before"), "/v1/me/fields", { ...buildJsonPost(change, pat.headers), method: "PUT" });
+    const later = async () => {
+      await pat.put("/v1/me/fields", { email: "second@example.com" });
+      await waitUntilSettled();
+    };
+    await minuteWith({ DB_01: overtaken(env.DB_01, "batch", later) });
+    await minuteLater();
+    expect(await currentOf(share.id)).toMatchObject({ email: "second@example.com" });
+    const found = (email: string) =>
+      env.DB_01.prepare("SELECT email_index FROM shares WHERE id = ?")
+        .bind(share.id)
+        .first("email_index")
+        .then(async (index) => index === (await base.vault.blindIndex("email", email)));
+    expect([await found("first@example.com"), await found("second@example.com")]).toEqual([false, true]);
+  });
+
+  test("of somebody who granted before and changed in between tell what has changed, and nothing else", async () => {
+    const pat = await signInPerson();
+    await askWith(dyingThere("after"), "/v1/share/consent", buildJsonPost(buildDecision(createVerifier(), {}, there), pat.headers));
+    const [share] = (await pat.get("/v1/me/shares")).body.data.shares;
+    await env.DB.prepare("DELETE FROM consumer_shards WHERE shard = '01'").run(); // as if the change were older than the home
+    await pat.put("/v1/me/fields", { phone: "+1 202 555 0155" });
+    await waitUntilSettled();
+    await minuteLater();
+    expect(await currentOf(share.id)).toMatchObject({ phone: "+1 202 555 0155" });
+    expect(await typesOf(share.id)).toEqual(["share.created", "consumer.updated.phone"]);
+  });
+});

@@ -1,0 +1,15 @@
+// Erasing a person as an owner of the business does it.
+import { buildJsonRequest, signIn } from "./people.ts";
+import { call, world, type TestResponse, type Call } from "./world.ts";
+
+export const requestErasure = async (
+  certId: string,
+  body: unknown = { confirm: "ERASE", reason: "person_asked" },
+  { as = world.ownerEmail, headers = {}, send = call }: { as?: string; headers?: Record<string, string>; send?: Call } = {},
+): Promise<TestResponse> => send(`/v1/certs/${certId}/erase-subject`, buildJsonRequest(body, { ...(await signIn(as)), ...headers }));
+
+export const eraseCertificate = async (certId: string): Promise<string> => {
+  const answer = await requestErasure(certId);
+  if (answer.status !== 200) throw new Error(`not erased: ${answer.text}`);
+  return answer.body.data.subject_erased_at;
+};

@@ -1,0 +1,20 @@
+// A text with every single byte changed in three ways. Null stands for a change that is not even UTF-8 any more: nobody
+// gets to read such a text.
+import { encodeUtf8 } from "../../core/bytes.ts";
+
+const masks = [0x01, 0x20, 0x80]; // the last bit, the case of a letter, the bit that plain text never sets
+
+export function* generateFlippedTexts(text: string): Generator<string | null> {
+  const bytes = encodeUtf8(text);
+  for (let at = 0; at < bytes.length; at += 1) {
+    for (const mask of masks) {
+      const changed = bytes.slice();
+      changed[at] = (changed[at] as number) ^ mask;
+      try {
+        yield new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(changed);
+      } catch {
+        yield null;
+      }
+    }
+  }
+}

@@ -1,0 +1,193 @@
+// Submissions that look strange and must be taken, each with what the certificate then holds.
+import { buildSubmissionWith, buildFields, buildNames, nestArrays, padSubmission, spliceRaw, submissionText } from "./submissions.ts";
+import { buildSubmission, world, type HeaderChanges } from "./world.ts";
+
+export interface UnusualSubmission {
+  readonly name: string;
+  readonly body: unknown;
+  readonly headers?: HeaderChanges;
+  /** What the certificate must hold instead of what the default submission gives. */
+  readonly stored?: { readonly [key: string]: unknown };
+  readonly subject?: Readonly<Record<string, string>>;
+  readonly evidence?: { readonly [key: string]: unknown };
+}
+
+const buildOddSubmission = (
+  name: string,
+  change: Record<string, unknown>,
+  expected: Omit<UnusualSubmission, "name" | "body"> = {},
+): UnusualSubmission => ({
+  name,
+  body: buildSubmissionWith(change),
+  ...expected,
+});
+const buildSealedCase = (name: string, change: Record<string, unknown>): UnusualSubmission =>
+  buildOddSubmission(name, change, { stored: change });
+const buildPersonCase = (name: string, of: Record<string, string>): UnusualSubmission =>
+  buildOddSubmission(name, { fields: of }, { subject: of });
+
+export const unusualSubmissions: readonly UnusualSubmission[] = [
+  buildSealedCase("an emoji of several in the purpose", { purpose: "devis 👩\u200d👩\u200d👧\u200d👦 ❤\ufe0f\u200d🔥" }),
+  buildPersonCase("a Persian name with ZWNJ", { first_name: "می\u200cخواهم" }),
+  buildPersonCase("a Hindi name with ZWJ", { last_name: "क्\u200dष" }),
+  buildPersonCase("a decomposed name", { first_name: "Rene\u0301e", last_name: "Nguye\u0302\u0303n" }),
+  buildPersonCase("names from right to left", { first_name: "שָׁלוֹם", last_name: "عبد الرحمن" }),
+  buildPersonCase("an ideograph of a high plane", { last_name: "𠮷野" }),
+  buildPersonCase("a compatibility ideograph", { last_name: "\ufa19" }),
+  buildPersonCase("empty values beside others", { email: "pat@example.com", phone: "", zip: "", message: "hello" }),
+  buildPersonCase("20 fields", buildFields(20)),
+  buildPersonCase("a field key of 40", { [`a${"b".repeat(39)}`]: "x" }),
+  buildPersonCase("a value of 500", { message: "m".repeat(500) }),
+  buildPersonCase("plus addressing and upper case, kept as typed", { email: "Pat+Solar@Example.COM" }),
+  buildPersonCase("an international mail domain", { email: "zoë@exämple.test" }),
+  buildPersonCase("a mailbox of 254", { email: `a@${`${"b".repeat(60)}.`.repeat(4)}`.padEnd(254, "e") }),
+  buildPersonCase("a number nobody can parse", { phone: "ask at the desk, ext. ٣" }),
+  buildPersonCase("markup, SQL and templates", {
+    message: `'; DROP TABLE certificates;-- </script><img src=x onerror=alert(1)> {{7*7}} \${x} %s \\`,
+  }),
+  buildPersonCase("values that look like keys", { message: "__proto__", company: "constructor" }),
+  buildOddSubmission(
+    "values trimmed at their ends only",
+    { fields: { first_name: "\u00a0 Pat  Q \u3000" } },
+    { subject: { first_name: "Pat  Q" } },
+  ),
+  buildSealedCase("a disclosure with CRLF, tabs and space around", {
+    disclosure_text: "  Line 1\r\n\tLine 2\n\r\nLine 3\u2028\u2029 \r\n",
+  }),
+  buildSealedCase("a disclosure with isolates, embeddings and marks", {
+    disclosure_text: "\u2066שלום\u2069 \u202bعربي\u202c \u200f\ufeff\u00ad\ufffe.",
+  }),
+  buildSealedCase("a disclosure in no normal form", { disclosure_text: "e\u0301 \u00e9 \ufb01 \ufa19 \u212b" }),
+  buildSealedCase("a disclosure of one character", { disclosure_text: "✓" }),
+  buildSealedCase("a disclosure of 20,000", { disclosure_text: "d".repeat(20_000) }),
+  buildSealedCase("a purpose of 500", { purpose: "p".repeat(500) }),
+  buildOddSubmission("a purpose trimmed at its ends only", { purpose: "\t solar  quote\u2003" }, { stored: { purpose: "solar  quote" } }),
+  buildSealedCase("a purpose of one character", { purpose: "x" }),
+  buildOddSubmission("1,000 recipients", { entities: buildNames(1_000) }, { stored: { entities: buildNames(1_000).sort() } }),
+  buildOddSubmission(
+    "1,000 recipients of 200",
+    { entities: buildNames(1_000).map((name) => name.padEnd(200, "-")) },
+    {
+      stored: {
+        entities: buildNames(1_000)
+          .map((name) => name.padEnd(200, "-"))
+          .sort(),
+      },
+    },
+  ),
+  buildSealedCase("a recipient of 200", { entities: ["r".repeat(200)] }),
+  buildOddSubmission(
+    "recipients twice, and in two Unicode forms",
+    { entities: ["Caf\u00e9", "Acme", "Cafe\u0301", "Acme", " Acme "] },
+    { stored: { entities: ["Acme", "Caf\u00e9"] } },
+  ),
+  buildOddSubmission(
+    "recipients sorted by code unit",
+    { entities: ["\ufb33 d", "😀 E", "zeta", "Zeta", "€"] },
+    { stored: { entities: ["Zeta", "zeta", "€", "😀 E", "\ufb33 d"] } },
+  ),
+  buildSealedCase("recipients from right to left, with quotes and commas", { entities: [`Acme, "Inc" & 'Söhne' </b>`, "חברת החשמל"] }),
+  buildOddSubmission(
+    "declined nobody",
+    { entities_accepted: ["Acme Solar LLC"], entities_rejected: [] },
+    { stored: { entities_accepted: ["Acme Solar LLC"], entities_rejected: [] } },
+  ),
+  buildOddSubmission(
+    "asked, but about nobody who was declared",
+    { entities_accepted: ["Nobody"], entities_rejected: ["\u0000"] },
+    { stored: { entities_accepted: [], entities_rejected: [] } },
+  ),
+  buildOddSubmission(
+    "an answer in another Unicode form",
+    { entities: ["Caf\u00e9", "Acme"], entities_accepted: ["Cafe\u0301"], entities_rejected: ["Acme "] },
+    { stored: { entities: ["Acme", "Caf\u00e9"], entities_accepted: ["Caf\u00e9"], entities_rejected: ["Acme"] } },
+  ),
+  buildOddSubmission("nulls for what is optional", {
+    entities_accepted: null,
+    entities_rejected: null,
+    submission_id: null,
+    locale: null,
+    presentation: null,
+    esign: null,
+    widget: null,
+    referrer: null,
+    client_time: null,
+  }),
+  buildOddSubmission("unknown keys", { unknown: { a: [1, { b: null }] }, toString: "x", constructor: { prototype: 1 } }),
+  buildOddSubmission(
+    "keys of ours that a caller cannot set",
+    {
+      cert_id: "cc_00000000000000000000000000",
+      id: "x",
+      status: "revoked",
+      business_id: world.other.id,
+      business_name: "Eve",
+      environment: "sandbox",
+      issued_at: "2000-01-01T00:00:00.000Z",
+      fingerprint: "0".repeat(64),
+      origin_domain: "evil.com",
+      evidence: { ip: "6.6.6.6" },
+      ip: "6.6.6.6",
+      user_agent: "Eve",
+      captured_via: "proof",
+      view_count: 7,
+      subject_hash: "0",
+    },
+    { evidence: { ip: "203.0.113.9", captured_via: "browser" }, headers: { "cf-connecting-ip": "203.0.113.9" } },
+  ),
+  { name: "an unknown key __proto__", body: submissionText().replace("{", '{"__proto__":{"polluted":true,"status":"revoked"},') },
+  { name: "eight levels", body: spliceRaw("unknown", nestArrays(7)) },
+  { name: "strange numbers in unknown keys", body: spliceRaw("unknown", "[-0,1e-400,1E5,0.1e1,123456789012345678901234567890]") },
+  {
+    name: "everything escaped",
+    body: submissionText().replace(/[a-z ]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  },
+  { name: "white space everywhere", body: `\r\n\t ${JSON.stringify(buildSubmission(), null, "\t")}\r\n ` },
+  { name: "keys in another order", body: JSON.stringify(Object.fromEntries(Object.entries(buildSubmission()).reverse())) },
+  { name: "256 KiB exactly", body: padSubmission(262_144) },
+  { name: "application/json", body: submissionText(), headers: { "content-type": "application/json" } },
+  {
+    name: "an upper-case media type with a parameter",
+    body: submissionText(),
+    headers: { "content-type": "Application/JSON ; Charset=UTF-8" },
+  },
+  { name: "text/plain without a charset", body: submissionText(), headers: { "content-type": "text/plain" } },
+  { name: "a key of 64 of every allowed kind", body: submissionText(), headers: { "idempotency-key": `Az09_-${"k".repeat(58)}` } },
+  buildOddSubmission("an upper-case submission_id", { submission_id: "7D9F0B0E-6A37-4B0E-9A53-0F3F0F8F7A11" }),
+  buildOddSubmission(
+    "an address of the page with everything",
+    { page_url: "https://www.example.com/a%20b/käse?x=1&y=ü#part" },
+    { evidence: { page_url: "https://www.example.com/a%20b/käse?x=1&y=ü#part" } },
+  ),
+  buildOddSubmission(
+    "an address of the page of 2,048",
+    { page_url: `https://www.example.com/${"p".repeat(2_024)}` },
+    { evidence: { page_url: `https://www.example.com/${"p".repeat(2_024)}` } },
+  ),
+  buildOddSubmission(
+    "a page on another verified host than the Origin",
+    { page_url: "https://demo.example/" },
+    { evidence: { page_url: "https://demo.example/", origin_reported: "https://www.example.com" } },
+  ),
+  buildOddSubmission(
+    "all the evidence there is",
+    {
+      locale: "en-US-x-private",
+      presentation: { opt_in_type: "non_interactive", font_px: 0, contrast_ratio: 21, visible: false, checkbox_name: "a[b]" },
+      esign: { disclosure_text: "I sign\u0000 this", accepted: false },
+      widget: { version: "1.0.0", sha256: "0".repeat(64) },
+      referrer: "about:client",
+      client_time: "yesterday",
+    },
+    {
+      evidence: {
+        locale: "en-US-x-private",
+        presentation: { opt_in_type: "non_interactive", font_px: 0, contrast_ratio: 21, visible: false, checkbox_name: "a[b]" },
+        esign: { disclosure_text: "I sign\u0000 this", accepted: false },
+        widget: { version: "1.0.0", sha256: "0".repeat(64) },
+        referrer: "about:client",
+        client_time: "yesterday",
+      },
+    },
+  ),
+];

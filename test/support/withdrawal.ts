@@ -1,0 +1,118 @@
+// Withdrawing as a person does it: ask for a code, read the mail, answer.
+import { env } from "cloudflare:workers";
+import type { DemoBusiness } from "../../scripts/demo-world.ts";
+import { call, getWithKey, issueCertificate, world, type TestResponse, type Call, type ConsentBody } from "./world.ts";
+
+export const buildJsonPost = (body: unknown, headers: Readonly<Record<string, string>> = {}): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json", ...headers },
+  body: JSON.stringify(body),
+});
+
+/** Every address once, so that no test meets another's limits. */
+export const createEmailAddress = (): string => `pat-${crypto.randomUUID().slice(0, 13)}@example.com`;
+
+export interface IssuedCertificate {
+  readonly certId: string;
+  readonly email: string;
+  readonly manageToken: string;
+  readonly fingerprint: string;
+}
+
+/** A certificate of a person of its own. */
+export const issueToNewPerson = async (
+  change: Partial<ConsentBody> = {},
+  business: DemoBusiness = world.acme,
+): Promise<IssuedCertificate> => {
+  const email = String(change.fields?.email ?? createEmailAddress());
+  const receipt = await issueCertificate({ fields: { email, first_name: "Pat", phone: "+1 202 555 0123" }, ...change }, business);
+  const manageToken = String(receipt.manage_url).split("#m=")[1] as string;
+  return { certId: receipt.cert_id, email, manageToken, fingerprint: receipt.fingerprint };
+};
+
+export const requestWithdrawalCode = (
+  certId: string,
+  email: string,
+  headers: Readonly<Record<string, string>> = {},
+  send: Call = call,
+): Promise<TestResponse> => send(`/v1/certs/${certId}/opt-out/request`, buildJsonPost({ email }, headers));
+
+export const submitWithdrawalCode = (
+  certId: string,
+  body: Readonly<Record<string, unknown>>,
+  headers: Readonly<Record<string, string>> = {},
+  send: Call = call,
+): Promise<TestResponse> => send(`/v1/certs/${certId}/opt-out/confirm`, buildJsonPost(body, headers));
+
+export const getCookies = (answer: TestResponse): Readonly<Record<string, string>> => ({
+  cookie: (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "",
+});
+
+interface Mail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+export const listMailTo = async (address: string): Promise<readonly Mail[]> =>
+  (await getWithKey(`/dev/mail?to=${encodeURIComponent(address)}`)).body.messages as Mail[];
+
+const parseCode = (mail: Mail | undefined): string => /^\d{6}$/m.exec(mail?.text ?? "")?.[0] ?? "no code";
+
+/** Mails with a code, not those that confirm a withdrawal. */
+const listCodeMail = async (address: string): Promise<readonly Mail[]> =>
+  (await listMailTo(address)).filter(({ text }) => /^\d{6}$/m.test(text));
+
+/** Codes mailed to an address, the newest first. */
+export const listCodes = async (address: string): Promise<readonly string[]> => (await listCodeMail(address)).map(parseCode);
+
+/** Tokens of the links that were mailed to an address, the newest first. */
+export const listLinkTokens = async (address: string): Promise<readonly string[]> =>
+  (await listCodeMail(address)).map(({ text }) => /#m=([A-Za-z0-9_-]{43})$/m.exec(text)?.[1] ?? "no link");
+
+export interface WithdrawalAttempt {
+  readonly code: string;
+  /** The browser that asked. */
+  readonly cookie: Readonly<Record<string, string>>;
+}
+
+export const startWithdrawal = async (certId: string, email: string): Promise<WithdrawalAttempt> => {
+  const asked = await requestWithdrawalCode(certId, email);
+  if (asked.status !== 200) throw new Error(`not asked: ${asked.text}`);
+  const [code] = await listCodes(email);
+  return { code: code as string, cookie: getCookies(asked) };
+};
+
+/** Six digits that are not the code. */
+export const differentCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
+
+export const withdrawCertificate = async (certificate: IssuedCertificate, scope?: string): Promise<TestResponse> => {
+  const { code, cookie } = await startWithdrawal(certificate.certId, certificate.email);
+  const answer = await submitWithdrawalCode(certificate.certId, { email: certificate.email, code, ...(scope && { scope }) }, cookie);
+  if (answer.status !== 200) throw new Error(`not withdrawn: ${answer.text}`);
+  return answer;
+};
+
+/** What a change of a certificate left behind, by kind. */
+export const countTraces = async (certId: string, db: D1Database = env.DB): Promise<Record<string, number>> => {
+  const row = await db
+    .prepare(
+      `SELECT
+        (SELECT COUNT(*) FROM withdrawals WHERE cert_id = ?1) AS withdrawals,
+        (SELECT COUNT(*) FROM audit_outbox WHERE entity_id = ?1 AND type = 'certificate.revoked') AS audit,
+        (SELECT COUNT(*) FROM anchors WHERE entity_id = ?1 AND event = 'certificate.revoked') AS anchors`,
+    )
+    .bind(certId)
+    .first<Record<string, number>>();
+  return row as Record<string, number>;
+};
+
+/** A withdrawal put straight into the database, for tests of what shows one. The certificate and its counters follow by trigger. */
+export const insertWithdrawal = (db: D1Database, certId: string, withdrawnAt = Date.now()): D1PreparedStatement =>
+  db
+    .prepare(
+      `INSERT INTO withdrawals (cert_id, business_id, environment, withdrawn_at, cease_by, method, scope, receipt, signature, signature_kid)
+       SELECT c.id, c.business_id, c.environment, ?2, ?2 + 1, 'email_code', 'certificate', '{}', 'none', 'none' FROM certificates c WHERE c.id = ?1`,
+    )
+    .bind(certId, withdrawnAt);

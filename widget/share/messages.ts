@@ -1,0 +1,49 @@
+// What the button and its notes say, in the languages of the consent sheet.
+
+const en = {
+  share: "Share my contact details",
+  severed: "Continue in the window that opened, or continue here",
+  newTab: "Open in a new tab",
+  here: "Continue here",
+  blocked: "The window was blocked. Choose one:",
+  busy: "One moment.",
+  done: "Shared.",
+  elsewhere: "Done. Close this window.",
+  closed: "Nothing was shared.",
+  failed: "That did not work. Please try again.",
+};
+
+type ShareMessages = typeof en;
+
+const es: ShareMessages = {
+  share: "Compartir mis datos de contacto",
+  severed: "Continuar en la ventana que se abrió, o continuar aquí",
+  newTab: "Abrir en otra pestaña",
+  here: "Continuar aquí",
+  blocked: "La ventana se bloqueó. Elija:",
+  busy: "Un momento.",
+  done: "Compartido.",
+  elsewhere: "Listo. Cierre esta ventana.",
+  closed: "No se compartió nada.",
+  failed: "No funcionó. Inténtelo de nuevo.",
+};
+
+const fr: ShareMessages = {
+  share: "Partager mes coordonnées",
+  severed: "Continuer dans la fenêtre ouverte, ou continuer ici",
+  newTab: "Ouvrir dans un autre onglet",
+  here: "Continuer ici",
+  blocked: "La fenêtre a été bloquée. Choisissez\u00a0:",
+  busy: "Un instant.",
+  done: "Partagé.",
+  elsewhere: "C’est fait. Fermez cette fenêtre.",
+  closed: "Rien n’a été partagé.",
+  failed: "Cela n’a pas marché. Veuillez réessayer.",
+};
+
+/** The language where the button stands: the page's, else the browser's. */
+export function getShareMessages(place: Element): ShareMessages & { lang: string } {
+  const said = place.closest("[lang]")?.getAttribute("lang") || navigator.language;
+  const lang = said.slice(0, 2).toLowerCase();
+  return Object.assign({ lang: lang === "es" || lang === "fr" ? lang : "en" }, lang === "es" ? es : lang === "fr" ? fr : en);
+}

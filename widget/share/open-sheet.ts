@@ -1,0 +1,95 @@
+// From a click to the sheet: in a window of its own, else by links, else in this tab. Nothing here waits before it opens.
+
+import { Misconfiguration, warnOwner } from "../misconfiguration.ts";
+import { createLink } from "./button.ts";
+import { type ShareOffer, dispatchShareEvent } from "./offers.ts";
+import { type DisplayMode, resolveShareUrls, isFramed, buildRequestUrl } from "./options.ts";
+import { type PendingRequest, savePending } from "./pending-requests.ts";
+import { createProof } from "./pkce.ts";
+import { type ActiveRequest, dropRequest, startRequest, findActiveRequest, watchSheet } from "./active-requests.ts";
+
+export function handleShareClick(offer: ShareOffer): void {
+  const open = findActiveRequest(offer);
+  if (open?.sheet && !open.sheet.closed) open.sheet.focus();
+  else if (offer.isSevered) openInThisTab(offer);
+  else openWindow(offer);
+}
+
+export async function prepareProof(offer: ShareOffer): Promise<void> {
+  offer.proof = await createProof();
+}
+
+function openWindow(offer: ShareOffer): void {
+  const request = beginRequest(offer, "popup");
+  if (!request) return;
+  offer.button?.setNote();
+  request.sheet = window.open(request.address, "svc-share", "popup,width=440,height=680");
+  if (request.sheet) watchSheet(request);
+  else showOpenLinks(offer, request);
+}
+
+function showOpenLinks(offer: ShareOffer, request: ActiveRequest): void {
+  dispatchShareEvent(offer, "svc:share-error", { code: "popup_blocked" });
+  const onHere = () => {
+    request.display = "page";
+    savePending(toPendingRequest(request));
+    return request.address.replace("&display=popup", "&display=page");
+  };
+  offer.button?.showLinks(request.address, isFramed ? undefined : onHere);
+}
+
+/** By a link, not by `location`: a link can say where it comes from on a page that sends no referrer. */
+function openInThisTab(offer: ShareOffer): void {
+  const request = beginRequest(offer, "page");
+  if (!request) return;
+  const link = createLink(request.address, "");
+  link.target = "_self";
+  link.click();
+}
+
+/** The request is remembered before anything opens; it supersedes what this button asked before. */
+function beginRequest(offer: ShareOffer, display: DisplayMode): ActiveRequest | undefined {
+  const pending = offer.retry || createPendingRequest(offer, display);
+  if (!pending) return undefined;
+  offer.retry = undefined;
+  const before = findActiveRequest(offer);
+  if (before) dropRequest(before);
+  savePending(toPendingRequest(pending));
+  return startRequest(toPendingRequest(pending));
+}
+
+function createPendingRequest(offer: ShareOffer, display: DisplayMode): PendingRequest | undefined {
+  const { key, options, proof, scriptUrl } = offer;
+  if (!proof) return undefined;
+  const { state, verifier, challenge } = proof;
+  try {
+    const { api, sheet } = resolveShareUrls(options, scriptUrl);
+    const address = buildRequestUrl(options, sheet, state, challenge, display);
+    offer.proof = undefined;
+    void prepareProof(offer);
+    const client_id = String(options.clientId);
+    return { state, verifier, client_id, api, address, display, started: Date.now(), return_href: location.href, key, options };
+  } catch (error) {
+    const { message } = error as Error;
+    offer.button?.setNote("failed");
+    dispatchShareEvent(offer, "svc:share-error", { code: "config", message });
+    if (error instanceof Misconfiguration) warnOwner(message);
+    return undefined;
+  }
+}
+
+/** Without what only this page knows of it. */
+function toPendingRequest({
+  state,
+  verifier,
+  client_id,
+  api,
+  address,
+  display,
+  started,
+  return_href,
+  key,
+  options,
+}: PendingRequest): PendingRequest {
+  return { state, verifier, client_id, api, address, display, started, return_href, key, options };
+}

@@ -1,0 +1,67 @@
+// The wire of an export: everything that is kept about a person, in one file. It has no envelope, since it is a file.
+import { z } from "@hono/zod-openapi";
+import type { AgentToken } from "../../../core/agents/agent-token.ts";
+import { toAnchorView } from "../../../core/certificates/public-view.ts";
+import { buildShareReceipt } from "../../../core/shares/consent-receipt.ts";
+import { toIso } from "../../../core/time.ts";
+import { timeSchema, nullableSchema } from "../../http/wire.ts";
+import type { AccountExport } from "../../operations/consumers/export-account.ts";
+import type { Services } from "../../services.ts";
+import { consumerTokensSchema, consumerTokensToWire } from "../agent-tokens/routes.ts";
+import { auditEntryToWire, pendingEntryToWire, auditTrailSchema } from "../audit/schema.ts";
+import { anchorSchema } from "../certificates/schema.ts";
+import { removalSchema, removalToWire } from "../removals/routes.ts";
+import { shareSchema, shareToWire } from "../shares/schema.ts";
+import { contactFieldsSchema, contactFieldsToWire, profileSchema, profileToWire } from "./schema.ts";
+
+const textSchema = z.string();
+const anyRecordSchema = z.record(z.string(), z.unknown());
+
+export const accountExportSchema = z
+  .object({
+    export_version: z.literal("1"),
+    exported_at: timeSchema,
+    profile: profileSchema,
+    fields: contactFieldsSchema,
+    shares: z.array(
+      shareSchema
+        .extend({
+          disclosure_text: textSchema.nullable(),
+          anchor: nullableSchema(anchorSchema),
+          granted: z.record(z.string(), z.string()).openapi({ description: "Your values at the moment you agreed." }),
+        })
+        .openapi("ExportedShare"),
+    ),
+    audit: auditTrailSchema.shape.entries.openapi({ description: "Your whole audit chain, the newest first." }),
+    audit_pending: auditTrailSchema.shape.pending.openapi({ description: "Entries that are on their way into it." }),
+    removals: z.array(removalSchema),
+    agent_tokens: consumerTokensSchema.shape.agent_tokens.openapi({
+      description: "Live tokens of assistants: what is known of them, never the token.",
+    }),
+    receipts: z.array(anyRecordSchema).openapi({ description: "One of each share, as ISO/IEC TS 27560 JSON-LD." }),
+  })
+  .openapi("AccountExport");
+
+export const accountExportToWire = (
+  account: AccountExport,
+  tokens: readonly AgentToken[],
+  services: Pick<Services, "config">,
+): z.input<typeof accountExportSchema> => ({
+  export_version: "1",
+  exported_at: toIso(account.at),
+  profile: profileToWire(account.profile),
+  fields: contactFieldsToWire(account.fields),
+  shares: account.shares.map(({ share, disclosureText, anchor, granted }) => ({
+    ...shareToWire(share, account.at),
+    disclosure_text: disclosureText === "" ? null : disclosureText,
+    anchor: toAnchorView(anchor) as z.input<typeof anchorSchema> | null,
+    granted: Object.fromEntries(Object.entries(granted).map(([key, { value }]) => [key, value])),
+  })),
+  audit: account.audit.map(auditEntryToWire),
+  audit_pending: account.pending.map(pendingEntryToWire),
+  removals: account.removals.map((removal) => removalToWire(services, removal)),
+  agent_tokens: consumerTokensToWire(tokens).agent_tokens,
+  receipts: account.shares.map(({ share, subjectHash, country, anchor }) =>
+    buildShareReceipt({ share, subjectHash, country, anchor, manageUrl: `${services.config.appUrl}/app/shares/${share.id}` }),
+  ),
+});

@@ -1,0 +1,66 @@
+// What signing in and out takes and gives, with the worked examples of its description.
+import { z } from "@hono/zod-openapi";
+import { emailCodePattern, emailCodeRule } from "../../../core/access/email-code.ts";
+import { realms } from "../../../core/access/session.ts";
+import type { SignedInUser } from "../../operations/access/get-signed-in-user.ts";
+
+const realmEnum = z.enum(realms);
+const realmSchema = realmEnum.openapi({
+  description: "`business` signs in a member of a business, `consumer` a person for themselves.",
+  example: "business",
+});
+const emailSchema = z.string().openapi({ description: "One e-mail address.", example: "owner@acme-solar.example" });
+
+export const signInCodeRequestSchema = z.object({ email: emailSchema, realm: realmSchema }).openapi("CodeRequest");
+export const signInCodeVerificationSchema = z
+  .object({
+    email: emailSchema,
+    code: z.string().regex(emailCodePattern, emailCodeRule).openapi({ description: "The six digits from the mail.", example: "042917" }),
+    realm: realmSchema,
+    name: z
+      .string()
+      .nullish()
+      .openapi({ description: "Your name, at most 200 characters. Kept when this is a consumer's first sign-in.", example: "Pat Example" }),
+  })
+  .openapi("CodeProof");
+
+export const memberUserExample = {
+  id: "mem_00k3v9d2m4q8x1c7b5n0t6w2h9",
+  email: "owner@acme-solar.example",
+  realm: "business",
+  role: "owner",
+  business_id: "biz_00f7m2k9x4c1v8b5n3q6t0w2h7",
+};
+export const consumerUserExample = {
+  id: "con_00z6y4x2w8v1u5t3s7r9q0p2n4",
+  email: "pat@example.com",
+  realm: "consumer",
+  role: null,
+  business_id: null,
+};
+export const userSchema = z
+  .object({
+    id: z.string().openapi({ description: "`mem_…` for a member, `con_…` for a consumer." }),
+    email: z.string().openapi({ description: "The address as it was first given." }),
+    realm: realmEnum,
+    role: z.enum(["owner", "member"]).nullable().openapi({ description: "In the business; null for a consumer." }),
+    business_id: z.string().nullable().openapi({ description: "The business of the member; null for a consumer." }),
+  })
+  .openapi("SignedInUser");
+
+export const sessionSchema = userSchema
+  .extend({ user: userSchema.openapi({ description: "The same, as signing in answers it: one reader serves both answers." }) })
+  .openapi("Session");
+
+export const signedInSchema = z.object({
+  user: userSchema,
+  created: z.boolean().openapi({ description: "True at a consumer's first sign-in." }),
+});
+
+export const userToWire = ({ id, email, realm, role, businessId }: SignedInUser): z.input<typeof userSchema> => ({
+  id,
+  email,
+  realm,
+  role,
+  business_id: businessId,
+});

@@ -1,0 +1,60 @@
+import type { Context } from "hono";
+import { bearerAuth } from "hono/bearer-auth";
+import { except } from "hono/combine";
+import { HTTPException } from "hono/http-exception";
+import { authorizeRead } from "../../../core/access/entitlement.ts";
+import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
+import type { Principal } from "../../../core/access/principal.ts";
+import { isExemptFromLookupLimit, authenticateApiKey } from "../../operations/access/authenticate-api-key.ts";
+import type { AppEnv, ApiKeyEnv } from "../context.ts";
+import { failure, refusal } from "../envelope.ts";
+import { rateHeaders } from "../wire.ts";
+import { defineGuard, combineGuards, type Guard } from "./define-guard.ts";
+import { applySecondaryRateLimit, countExactly } from "./rate-limits.ts";
+
+const unauthorizedOptions = { message: (c: Context<AppEnv>) => failure(c, "unauthorized"), wwwAuthenticateHeader: "Bearer" };
+
+/** `Authorization: Bearer sk_…`. A missing, malformed, unknown and revoked key get the same answer. */
+const requireApiKey = defineGuard<ApiKeyEnv>(
+  { refuses: ["unauthorized", "storage_unavailable"], security: [{ apiKey: [] }] },
+  bearerAuth<ApiKeyEnv>({
+    verifyToken: async (token, c) => {
+      const { services, ip } = c.var;
+      if (!isExemptFromLookupLimit(services, token)) {
+        const refused = applySecondaryRateLimit(
+          c,
+          "UNKNOWN_KEYS_PER_IP",
+          await services.takeByAddress("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(ip)),
+        );
+        if (refused !== null) throw new HTTPException(429, { res: refused });
+      }
+      const found = await authenticateApiKey(services, token);
+      if (!found.ok) return false;
+      c.set("principal", found.value);
+      c.set("caller", { kind: "api_key", id: found.value.keyId, businessId: found.value.business.id });
+      return true;
+    },
+    noAuthenticationHeader: unauthorizedOptions,
+    invalidAuthenticationHeader: unauthorizedOptions,
+    invalidToken: unauthorizedOptions,
+  }),
+);
+
+const limitByApiKey = defineGuard<ApiKeyEnv>({ refuses: ["rate_limited"], responseHeaders: rateHeaders }, async (c, next) => {
+  return (await countExactly(c, "API_KEY", c.var.principal.keyHash)) ?? next();
+});
+
+const requireReadableBusiness = defineGuard<ApiKeyEnv>({ refuses: ["business_suspended", "business_inactive"] }, async (c, next) => {
+  const readable = authorizeRead(c.var.principal.business.status);
+  return readable.ok ? next() : refusal(c, readable);
+});
+
+/** Finds the key, counts it, and lets only businesses that may read pass; then whatever else stands before the handler. */
+export const apiKeyGuard = (...more: readonly Guard[]) =>
+  combineGuards<ApiKeyEnv>(requireApiKey, limitByApiKey, requireReadableBusiness, ...more);
+
+/** Of routes that a visitor's browser and the business's own server both call: a key that is sent must be right. */
+export const optionalApiKeyGuard = defineGuard<{ Variables: AppEnv["Variables"] & { principal?: Principal } }>(
+  { ...requireApiKey.terms, security: [{}, { apiKey: [] }] },
+  except((c) => c.req.header("authorization") === undefined, requireApiKey),
+);

@@ -1,0 +1,35 @@
+import type { Session } from "../../../core/access/session.ts";
+import { authenticateSession } from "../../operations/access/authenticate-session.ts";
+import type { RequestCaller, SessionEnv } from "../context.ts";
+import { failure } from "../envelope.ts";
+import { rateHeaders } from "../wire.ts";
+import { defineGuard, combineGuards } from "./define-guard.ts";
+import { countExactly } from "./rate-limits.ts";
+import { sameOriginGuard } from "./same-origin.ts";
+import { getSessionToken } from "./session-cookie.ts";
+
+/** Who is signed in, for the log and for idempotency keys. */
+export const callerFromSession = ({ userId, ...session }: Session): RequestCaller => ({
+  kind: "session",
+  id: userId,
+  businessId: session.realm === "business" ? session.business.id : null,
+});
+
+const requireSession = defineGuard<SessionEnv>(
+  {
+    refuses: ["storage_unavailable"],
+    when: { unauthorized: "No session, or it has ended.", rate_limited: "More than 120 a minute by one person." },
+    responseHeaders: rateHeaders,
+    security: [{ session: [] }],
+  },
+  async (c, next) => {
+    const session = await authenticateSession(c.var.services, getSessionToken(c));
+    if (session === null) return failure(c, "unauthorized");
+    c.set("session", session);
+    c.set("caller", callerFromSession(session));
+    return (await countExactly(c, "SESSION", session.userId)) ?? next();
+  },
+);
+
+/** 401 without a session that holds; 429 past the person's limit. */
+export const signedInGuard = combineGuards<SessionEnv>(sameOriginGuard, requireSession);

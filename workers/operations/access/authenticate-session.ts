@@ -1,0 +1,26 @@
+import type { Session } from "../../../core/access/session.ts";
+import { sha256Hex } from "../../../core/hash.ts";
+import { hasSecretShape } from "../../../core/ids.ts";
+import { dayMs } from "../../../core/time.ts";
+import type { Database } from "../../../storage/database.ts";
+import { updateLastSeenDay, findSessionByTokenHash } from "../../../storage/sessions.ts";
+import { runIsolated } from "../../log.ts";
+import type { Runtime, Stores } from "../../services.ts";
+
+/** The day a session was last used on is written after the answer, and only where it is not written yet. */
+const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeenDay }: Session, day: number): void => {
+  if (lastSeenDay === day) return;
+  services.waitUntil(async () => {
+    await runIsolated(services, "session_seen", () => updateLastSeenDay(db, tokenHash, day).run());
+  });
+};
+
+/** The session of a cookie's token; null for whatever is none. */
+export const authenticateSession = async (services: Runtime & Stores, token: string | null): Promise<Session | null> => {
+  if (token === null || !hasSecretShape(token, "ses_")) return null;
+  const db = services.shards.forId(token);
+  const now = services.clock();
+  const session = await findSessionByTokenHash(db, sha256Hex(token), now);
+  if (session !== null) recordSessionUse(services, db, session, Math.floor(now / dayMs));
+  return session;
+};

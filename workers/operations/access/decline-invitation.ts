@@ -1,0 +1,24 @@
+import type { MemberSession } from "../../../core/access/session.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import { commit } from "../../../storage/commit.ts";
+import { findOpenInvitation, deleteDeclinedInvitation } from "../../../storage/members.ts";
+import { hasPreviousChange } from "../../../storage/query.ts";
+import type { Runtime, Stores, Schedules } from "../../services.ts";
+import { listMemberships } from "./list-memberships.ts";
+import { createInvitationDomainEvent } from "./sign-in-changes.ts";
+
+/** Refuses whatever is no invitation of the very mailbox, or is none any more. It leaves everything else of the person as it is. */
+export const declineInvitation = async (
+  services: Runtime & Stores & Schedules,
+  member: MemberSession,
+  id: string,
+): Promise<Result<null, "not_found">> => {
+  const isInvited = (await listMemberships(services, member)).some((seat) => seat.id === id && seat.invitedUntil !== null);
+  const db = services.shards.forId(id);
+  const now = services.clock();
+  const invitation = isInvited ? await findOpenInvitation(db, id, now) : null;
+  if (invitation === null) return refuse("not_found");
+  const fact = createInvitationDomainEvent(invitation, "member.declined", now);
+  const [{ meta }] = await commit(db, services, [deleteDeclinedInvitation(db, id, member.emailIndex)], [fact], hasPreviousChange());
+  return meta.changes === 0 ? refuse("not_found") : ok(null);
+};

@@ -1,0 +1,13 @@
+import type { Session } from "../../../core/access/session.ts";
+import { consumerEmailContext, memberEmailContext } from "../../../storage/people-contexts.ts";
+import type { Stores } from "../../services.ts";
+
+/** Whose session it is, as the answers tell it. */
+export const getSignedInUser = async ({ vault }: Stores, session: Session) => {
+  const { userId: id, realm, emailSealed } = session;
+  const [role, businessId] = realm === "consumer" ? [null, null] : [session.role, session.business.id];
+  const context = businessId === null ? consumerEmailContext(id) : memberEmailContext(id, businessId);
+  return { id, email: await vault.open(context, emailSealed), realm, role, businessId };
+};
+
+export type SignedInUser = Awaited<ReturnType<typeof getSignedInUser>>;

@@ -1,0 +1,84 @@
+import { formatDeviceName, parseDevice } from "../../../core/access/device.ts";
+import { parseChallenge, maxPasskeys, type RelyingParty, type RegistrationResponse, type Passkey } from "../../../core/access/passkey.ts";
+import type { ConsumerSession } from "../../../core/access/session.ts";
+import { sha256Hex } from "../../../core/hash.ts";
+import { generateId, shardOfId, type ConsumerId } from "../../../core/ids.ts";
+import type { MailLanguage } from "../../../core/mail/templates.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import { parseLine } from "../../../core/text.ts";
+import { commit } from "../../../storage/commit.ts";
+import { insertMail } from "../../../storage/outboxes/mail.ts";
+import { insertPasskey } from "../../../storage/passkeys.ts";
+import { consumeChallenge } from "../../../storage/webauthn-challenges.ts";
+import type { Runtime, Stores, WebAuthnGroup, Schedules } from "../../services.ts";
+import type { SaveIdempotentResponse } from "./idempotency.ts";
+import { listPasskeys } from "./list-passkeys.ts";
+import { createCredentialDomainEvent } from "./own-credentials.ts";
+import { getSessionEmail } from "./request-passkey-registration.ts";
+
+const defaultName = "Passkey";
+
+const maxNameLength = 80;
+
+/** What an authenticator made for the account; null for whatever was not asked for. Its challenge is spent either way. */
+const verifyNewCredential = async (
+  services: Runtime & Stores & WebAuthnGroup,
+  session: ConsumerSession,
+  party: RelyingParty,
+  made: RegistrationResponse,
+) => {
+  const challenge = parseChallenge(made.response.clientDataJSON);
+  if (challenge === null) return null;
+  const asked = { challengeHash: sha256Hex(challenge), purpose: "add", sessionHash: session.tokenHash } as const;
+  const spent = await consumeChallenge(services.shards.forId(session.userId), asked, services.clock());
+  if (spent === null || spent.userHandle === null) return null;
+  const key = await services.webAuthn.verifyRegistration(party, made, challenge);
+  return key === null || key.credentialId !== made.id ? null : { ...key, userHandle: spent.userHandle };
+};
+
+/** The person is mailed: a passkey that somebody else added would let them in for good. */
+export const registerPasskey = async (
+  services: Runtime & Stores & Schedules & WebAuthnGroup,
+  session: ConsumerSession,
+  party: RelyingParty,
+  request: {
+    readonly made: RegistrationResponse;
+    /** Null for the name of the device. */
+    readonly name: string | null;
+    readonly userAgent: string | undefined;
+    readonly language: MailLanguage;
+  },
+  keep?: SaveIdempotentResponse<Passkey>,
+): Promise<Result<Passkey, "invalid_request" | "passkey_refused" | "passkey_limit">> => {
+  const { vault } = services;
+  const { made, userAgent, language } = request;
+  const chosen = parseLine("name", request.name, maxNameLength);
+  if (!chosen.ok) return chosen;
+  const key = await verifyNewCredential(services, session, party, made);
+  if (key === null) return refuse("passkey_refused");
+
+  const now = services.clock();
+  const device = formatDeviceName(parseDevice(userAgent));
+  const id = generateId("psk_", shardOfId(session.userId), services.random);
+  const passkey = { ...key, id, name: chosen.value ?? device ?? defaultName, transports: made.response.transports ?? [] };
+  const db = services.shards.forId(session.userId);
+  const { insert, isWritten } = await insertPasskey(db, vault, { ...passkey, consumerId: session.userId, now });
+  const mail = await insertMail(db, vault, {
+    template: "passkey_added",
+    data: { at: now, device },
+    to: await getSessionEmail(services, session),
+    consumerId: session.userId as ConsumerId,
+    language,
+    now,
+    onlyIf: isWritten,
+  });
+  const fact = createCredentialDomainEvent(session, { type: "passkey.added", entityType: "passkey", entityId: id }, now);
+  const added: Passkey = { ...passkey, createdAt: now, lastUsedDay: null };
+  const [inserted] = await commit(db, services, [insert, ...mail, ...((await keep?.(added, isWritten)) ?? [])], [fact], isWritten);
+  if (inserted.meta.changes === 0) {
+    const isFull = (await listPasskeys(services, session)).length >= maxPasskeys;
+    return isFull ? refuse("passkey_limit") : refuse("passkey_refused");
+  }
+  services.scheduleMail();
+  return ok(added);
+};

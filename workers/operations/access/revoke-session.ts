@@ -1,0 +1,17 @@
+import type { Session } from "../../../core/access/session.ts";
+import type { AuditedAction } from "../../../core/domain-events.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import { deleteOwnSession } from "../../../storage/sessions.ts";
+import type { Runtime, Stores, Schedules } from "../../services.ts";
+import { deleteOwnCredential } from "./own-credentials.ts";
+
+/** Ends one of the person's sessions, at once. */
+export const revokeSession = async (
+  services: Runtime & Stores & Schedules,
+  session: Session,
+  id: string,
+): Promise<Result<{ readonly id: string; readonly wasCurrent: boolean }, "not_found">> => {
+  const act: AuditedAction = { type: "session.ended", entityType: "session", entityId: id };
+  const ended = await deleteOwnCredential(services, session, act, (db, now) => deleteOwnSession(db, session, id, now));
+  return ended === 0 ? refuse("not_found") : ok({ id, wasCurrent: id === session.sessionId });
+};

@@ -1,0 +1,9 @@
+import { sha256Hex } from "../../../core/hash.ts";
+import { hasSecretShape } from "../../../core/ids.ts";
+import { deleteSession } from "../../../storage/sessions.ts";
+import type { Stores } from "../../services.ts";
+
+/** Ends the session of a token, at once and everywhere. */
+export const signOut = async (services: Stores, token: string): Promise<void> => {
+  if (hasSecretShape(token, "ses_")) await deleteSession(services.shards.forId(token), sha256Hex(token)).run();
+};

@@ -1,0 +1,49 @@
+import type { Session } from "../../../core/access/session.ts";
+import type { OAuthClient } from "../../../core/agents/oauth-client.ts";
+import { parseRedirectUri } from "../../../core/agents/redirect-uri.ts";
+import { toBase64Url } from "../../../core/bytes.ts";
+import { minuteMs } from "../../../core/time.ts";
+import type { Database } from "../../../storage/database.ts";
+import type { Runtime, Stores } from "../../services.ts";
+import { sealNote, openNote, type NoteScope } from "../access/sealed-notes.ts";
+
+const connectionRequestLifeMs = 10 * minuteMs;
+
+// people carry an answer by hand from one machine to another
+const nonceBytes = 16;
+
+/** What a person is asked to allow. */
+export interface ConnectionRequest {
+  readonly client: Pick<OAuthClient, "id" | "name" | "host">;
+  readonly redirectUri: string;
+  readonly state: string | null;
+  readonly challenge: string;
+}
+
+export interface PendingConnection extends ConnectionRequest {
+  readonly nonce: string;
+  readonly sessionHash: string;
+  readonly realm: Session["realm"];
+}
+
+const toConnectionNoteScope = ({ userId }: Session): NoteScope => ({ name: "connection", owner: userId });
+
+export const sealConnectionRequest = (services: Runtime & Stores, session: Session, request: ConnectionRequest): Promise<string> => {
+  const { tokenHash: sessionHash, realm } = session;
+  const pending: PendingConnection = { ...request, nonce: toBase64Url(services.random(nonceBytes)), sessionHash, realm };
+  return sealNote(services, toConnectionNoteScope(session), pending, connectionRequestLifeMs);
+};
+
+/** Null for a form of another session or person, one that is too old, and whatever we did not seal. */
+export const openConnectionRequest = async (
+  services: Runtime & Stores,
+  session: Session,
+  sealed: string,
+): Promise<PendingConnection | null> => {
+  const pending = (await openNote<PendingConnection>(services, toConnectionNoteScope(session), sealed))?.content;
+  return pending?.sessionHash === session.tokenHash && pending.realm === session.realm ? pending : null;
+};
+
+export const getRedirectHost = (redirectUri: string): string => parseRedirectUri(redirectUri)?.host ?? "";
+
+export const getSessionDatabase = (services: Stores, session: Session): Database => services.shards.forId(session.userId);

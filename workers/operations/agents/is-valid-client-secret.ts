@@ -1,0 +1,13 @@
+import { registeredClientPrefix, parseDocumentUrl } from "../../../core/agents/oauth-client.ts";
+import { isEqualConstantTime } from "../../../core/hash.ts";
+import type { Stores } from "../../services.ts";
+import { parseRegisteredClient, deriveClientSecret } from "./registered-clients.ts";
+
+/** Whether this is how the program of this id proves itself. A document's program keeps no secret; its id is held to its code. */
+export const isValidClientSecret = async (services: Stores, id: string, secret: string | null): Promise<boolean> => {
+  if (!id.startsWith(registeredClientPrefix)) return parseDocumentUrl(id) !== null && secret === null;
+  const client = await parseRegisteredClient(services, id);
+  if (client === null) return false;
+  if (client.authentication === "none") return secret === null || secret === "";
+  return secret !== null && isEqualConstantTime(secret, await deriveClientSecret(services, id));
+};

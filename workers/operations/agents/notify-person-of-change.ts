@@ -1,0 +1,24 @@
+// The person hears by mail that their assistant changed something: whoever has the token can do what it opens, and a mail reaches
+// somebody who does not look at their history. One an hour and token.
+import { personFromAgent, type Agent } from "../../../core/agents/agent-token.ts";
+import { hasTokenNoticeDue, markTokenNotified, recordTokenUse } from "../../../storage/agent-tokens.ts";
+import { batch } from "../../../storage/database.ts";
+import { runIsolated } from "../../log.ts";
+import type { Runtime, Schedules, Stores } from "../../services.ts";
+import { prepareMailToPerson } from "../shares/mail-to-person.ts";
+
+const queueChangeMail = async (services: Runtime & Stores, agent: Agent): Promise<void> => {
+  const { tokenId, ownerId } = agent;
+  const db = services.shards.forId(ownerId);
+  const now = services.clock();
+  const data = { token_id: tokenId, at: now, app_url: `${services.config.appUrl}/app` };
+  const onlyIf = hasTokenNoticeDue(tokenId, now);
+  const mail = await prepareMailToPerson(services, db, personFromAgent(agent).id, { template: "agent_changed", data, onlyIf });
+  await batch(db, [...mail, markTokenNotified(db, tokenId, now), ...recordTokenUse(db, agent, now)]);
+};
+
+/** The change is committed by now and stands, with its audit entry, whatever becomes of the mail. */
+export const notifyPersonOfChange = async (services: Runtime & Stores & Schedules, agent: Agent): Promise<void> => {
+  await runIsolated(services, "agents", () => queueChangeMail(services, agent));
+  services.scheduleMail();
+};

@@ -1,0 +1,34 @@
+import {
+  parseClientRegistration,
+  registeredClientPrefix,
+  isClientIdTooLong,
+  type ClientRegistration,
+  type RegistrationFault,
+} from "../../../core/agents/oauth-client.ts";
+import { toBase64Url, encodeUtf8 } from "../../../core/bytes.ts";
+import type { Runtime, Stores } from "../../services.ts";
+import { computeRegistrationMac, deriveClientSecret, type SignedRegistration } from "./registered-clients.ts";
+
+const saltBytes = 16;
+
+export interface RegisteredClient extends ClientRegistration {
+  readonly id: string;
+  /** Null for a program that keeps no secret. */
+  readonly secret: string | null;
+}
+
+export const registerOAuthClient = async (services: Runtime & Stores, body: unknown): Promise<RegisteredClient | RegistrationFault> => {
+  const { config, random } = services;
+  const registration = parseClientRegistration(
+    body,
+    config.oauthHosts.filter((host) => !config.oauthBlockedHosts.includes(host)),
+  );
+  if (typeof registration === "string") return registration;
+  const { name, redirectUris, authentication } = registration;
+  // Who sends the same once more gets another id, and so no secret of somebody else's.
+  const salt = authentication === "none" ? "" : toBase64Url(random(saltBytes));
+  const payload = toBase64Url(encodeUtf8(JSON.stringify([name, redirectUris, authentication, salt] satisfies SignedRegistration)));
+  const id = `${registeredClientPrefix}${payload}.${await computeRegistrationMac(services, payload)}`;
+  if (isClientIdTooLong(id)) return "invalid_client_metadata";
+  return { ...registration, id, secret: authentication === "none" ? null : await deriveClientSecret(services, id) };
+};

@@ -1,0 +1,37 @@
+import {
+  registeredClientPrefix,
+  isClientIdTooLong,
+  clientFromRegistration,
+  type ClientRegistration,
+  type OAuthClient,
+} from "../../../core/agents/oauth-client.ts";
+import { fromBase64Url } from "../../../core/bytes.ts";
+import { isEqualConstantTime } from "../../../core/hash.ts";
+import type { Stores } from "../../services.ts";
+
+export type SignedRegistration = readonly [
+  name: string | null,
+  redirectUris: readonly string[],
+  authentication: ClientRegistration["authentication"],
+  salt: string,
+];
+
+export const computeRegistrationMac = ({ vault }: Stores, payload: string): Promise<string> => vault.linkToken(`oauth client\n${payload}`);
+
+export const deriveClientSecret = ({ vault }: Stores, id: string): Promise<string> => vault.linkToken(`oauth secret\n${id}`);
+
+/** Null for an id that we did not make. */
+export const parseRegisteredClient = async (services: Stores, id: string): Promise<OAuthClient | null> => {
+  if (!id.startsWith(registeredClientPrefix)) return null;
+  const [payload = "", mac = "", more] = id.slice(registeredClientPrefix.length).split(".");
+  const bytes = fromBase64Url(payload);
+  if (
+    isClientIdTooLong(id) ||
+    more !== undefined ||
+    bytes === null ||
+    !isEqualConstantTime(mac, await computeRegistrationMac(services, payload))
+  )
+    return null;
+  const [name, redirectUris, authentication] = JSON.parse(new TextDecoder().decode(bytes)) as SignedRegistration;
+  return clientFromRegistration(id, { name, redirectUris, authentication });
+};

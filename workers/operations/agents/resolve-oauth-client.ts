@@ -1,0 +1,21 @@
+import { parseDocumentUrl, type OAuthClient } from "../../../core/agents/oauth-client.ts";
+import { parseRedirectUri } from "../../../core/agents/redirect-uri.ts";
+import type { Runtime } from "../../services.ts";
+import { getClientDocument, type ClientLookupServices } from "./client-documents.ts";
+import { parseRegisteredClient } from "./registered-clients.ts";
+
+const isBlockedClient = ({ config }: Runtime, client: OAuthClient): boolean =>
+  [client.host, ...client.redirectUris.map((uri) => parseRedirectUri(uri)?.host ?? null)].some(
+    (host) => host !== null && config.oauthBlockedHosts.includes(host),
+  );
+
+const isOwnHost = ({ config }: Runtime, { host }: URL): boolean =>
+  [config.baseUrl, config.verifyUrl, config.cdnUrl, config.mcpUrl, config.appUrl].some((own) => new URL(own).host === host);
+
+/** Null for a program that cannot be told, or may not be connected. */
+export const resolveOAuthClient = async (services: ClientLookupServices, id: string): Promise<OAuthClient | null> => {
+  const url = parseDocumentUrl(id);
+  if (url !== null && isOwnHost(services, url)) return null;
+  const client = url === null ? await parseRegisteredClient(services, id) : (await getClientDocument(services, url)).client;
+  return client === null || isBlockedClient(services, client) ? null : client;
+};

@@ -1,0 +1,24 @@
+import type { Session } from "../../../core/access/session.ts";
+import { createTokenEvent, tokenOwnerFromSession } from "../../../core/agents/agent-token.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import { findTokenPrincipalId, markTokenRevoked } from "../../../storage/agent-tokens.ts";
+import { commit } from "../../../storage/commit.ts";
+import { hasPreviousChange } from "../../../storage/query.ts";
+import type { Runtime, Stores, Schedules } from "../../services.ts";
+import { toTokenScope } from "./list-agent-tokens.ts";
+
+/** Ends a token at once. Refuses `not_found` for one that is unknown, ended or somebody else's alike. */
+export const revokeAgentToken = async (
+  services: Runtime & Stores & Schedules,
+  session: Session,
+  id: string,
+): Promise<Result<true, "not_found" | "owner_required">> => {
+  const db = services.shards.forId(session.userId);
+  const now = services.clock();
+  const principalId = await findTokenPrincipalId(db, toTokenScope(session), id, now);
+  if (principalId === null) return refuse("not_found");
+  if (principalId !== session.userId && session.realm === "business" && session.role !== "owner") return refuse("owner_required");
+  const fact = createTokenEvent(tokenOwnerFromSession(session), { type: "agent_token.revoked", id, at: now });
+  await commit(db, services, [markTokenRevoked(db, id, now)], [fact], hasPreviousChange());
+  return ok(true);
+};

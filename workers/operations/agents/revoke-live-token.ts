@@ -1,0 +1,18 @@
+import { createTokenEvent } from "../../../core/agents/agent-token.ts";
+import { findTokenHolder, markTokenRevoked } from "../../../storage/agent-tokens.ts";
+import { commit } from "../../../storage/commit.ts";
+import type { Database } from "../../../storage/database.ts";
+import { hasPreviousChange } from "../../../storage/query.ts";
+import type { Runtime, Stores, Schedules } from "../../services.ts";
+
+export const revokeLiveToken = async (
+  services: Runtime & Stores & Schedules,
+  db: Database,
+  by: { readonly id: string } | { readonly tokenHash: string },
+): Promise<void> => {
+  const now = services.clock();
+  const found = await findTokenHolder(db, by, now);
+  if (found === null) return;
+  const fact = createTokenEvent(found.holder, { type: "agent_token.revoked", id: found.id, at: now });
+  await commit(db, services, [markTokenRevoked(db, found.id, now)], [fact], hasPreviousChange());
+};

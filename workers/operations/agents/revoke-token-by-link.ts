@@ -1,0 +1,9 @@
+import type { Runtime, Stores, Schedules } from "../../services.ts";
+import { isDisconnectLink } from "./disconnect-link.ts";
+import { revokeLiveToken } from "./revoke-live-token.ts";
+
+export const revokeTokenByLink = async (services: Runtime & Stores & Schedules, id: string, token: string): Promise<boolean> => {
+  if (!(await isDisconnectLink(services, id, token))) return false;
+  await revokeLiveToken(services, services.shards.forId(id), { id });
+  return true;
+};

@@ -1,0 +1,38 @@
+import type { Session } from "../../../core/access/session.ts";
+import { realmByPurchasablePlan, type PurchasablePlan } from "../../../core/billing/plans.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import { findCustomerByAccount, type BillingCustomer } from "../../../storage/billing.ts";
+import type { Lookup } from "../../../storage/lookups.ts";
+import type { Stores, Billing } from "../../services.ts";
+
+export type PaymentRefusal = "not_found" | "forbidden" | "owner_required" | "business_suspended" | "business_inactive";
+
+/** Of whom, and whether just now. A business that is suspended because it did not pay may still do that. */
+const canPay = (session: Session, plan: PurchasablePlan, customer: BillingCustomer | null): Result<true, PaymentRefusal> => {
+  if (session.realm !== realmByPurchasablePlan[plan]) return refuse("forbidden");
+  if (session.realm === "consumer") return ok(true);
+  const { status } = session.business;
+  if (status === "pending" || status === "closed") return refuse("business_inactive");
+  const isSuspendedAsUnpaid = customer !== null && customer.suspendedAt !== null;
+  if (status === "suspended" && !isSuspendedAsUnpaid) return refuse("business_suspended");
+  return session.role === "owner" ? ok(true) : refuse("owner_required");
+};
+
+export const getAccountId = (session: Session): string => (session.realm === "business" ? session.business.id : session.userId);
+
+/**
+ * Whether somebody could be sent to pay. Refuses, in this order: not_found (nothing is sold here), forbidden (what is sold to the other
+ * kind of account), the account's state, owner_required.
+ */
+export const checkPayable = (
+  services: Stores & Billing,
+  session: Session,
+  plan: PurchasablePlan,
+): Lookup<Result<BillingCustomer | null, PaymentRefusal>> => {
+  const accountId = getAccountId(session);
+  return findCustomerByAccount(services.shards.forId(accountId), accountId).map((customer) => {
+    if (services.paymentProvider === null) return refuse("not_found", "This deployment sells nothing: it has no billing.");
+    const allowed = canPay(session, plan, customer);
+    return allowed.ok ? ok(customer) : allowed;
+  });
+};

@@ -1,0 +1,79 @@
+import { toBase64Url } from "../../../core/bytes.ts";
+import { serializeStoredReceipt, type CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
+import type { IssuedCertificate } from "../../../core/certificates/issue.ts";
+import { normalizeSubject } from "../../../core/certificates/normalized-subject.ts";
+import { buildVerifyUrl } from "../../../core/certificates/public-view.ts";
+import { sha256Hex } from "../../../core/hash.ts";
+import { captureReuseMs } from "../../../core/policies/snapshot.ts";
+import type { IssuingClient } from "../../../storage/accounts.ts";
+import { insertIssuance } from "../../../storage/certificates.ts";
+import { commit } from "../../../storage/commit.ts";
+import type { Database } from "../../../storage/database.ts";
+import { insertIdempotentResponse } from "../../../storage/idempotency.ts";
+import { runIsolated } from "../../log.ts";
+import type { Runtime, Stores, Proofs, PhoneNumbers, Schedules } from "../../services.ts";
+import type { IdempotencyHashes } from "./capture-consent.ts";
+import { warnOwnersNearDailyLimit } from "./warn-owners-near-daily-limit.ts";
+
+export const rootSaltBytes = 32;
+
+const manageTokenBytes = 32;
+
+/** An address without its query and fragment, which can name a person. */
+const stripQuery = (pageUrl: string): string => {
+  const url = new URL(pageUrl);
+  return url.origin + url.pathname;
+};
+
+const toCaptureReceipt = (services: Runtime, { certificate }: IssuedCertificate, manageToken: string): CaptureReceipt => {
+  const verifyUrl = buildVerifyUrl(services.config.verifyUrl, certificate.id);
+  return {
+    certId: certificate.id,
+    fingerprint: certificate.fingerprint,
+    issuedAt: certificate.issuedAt,
+    verifyUrl,
+    environment: certificate.environment,
+    manageUrl: `${verifyUrl}#m=${manageToken}`,
+    answered: certificate.recipients.answered ?? null,
+  };
+};
+
+/** Writes the issuance and everything that follows from it as one batch: the only round trip of a usual submission. */
+export const commitIssuance = async (
+  services: Runtime & Stores & Proofs & PhoneNumbers & Schedules,
+  db: Database,
+  business: IssuingClient,
+  issued: IssuedCertificate,
+  answerKey: IdempotencyHashes | null,
+  countsForDay: boolean,
+): Promise<CaptureReceipt> => {
+  const { certificate } = issued;
+  const comparable = normalizeSubject(certificate.fields, business.country, services.toE164);
+  const manageToken = toBase64Url(services.random(manageTokenBytes));
+  const receipt = toCaptureReceipt(services, issued, manageToken);
+  const [signature, emailIndex, phoneIndex] = await Promise.all([
+    services.signer.sign(certificate.canonical),
+    comparable.email === null ? null : services.vault.blindIndex("email", comparable.email),
+    comparable.phone === null ? null : services.vault.blindIndex("phone", comparable.phone),
+  ]);
+  const issuance = await insertIssuance(db, services.vault, issued, {
+    revision: business.revision,
+    signature: { kid: services.signer.kid, alg: "Ed25519", value: signature },
+    manageTokenHash: sha256Hex(manageToken),
+    emailIndex,
+    phoneIndex,
+    policiesNotBefore: certificate.issuedAt - captureReuseMs,
+    policyOrigin: new URL(String(certificate.evidence.origin_reported)).origin,
+    policyPage: stripQuery(String(certificate.evidence.page_url)),
+    dayLimits: countsForDay ? services.config.dayLimits : null,
+  });
+  const answer = { status: 201, response: serializeStoredReceipt(receipt), certId: certificate.id, now: certificate.issuedAt };
+  const answers = answerKey === null ? [] : await insertIdempotentResponse(db, services.vault, { ...answerKey, ...answer });
+  const [counted, , , , , , policyRequests] = await commit(db, services, [...issuance, ...answers], [issued.domainEvent]);
+  if (policyRequests.length > 0) services.scheduleRelay();
+  if (counted[0]?.isNear === true)
+    services.waitUntil(() =>
+      runIsolated(services, "warn-near-limit", () => warnOwnersNearDailyLimit(services, db, business.id, certificate)),
+    );
+  return receipt;
+};

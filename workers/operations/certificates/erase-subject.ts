@@ -1,0 +1,39 @@
+// POST /v1/certs/{id}/erase-subject: an owner of the business erases the person of a certificate, for good.
+import { createErasureEvent, type ErasureReason } from "../../../core/certificates/erasure.ts";
+import type { MemberSession } from "../../../core/access/session.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import type { Instant } from "../../../core/time.ts";
+import { commit } from "../../../storage/commit.ts";
+import { findErasableCertificate, eraseSubjects, isAlreadyErased } from "../../../storage/certificate-erasures.ts";
+import type { Runtime, Schedules, Stores } from "../../services.ts";
+
+export interface ErasedSubject {
+  readonly certId: CertId;
+  readonly erasedAt: Instant;
+}
+
+/** A second time answers with the first. Refuses `cert_not_found` for unknown and foreign ids alike. */
+export const eraseSubject = async (
+  services: Runtime & Stores & Schedules,
+  member: MemberSession,
+  certId: CertId,
+  reason: ErasureReason | null,
+): Promise<Result<ErasedSubject, "cert_not_found">> => {
+  const db = services.shards.forId(certId);
+  const load = () => findErasableCertificate(db, { certId, businessId: member.business.id });
+  const found = await load();
+  if (found === null) return refuse("cert_not_found");
+  if (found.erasedAt !== null) return ok({ certId, erasedAt: found.erasedAt });
+
+  const now = services.clock();
+  const fact = createErasureEvent(found.certificate, { reason, actor: { kind: "member", id: member.userId }, now });
+  try {
+    await commit(db, services, eraseSubjects(db, [certId], now), [fact]);
+  } catch (error) {
+    const erasedAt = isAlreadyErased(error) ? (await load())?.erasedAt : null;
+    if (erasedAt == null) throw error;
+    return ok({ certId, erasedAt });
+  }
+  return ok({ certId, erasedAt: now });
+};

@@ -1,0 +1,37 @@
+import { buildConsentReceipt, type ReceiptFormat } from "../../../core/certificates/consent-receipt.ts";
+import { isConsentRefused, type PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import { findBusinessCountry } from "../../../storage/accounts.ts";
+import { getCertificateEvidence, findPublishedCertificate } from "../../../storage/certificates.ts";
+import type { Database } from "../../../storage/database.ts";
+import type { Stores, Runtime } from "../../services.ts";
+import { getViewContext } from "./get-view-context.ts";
+
+/** Whether the person ticked the box themselves. What was erased states nothing any more. */
+const isExplicitConsent = async ({ vault }: Stores, db: Database, certificate: PublishedCertificate): Promise<boolean> => {
+  const evidence = await getCertificateEvidence(db, vault, certificate);
+  return (evidence?.presentation as { readonly opt_in_type?: string } | null | undefined)?.opt_in_type === "manual";
+};
+
+/** The certificate as a receipt that other systems read. Refuses `cert_not_found`, and `not_a_consent` where nobody was agreed to. */
+export const getCertificateReceipt = async (
+  services: Runtime & Stores,
+  certId: CertId,
+  format: ReceiptFormat,
+): Promise<Result<ReturnType<typeof buildConsentReceipt>, "cert_not_found" | "not_a_consent">> => {
+  const db = services.shards.forId(certId);
+  const certificate = await findPublishedCertificate(db, certId);
+  if (certificate === null) return refuse("cert_not_found");
+  if (isConsentRefused(certificate)) return refuse("not_a_consent");
+  const country = await findBusinessCountry(db, certificate.businessId);
+  if (country === null) throw new Error("receipt: the certificate's business is not there");
+  return ok(
+    buildConsentReceipt(format, {
+      certificate,
+      country,
+      isExplicit: await isExplicitConsent(services, db, certificate),
+      context: getViewContext(services),
+    }),
+  );
+};

@@ -1,0 +1,42 @@
+import { actorFromApiKey, type Principal, type BusinessScope } from "../../../core/access/principal.ts";
+import type { Actor } from "../../../core/actor.ts";
+import type { OpenedCertificate } from "../../../core/certificates/published-certificate.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { ok, type Result } from "../../../core/result.ts";
+import { runIsolated } from "../../log.ts";
+import type { Runtime, Proofs, Stores, Caches, Schedules } from "../../services.ts";
+import { openAuditedCertificate, type AuditedCertificate } from "./open-audited-certificate.ts";
+
+export interface CertificateDetail extends AuditedCertificate {
+  /** The issuance in its business's audit chain; null until it is there, and while the log does not answer. */
+  readonly entry: { readonly seq: string; readonly hash: string; readonly prevHash: string } | null;
+}
+
+const findIssuanceEntry = async (
+  services: Runtime & Proofs,
+  { chain, issuedEntry: row }: OpenedCertificate,
+): Promise<CertificateDetail["entry"]> => {
+  if (row === null) return null;
+  const found = await runIsolated(services, "audit", () => services.auditLogStub(chain.auditLog).listEntries(chain.tag, [row]));
+  const entry = found?.[0];
+  return entry === undefined ? null : { seq: entry.seq, hash: entry.hash, prevHash: entry.prev_hash };
+};
+
+/** The owner's detail: decrypted subject and evidence. Refuses `cert_not_found` for unknown and foreign ids alike. */
+export const getCertificate = (
+  services: Runtime & Stores & Caches & Proofs & Schedules,
+  principal: Principal,
+  certId: CertId,
+): Promise<Result<CertificateDetail, "cert_not_found">> => getCertificateAs(services, principal, actorFromApiKey(principal), certId);
+
+/** Likewise, whoever it is that may read it. */
+export const getCertificateAs = async (
+  services: Runtime & Stores & Caches & Proofs & Schedules,
+  reader: BusinessScope,
+  actor: Actor,
+  certId: CertId,
+): Promise<Result<CertificateDetail, "cert_not_found">> => {
+  const read = await openAuditedCertificate(services, reader, actor, certId, "certificate.subject_read", {});
+  if (!read.ok) return read;
+  return ok({ ...read.value, entry: await findIssuanceEntry(services, read.value.opened) });
+};

@@ -1,0 +1,55 @@
+import type { BusinessScope } from "../../../core/access/principal.ts";
+import type { Actor } from "../../../core/actor.ts";
+import type { Json } from "../../../core/canonical-json.ts";
+import type { OpenedCertificate, PageView } from "../../../core/certificates/published-certificate.ts";
+import { createAuditedEvent, type DomainEventType, type AuditedAction } from "../../../core/domain-events.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import { listViewTrail } from "../../../storage/certificate-views.ts";
+import { findOpenedCertificate } from "../../../storage/certificates.ts";
+import { commit } from "../../../storage/commit.ts";
+import { findPolicyText } from "../../../storage/policies.ts";
+import type { Runtime, Stores, Caches, Proofs, Schedules } from "../../services.ts";
+import { withCertificateAttestations } from "../attestations/with-attestations.ts";
+
+const maxShownViews = 100;
+
+export interface AuditedCertificate {
+  readonly opened: OpenedCertificate;
+  /** The newest opens of its public page, newest first. */
+  readonly views: readonly PageView[];
+  /** Text of each linked policy by its content hash; null where the text could not be read. */
+  readonly policyTexts: ReadonlyMap<string, string | null>;
+}
+
+/** Opens a certificate of the reader for reading, and puts that reading into the business's audit chain first. */
+export const openAuditedCertificate = async (
+  services: Runtime & Stores & Caches & Proofs & Schedules,
+  reader: BusinessScope,
+  actor: Actor,
+  certId: CertId,
+  type: DomainEventType,
+  payload: { readonly [key: string]: Json },
+): Promise<Result<AuditedCertificate, "cert_not_found">> => {
+  const db = services.shards.forId(certId);
+  const { business, environment } = reader;
+  const opened = await findOpenedCertificate(db, services.vault, { certId, businessId: business.id, environment });
+  if (opened === null) return refuse("cert_not_found");
+  const act: AuditedAction = { type, entityType: "certificate", entityId: certId, payload };
+  const read = createAuditedEvent({ chain: opened.chain, actor }, act, services.clock());
+  const [certificate, views, texts] = await Promise.all([
+    withCertificateAttestations(services, opened.certificate),
+    listViewTrail(db, services.vault, certId, maxShownViews),
+    Promise.all(
+      opened.certificate.policies.map(
+        async (policy) => [policy.contentHash, await findPolicyText(services.kv, policy.contentHash)] as const,
+      ),
+    ),
+    commit(db, services, [], [read]),
+  ]);
+  return ok({
+    opened: { ...opened, certificate },
+    views,
+    policyTexts: new Map(texts),
+  });
+};

@@ -1,0 +1,14 @@
+import { normalizeSubject } from "../../../core/certificates/normalized-subject.ts";
+import { defaultCountry, type ContactFields } from "../../../core/shares/fields.ts";
+import type { Stores, PhoneNumbers } from "../../services.ts";
+
+/** When a business asks about an address or a number: as certificates are, by what the values compare as. */
+export const computeContactIndexes = async ({ vault, toE164 }: Stores & PhoneNumbers, fields: ContactFields) => {
+  const values = new Map(Object.entries(fields).map(([key, { value }]) => [key, value]));
+  const { email, phone } = normalizeSubject(values, values.get("country") ?? defaultCountry, toE164);
+  const [emailIndex, phoneIndex] = await Promise.all([
+    email === null ? null : vault.blindIndex("email", email),
+    phone === null ? null : vault.blindIndex("phone", phone),
+  ]);
+  return { email: emailIndex, phone: phoneIndex };
+};

@@ -1,0 +1,11 @@
+import type { Person } from "../../../core/access/principal.ts";
+import type { BusinessId } from "../../../core/ids.ts";
+import { countActiveNamingCertificates } from "../../../storage/person-certificates.ts";
+import type { Stores } from "../../services.ts";
+import { loadEmailIndex } from "./load-email-index.ts";
+
+/** How many of a business's name the person and are active; a thousand where there are more. */
+export const countActiveCertificates = async (services: Stores, person: Pick<Person, "id">, businessId: BusinessId): Promise<number> => {
+  const address = await loadEmailIndex(services, person);
+  return address === null ? 0 : countActiveNamingCertificates(services.shards.forId(businessId), address, businessId);
+};

@@ -1,0 +1,87 @@
+// GET /v1/me/export: everything that is kept about a person, opened for them. It is entered in their chain before it is read.
+import type { Person } from "../../../core/access/principal.ts";
+import type { AuditTrail, AuditPage } from "../../../core/audit/trail.ts";
+import { createAuditedEvent } from "../../../core/domain-events.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import type { ContactFields } from "../../../core/shares/fields.ts";
+import type { Instant } from "../../../core/time.ts";
+import { commit } from "../../../storage/commit.ts";
+import { findContactFields } from "../../../storage/contact-fields.ts";
+import { openGrantedFields } from "../../../storage/share-changes.ts";
+import { listPersonShards } from "../../../storage/people.ts";
+import { listSharesForExport, type ExportedShare } from "../../../storage/shares.ts";
+import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import { getAuditTrail } from "../audit/get-audit-trail.ts";
+import { queryShards } from "./query-shards.ts";
+import { getProfile, type Profile } from "./get-profile.ts";
+import type { Removal } from "../../../core/removals/removal.ts";
+import { listRemovals } from "./list-removals.ts";
+
+export interface AccountExport {
+  readonly at: Instant;
+  readonly profile: Profile;
+  readonly fields: ContactFields;
+  /** Each with the values of the moment it was granted. */
+  readonly shares: readonly (ExportedShare & { readonly granted: ContactFields })[];
+  /** Newest first. */
+  readonly audit: readonly AuditPage["entries"][number][];
+  /** Entries on their way into the chain. */
+  readonly pending: AuditTrail["pending"];
+  readonly removals: readonly Removal[];
+}
+
+type ExportServices = Runtime & Stores & Proofs & Schedules;
+
+const entriesPerPage = 200;
+
+const loadEntireTrail = async (
+  services: ExportServices,
+  person: Person,
+): Promise<Result<Pick<AccountExport, "audit" | "pending">, "storage_unavailable">> => {
+  const audit: AccountExport["audit"][number][] = [];
+  for (let beforeSeq: number | null = null; ; ) {
+    const trail: Awaited<ReturnType<typeof getAuditTrail>> = await getAuditTrail(
+      services,
+      { id: person.id, chain: person.chain },
+      { limit: entriesPerPage, beforeSeq },
+    );
+    if (!trail.ok) return trail;
+    const { page, pending } = trail.value;
+    audit.push(...(page?.entries ?? []));
+    const next = page?.nextBeforeSeq ?? null;
+    if (next === null) return ok({ audit, pending });
+    beforeSeq = Number(next);
+  }
+};
+
+/** Refuses `unauthorized` for a person who is gone, and `storage_unavailable` while the log does not answer. */
+export const exportAccount = async (
+  services: ExportServices,
+  person: Person,
+): Promise<Result<AccountExport, "unauthorized" | "storage_unavailable">> => {
+  const { id } = person;
+  const { vault } = services;
+  const db = services.shards.forId(id);
+  const now = services.clock();
+  const kept = await findContactFields(db, vault, id);
+  if (kept === null) return refuse("unauthorized");
+  await commit(db, services, [], [createAuditedEvent(person, { type: "data.exported", entityType: "consumer", entityId: id }, now)]);
+  const [profile, found, trail, removals] = await Promise.all([
+    getProfile(services, person),
+    listPersonShards(db, id).then((homes) => queryShards(services, homes, (there) => listSharesForExport(there, id, now))),
+    loadEntireTrail(services, person),
+    listRemovals(services, person),
+  ]);
+  if (!profile.ok) return profile;
+  if (!trail.ok) return trail;
+  const shares = await Promise.all(
+    found
+      .flat()
+      .sort((a, b) => b.share.createdAt - a.share.createdAt)
+      .map(async (one) => ({
+        ...one,
+        granted: one.subjectSealed === null ? {} : await openGrantedFields(vault, one.share.id, id, one.subjectSealed),
+      })),
+  );
+  return ok({ at: now, profile: profile.value, fields: kept.fields, shares, ...trail.value, removals });
+};

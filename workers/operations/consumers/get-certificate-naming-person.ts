@@ -1,0 +1,31 @@
+import type { Person } from "../../../core/access/principal.ts";
+import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import type { Stores, Runtime, Caches, Proofs } from "../../services.ts";
+import { verifyCertificate } from "../certificates/verify-certificate.ts";
+import { locateRecord, type LocatedRecord } from "../withdrawals/locate-record.ts";
+import { loadEmailIndex } from "./load-email-index.ts";
+
+/** A live certificate that names the person, as a withdrawal needs it. */
+export const locateRecordNamingPerson = async (
+  services: Stores,
+  person: Pick<Person, "id">,
+  certId: CertId | null,
+): Promise<Result<LocatedRecord, "unauthorized" | "cert_not_found">> => {
+  const address = await loadEmailIndex(services, person);
+  if (address === null) return refuse("unauthorized");
+  const located = certId === null ? null : await locateRecord(services, certId);
+  if (located?.record.emailIndex !== address || located.record.certificate.environment !== "live") return refuse("cert_not_found");
+  return ok(located);
+};
+
+/** As its public page shows it. Refuses `cert_not_found` for one that does not name the person. */
+export const getCertificateNamingPerson = async (
+  services: Runtime & Stores & Caches & Proofs,
+  person: Pick<Person, "id">,
+  certId: CertId | null,
+): Promise<Result<PublishedCertificate, "unauthorized" | "cert_not_found">> => {
+  const own = await locateRecordNamingPerson(services, person, certId);
+  return own.ok ? verifyCertificate(services, own.value.record.certificate.id) : own;
+};

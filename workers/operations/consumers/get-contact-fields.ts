@@ -1,0 +1,11 @@
+import type { Person } from "../../../core/access/principal.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import type { ContactFields } from "../../../core/shares/fields.ts";
+import { findContactFields } from "../../../storage/contact-fields.ts";
+import type { Stores } from "../../services.ts";
+
+/** Refuses `unauthorized` for a person who is gone. */
+export const getContactFields = async (services: Stores, person: Person): Promise<Result<ContactFields, "unauthorized">> => {
+  const kept = await findContactFields(services.shards.forId(person.id), services.vault, person.id);
+  return kept === null ? refuse("unauthorized") : ok(kept.fields);
+};

@@ -1,0 +1,55 @@
+import type { Person } from "../../../core/access/principal.ts";
+import type { ConsumerPlan } from "../../../core/billing/plans.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import type { Instant } from "../../../core/time.ts";
+import { findContactFields } from "../../../storage/contact-fields.ts";
+import type { Database } from "../../../storage/database.ts";
+import { combineLookups, type Lookup } from "../../../storage/lookups.ts";
+import { consumerEmailContext } from "../../../storage/people-contexts.ts";
+import { countActiveShares, findPersonRecord } from "../../../storage/people.ts";
+import type { Runtime, Stores } from "../../services.ts";
+import { queryOwnShard, queryShards } from "./query-shards.ts";
+
+export interface Profile {
+  readonly id: string;
+  /** The proven address. */
+  readonly email: string;
+  readonly plan: ConsumerPlan;
+  readonly createdAt: Instant;
+  readonly activeShares: number;
+  /** Null while no field was ever set. */
+  readonly fieldsUpdatedAt: Instant | null;
+}
+
+/** With what else the same page asks of the person's own home. Refuses `unauthorized` for a person who is gone. */
+export const loadProfileWith = async <T>(
+  services: Runtime & Stores,
+  { id }: Pick<Person, "id">,
+  more: (own: Database) => Lookup<T>,
+): Promise<Result<readonly [Profile, T], "unauthorized">> => {
+  const { vault } = services;
+  const now = services.clock();
+  const active = (db: Database) => countActiveShares(db, id, now);
+  const { found, others } = await queryOwnShard(services, id, (own) =>
+    combineLookups(own, [findPersonRecord(own, id), findContactFields(own, vault, id), active(own), more(own)]),
+  );
+  const [record, kept, here, rest] = found;
+  if (record === null || kept === null) return refuse("unauthorized");
+  const there = await queryShards(services, others, active);
+  const times = Object.values(kept.fields).map(({ updatedAt }) => updatedAt);
+  const profile: Profile = {
+    id,
+    email: await vault.open(consumerEmailContext(id), record.emailSealed),
+    plan: record.plan,
+    createdAt: record.createdAt,
+    activeShares: there.reduce((sum, one) => sum + one, here),
+    fieldsUpdatedAt: times.length === 0 ? null : Math.max(...times),
+  };
+  return ok([profile, rest]);
+};
+
+/** Refuses `unauthorized` for a person who is gone. */
+export const getProfile = async (services: Runtime & Stores, person: Person): Promise<Result<Profile, "unauthorized">> => {
+  const read = await loadProfileWith(services, person, (own) => combineLookups(own, []));
+  return read.ok ? ok(read.value[0]) : read;
+};

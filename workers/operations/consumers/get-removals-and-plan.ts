@@ -1,0 +1,17 @@
+import type { Person } from "../../../core/access/principal.ts";
+import type { ConsumerPlan } from "../../../core/billing/plans.ts";
+import type { Removal } from "../../../core/removals/removal.ts";
+import { combineLookups } from "../../../storage/lookups.ts";
+import { findPersonRecord } from "../../../storage/people.ts";
+import type { Stores } from "../../services.ts";
+import { listRemovals } from "./list-removals.ts";
+
+/** Those, and the plan, which says whether more can be asked for; null for a person who is gone. */
+export const getRemovalsAndPlan = async (
+  services: Stores,
+  { id }: Pick<Person, "id">,
+): Promise<{ readonly list: readonly Removal[]; readonly plan: ConsumerPlan | null }> => {
+  const db = services.shards.forId(id);
+  const [list, record] = await combineLookups(db, [listRemovals(services, { id }), findPersonRecord(db, id)]);
+  return { list, plan: record === null ? null : record.plan };
+};

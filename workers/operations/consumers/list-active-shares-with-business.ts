@@ -1,0 +1,12 @@
+import type { Person } from "../../../core/access/principal.ts";
+import type { BusinessId } from "../../../core/ids.ts";
+import type { Share } from "../../../core/shares/share.ts";
+import { listActiveSharesByBusiness } from "../../../storage/shares.ts";
+import type { Runtime, Stores } from "../../services.ts";
+
+/** What a person shares with a business now, newest first. */
+export const listActiveSharesWithBusiness = async (
+  services: Runtime & Stores,
+  { id }: Person,
+  businessId: BusinessId,
+): Promise<readonly Share[]> => listActiveSharesByBusiness(services.shards.forId(businessId), id, businessId, services.clock());

@@ -1,0 +1,23 @@
+import type { Person } from "../../../core/access/principal.ts";
+import { ok, type Result } from "../../../core/result.ts";
+import { applyFieldChanges, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
+import type { Runtime, Stores, PhoneNumbers } from "../../services.ts";
+import { getContactFields } from "./get-contact-fields.ts";
+
+export interface FieldsPreview {
+  readonly before: ContactFields;
+  readonly after: ContactFields;
+  readonly changed: readonly ContactKey[];
+}
+
+/** What a change would do, without doing it. Refuses as the change would. */
+export const previewContactFields = async (
+  services: Runtime & Stores & PhoneNumbers,
+  person: Person,
+  change: ReadonlyMap<ContactKey, string | null>,
+): Promise<Result<FieldsPreview, "invalid_request" | "unauthorized">> => {
+  const before = await getContactFields(services, person);
+  if (!before.ok) return before;
+  const decided = applyFieldChanges(before.value, change, services.clock(), services.toE164);
+  return decided.ok ? ok({ before: before.value, after: decided.value.fields, changed: decided.value.changedKeys }) : decided;
+};

@@ -1,0 +1,69 @@
+import type { Person } from "../../../core/access/principal.ts";
+import { createAuditedEvent } from "../../../core/domain-events.ts";
+import { generateId, shardOfId, type RemovalId } from "../../../core/ids.ts";
+import type { MailLanguage } from "../../../core/mail/templates.ts";
+import { parseRemovalTargets, type Removal } from "../../../core/removals/removal.ts";
+import { refuse, ok, refuseWhen, type Result } from "../../../core/result.ts";
+import { parseLine } from "../../../core/text.ts";
+import { commit } from "../../../storage/commit.ts";
+import { findPersonRecord } from "../../../storage/people.ts";
+import { insertRemoval, isMissingConsumer } from "../../../storage/removals.ts";
+import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { SaveIdempotentResponse } from "../access/idempotency.ts";
+
+export interface RemovalRequest {
+  /** Null: all of the list. */
+  readonly targets: readonly string[] | null;
+  readonly notes: string | null;
+  readonly language: MailLanguage;
+  readonly requestId: string;
+}
+
+const maxNotesLength = 500;
+
+/** Refuses what is not on the list, then a plan without removals. */
+export const requestRemoval = async (
+  services: Runtime & Stores & Schedules,
+  person: Person,
+  request: RemovalRequest,
+  keep?: SaveIdempotentResponse<Removal>,
+): Promise<Result<Removal, "invalid_request" | "unauthorized" | "plan_required">> => {
+  const { vault } = services;
+  const targets = parseRemovalTargets(request.targets);
+  if (!targets.ok) return targets;
+  const notes = parseLine("notes", request.notes, maxNotesLength);
+  if (!notes.ok) return notes;
+  const db = services.shards.forId(person.id);
+  const record = await findPersonRecord(db, person.id);
+  if (record === null) return refuse("unauthorized");
+  if (record.plan !== "white_glove") return refuse("plan_required");
+  const now = services.clock();
+  const id = generateId("rmv_", shardOfId(person.id), services.random) as RemovalId;
+  const act = { type: "removal.requested", entityType: "removal", entityId: id, payload: { targets: [...targets.value] } } as const;
+  const { language, requestId } = request;
+  const rows = await insertRemoval(db, vault, {
+    id,
+    consumerId: person.id,
+    targets: targets.value,
+    notes: notes.value,
+    language,
+    now,
+    requestId,
+  });
+  const removal: Removal = {
+    id,
+    consumerId: person.id,
+    status: "requested",
+    targets: targets.value.map((name) => ({ name, status: "requested", completedAt: null })),
+    notes: notes.value,
+    requestedAt: now,
+    completedAt: null,
+    recheckAt: null,
+    affidavit: null,
+  };
+  const kept = (await keep?.(removal)) ?? [];
+  return commit(db, services, [...rows, ...kept], [createAuditedEvent(person, act, now)]).then(
+    () => ok(removal),
+    refuseWhen(isMissingConsumer, "unauthorized"),
+  );
+};

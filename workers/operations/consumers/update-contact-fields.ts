@@ -1,0 +1,72 @@
+import type { Person } from "../../../core/access/principal.ts";
+import { createAuditedEvent } from "../../../core/domain-events.ts";
+import { shardOfId } from "../../../core/ids.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import { applyFieldChanges, groupsFromKeys, type ContactFields, type FieldGroup, type ContactKey } from "../../../core/shares/fields.ts";
+import { commit, retryOnConflict } from "../../../storage/commit.ts";
+import { findFieldsForUpdate, updateStoredFields, isOutdatedFields } from "../../../storage/contact-fields.ts";
+import { updateShareCopies, updateShareIndexes, insertOwnShardFanout, insertFieldFanout } from "../../../storage/share-copies.ts";
+import type { Runtime, Stores, PhoneNumbers, Schedules } from "../../services.ts";
+import { withBudget, waitUntilBudget } from "../work-budget.ts";
+import { computeContactIndexes } from "./compute-contact-indexes.ts";
+import { continueFanOuts } from "./continue-fan-outs.ts";
+import { prepareShareUpdates } from "./prepare-share-updates.ts";
+
+export interface FieldsUpdate {
+  readonly fields: ContactFields;
+  readonly changedGroups: readonly FieldGroup[];
+  /** Written before the answer; what other homes are told follows. */
+  readonly eventsEmitted: number;
+}
+
+const maxAttempts = 5;
+
+// each is another change of the same person's in between
+
+/**
+ * Applies a partial change: null clears a field. The same values again change nothing and tell nobody. Refuses a value that is none of
+ * its kind, and `unauthorized` for a person who is gone.
+ */
+export const updateContactFields = async (
+  services: Runtime & Stores & PhoneNumbers & Schedules,
+  person: Person,
+  change: ReadonlyMap<ContactKey, string | null>,
+): Promise<Result<FieldsUpdate, "invalid_request" | "unauthorized" | "storage_unavailable">> => {
+  const { vault } = services;
+  const db = services.shards.forId(person.id);
+  const attempt = async (): Promise<Result<FieldsUpdate, "invalid_request" | "unauthorized">> => {
+    const now = services.clock();
+    const kept = await findFieldsForUpdate(db, vault, person.id, [...change.keys()], now);
+    if (kept === null) return refuse("unauthorized");
+    const decided = applyFieldChanges(kept.fields, change, now, services.toE164);
+    if (!decided.ok) return decided;
+    const { fields, changedKeys } = decided.value;
+    if (changedKeys.length === 0) return ok({ fields, changedGroups: [], eventsEmitted: 0 });
+    const revision = kept.revision + 1;
+    const shares = kept.shares.filter(({ scope }) => changedKeys.some((key) => scope.includes(key)));
+    const indexes = await computeContactIndexes(services, fields);
+    const fanOut = { consumerId: person.id, changed: changedKeys, revision };
+    const [updated, updates] = await Promise.all([
+      updateStoredFields(db, vault, person.id, { fields, revision: kept.revision }),
+      prepareShareUpdates(services, shares, fields),
+    ]);
+    const rows = [
+      ...updateShareCopies(db, updates, { environment: "live", revision, now }),
+      ...updated,
+      ...updateShareIndexes(db, person.id, revision, {
+        ...(changedKeys.includes("email") && { email: indexes.email }),
+        ...((changedKeys.includes("phone") || changedKeys.includes("country")) && { phone: indexes.phone }),
+      }),
+      insertOwnShardFanout(db, { ...fanOut, shard: shardOfId(person.id) }, now),
+      ...kept.otherHomes.map((shard) => insertFieldFanout(db, { ...fanOut, shard }, now)),
+    ] as const;
+    const payload = { groups: [...groupsFromKeys(changedKeys)] };
+    const act = { type: "fields.updated", entityType: "consumer", entityId: person.id, payload } as const;
+    const [events] = await commit(db, services, rows, [createAuditedEvent(person, act, now)]);
+    for (const businessId of new Set(shares.map((share) => share.businessId))) services.scheduleEvents(businessId, "live");
+    const allowed = withBudget(services, waitUntilBudget);
+    services.waitUntil(() => continueFanOuts(allowed, allowed.shards.forId(person.id)));
+    return ok({ fields, changedGroups: groupsFromKeys(changedKeys), eventsEmitted: (events as D1Result).meta.changes });
+  };
+  return retryOnConflict([isOutdatedFields], attempt, maxAttempts);
+};

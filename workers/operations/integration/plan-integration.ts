@@ -1,0 +1,77 @@
+import type { Environment } from "../../../core/access/entitlement.ts";
+import { validatePageUrl, verifyPageUrl, type VerifiedDomain } from "../../../core/access/origins.ts";
+import { checkOutboundUrl, type OutboundUrlFault } from "../../../core/access/outbound-url.ts";
+import type { MemberSession } from "../../../core/access/session.ts";
+import { normalizeRecipientName } from "../../../core/certificates/recipients.ts";
+import { parseRecipients } from "../../../core/certificates/submission.ts";
+import type { ClientId } from "../../../core/ids.ts";
+import type { IntegrationRequest } from "../../../core/integration/integration.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import { trimWhiteSpace, validateLine } from "../../../core/text.ts";
+import { findIntegrationBusiness } from "../../../storage/accounts.ts";
+import type { Runtime, Stores } from "../../services.ts";
+import { allowedPorts } from "./map-page.ts";
+
+const maxPurposeLength = 500;
+
+const maxEntities = 1_000;
+
+export interface IntegrationInput extends IntegrationRequest {
+  readonly url: string;
+}
+
+/** A request that may be carried out. */
+export interface IntegrationPlan {
+  readonly request: IntegrationRequest;
+  readonly pageUrl: string;
+  readonly domains: readonly VerifiedDomain[];
+  readonly clientId: ClientId;
+  /** False for a name that is never fetched: it is as unreachable as one that does not answer. */
+  readonly isFetchable: boolean;
+}
+
+const parseIntegrationRequest = ({ mode, purpose: given, entities }: IntegrationInput): Result<IntegrationRequest, "invalid_request"> => {
+  const purpose = trimWhiteSpace(given);
+  if (purpose === "" || purpose.length > maxPurposeLength) return refuse("invalid_request", "purpose: must be 1 to 500 characters.");
+  const fault = validateLine(purpose);
+  if (fault !== null) return refuse("invalid_request", `purpose: ${fault}.`);
+  if (entities.length === 0 && mode === "share") return ok({ mode, purpose, entities });
+  if (entities.some((name) => name.includes("|"))) return refuse("invalid_request", "entities: a name must not hold a vertical bar.");
+  if (entities.length > maxEntities) return refuse("invalid_request", "entities: must name 1 to 1,000 recipients.");
+  const recipients = parseRecipients({ entities, accepted: undefined, rejected: undefined });
+  if (!recipients.ok) return recipients;
+  const names = new Map([...entities].reverse().map((name) => [normalizeRecipientName(name), trimWhiteSpace(name)])); // of two spellings the first
+  return ok({ mode, purpose, entities: [...new Set(entities.map((name) => names.get(normalizeRecipientName(name)) as string))] });
+};
+
+/** The address is wrong as an address; the rest are hosts that nobody fetches. */
+const urlFormatFaults: ReadonlySet<OutboundUrlFault> = new Set(["spelling", "not_https", "credentials", "fragment", "port"]);
+
+const stripFragment = (url: string): string => url.split("#", 1)[0] as string;
+
+/** As verified, whatever its port: that a port is not served is said only of a host that is the business's. */
+const stripPort = (url: string): string => url.replace(/^(https?:\/\/[^/?#:]+):\d+/i, "$1");
+
+/** Refuses, in this order: invalid_request, page_url_not_verified, invalid_request for a port that is not fetched. Fetches nothing. */
+export const planIntegration = async (
+  services: Runtime & Stores,
+  { business }: MemberSession,
+  input: IntegrationInput,
+  environment: Environment = "live",
+): Promise<Result<IntegrationPlan, "invalid_request" | "page_url_not_verified">> => {
+  const { config } = services;
+  const urlFault = validatePageUrl(input.url);
+  if (urlFault !== null) return refuse("invalid_request", `url: ${urlFault}.`);
+  const request = parseIntegrationRequest(input);
+  if (!request.ok) return request;
+  const account = await findIntegrationBusiness(services.shards.forId(business.id), business.id, environment);
+  if (account === null) throw new Error("integration: the business has no client"); // each has one from its first day
+  const rules = { allowsLocalHttp: config.environment === "development", allowsSandboxLocalhost: false };
+  const pageUrl = stripFragment(input.url);
+  const verified = verifyPageUrl(stripPort(pageUrl), account.domains, rules);
+  if (!verified.ok) return verified;
+  const ownHosts = [config.baseUrl, config.verifyUrl, config.cdnUrl, config.mcpUrl, config.appUrl].map((url) => new URL(url).host);
+  const checked = checkOutboundUrl(pageUrl, { ports: allowedPorts, ownHosts, developmentHosts: config.devFetchAllow });
+  if (!checked.ok && urlFormatFaults.has(checked.fault)) return refuse("invalid_request", "url: must be an https address on port 443.");
+  return ok({ request: request.value, pageUrl, ...account, isFetchable: checked.ok });
+};

@@ -1,0 +1,37 @@
+import type { MemberSession } from "../../../core/access/session.ts";
+import { parseClaimedDomain, generateDomainToken, claimLifetimeMs } from "../../../core/accounts/domain-claim.ts";
+import { generateId, shardOfId } from "../../../core/ids.ts";
+import { ok, refuseWhen, type Result } from "../../../core/result.ts";
+import { insertDomain, isDomainAlreadyClaimed, isDomainLimitReached, type Domain } from "../../../storage/domains.ts";
+import type { Runtime, Stores, Schedules, PageFetcher } from "../../services.ts";
+import { getBusinessDatabase } from "./commit-with-audit.ts";
+import { createOnce, type IdempotentResult } from "./create-once.ts";
+import { getLocalHosts } from "./find-domain-proof.ts";
+
+type ClaimRefusal = "invalid_request" | "domain_taken" | "domain_limit" | "idempotency_conflict";
+
+export const claimDomain = async (
+  services: Runtime & Stores & Schedules & PageFetcher,
+  member: MemberSession,
+  request: { readonly domain: string; readonly idempotencyKey: string | null },
+): Promise<Result<IdempotentResult<Domain>, ClaimRefusal>> => {
+  const claimed = parseClaimedDomain(request.domain, {
+    getRegistrableDomain: services.getRegistrableDomain,
+    localHosts: getLocalHosts(services),
+  });
+  if (!claimed.ok) return claimed;
+  const { business } = member;
+  const domain = claimed.value;
+  const once = { route: "POST /v1/business/portal/domains", key: request.idempotencyKey, wanted: { domain } };
+  return createOnce<Domain>(services, member, once, async (createdAt) => {
+    const id = generateId("dom_", shardOfId(business.id), services.random);
+    const claim = { id, domain, token: generateDomainToken(services.random), createdAt, expiresAt: createdAt + claimLifetimeMs };
+    return ok({
+      value: { ...claim, status: "pending", method: null, verifiedAt: null, checkedAt: null, lapsesAt: null },
+      rows: insertDomain(getBusinessDatabase(services, member), business.id, claim),
+      act: { type: "domain.added", entityType: "domain", entityId: id, payload: { domain } },
+    });
+  })
+    .catch(refuseWhen(isDomainAlreadyClaimed, "domain_taken"))
+    .catch(refuseWhen(isDomainLimitReached, "domain_limit"));
+};

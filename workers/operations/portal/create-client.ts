@@ -1,0 +1,30 @@
+import type { MemberSession } from "../../../core/access/session.ts";
+import { generateId, shardOfId, type ClientId } from "../../../core/ids.ts";
+import { ok, refuseWhen, type Result } from "../../../core/result.ts";
+import { parseName } from "../../../core/text.ts";
+import { insertClient, isClientLimitReached, type Client } from "../../../storage/clients.ts";
+import type { Runtime, Stores, Schedules } from "../../services.ts";
+import { getBusinessDatabase } from "./commit-with-audit.ts";
+import { maxNameLength, type CreateCredentialRequest } from "./create-api-key.ts";
+import { createOnce, type IdempotentResult } from "./create-once.ts";
+
+export const createClient = async (
+  services: Runtime & Stores & Schedules,
+  member: MemberSession,
+  { name: text, environment, idempotencyKey }: CreateCredentialRequest,
+): Promise<Result<IdempotentResult<Client>, "invalid_request" | "client_limit" | "idempotency_conflict">> => {
+  const name = parseName(text, maxNameLength);
+  if (!name.ok) return name;
+  const { business } = member;
+  const wanted = { name: name.value, environment };
+  const once = { route: "POST /v1/business/portal/clients", key: idempotencyKey, wanted };
+  return createOnce<Client>(services, member, once, async (createdAt) => {
+    const prefix = environment === "live" ? "pc_live_" : "pc_test_";
+    const client = { id: generateId(prefix, shardOfId(business.id), services.random) as ClientId, ...wanted, createdAt };
+    return ok({
+      value: client,
+      rows: [insertClient(getBusinessDatabase(services, member), business.id, client)],
+      act: { type: "client.created", entityType: "client", entityId: client.id, payload: { environment } },
+    });
+  }).catch(refuseWhen(isClientLimitReached, "client_limit"));
+};

@@ -1,0 +1,71 @@
+// Looks for the proof of a domain where it is to be published. The addresses are made here from a judged domain; the guarded fetcher
+// judges each of them, and each redirect, again.
+import {
+  buildDomainChallenges,
+  checkVerificationFile,
+  verificationMetaName,
+  listOtherTxtValues,
+  checkMetaTags,
+  checkTxtRecords,
+  type VerificationFinding,
+} from "../../../core/accounts/domain-claim.ts";
+import type { PageFetchResult } from "../../../core/access/outbound-page.ts";
+import type { VerificationMethod } from "../../../core/access/origins.ts";
+import { secondMs } from "../../../core/time.ts";
+import type { Runtime, PageFetcher } from "../../services.ts";
+
+const fetchTimeoutMs = 8 * secondMs;
+const maxPageBytes = 1_048_576;
+const maxFileBytes = 16_384;
+
+/** Development only: the `host:port` under which a local domain is served. */
+export const getLocalHosts = ({ config }: Runtime): readonly string[] => config.devFetchAllow.map((entry) => entry.replace(/:\d+$/, ""));
+
+/** The address as it stands in the challenge, or where development serves that host. */
+const resolveProofUrl = ({ config }: Runtime, domain: string, url: string): string => {
+  const local = config.devFetchAllow.find((entry) => entry.replace(/:\d+$/, "") === domain);
+  return local === undefined ? url : `http://${local}${new URL(url).pathname}`;
+};
+
+/** What keeps a page from being read, as a sighting; anything else is an address that is not public. */
+const sightingByReason: Partial<Record<string, VerificationFinding>> = {
+  left_site: "elsewhere",
+  redirects: "elsewhere",
+  status: "error",
+  type: "other_type",
+  too_large: "too_large",
+};
+
+const toSighting = (answer: Exclude<PageFetchResult, { outcome: "page" }>): VerificationFinding =>
+  answer.outcome === "unreached" ? "unanswered" : (sightingByReason[answer.reason] ?? "not_public");
+
+const fetchProofPage = (services: Runtime & PageFetcher, domain: string, url: string, maxBytes: number): Promise<PageFetchResult> =>
+  services.fetchPage({
+    url: resolveProofUrl(services, domain, url),
+    userAgent: `svc-domain-check/1.0 (+${services.config.verifyUrl})`,
+    isAllowedHost: (host) => host === domain || host === `www.${domain}`,
+    ports: [443],
+    timeoutMs: fetchTimeoutMs,
+    maxBytes,
+  });
+
+/** What is seen of a proof by one method; in DNS with what stands at the name instead. Never throws. */
+export const findDomainProof = async (
+  services: Runtime & PageFetcher,
+  { domain, token }: { readonly domain: string; readonly token: string },
+  method: VerificationMethod,
+): Promise<{ readonly sighting: VerificationFinding; readonly otherTexts: readonly string[] }> => {
+  const { dns, meta, wellKnown } = buildDomainChallenges(domain, token);
+  if (method === "dns") {
+    const answers = await services.lookupTxt(dns.name);
+    return { sighting: checkTxtRecords(answers, token), otherTexts: listOtherTxtValues(answers, token) };
+  }
+  const isMeta = method === "meta";
+  const answer = await fetchProofPage(services, domain, isMeta ? meta.url : wellKnown.url, isMeta ? maxPageBytes : maxFileBytes);
+  if (answer.outcome !== "page") return { sighting: toSighting(answer), otherTexts: [] };
+  const { body } = answer.page;
+  const sighting = isMeta
+    ? checkMetaTags(services.listMetaContents(body, verificationMetaName), token)
+    : checkVerificationFile(body, token);
+  return { sighting, otherTexts: [] };
+};

@@ -1,0 +1,16 @@
+import type { MemberSession } from "../../../core/access/session.ts";
+import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { refuse, type Result } from "../../../core/result.ts";
+import type { Runtime, Stores, Caches, Proofs } from "../../services.ts";
+import { verifyCertificate } from "../certificates/verify-certificate.ts";
+
+/** As it is published. Refuses `cert_not_found` for unknown and foreign ids alike. */
+export const getBusinessCertificate = async (
+  services: Runtime & Stores & Caches & Proofs,
+  member: MemberSession,
+  certId: CertId,
+): Promise<Result<PublishedCertificate, "cert_not_found">> => {
+  const found = await verifyCertificate(services, certId);
+  return found.ok && found.value.businessId !== member.business.id ? refuse("cert_not_found") : found;
+};

@@ -1,0 +1,14 @@
+import type { MemberSession } from "../../../core/access/session.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import { findRefusedRequest, type RefusedRequest } from "../../../storage/refused-requests.ts";
+import type { Runtime, Stores } from "../../services.ts";
+
+/** One answer for what is another business's, what was not refused and what nobody ever sent. */
+export const getRefusedRequest = async (
+  services: Runtime & Stores,
+  member: MemberSession,
+  requestId: string,
+): Promise<Result<RefusedRequest, "not_found">> => {
+  const found = await findRefusedRequest(services.kv, member.business.id, requestId, services.clock());
+  return found === null ? refuse("not_found") : ok(found);
+};

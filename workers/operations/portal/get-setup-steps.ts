@@ -1,0 +1,37 @@
+import type { MemberSession } from "../../../core/access/session.ts";
+import { combineLookups } from "../../../storage/lookups.ts";
+import type { Stores, Events } from "../../services.ts";
+import { listWebhooks } from "../webhooks/list-webhooks.ts";
+import { getBusinessDatabase } from "./commit-with-audit.ts";
+import { getAccount } from "./get-account.ts";
+import { listNewestCertificates } from "./has-live-certificate.ts";
+import { listDeadlines } from "./list-deadlines.ts";
+import { listDomains } from "./list-domains.ts";
+
+/** Of test certificates that were withdrawn, the newest: one that was acknowledged is enough. */
+const maxWithdrawnTests = 25;
+
+/** Of certificates the newest alone, of deadlines those of live records. */
+export const getSetupSteps = async (services: Stores & Events, member: MemberSession) => {
+  const db = getBusinessDatabase(services, member);
+  const [[account, domains, live, tests, withdrawnTests, due], endpoints] = await Promise.all([
+    combineLookups(db, [
+      getAccount(services, member),
+      listDomains(services, member),
+      listNewestCertificates(db, member, "live", null, 1),
+      listNewestCertificates(db, member, "sandbox", null, 1),
+      listNewestCertificates(db, member, "sandbox", "revoked", maxWithdrawnTests),
+      listDeadlines(services, member, "live"),
+    ]),
+    listWebhooks(services, member),
+  ]);
+  return {
+    account,
+    domains,
+    live: live.certificates,
+    tests: tests.certificates,
+    withdrawnTests: withdrawnTests.certificates,
+    endpoints,
+    due,
+  };
+};

@@ -1,0 +1,49 @@
+import type { MemberSession, Role } from "../../../core/access/session.ts";
+import { normalizeEmailAddress } from "../../../core/email-address.ts";
+import { generateId, shardOfId } from "../../../core/ids.ts";
+import { refuse, ok, refuseWhen, type Result } from "../../../core/result.ts";
+import { trimWhiteSpace } from "../../../core/text.ts";
+import { dayMs } from "../../../core/time.ts";
+import { hasMemberWithAddress, insertInvitation, isMemberLimitReached, type Member } from "../../../storage/members.ts";
+import { insertMail } from "../../../storage/outboxes/mail.ts";
+import type { Runtime, Stores, Schedules } from "../../services.ts";
+import { notifyOtherShards } from "../access/notify-other-shards.ts";
+import { getBusinessDatabase } from "./commit-with-audit.ts";
+import { createOnce, type IdempotentResult } from "./create-once.ts";
+
+const invitationLifeMs = 7 * dayMs;
+
+/** A second invitation of an address takes the place of the first. */
+export const inviteMember = async (
+  services: Runtime & Stores & Schedules,
+  member: MemberSession,
+  request: { readonly email: string; readonly role: Role; readonly idempotencyKey: string | null },
+): Promise<Result<IdempotentResult<Member>, "invalid_request" | "member_limit" | "idempotency_conflict">> => {
+  const { vault, config, random } = services;
+  const { business } = member;
+  const db = getBusinessDatabase(services, member);
+  const address = normalizeEmailAddress(request.email);
+  if (address === null) return refuse("invalid_request", "email: must be one e-mail address.");
+  const emailIndex = await vault.blindIndex("email", address);
+  const { role, idempotencyKey } = request;
+  const once = { route: "POST /v1/business/portal/members", key: idempotencyKey, wanted: { email: address, role } };
+  const invited = await createOnce<Member, "invalid_request">(services, member, once, async (createdAt) => {
+    if (await hasMemberWithAddress(db, business.id, emailIndex))
+      return refuse("invalid_request", "email: must not be that of a member already.");
+    const id = generateId("mem_", shardOfId(business.id), random);
+    const email = trimWhiteSpace(request.email);
+    const expiresAt = createdAt + invitationLifeMs;
+    const data = { business_name: business.name, sign_in_url: `${config.appUrl}/portal/sign-in`, until: expiresAt };
+    return ok({
+      value: { id, email, role, createdAt, invitedUntil: expiresAt },
+      rows: [
+        ...(await insertInvitation(db, vault, { id, businessId: business.id, email, emailIndex, role, createdAt, expiresAt })),
+        ...(await insertMail(db, vault, { template: "member_invited", data, to: email, now: createdAt })),
+      ],
+      act: { type: "member.invited", entityType: "member", entityId: id, payload: { role } },
+    });
+  }).catch(refuseWhen(isMemberLimitReached, "member_limit"));
+  services.scheduleMail();
+  notifyOtherShards(services, shardOfId(business.id), emailIndex);
+  return invited;
+};

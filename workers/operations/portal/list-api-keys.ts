@@ -1,0 +1,7 @@
+import type { MemberSession } from "../../../core/access/session.ts";
+import { listKeysByBusiness, type ApiKey } from "../../../storage/api-keys.ts";
+import type { Stores } from "../../services.ts";
+import { getBusinessDatabase } from "./commit-with-audit.ts";
+
+export const listApiKeys = (services: Stores, member: MemberSession): Promise<readonly ApiKey[]> =>
+  listKeysByBusiness(getBusinessDatabase(services, member), member.business.id);

@@ -1,0 +1,35 @@
+import type { MemberSession } from "../../../core/access/session.ts";
+import type { PublishedCertificate, PageView } from "../../../core/certificates/published-certificate.ts";
+import type { CertId } from "../../../core/ids.ts";
+import { ok, type Result } from "../../../core/result.ts";
+import { listViewTrail, countStoredViews } from "../../../storage/certificate-views.ts";
+import { combineLookups } from "../../../storage/lookups.ts";
+import type { Runtime, Stores, Caches, Proofs } from "../../services.ts";
+import { getBusinessDatabase } from "./commit-with-audit.ts";
+import { getBusinessCertificate } from "./get-business-certificate.ts";
+
+export interface CertificateViewPage {
+  readonly certificate: PublishedCertificate;
+  readonly views: readonly PageView[];
+  /** Opens that are kept, on all pages. */
+  readonly total: number;
+  readonly page: number;
+  readonly perPage: number;
+}
+
+/** A certificate with who opened its public page, newest first. Refuses as `ownCertificate`. */
+export const listCertificateViews = async (
+  services: Runtime & Stores & Caches & Proofs,
+  member: MemberSession,
+  certId: CertId,
+  { page, perPage }: { readonly page: number; readonly perPage: number },
+): Promise<Result<CertificateViewPage, "cert_not_found">> => {
+  const own = await getBusinessCertificate(services, member, certId);
+  if (!own.ok) return own;
+  const db = getBusinessDatabase(services, member);
+  const [views, total] = await combineLookups(db, [
+    listViewTrail(db, services.vault, certId, perPage, (page - 1) * perPage),
+    countStoredViews(db, certId),
+  ]);
+  return ok({ certificate: own.value, views, total, page, perPage });
+};

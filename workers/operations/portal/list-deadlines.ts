@@ -1,0 +1,12 @@
+import type { Environment } from "../../../core/access/entitlement.ts";
+import type { MemberSession } from "../../../core/access/session.ts";
+import { listOpenDeadlines, type DeadlinePage } from "../../../storage/deadlines.ts";
+import type { Lookup } from "../../../storage/lookups.ts";
+import type { Stores } from "../../services.ts";
+import { getBusinessDatabase } from "./commit-with-audit.ts";
+
+const maxShownDeadlines = 200;
+
+/** Open ones, the earliest first: what is overdue leads. */
+export const listDeadlines = (services: Stores, member: MemberSession, environment: Environment): Lookup<DeadlinePage> =>
+  listOpenDeadlines(getBusinessDatabase(services, member), { businessId: member.business.id, environment }, maxShownDeadlines);

@@ -1,0 +1,8 @@
+import type { MemberSession } from "../../../core/access/session.ts";
+import { listViewsByBusiness, type SavedView } from "../../../storage/saved-views.ts";
+import type { Stores } from "../../services.ts";
+import { getBusinessDatabase } from "./commit-with-audit.ts";
+
+/** By name. */
+export const listSavedViews = (services: Stores, member: MemberSession): Promise<readonly SavedView[]> =>
+  listViewsByBusiness(getBusinessDatabase(services, member), member.business.id);

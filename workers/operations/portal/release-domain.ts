@@ -1,0 +1,20 @@
+import type { MemberSession } from "../../../core/access/session.ts";
+import type { AuditedAction } from "../../../core/domain-events.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import { findDomain, deleteDomain } from "../../../storage/domains.ts";
+import type { Runtime, Stores, Schedules } from "../../services.ts";
+import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
+
+/** From here on it is not on any form's list. Certificates that were issued stay as they are. */
+export const releaseDomain = async (
+  services: Runtime & Stores & Schedules,
+  member: MemberSession,
+  id: string,
+): Promise<Result<string, "not_found">> => {
+  const db = getBusinessDatabase(services, member);
+  const found = await findDomain(db, member.business.id, id);
+  if (found === null) return refuse("not_found");
+  const act: AuditedAction = { type: "domain.removed", entityType: "domain", entityId: id, payload: { domain: found.domain } };
+  await commitWithAudit(services, member, [deleteDomain(db, member.business.id, id)], act);
+  return ok(id);
+};

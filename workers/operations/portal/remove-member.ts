@@ -1,0 +1,22 @@
+import type { MemberSession } from "../../../core/access/session.ts";
+import type { AuditedAction } from "../../../core/domain-events.ts";
+import { refuse, ok, refuseWhen, type Result } from "../../../core/result.ts";
+import { findMember, deleteMember, isLastOwner } from "../../../storage/members.ts";
+import type { Runtime, Stores, Schedules } from "../../services.ts";
+import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
+
+/** Ends their sessions too. */
+export const removeMember = async (
+  services: Runtime & Stores & Schedules,
+  member: MemberSession,
+  id: string,
+): Promise<Result<string, "not_found" | "last_owner">> => {
+  const db = getBusinessDatabase(services, member);
+  const { business } = member;
+  if ((await findMember(db, services.vault, business.id, id, services.clock())) === null) return refuse("not_found");
+  const act: AuditedAction = { type: "member.removed", entityType: "member", entityId: id };
+  return commitWithAudit(services, member, deleteMember(db, business.id, id), act).then(
+    () => ok(id),
+    refuseWhen(isLastOwner, "last_owner"),
+  );
+};

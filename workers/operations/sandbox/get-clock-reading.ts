@@ -1,0 +1,25 @@
+import type { Principal, BusinessScope } from "../../../core/access/principal.ts";
+import type { Actor } from "../../../core/actor.ts";
+import type { Instant } from "../../../core/time.ts";
+import { getSandboxClock } from "../../../storage/sandbox-clocks.ts";
+import type { Runtime, Stores } from "../../services.ts";
+
+export type SandboxOwner = Pick<Principal, "business">;
+
+/** Who acts in a sandbox: a test key, or a member in the portal. */
+export interface SandboxActor extends BusinessScope {
+  readonly actor: Actor;
+}
+
+export interface ClockReading {
+  /** What the sandbox takes for the time. */
+  readonly now: Instant;
+  readonly offsetMs: number;
+  /** Null while it goes with the time. */
+  readonly movedAt: Instant | null;
+}
+
+export const getClockReading = async (services: Runtime & Stores, { business }: SandboxOwner): Promise<ClockReading> => {
+  const clock = await getSandboxClock(services.shards.forId(business.id), business.id);
+  return { ...clock, now: services.clock() + clock.offsetMs };
+};

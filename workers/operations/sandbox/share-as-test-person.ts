@@ -1,0 +1,39 @@
+import type { Principal } from "../../../core/access/principal.ts";
+import { toBase64Url } from "../../../core/bytes.ts";
+import type { ShareId } from "../../../core/ids.ts";
+import { ok, type Result } from "../../../core/result.ts";
+import { contactKeys } from "../../../core/shares/fields.ts";
+import { computeCodeChallenge } from "../../../core/shares/pkce.ts";
+import { findFirstClientId } from "../../../storage/accounts.ts";
+import type { Runtime, Stores, Proofs, PhoneNumbers, Schedules } from "../../services.ts";
+import { grantShare } from "../shares/grant-share.ts";
+
+export type TestPersonServices = Runtime & Stores & Proofs & PhoneNumbers & Schedules;
+
+/** Everything they have, with the first test client of the business. Its code is nobody's: the verifier is thrown away. */
+export const shareAsTestPerson = async (
+  services: TestPersonServices,
+  { business }: Pick<Principal, "business">,
+  { durationDays, requestId }: { readonly durationDays: number; readonly requestId: string },
+): Promise<Result<ShareId>> => {
+  const clientId = await findFirstClientId(services.shards.forId(business.id), business.id, "sandbox");
+  const granted = await grantShare(
+    services,
+    { persona: "default" },
+    {
+      clientId,
+      origin: "http://localhost",
+      scope: contactKeys,
+      purpose: "Try out events",
+      disclosureText: null,
+      durationDays,
+      challenge: computeCodeChallenge(toBase64Url(services.random(32))),
+      missingOk: contactKeys,
+      decisionKey: null,
+      canDecide: async () => ok(true),
+      language: "en",
+      requestId,
+    },
+  );
+  return granted.ok ? ok(granted.value.share.id) : granted;
+};

@@ -1,0 +1,45 @@
+import type { Actor } from "../../../core/actor.ts";
+import { withRecordedTime } from "../../../core/domain-events.ts";
+import { revokeShare } from "../../../core/shares/revocation.ts";
+import type { Share } from "../../../core/shares/share.ts";
+import type { Instant } from "../../../core/time.ts";
+import { commit } from "../../../storage/commit.ts";
+import type { Database } from "../../../storage/database.ts";
+import { updateShareRevoked } from "../../../storage/share-changes.ts";
+import { insertOverdueNotice } from "../../../storage/share-notices.ts";
+import type { ChangeableShare } from "../../../storage/shares.ts";
+import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { SaveIdempotentResponse } from "../access/idempotency.ts";
+import { prepareRevocationMails } from "./share-mails.ts";
+
+export type RevokeServices = Runtime & Stores & Schedules;
+
+export interface RevocationResult {
+  readonly share: Share;
+  readonly ceaseBy: Instant;
+  readonly isRepeated: boolean;
+}
+
+export const commitRevocation = async (
+  services: RevokeServices,
+  db: Database,
+  { share, chains, consumerId, language }: ChangeableShare,
+  by: { readonly actor: Actor; readonly reason: string | null; readonly requestId: string },
+  keep?: SaveIdempotentResponse<RevocationResult>,
+): Promise<RevocationResult> => {
+  const { vault } = services;
+  const written = services.clock();
+  const revocation = revokeShare(share, chains, by.actor, written + share.clockOffsetMs);
+  const { revokedAt, ceaseBy } = revocation;
+  const rows = await updateShareRevoked(db, vault, share, revocation, by);
+  const mails = await prepareRevocationMails(services, db, consumerId, share, { at: revokedAt, ceaseBy, language });
+  const revoked: RevocationResult = { share: { ...share, status: "revoked", revokedAt, ceaseBy }, ceaseBy, isRepeated: false };
+  await commit(
+    db,
+    services,
+    [...rows, insertOverdueNotice(db, share.id, ceaseBy), ...mails, ...((await keep?.(revoked)) ?? [])],
+    [withRecordedTime(revocation.domainEvent, written)],
+  );
+  services.scheduleMail();
+  return revoked;
+};

@@ -1,0 +1,55 @@
+import type { AuditChain } from "../../../core/domain-events.ts";
+import type { ShareId } from "../../../core/ids.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import type { Instant } from "../../../core/time.ts";
+import type { Found } from "../../../storage/database.ts";
+import { openRevocationReason } from "../../../storage/share-changes.ts";
+import { findShareDetail } from "../../../storage/shares.ts";
+import { runIsolated } from "../../log.ts";
+import type { Runtime, Proofs, Stores } from "../../services.ts";
+import type { ShareReader } from "./list-shares.ts";
+
+export interface ShareHistoryEntry {
+  readonly at: Instant;
+  readonly type: string;
+  /** Decimal; null until the log has taken it, and while the log does not answer. */
+  readonly auditSeq: string | null;
+}
+
+export interface ShareDetail extends Pick<Found<typeof findShareDetail>, "share" | "disclosureText" | "anchor"> {
+  readonly history: readonly ShareHistoryEntry[];
+  /** Why the person stopped, in their words. */
+  readonly reason: string | null;
+}
+
+const findAuditSeqs = async (
+  services: Runtime & Proofs,
+  chain: AuditChain,
+  entryIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  if (entryIds.length === 0) return new Map();
+  const entries = await runIsolated(services, "audit", () => services.auditLogStub(chain.auditLog).listEntries(chain.tag, [...entryIds]));
+  return new Map(entries?.map(({ outbox_id, seq }) => [outbox_id, seq]));
+};
+
+/** Refuses `not_found` for unknown and foreign shares alike. */
+export const getBusinessShare = async (
+  services: Runtime & Stores & Proofs,
+  { business, environment }: ShareReader,
+  id: ShareId | null,
+): Promise<Result<ShareDetail, "not_found">> => {
+  if (id === null) return refuse("not_found");
+  const found = await findShareDetail(services.shards.forId(id), id, { businessId: business.id, environment }, services.clock());
+  if (found === null) return refuse("not_found");
+  const { history, chain, reasonSealed, ...rest } = found;
+  const seqs = await findAuditSeqs(
+    services,
+    chain,
+    history.filter(({ isDrained }) => isDrained).map(({ entryId }) => entryId),
+  );
+  return ok({
+    ...rest,
+    history: history.map(({ at, type, entryId }) => ({ at, type, auditSeq: seqs.get(entryId) ?? null })),
+    reason: await openRevocationReason(services.vault, rest.share, reasonSealed),
+  });
+};

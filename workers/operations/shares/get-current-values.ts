@@ -1,0 +1,35 @@
+import type { Principal } from "../../../core/access/principal.ts";
+import type { ShareId } from "../../../core/ids.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import type { ContactKey, ContactFields } from "../../../core/shares/fields.ts";
+import { getShareStatus } from "../../../core/shares/share.ts";
+import type { Instant } from "../../../core/time.ts";
+import { readShareValues, openShareCopy } from "../../../storage/share-values.ts";
+import type { Runtime, Stores, Schedules } from "../../services.ts";
+
+export interface CurrentValues {
+  readonly shareId: ShareId;
+  readonly scope: readonly ContactKey[];
+  /** Those of the scope that have a value. */
+  readonly fields: ContactFields;
+  readonly asOf: Instant;
+}
+
+/** The values of an active share as they are now. Refuses `not_found`, then `share_inactive`. */
+export const getCurrentValues = async (
+  services: Runtime & Stores & Schedules,
+  principal: Principal,
+  id: ShareId | null,
+): Promise<Result<CurrentValues, "not_found" | "share_inactive">> => {
+  if (id === null) return refuse("not_found");
+  const { business, environment, keyId } = principal;
+  const now = services.clock();
+  const row = await readShareValues(services.shards.forId(id), { id, businessId: business.id, environment, keyId, now });
+  if (row === null) return refuse("not_found");
+  const asOf = now + row.clockOffsetMs;
+  const isActive = getShareStatus(row.state, row.expiresAt, asOf) === "active";
+  const fields = isActive ? await openShareCopy(services.vault, { id, businessId: business.id }, row) : null;
+  if (fields === null) return refuse("share_inactive");
+  services.scheduleFollowUp();
+  return ok({ shareId: id, scope: row.scope, fields, asOf });
+};

@@ -1,0 +1,26 @@
+import type { Principal } from "../../../core/access/principal.ts";
+import type { ShareId } from "../../../core/ids.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import type { ShareStatus } from "../../../core/shares/share.ts";
+import { listSharesByOwner, type SharePage } from "../../../storage/shares.ts";
+import type { Runtime, Stores } from "../../services.ts";
+
+export type ShareReader = Pick<Principal, "business" | "environment">;
+
+export interface ShareListQuery {
+  readonly status: ShareStatus | null;
+  readonly limit: number;
+  /** The last share of the page before. */
+  readonly startingAfter: ShareId | null;
+}
+
+/** Newest first. Refuses a place to start that is none of the business's shares. */
+export const listShares = async (
+  services: Runtime & Stores,
+  { business, environment }: ShareReader,
+  query: ShareListQuery,
+): Promise<Result<SharePage, "invalid_request">> => {
+  const db = services.shards.forId(business.id);
+  const page = await listSharesByOwner(db, { businessId: business.id, environment }, query, services.clock());
+  return page === null ? refuse("invalid_request", "starting_after: must be the id of a share of yours.") : ok(page);
+};

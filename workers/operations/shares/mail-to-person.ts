@@ -1,0 +1,17 @@
+import type { ConsumerId } from "../../../core/ids.ts";
+import type { Database, Statement } from "../../../storage/database.ts";
+import { insertMail, type NewMail } from "../../../storage/outboxes/mail.ts";
+import { findConsumerAddress } from "../../../storage/people.ts";
+import type { Runtime, Stores } from "../../services.ts";
+
+/** The rows of a mail to a person, wherever they have their account; none for one who is gone, and for a test person. */
+export const prepareMailToPerson = async (
+  services: Runtime & Stores,
+  db: Database,
+  id: ConsumerId | null,
+  mail: Omit<NewMail, "to" | "now" | "consumerId">,
+): Promise<readonly Statement[]> => {
+  if (id === null) return [];
+  const to = await findConsumerAddress(services.shards.forId(id), services.vault, id);
+  return to === null ? [] : insertMail(db, services.vault, { ...mail, to, consumerId: id, now: services.clock() } as NewMail);
+};

@@ -1,0 +1,21 @@
+import type { Actor } from "../../../core/actor.ts";
+import { refuse, ok, refuseWhen, type Result } from "../../../core/result.ts";
+import type { Database } from "../../../storage/database.ts";
+import { isOutdatedShare } from "../../../storage/share-changes.ts";
+import type { ChangeableShare } from "../../../storage/shares.ts";
+import { commitRevocation, type RevokeServices, type RevocationResult } from "./commit-revocation.ts";
+
+/** By the client that stands for a test person. */
+export const revokeShareAsTestPerson = async (
+  services: RevokeServices,
+  db: Database,
+  found: ChangeableShare,
+  requestId: string,
+): Promise<Result<RevocationResult, "share_inactive">> => {
+  if (found.share.status !== "active") return refuse("share_inactive");
+  const actor: Actor = { kind: "client", id: found.share.clientId };
+  return commitRevocation(services, db, found, { actor, reason: null, requestId }).then(
+    (revoked) => ok(revoked),
+    refuseWhen(isOutdatedShare, "share_inactive"), // it ended meanwhile
+  );
+};

@@ -1,0 +1,83 @@
+import type { Person } from "../../../core/access/principal.ts";
+import type { ConsumerId } from "../../../core/ids.ts";
+import type { MailLanguage } from "../../../core/mail/templates.ts";
+import { groupsFromKeys } from "../../../core/shares/fields.ts";
+import type { Share } from "../../../core/shares/share.ts";
+import type { Instant } from "../../../core/time.ts";
+import { getBusinessIdentity } from "../../../storage/accounts.ts";
+import type { Database, Statement } from "../../../storage/database.ts";
+import { insertOwnerMails } from "../../../storage/owners.ts";
+import type { Runtime, Stores } from "../../services.ts";
+import { prepareMailToPerson } from "./mail-to-person.ts";
+import { createRevokeUrl } from "./revoke-link.ts";
+
+export const prepareShareReceiptMail = async (
+  services: Runtime & Stores,
+  db: Database,
+  person: Pick<Person, "id">,
+  share: Share,
+  language: MailLanguage,
+): Promise<readonly Statement[]> =>
+  prepareMailToPerson(services, db, person.id, {
+    template: "share_receipt",
+    language,
+    data: {
+      business_name: share.business.name,
+      groups: groupsFromKeys(share.scope),
+      until: share.expiresAt,
+      host: new URL(share.origin).host,
+      purpose: share.purpose,
+      stop_url: await createRevokeUrl(services, share.id),
+      app_url: `${services.config.appUrl}/app`,
+    },
+  });
+
+/** To the person; and to the owners, by number and deadline only. */
+export const prepareRevocationMails = async (
+  services: Runtime & Stores,
+  db: Database,
+  consumerId: ConsumerId | null,
+  share: Share,
+  ended: { readonly at: Instant; readonly ceaseBy: Instant; readonly language: MailLanguage },
+): Promise<readonly Statement[]> => {
+  const { vault } = services;
+  const now = services.clock();
+  const data = { share_ids: [share.id], cease_by: ended.ceaseBy };
+  const [toOwners, { contact }] = await Promise.all([
+    insertOwnerMails(db, vault, share.business.id, { template: "share_owner_notice", data, now }),
+    getBusinessIdentity(db, share.business.id),
+  ]);
+  const toPerson = await prepareMailToPerson(services, db, consumerId, {
+    template: "share_stopped",
+    language: ended.language,
+    data: {
+      share_id: share.id,
+      business_name: share.business.name,
+      groups: groupsFromKeys(share.scope),
+      at: ended.at,
+      cease_by: ended.ceaseBy,
+      contact,
+      app_url: `${services.config.appUrl}/app/shares/${share.id}`,
+    },
+  });
+  return [...toOwners, ...toPerson];
+};
+
+export const prepareAcknowledgementMail = (
+  services: Runtime & Stores,
+  db: Database,
+  consumerId: ConsumerId | null,
+  share: Share,
+  ceased: { readonly at: Instant; readonly note: string | null; readonly language: MailLanguage },
+): Promise<readonly Statement[]> =>
+  prepareMailToPerson(services, db, consumerId, {
+    template: "share_ceased",
+    language: ceased.language,
+    data: {
+      share_id: share.id,
+      business_name: share.business.name,
+      at: ceased.at,
+      cease_by: share.ceaseBy as Instant,
+      note: ceased.note,
+    },
+  });

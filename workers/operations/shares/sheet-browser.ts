@@ -1,0 +1,28 @@
+import { toBase64Url, encodeUtf8, fromBase64Url } from "../../../core/bytes.ts";
+import { isEqualConstantTime } from "../../../core/hash.ts";
+import type { Stores, Runtime } from "../../services.ts";
+
+/** A browser, and the requests that it was seen to bring from the page they name. */
+export interface SheetBrowser {
+  readonly id: string;
+  readonly seenRequests: readonly string[];
+}
+
+const maxSeenRequests = 5;
+
+const computeBrowserMac = ({ vault }: Stores, payload: string): Promise<string> => vault.linkToken(`sheet browser\n${payload}`);
+
+export const serializeSheetBrowser = async (services: Stores, browser: SheetBrowser): Promise<string> => {
+  const payload = toBase64Url(encodeUtf8(JSON.stringify([browser.id, ...browser.seenRequests.slice(-maxSeenRequests)])));
+  return `${payload}.${await computeBrowserMac(services, payload)}`;
+};
+
+/** One that nobody has seen, where the cookie is absent or none of ours. */
+export const parseSheetBrowser = async (services: Runtime & Stores, cookie: string | undefined): Promise<SheetBrowser> => {
+  const [payload = "", mac = ""] = (cookie ?? "").split(".");
+  const bytes = fromBase64Url(payload);
+  if (payload === "" || bytes === null || !isEqualConstantTime(mac, await computeBrowserMac(services, payload)))
+    return { id: toBase64Url(services.random(16)), seenRequests: [] };
+  const [id, ...seen] = JSON.parse(new TextDecoder().decode(bytes)) as [string, ...string[]];
+  return { id, seenRequests: seen };
+};

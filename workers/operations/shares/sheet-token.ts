@@ -1,0 +1,41 @@
+import { shardOfId } from "../../../core/ids.ts";
+import type { Runtime, Stores } from "../../services.ts";
+import { createAuthorizationToken, parseAuthorizationToken, isTokenExpired, type TokenBinding } from "./authorization-token.ts";
+import { toTokenBinding } from "./authorize-share-request.ts";
+import type { SheetBrowser } from "./sheet-browser.ts";
+import { canRedirect, type SheetRequest } from "./sheet-request.ts";
+
+const toSheetTokenBinding = ({ request, key }: SheetRequest, browser: SheetBrowser, personId: string | null): TokenBinding => ({
+  ...toTokenBinding({ ...request, clientId: request.client.clientId }),
+  request: key,
+  browser: browser.id,
+  person: personId,
+});
+
+export const createSheetToken = (
+  services: Runtime & Stores,
+  sheet: SheetRequest,
+  browser: SheetBrowser,
+  personId: string | null,
+): Promise<string> => {
+  const content = { asked: sheet.request.asked, at: services.clock(), hasEvidence: canRedirect(sheet, browser) };
+  return createAuthorizationToken(
+    services,
+    shardOfId(sheet.request.client.clientId),
+    content,
+    toSheetTokenBinding(sheet, browser, personId),
+  );
+};
+
+/** `foreign`: not made for this request, browser and person. */
+export const verifySheetToken = async (
+  services: Runtime & Stores,
+  sheet: SheetRequest,
+  browser: SheetBrowser,
+  personId: string | null,
+  token: string,
+): Promise<"good" | "expired" | "foreign"> => {
+  const content = await parseAuthorizationToken(services, token, toSheetTokenBinding(sheet, browser, personId));
+  if (content === null) return "foreign";
+  return isTokenExpired(content, services.clock()) ? "expired" : "good";
+};

@@ -1,0 +1,16 @@
+import type { MemberSession } from "../../../core/access/session.ts";
+import type { DomainEventType, AuditedAction } from "../../../core/domain-events.ts";
+import type { WebhookId } from "../../../core/ids.ts";
+import type { Statement } from "../../../storage/database.ts";
+import type { Runtime, Stores, Schedules } from "../../services.ts";
+import { commitWithAudit } from "../portal/commit-with-audit.ts";
+
+/** Commits an entry of the audit chain, with rows beside it; throws when it cannot. */
+export const commitWebhookAudit = (
+  services: Runtime & Stores & Schedules,
+  member: MemberSession,
+  type: Extract<DomainEventType, `webhook.${string}`>,
+  id: WebhookId,
+  payload: AuditedAction["payload"] = {},
+  rows: readonly Statement[] = [],
+): Promise<void> => commitWithAudit(services, member, rows, { type, entityType: "webhook", entityId: id, payload });

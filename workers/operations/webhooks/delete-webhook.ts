@@ -1,0 +1,17 @@
+import type { MemberSession } from "../../../core/access/session.ts";
+import type { WebhookId } from "../../../core/ids.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import type { Runtime, Stores, Events, Schedules } from "../../services.ts";
+import { commitWebhookAudit } from "./commit-webhook-audit.ts";
+import { findEventSequence } from "./find-event-sequence.ts";
+
+export const deleteWebhook = async (
+  services: Runtime & Stores & Events & Schedules,
+  member: MemberSession,
+  id: WebhookId,
+): Promise<Result<WebhookId, "not_found">> => {
+  const held = await findEventSequence(services, member.business.id, id);
+  if (held === null) return refuse("not_found");
+  await commitWebhookAudit(services, member, "webhook.deleted", id);
+  return (await held.eventSequence.removeEndpoint(id)) ? ok(id) : refuse("not_found");
+};

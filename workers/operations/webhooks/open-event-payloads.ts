@@ -1,0 +1,33 @@
+import type { StoredEvent, EventData } from "../../../core/events/event.ts";
+import { shardOfId, type ShareId } from "../../../core/ids.ts";
+import { listActiveShareKeys, eventPayloadContext } from "../../../storage/share-copies.ts";
+import type { Runtime, Stores } from "../../services.ts";
+
+/** The payloads, by event id, of those events whose share is active now; what is missing may no longer be read. */
+export const openEventPayloads = async (
+  services: Runtime & Stores,
+  events: readonly StoredEvent[],
+): Promise<ReadonlyMap<string, EventData>> => {
+  const { vault } = services;
+  const byHome = Map.groupBy(events, ({ shareId }) => shardOfId(shareId ?? ""));
+  const keys = await Promise.all(
+    [...byHome].map(([home, of]) =>
+      listActiveShareKeys(
+        services.shards.forId(`shr_${home}`),
+        [...new Set(of.map(({ shareId }) => shareId as ShareId))],
+        services.clock(),
+      ),
+    ),
+  );
+  const sealers = new Map(
+    await Promise.all(keys.flat().map(async ({ id, keySealed }) => [id as string, await vault.withRecordKey(keySealed)] as const)),
+  );
+  const opened = await Promise.all(
+    events.map(async ({ id, shareId, dataSealed }) => {
+      const sealer = sealers.get(shareId ?? "");
+      if (sealer === undefined || shareId === null || dataSealed === null) return [];
+      return [[id, JSON.parse(await sealer.open(eventPayloadContext(id, shareId), dataSealed)) as EventData] as const];
+    }),
+  );
+  return new Map(opened.flat());
+};

@@ -1,0 +1,26 @@
+import type { MemberSession } from "../../../core/access/session.ts";
+import type { WebhookId } from "../../../core/ids.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import { openWebhookSecret } from "../../../storage/webhook-secrets.ts";
+import type { Runtime, Stores, Events, Schedules } from "../../services.ts";
+import { commitWebhookAudit } from "./commit-webhook-audit.ts";
+import { findEventSequence } from "./find-event-sequence.ts";
+
+export interface RevealedSecret {
+  readonly id: WebhookId;
+  readonly secret: string;
+}
+
+/** The secret in force, once it stands in the audit chain who asked for it. */
+export const revealWebhookSecret = async (
+  services: Runtime & Stores & Events & Schedules,
+  member: MemberSession,
+  id: WebhookId,
+): Promise<Result<RevealedSecret, "not_found">> => {
+  const held = await findEventSequence(services, member.business.id, id);
+  if (held === null) return refuse("not_found");
+  const owner = { endpointId: id, businessId: member.business.id };
+  const secret = await openWebhookSecret(services.vault, owner, held.settings.secretSealed);
+  await commitWebhookAudit(services, member, "webhook.secret_revealed", id);
+  return ok({ id, secret });
+};

@@ -1,0 +1,15 @@
+import { sha256Hex } from "../../../core/hash.ts";
+import type { Instant } from "../../../core/time.ts";
+import { linkLifetimeMs } from "../../../core/withdrawals/authorization.ts";
+import { listCodeIdsSentSince } from "../../../storage/email-codes.ts";
+import type { Stores } from "../../services.ts";
+import type { LocatedRecord } from "./locate-record.ts";
+import { toVerifiedAddress, bindWithdrawalCode } from "./withdrawal-code.ts";
+
+/** Hashes of the tokens whose links were mailed to the address within their life. */
+export const listMailedLinkHashes = async (services: Stores, { db, record }: LocatedRecord, now: Instant): Promise<readonly string[]> => {
+  const { certificate, emailIndex } = record;
+  if (emailIndex === null) return [];
+  const ids = await listCodeIdsSentSince(db, toVerifiedAddress(certificate, emailIndex), now - linkLifetimeMs);
+  return Promise.all(ids.map(async (id) => sha256Hex(await services.vault.linkToken(bindWithdrawalCode(id)))));
+};

@@ -1,0 +1,19 @@
+import { sha256Hex, isEqualConstantTime } from "../../../core/hash.ts";
+import type { CertId } from "../../../core/ids.ts";
+import type { Runtime, Stores } from "../../services.ts";
+import { listMailedLinkHashes } from "./list-mailed-link-hashes.ts";
+import { loadOtherCertificates, type OtherCertificates } from "./load-other-certificates.ts";
+import { locateRecord } from "./locate-record.ts";
+
+/** The same for who holds a link that was mailed. Null for every other token: what is not mailed to the address proves nothing about it. */
+export const listOtherCertificatesByLink = async (
+  services: Runtime & Stores,
+  certId: CertId,
+  token: string,
+): Promise<OtherCertificates | null> => {
+  const located = await locateRecord(services, certId);
+  if (located === null) return null;
+  const given = sha256Hex(token);
+  const mailed = await listMailedLinkHashes(services, located, services.clock());
+  return mailed.some((hash) => isEqualConstantTime(hash, given)) ? loadOtherCertificates(located) : null;
+};

@@ -1,0 +1,24 @@
+import type { BusinessScope } from "../../../core/access/principal.ts";
+import type { CertId } from "../../../core/ids.ts";
+import type { Database } from "../../../storage/database.ts";
+import { findWithdrawable, type WithdrawableRecord } from "../../../storage/withdrawals.ts";
+import type { Stores } from "../../services.ts";
+
+export interface LocatedRecord {
+  readonly db: Database;
+  readonly record: WithdrawableRecord;
+}
+
+/** The certificate with what proves who may withdraw it, and the database that holds it; null for an unknown id. */
+export const locateRecord = async (services: Stores, certId: CertId): Promise<LocatedRecord | null> => {
+  const db = services.shards.forId(certId);
+  const record = await findWithdrawable(db, certId);
+  return record === null ? null : { db, record };
+};
+
+/** The same for a business's key; null also for a certificate that is not its own. */
+export const locateOwnRecord = async (services: Stores, reader: BusinessScope, certId: CertId): Promise<LocatedRecord | null> => {
+  const located = await locateRecord(services, certId);
+  const certificate = located?.record.certificate;
+  return certificate?.businessId === reader.business.id && certificate.environment === reader.environment ? located : null;
+};

@@ -1,0 +1,61 @@
+// /app/prove/{what}: before what a session alone must not do, its person proves anew that it is them, by the same forms as signing in.
+import type { Hono } from "hono";
+import { isRecentlyVerified } from "../../../core/access/session.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { SubmitButton } from "../shared/form-fields.tsx";
+import { sheetMessages } from "../shared/i18n/sheet.ts";
+import type { Page } from "../shared/layout.tsx";
+import { findPendingSignInEmail } from "../shared/email-code-sign-in.tsx";
+import { VerbatimText, FormattedMessage } from "../shared/components.tsx";
+import { getAccountMessages, appPage, type AppView } from "./components.tsx";
+import { codeStepPage, NextPathField, PasskeySignInForm } from "./sign-in.tsx";
+import { renderAppPage, authenticatedPage, type AppRequest } from "./app-request.ts";
+
+/** What it is for: where it leads, and how old a proof may be there. */
+const proofPurposes = { delete: { path: "/app/delete", minutes: 5 }, passkey: { path: "/app/account", minutes: 10 } } as const;
+type ProofPurpose = keyof typeof proofPurposes;
+
+export const hasRecentProof = ({ session, view }: AppRequest, purpose: ProofPurpose): boolean =>
+  isRecentlyVerified(session, view.now, proofPurposes[purpose].minutes);
+
+const reauthenticatePage = (view: AppView, purpose: ProofPurpose): Page => {
+  const { prove } = getAccountMessages(view);
+  const next = `/app/prove/${purpose}`;
+  return appPage(
+    view,
+    { tab: "account", title: prove.title, script: "passkey.js" },
+    <>
+      <p>{prove.why}</p>
+      <form method="post" action="/app/sign-in" class="form">
+        <NextPathField next={next} />
+        <input type="hidden" name="email" value={view.email} />
+        <p>
+          <FormattedMessage text={prove.mailed} parts={{ address: <VerbatimText text={view.email} /> }} />
+        </p>
+        <SubmitButton>{sheetMessages[view.language].send}</SubmitButton>
+      </form>
+      <PasskeySignInForm next={next} />
+      <p>
+        <a href={proofPurposes[purpose].path}>{view.messages.notNow}</a>
+      </p>
+    </>,
+  );
+};
+
+const isProofPurpose = (text: string | undefined): text is ProofPurpose => text !== undefined && Object.hasOwn(proofPurposes, text);
+
+const renderReauthenticate = async (visit: AppRequest): Promise<Response> => {
+  const { c, view } = visit;
+  const { email, language } = view;
+  const asked = c.req.param("purpose");
+  const purpose = isProofPurpose(asked) ? asked : "passkey";
+  if (hasRecentProof(visit, purpose)) return c.redirect(proofPurposes[purpose].path, 303);
+  const mailed = await findPendingSignInEmail(c);
+  if (mailed?.toLowerCase() !== email.toLowerCase()) return renderAppPage(visit, 200, reauthenticatePage(view, purpose));
+  const fault = c.req.query("answer") === "failed" ? sheetMessages[language].wrongCode : undefined;
+  return renderAppPage(visit, 200, codeStepPage(language, { next: `/app/prove/${purpose}`, email, error: fault }));
+};
+
+export const registerReauthenticationRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/prove/:purpose", authenticatedPage(renderReauthenticate));
+};

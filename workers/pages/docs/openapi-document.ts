@@ -1,0 +1,249 @@
+// The OpenAPI description read for people: operations in order, members of a schema, an example of anything, the same call
+// with curl. Nothing here knows HTML.
+
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly description?: string;
+  readonly example?: unknown;
+  readonly default?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: "path" | "query" | "header";
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
+}
+
+interface Content {
+  readonly schema: Schema;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+interface ApiResponse {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, { readonly description?: string }>>;
+  readonly content?: Readonly<Record<string, Content>>;
+}
+
+interface OperationObject {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly description?: string; readonly content: Readonly<Record<string, Content>> };
+  readonly responses: Readonly<Record<string, ApiResponse>>;
+}
+
+export interface ApiDocument {
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
+  readonly webhooks: Readonly<Record<string, { readonly post: OperationObject }>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly securitySchemes: Readonly<Record<string, { readonly description?: string }>>;
+  };
+}
+
+export interface Operation extends OperationObject {
+  /** Upper case. */
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Operations of a tag, in the order they were mounted. */
+export const listOperations = (document: ApiDocument, tag: string): Operation[] =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { tags }]) => tags.includes(tag))
+      .map(([method, described]) => ({ ...described, method: method.toUpperCase(), path })),
+  );
+
+/** What is posted to endpoints, type by type. */
+export const listEventTypes = (document: ApiDocument) =>
+  Object.entries(document.webhooks).map(([type, { post }]) => ({
+    type,
+    when: post.description ?? "",
+    body: post.requestBody?.content["application/json"] ?? { schema: {} },
+  }));
+
+/** The schema a reference names; any other schema is itself. A description beside a reference wins over the named one's. */
+const resolveReference = (document: ApiDocument, schema: Schema): Schema => {
+  const name = schema.$ref?.replace("#/components/schemas/", "");
+  const named = name === undefined ? undefined : document.components.schemas[name];
+  if (named === undefined) return schema;
+  return schema.description === undefined ? named : { ...named, description: schema.description };
+};
+
+/** What a schema is when it is there at all, and whether `null` may stand instead. */
+export const resolveNullable = (document: ApiDocument, schema: Schema): { readonly schema: Schema; readonly orNull: boolean } => {
+  const own = resolveReference(document, schema);
+  if (own.anyOf !== undefined) {
+    const [first = {}] = own.anyOf.filter(({ type }) => type !== "null");
+    const chosen = resolveReference(document, first);
+    const orNull = own.anyOf.some(({ type }) => type === "null");
+    return { schema: { ...chosen, ...(own.description !== undefined && { description: own.description }) }, orNull };
+  }
+  if (!Array.isArray(own.type)) return { schema: own, orNull: false };
+  const [type = "string"] = own.type.filter((name) => name !== "null");
+  return { schema: { ...own, type }, orNull: own.type.includes("null") };
+};
+
+/** The type in words: `string, date-time`, `list of strings`, `"live" or "sandbox"`. */
+export const describeType = (document: ApiDocument, schema: Schema): string => {
+  const { schema: own, orNull } = resolveNullable(document, schema);
+  const choices = own.enum ?? (own.const === undefined ? undefined : [own.const]);
+  const plain = (): string => {
+    if (choices !== undefined) return choices.map((choice) => JSON.stringify(choice)).join(" or ");
+    if (own.type === "array")
+      return `list of ${describeType(document, own.items ?? {}).replace(/^(string|integer|number|object)\b/, "$1s")}`;
+    if (own.type === "object" && typeof own.additionalProperties === "object" && own.properties === undefined) {
+      return `map of names to ${describeType(document, own.additionalProperties)}s`;
+    }
+    return [own.type ?? "anything", own.format].filter((part) => part !== undefined).join(", ");
+  };
+  return `${plain()}${orNull ? " or null" : ""}`;
+};
+
+const formatNumber = (value: number): string => value.toLocaleString("en");
+
+/** Limits that the type does not say. */
+export const describeLimits = ({ minLength, maxLength, minimum, maximum, default: preset, pattern }: Schema): string[] => [
+  ...(minLength !== undefined && maxLength !== undefined ? [`${formatNumber(minLength)} to ${formatNumber(maxLength)} characters`] : []),
+  ...(minLength === undefined && maxLength !== undefined ? [`at most ${formatNumber(maxLength)} characters`] : []),
+  ...(minimum !== undefined && maximum !== undefined ? [`${formatNumber(minimum)} to ${formatNumber(maximum)}`] : []),
+  ...(minimum !== undefined && maximum === undefined ? [`at least ${formatNumber(minimum)}`] : []),
+  ...(pattern === undefined ? [] : [`matches \`${pattern}\``]),
+  ...(preset === undefined ? [] : [`default \`${JSON.stringify(preset)}\``]),
+];
+
+export interface SchemaMember {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly required: boolean;
+}
+
+/** The members of an object, or of the objects in a list; none for anything else. */
+export const listMembers = (document: ApiDocument, schema: Schema): SchemaMember[] => {
+  const { schema: own } = resolveNullable(document, schema);
+  if (own.type === "array" && own.items !== undefined) return listMembers(document, own.items);
+  return Object.entries(own.properties ?? {}).map(([name, member]) => ({
+    name,
+    schema: member,
+    required: own.required?.includes(name) ?? false,
+  }));
+};
+
+/** A value such as this schema allows: the given example, else one made from its members. */
+export const buildExample = (document: ApiDocument, schema: Schema): unknown => {
+  const { schema: own, orNull } = resolveNullable(document, schema);
+  const given = own.example ?? own.default ?? own.const ?? own.enum?.[0];
+  if (given !== undefined) return given;
+  if (own.type === "object") {
+    return Object.fromEntries(listMembers(document, own).map((member) => [member.name, buildExample(document, member.schema)]));
+  }
+  if (own.type === "array") return own.items === undefined ? [] : [buildExample(document, own.items)];
+  if (own.type === "boolean") return true;
+  if (own.type === "integer" || own.type === "number") return own.minimum ?? 1;
+  return orNull || own.type === undefined ? null : "text";
+};
+
+export const getContentExample = (document: ApiDocument, content: Content): unknown =>
+  content.example ?? buildExample(document, content.schema);
+
+/** `data` of an enveloped answer: the part that differs from route to route. The whole schema where there is no envelope. */
+export const getPayloadSchema = (document: ApiDocument, schema: Schema): Schema => {
+  const { properties } = resolveReference(document, schema);
+  return properties?.data !== undefined && properties.request_id !== undefined ? properties.data : schema;
+};
+
+const maxLineWidth = 64; // of an example, so that most lines stay whole beside the contents
+
+/** JSON for reading: whatever fits on a line stays on it. */
+export const formatJson = (value: unknown, indent = ""): string => {
+  const line = JSON.stringify(value);
+  if (typeof value !== "object" || value === null || indent.length + line.length <= maxLineWidth) return addJsonSpacing(line);
+  const inner = `${indent}  `;
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  const members = Array.isArray(value)
+    ? value.map((member) => formatJson(member, inner))
+    : Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${formatJson(member, inner)}`);
+  return `${open}\n${members.map((member) => inner + member).join(",\n")}\n${indent}${close}`;
+};
+
+/** A space after each comma and colon that is not inside a string. */
+const addJsonSpacing = (line: string): string =>
+  line.replaceAll(/"(?:[^"\\]|\\.)*"|[,:]/g, (token) => (token.length === 1 ? `${token} ` : token));
+
+const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+const buildExamplePath = (document: ApiDocument, operation: Operation): string =>
+  (operation.parameters ?? [])
+    .filter(({ in: place }) => place === "path")
+    .reduce(
+      (path, { name, schema }) => path.replace(`{${name}}`, encodeURIComponent(String(buildExample(document, schema)))),
+      operation.path,
+    );
+
+/** What a call cannot do without. */
+const buildExampleQuery = (document: ApiDocument, operation: Operation): string => {
+  const needed = (operation.parameters ?? []).filter(({ in: place, required }) => place === "query" && required);
+  const query = new URLSearchParams(needed.map(({ name, schema }) => [name, String(buildExample(document, schema))]));
+  return needed.length === 0 ? "" : `?${query}`;
+};
+
+/** The same call on a command line. The key and the cookie come from the environment, so that they stay out of the shell's history. */
+export const buildCurlCommand = (document: ApiDocument, operation: Operation): string => {
+  const body = operation.requestBody?.content["application/json"];
+  const headers = (operation.parameters ?? []).filter(({ in: place, required }) => place === "header" && required);
+  const needsKey = operation.security.length > 0 && operation.security.every((need) => "apiKey" in need);
+  const needsSession = operation.security.some((need) => "session" in need);
+  const parts = [
+    `curl ${shellQuote(`${document.servers[0]?.url ?? ""}${buildExamplePath(document, operation)}${buildExampleQuery(document, operation)}`)}`,
+    // with data curl posts, without it gets
+    ...(operation.method === (body === undefined ? "GET" : "POST") ? [] : [`-X ${operation.method}`]),
+    ...(needsKey ? ['-H "Authorization: Bearer $SVC_API_KEY"'] : []),
+    ...(needsSession ? ['--cookie "__Host-svc_session=$SVC_SESSION"'] : []),
+    ...headers.map(({ name, schema }) => `-H ${shellQuote(`${name}: ${buildExample(document, schema)}`)}`),
+    ...(body === undefined
+      ? []
+      : ["-H 'Content-Type: application/json'", `--data ${shellQuote(formatJson(getContentExample(document, body)))}`]),
+  ];
+  return parts.join(" \\\n  ");
+};
+
+/** Every refusal of an operation: its status, its code and when it is given. */
+export const listRefusals = (operation: Operation) =>
+  Object.entries(operation.responses)
+    .filter(([status]) => status >= "400")
+    .flatMap(([status, { description }]) =>
+      description.split("\n\n").map((line) => {
+        const [, code = "", when = line] = /^`([a-z_]+)`: (.*)$/.exec(line) ?? [];
+        return { status, code, when };
+      }),
+    );
+
+export const listSuccesses = (operation: Operation): { readonly status: string; readonly answer: ApiResponse }[] =>
+  Object.entries(operation.responses)
+    .filter(([status]) => status < "400")
+    .map(([status, answer]) => ({ status, answer }));

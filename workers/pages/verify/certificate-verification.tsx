@@ -1,0 +1,160 @@
+// How a certificate is checked without believing us: by the page itself, by common tools, by the verifier.
+import type { FC } from "hono/jsx";
+import { canonicalPreimageFromPublished, type PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
+import type { TrustDocument } from "../../../core/ledger/trust-document.ts";
+import { CopyButton, Hash, DescriptionRow, Section, Icon, usePageContext } from "../shared/components.tsx";
+
+interface VerificationProps {
+  readonly certificate: PublishedCertificate;
+  /** What the page hands its own verifier: the public answer of verify, and the keys of the service. */
+  readonly published: object;
+  readonly trust: TrustDocument;
+}
+
+/**
+ * What the page checks besides the fingerprint: the issuer's signature, the ledger, and what others attested, by the verifier that checks
+ * evidence packs. What it checks goes along as text; client/proofs fills in the answers.
+ */
+const ProofResults: FC<VerificationProps> = ({ certificate, published, trust }) => {
+  const { messages } = usePageContext();
+  const rows = [
+    ["signature", messages.proofSignature],
+    ["ledger", messages.proofLedger],
+    ["others", messages.proofOthers],
+    ...(certificate.status === "revoked" ? [["withdrawal", messages.proofWithdrawal] as const] : []),
+  ] as const;
+  return (
+    <details
+      class="record proofs"
+      id="proofs"
+      data-pass={messages.proofPass}
+      data-fail={messages.proofFail}
+      data-incomplete={messages.proofIncomplete}
+      data-skipped={messages.proofSkipped}
+    >
+      <summary>{messages.proofs}</summary>
+      <p>{messages.proofsIntro}</p>
+      <dl>
+        {rows.map(([name, label]) => (
+          <div>
+            <dt>{label}</dt>
+            <dd data-proof={name}>{messages.proofWaiting}</dd>
+          </div>
+        ))}
+      </dl>
+      <code id="published" hidden translate="no">
+        {JSON.stringify(published)}
+      </code>
+      <code id="trust" hidden translate="no">
+        {JSON.stringify(trust)}
+      </code>
+    </details>
+  );
+};
+
+/** Where the verifier and the keys are got, and the one command: the same as the README of a pack. */
+const VerifierInstructions: FC<VerificationProps> = ({ certificate, trust }) => {
+  const { messages } = usePageContext();
+  const { url, sha256 } = trust.verifier;
+  return (
+    <div class="by-tool">
+      <p>{messages.byTool}</p>
+      <dl>
+        <DescriptionRow name={messages.byToolFile}>
+          <a href={url} download="svc-verify.mjs">
+            svc-verify.mjs
+          </a>
+          <p class="quiet">
+            {messages.byToolHash} <Hash value={sha256} id="verifier-sha256" />
+          </p>
+        </DescriptionRow>
+        <DescriptionRow name={messages.byToolKeys}>
+          <a href={new URL("/.well-known/svc-trust.json", url).href} download="svc-trust.json">
+            svc-trust.json
+          </a>
+        </DescriptionRow>
+      </dl>
+      <pre>
+        <code translate="no">{`node svc-verify.mjs evidence-${certificate.id}.zip --trust svc-trust.json`}</code>
+      </pre>
+    </div>
+  );
+};
+
+export const CertificateVerification: FC<VerificationProps & { readonly apiBase: string }> = ({ apiBase, ...checked }) => {
+  const { messages, language } = usePageContext();
+  const { certificate } = checked;
+  const json = `${apiBase}/certs/${certificate.id}/verify`;
+  return (
+    <Section name="check" heading={messages.check}>
+      <p>{messages.checkIntro}</p>
+      <dl>
+        <DescriptionRow name={messages.fingerprint}>
+          <div class="fingerprint">
+            <Hash value={certificate.fingerprint} id="fingerprint" bound="fingerprint" />
+            <CopyButton of="fingerprint" label={messages.copyFingerprint} />
+          </div>
+        </DescriptionRow>
+      </dl>
+      <div
+        class="verdict"
+        id="verdict"
+        role="status"
+        data-match={messages.match}
+        data-mismatch={messages.mismatch}
+        data-mismatch-fingerprint={messages.mismatchFingerprint}
+        data-mismatch-page={messages.mismatchPage}
+        data-unable={messages.unable}
+      >
+        <Icon name="tick" />
+        <Icon name="cross" />
+        <Icon name="clock" />
+        <p>{messages.notChecked}</p>
+      </div>
+      <details class="record">
+        <summary>{messages.record}</summary>
+        <pre>
+          <code id="record" data-bound="record" translate="no">
+            {canonicalPreimageFromPublished(certificate)}
+          </code>
+        </pre>
+        <CopyButton of="record" label={messages.copyRecord} />
+        <dl>
+          <DescriptionRow name={messages.certificateNumber}>
+            <Hash value={certificate.id} bound="cert_id" />
+          </DescriptionRow>
+          <DescriptionRow name={messages.businessNumber}>
+            <Hash value={certificate.businessId} bound="business.id" />
+          </DescriptionRow>
+          <DescriptionRow name={messages.disclosureHash}>
+            <Hash value={certificate.disclosureHash} bound="disclosure_hash" />
+          </DescriptionRow>
+          <DescriptionRow name={messages.subjectHash}>
+            <Hash value={certificate.subjectHash} bound="subject_hash" />
+          </DescriptionRow>
+        </dl>
+      </details>
+      <ProofResults {...checked} />
+      <VerifierInstructions {...checked} />
+      <details class="by-hand">
+        <summary>{messages.byHand}</summary>
+        <p>{messages.byHandFile}</p>
+        <pre>
+          <code translate="no">sha256sum record.json</code>
+        </pre>
+        <p>{messages.byHandFetch}</p>
+        <pre>
+          <code translate="no">{`curl -s ${json} | jq -j .data.canonical | sha256sum\ncurl -s ${json} | jq -j .data.disclosure_text | sha256sum`}</code>
+        </pre>
+      </details>
+      <ul class="links">
+        <li>
+          <a href={`format?lang=${language}`}>{messages.formatLink}</a>
+        </li>
+        <li>
+          <a href={json}>{messages.jsonLink}</a>
+        </li>
+      </ul>
+    </Section>
+  );
+};
