@@ -33,7 +33,7 @@ export const importRules: readonly ImportRule[] = [
   {
     from: "workers/operations",
     allowed: ["core", "storage", "workers/log.ts", "workers/limits.ts"],
-    types: ["workers/services.ts", "workers/env.ts"],
+    types: ["durable-objects", "workers/adapters", "workers/env.ts", "workers/proof-services.ts"],
     packages: [],
   },
   { from: "workers/http", allowed: [...surface, "storage/faults.ts"], packages: ["hono", "zod", "@hono/zod-openapi"] },

@@ -3,7 +3,8 @@
 import { secondMs, type Instant } from "../../core/time.ts";
 import { waitUntilBudget, withBudget } from "../operations/work-budget.ts";
 import { runIsolated } from "../log.ts";
-import type { Platform, Schedules } from "../services.ts";
+import type { Schedules } from "../operations/dependencies.ts";
+import type { Platform } from "../services.ts";
 import { requestAuditDrains } from "./audit-drain-requests.ts";
 import { placeEvents } from "./event-sweep.ts";
 import { relayMail } from "./mail-relay.ts";

@@ -3,7 +3,7 @@
 // next minute. Asking lets others have their turn: where databases and objects share one thread with the Worker, as on a machine of one's
 // own, work that never waits for anything outside keeps every connection waiting until it is over.
 import { secondMs, type Instant } from "../../core/time.ts";
-import type { Runtime, Stores } from "../services.ts";
+import type { ReadDependencies, Runtime } from "./dependencies.ts";
 
 export interface WorkBudget {
   readonly maxMs: number;
@@ -15,7 +15,7 @@ export interface WorkBudget {
 export const waitUntilBudget: WorkBudget = { maxMs: 15 * secondMs, maxQueries: 300 };
 
 /** The same services, which go on within the allowance only. What they take is taken from the allowance of `services` as well. */
-export const withBudget = <S extends Runtime & Stores>(services: S, { maxMs, maxQueries }: WorkBudget): S => {
+export const withBudget = <S extends ReadDependencies>(services: S, { maxMs, maxQueries }: WorkBudget): S => {
   const until = services.clock() + maxMs;
   let left = maxQueries;
   const shards = services.shards.withQueryCounter((asked) => {

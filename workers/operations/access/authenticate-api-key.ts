@@ -7,13 +7,15 @@ import { findApiKeyHolder, type ApiKeyHolder } from "../../../storage/accounts.t
 import { isFirstUseOfDay, recordApiKeyUse } from "../../../storage/api-keys.ts";
 import type { Database } from "../../../storage/database.ts";
 import { runIsolated } from "../../log.ts";
-import type { Caches, Runtime, Stores } from "../../services.ts";
+import type { Runtime } from "../dependencies.ts";
+import type { KnownKeyCache } from "./dependencies.ts";
+import type { AccessDependencies } from "./dependencies.ts";
 
 /**
  * Whether this isolate has found the key right before, or need not ask anybody to refuse it. Only the look-ups of other keys are
  * counted against an address, so whoever guesses keys behind an office's address does not lock out the keys that work there.
  */
-export const isExemptFromLookupLimit = (services: Caches, key: string): boolean =>
+export const isExemptFromLookupLimit = (services: KnownKeyCache, key: string): boolean =>
   !hasSecretShape(key, "sk_live_", "sk_test_") || services.knownKeyHashes.get(sha256Hex(key)) === true;
 
 /** The first request of a day is noted at its key, after the answer: at most one write a key and day, and none that anybody waits for. */
@@ -26,7 +28,7 @@ const recordDailyUse = (services: Runtime, db: Database, { keyId, lastUsedAt }: 
 };
 
 /** Refuses `unauthorized` for a malformed, unknown or revoked key alike. */
-export const authenticateApiKey = async (services: Runtime & Stores & Caches, key: string): Promise<Result<Principal, "unauthorized">> => {
+export const authenticateApiKey = async (services: AccessDependencies, key: string): Promise<Result<Principal, "unauthorized">> => {
   if (!hasSecretShape(key, "sk_live_", "sk_test_")) return refuse("unauthorized");
   const db = services.shards.forId(key);
   const keyHash = sha256Hex(key);

@@ -5,7 +5,7 @@ import { dayMs } from "../../../core/time.ts";
 import type { Database } from "../../../storage/database.ts";
 import { updateLastSeenDay, findSessionByTokenHash } from "../../../storage/sessions.ts";
 import { runIsolated } from "../../log.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies, Runtime } from "../dependencies.ts";
 
 /** The day a session was last used on is written after the answer, and only where it is not written yet. */
 const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeenDay }: Session, day: number): void => {
@@ -16,7 +16,7 @@ const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeen
 };
 
 /** The session of a cookie's token; null for whatever is none. */
-export const authenticateSession = async (services: Runtime & Stores, token: string | null): Promise<Session | null> => {
+export const authenticateSession = async (services: ReadDependencies, token: string | null): Promise<Session | null> => {
   if (token === null || !hasSecretShape(token, "ses_")) return null;
   const db = services.shards.forId(token);
   const now = services.clock();

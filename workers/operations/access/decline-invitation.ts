@@ -3,13 +3,13 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import { commit } from "../../../storage/commit.ts";
 import { findOpenInvitation, deleteDeclinedInvitation } from "../../../storage/members.ts";
 import { hasPreviousChange } from "../../../storage/query.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { listMemberships } from "./list-memberships.ts";
 import { createInvitationDomainEvent } from "./sign-in-changes.ts";
 
 /** Refuses whatever is no invitation of the very mailbox, or is none any more. It leaves everything else of the person as it is. */
 export const declineInvitation = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   member: MemberSession,
   id: string,
 ): Promise<Result<null, "not_found">> => {

@@ -6,14 +6,14 @@ import type { Instant } from "../../../core/time.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { consumeCodeAttempt, isCodeUsable, insertEmailCode, isCodeUnusable, type CodeRequester } from "../../../storage/email-codes.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 
 /** What the hash of a code is bound to, so that a hash moved to another row fits no code there. */
 export type CodeBinding = (id: string) => string;
 
 /** The rows of a new code and its mail, for one batch. Past a limit the code is dead and the mail one to nobody. */
 export const prepareEmailCode = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   db: Database,
   asker: CodeRequester,
   request: {
@@ -44,7 +44,7 @@ export const prepareEmailCode = async (
 
 /** Spends a try and then compares; the code that was answered, null for none. */
 export const verifyEmailCode = async (
-  { vault, clock }: Runtime & Stores,
+  { vault, clock }: ReadDependencies,
   db: Database,
   asker: CodeRequester,
   { limits, binding, code }: { readonly limits: EmailCodeLimits; readonly binding: CodeBinding; readonly code: string },

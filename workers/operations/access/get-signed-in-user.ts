@@ -1,6 +1,6 @@
 import type { Session } from "../../../core/access/session.ts";
 import { consumerEmailContext, memberEmailContext } from "../../../storage/people-contexts.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 
 /** Whose session it is, as the answers tell it. */
 export const getSignedInUser = async ({ vault }: Stores, session: Session) => {

@@ -15,7 +15,7 @@ import {
   type IdempotencyClaim,
 } from "../../../storage/idempotency.ts";
 import type { Condition } from "../../../storage/query.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies, Stores } from "../dependencies.ts";
 
 export interface IdempotentRequest {
   /** Who sends it: the key is theirs, and the same key of another caller is another key. */
@@ -43,7 +43,7 @@ export interface IdempotentResponse {
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
 /** What a request that does the work does with its claim in the end, one of the three; nothing where `rows` kept the answer. */
-const createClaimedRequest = ({ vault, clock }: Runtime & Stores, db: Database, claim: IdempotencyClaim) => {
+const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, claim: IdempotencyClaim) => {
   const answer = ({ status, ...response }: IdempotentResponse) => ({ status, response: JSON.stringify(response), now: clock() });
   return {
     /** Of `keep`, for the batch of the change itself. It is a batch of the home that the claim is in. */
@@ -68,7 +68,7 @@ export type ClaimResult = { readonly kept: IdempotentResponse } | { readonly kep
 
 /** Refuses the key of another body, and one whose request is still being answered. */
 export const claimIdempotentRequest = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   request: IdempotentRequest,
 ): Promise<Result<ClaimResult, "idempotency_conflict">> => {
   const { vault } = services;

@@ -3,13 +3,13 @@ import { isSameEmailAddress } from "../../../core/email-address.ts";
 import { listMembershipsByAddress, type Membership } from "../../../storage/members.ts";
 import { memberEmailContext } from "../../../storage/people-contexts.ts";
 import { runIsolated } from "../../log.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 
 /**
  * The current one among them. Seats first, the one that was used last first; then invitations. A home that does not answer hides its own
  * for that while: the pages of a business do not wait for another's.
  */
-export const listMemberships = async (services: Runtime & Stores, member: MemberSession): Promise<readonly Membership[]> => {
+export const listMemberships = async (services: ReadDependencies, member: MemberSession): Promise<readonly Membership[]> => {
   const { vault, shards } = services;
   const now = services.clock();
   const proved = await vault.open(memberEmailContext(member.userId, member.business.id), member.emailSealed);

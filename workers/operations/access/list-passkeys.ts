@@ -2,7 +2,7 @@ import type { Passkey } from "../../../core/access/passkey.ts";
 import type { ConsumerSession } from "../../../core/access/session.ts";
 import type { Lookup } from "../../../storage/lookups.ts";
 import { listPasskeysByConsumer } from "../../../storage/passkeys.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 
 /** Oldest first. */
 export const listPasskeys = (services: Stores, session: ConsumerSession): Lookup<readonly Passkey[]> =>

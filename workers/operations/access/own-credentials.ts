@@ -6,7 +6,7 @@ import type { Instant } from "../../../core/time.ts";
 import { commit } from "../../../storage/commit.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { hasPreviousChange } from "../../../storage/query.ts";
-import type { Runtime, Schedules, Stores } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 
 export const createCredentialDomainEvent = (session: Session, act: AuditedAction, at: Instant): DomainEvent => {
   const actor = { kind: session.realm === "consumer" ? "consumer" : "member", id: session.userId } as const;
@@ -15,7 +15,7 @@ export const createCredentialDomainEvent = (session: Session, act: AuditedAction
 
 /** Deletes, and tells of it where something was there to delete: how many rows. */
 export const deleteOwnCredential = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   session: Session,
   act: AuditedAction,
   deletion: (db: Database, now: Instant) => Statement & { readonly _: { readonly result: D1Result } },

@@ -2,11 +2,11 @@ import { parseDevice } from "../../../core/access/device.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { generateSecret, generateId, type ShardId } from "../../../core/ids.ts";
 import { sealDevice, type NewSession } from "../../../storage/sessions.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 
 /** A token that nobody had before, at every proof, and the row it is found by. */
 export const prepareSession = async (
-  { vault, random, clock }: Runtime & Stores,
+  { vault, random, clock }: ReadDependencies,
   home: ShardId,
   userAgent: string | undefined,
 ): Promise<{ readonly token: string; readonly row: NewSession }> => {

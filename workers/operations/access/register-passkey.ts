@@ -10,7 +10,7 @@ import { commit } from "../../../storage/commit.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import { insertPasskey } from "../../../storage/passkeys.ts";
 import { consumeChallenge } from "../../../storage/webauthn-challenges.ts";
-import type { Runtime, Stores, WebAuthnGroup, Schedules } from "../../services.ts";
+import type { AccessDependencies, AccessWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "./idempotency.ts";
 import { listPasskeys } from "./list-passkeys.ts";
 import { createCredentialDomainEvent } from "./own-credentials.ts";
@@ -22,7 +22,7 @@ const maxNameLength = 80;
 
 /** What an authenticator made for the account; null for whatever was not asked for. Its challenge is spent either way. */
 const verifyNewCredential = async (
-  services: Runtime & Stores & WebAuthnGroup,
+  services: AccessDependencies,
   session: ConsumerSession,
   party: RelyingParty,
   made: RegistrationResponse,
@@ -38,7 +38,7 @@ const verifyNewCredential = async (
 
 /** The person is mailed: a passkey that somebody else added would let them in for good. */
 export const registerPasskey = async (
-  services: Runtime & Stores & Schedules & WebAuthnGroup,
+  services: AccessWriteDependencies,
   session: ConsumerSession,
   party: RelyingParty,
   request: {

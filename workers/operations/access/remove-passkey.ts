@@ -1,12 +1,12 @@
 import type { ConsumerSession } from "../../../core/access/session.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { deletePasskey } from "../../../storage/passkeys.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { deleteOwnCredential } from "./own-credentials.ts";
 
 /** Nobody signs in with it from then on; who is signed in stays so. */
 export const removePasskey = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   session: ConsumerSession,
   id: string,
 ): Promise<Result<string, "not_found">> => {

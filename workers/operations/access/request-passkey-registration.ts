@@ -6,7 +6,8 @@ import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { consumerEmailContext } from "../../../storage/people-contexts.ts";
 import { insertChallenge } from "../../../storage/webauthn-challenges.ts";
-import type { Stores, Runtime, WebAuthnGroup } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
+import type { AccessDependencies } from "./dependencies.ts";
 import { listPasskeys } from "./list-passkeys.ts";
 
 export const getSessionEmail = ({ vault }: Stores, { userId, emailSealed }: ConsumerSession): Promise<string> =>
@@ -14,7 +15,7 @@ export const getSessionEmail = ({ vault }: Stores, { userId, emailSealed }: Cons
 
 /** What the browser hands to an authenticator; good for five minutes, once, in this session. */
 export const requestPasskeyRegistration = async (
-  services: Runtime & Stores & WebAuthnGroup,
+  services: AccessDependencies,
   session: ConsumerSession,
   party: RelyingParty,
 ): Promise<Result<object, "passkey_limit">> => {

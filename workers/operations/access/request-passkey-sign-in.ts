@@ -2,11 +2,11 @@ import { challengeBytes, type RelyingParty } from "../../../core/access/passkey.
 import { toBase64Url } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { insertChallenge } from "../../../storage/webauthn-challenges.ts";
-import type { Runtime, Stores, WebAuthnGroup } from "../../services.ts";
+import type { AccessDependencies } from "./dependencies.ts";
 import { getChallengeDatabase } from "./passkey-challenges.ts";
 
 /** What the browser hands to an authenticator, the same for everybody but for the challenge, which is good for five minutes, once. */
-export const requestPasskeySignIn = async (services: Runtime & Stores & WebAuthnGroup, party: RelyingParty): Promise<object> => {
+export const requestPasskeySignIn = async (services: AccessDependencies, party: RelyingParty): Promise<object> => {
   const challenge = services.random(challengeBytes) as Uint8Array<ArrayBuffer>;
   const row = { challengeHash: sha256Hex(toBase64Url(challenge)), purpose: "sign_in", sessionHash: null, userHandle: null } as const;
   await insertChallenge(getChallengeDatabase(services), row, services.clock()).run();

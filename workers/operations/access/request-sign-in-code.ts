@@ -3,7 +3,7 @@ import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { trimWhiteSpace } from "../../../core/text.ts";
 import { batch } from "../../../storage/database.ts";
-import type { Runtime, Stores, Caches, Schedules } from "../../services.ts";
+import type { AccessWriteDependencies } from "./dependencies.ts";
 import { prepareEmailCode } from "./email-codes.ts";
 import {
   lookUpAddress,
@@ -19,7 +19,7 @@ import {
  * to the address as it was first given, not as it is spelt now. Silent when there were too many.
  */
 export const requestSignInCode = async (
-  services: Runtime & Stores & Caches & Schedules,
+  services: AccessWriteDependencies,
   request: { readonly email: string; readonly realm: Realm; readonly language: MailLanguage },
 ): Promise<Result<{ readonly accepted: true }, "invalid_request">> => {
   const asked = await lookUpAddress(services, request.realm, request.email);

@@ -2,12 +2,12 @@ import type { Session } from "../../../core/access/session.ts";
 import type { AuditedAction } from "../../../core/domain-events.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { deleteOwnSession } from "../../../storage/sessions.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { deleteOwnCredential } from "./own-credentials.ts";
 
 /** Ends one of the person's sessions, at once. */
 export const revokeSession = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   session: Session,
   id: string,
 ): Promise<Result<{ readonly id: string; readonly wasCurrent: boolean }, "not_found">> => {

@@ -1,7 +1,7 @@
 // What a page must remember until the next one: sealed in a cookie or a form, for one owner and some minutes. Nothing is stored for it. An
 // address that was typed is remembered so, because it belongs into no URL and nobody should have to type it twice.
 import type { EncryptionContext } from "../../../storage/vault.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 
 /** What it is, and whose: the note of another person, or of another record, does not open. */
 export interface NoteScope {
@@ -11,7 +11,7 @@ export interface NoteScope {
 
 const toEncryptionContext = ({ name, owner }: NoteScope): EncryptionContext => ({ table: "cookie", record: name, field: "note", owner });
 
-export const sealNote = (services: Runtime & Stores, place: NoteScope, content: object, lifeMs: number): Promise<string> =>
+export const sealNote = (services: ReadDependencies, place: NoteScope, content: object, lifeMs: number): Promise<string> =>
   services.vault.seal(toEncryptionContext(place), JSON.stringify({ content, until: services.clock() + lifeMs }));
 
 export interface OpenedNote<T> {
@@ -21,7 +21,7 @@ export interface OpenedNote<T> {
 
 /** Null when there is none, when it is too old, and for whatever we did not seal. */
 export const openNote = async <T>(
-  services: Runtime & Stores,
+  services: ReadDependencies,
   place: NoteScope,
   sealed: string | undefined,
 ): Promise<OpenedNote<T> | null> => {

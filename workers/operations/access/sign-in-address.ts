@@ -5,14 +5,15 @@ import { firstShard, shardOfId } from "../../../core/ids.ts";
 import type { CodeRequester } from "../../../storage/email-codes.ts";
 import { unknownAddressContext } from "../../../storage/people-contexts.ts";
 import { listSignInRecipients, preferredRecipient, findLastUsedMemberId } from "../../../storage/people.ts";
-import type { Runtime, Stores, Caches } from "../../services.ts";
+import type { ReadDependencies, Runtime } from "../dependencies.ts";
+import type { AccessDependencies } from "./dependencies.ts";
 
 export const invalidEmailMessage = "email: must be one e-mail address.";
 
 const getLocalPart = (address: string): string => address.trim().slice(0, address.trim().lastIndexOf("@"));
 
 /** The address in the form it is found by, and the home of whoever has it; the first home for nobody. Null for what is no address. */
-export const lookUpAddress = async (services: Runtime & Stores, realm: Realm, email: string) => {
+export const lookUpAddress = async (services: ReadDependencies, realm: Realm, email: string) => {
   const address = normalizeEmailAddress(email);
   if (address === null) return null;
   const emailIndex = await services.vault.blindIndex("email", address);
@@ -42,7 +43,7 @@ export const lookUpAddress = async (services: Runtime & Stores, realm: Realm, em
 export type AddressLookup = NonNullable<Awaited<ReturnType<typeof lookUpAddress>>>;
 
 /** Opens the address of whoever is to be mailed; for nobody, opens something else, so that both take the same time. */
-export const openAddresseeEmail = async (services: Stores & Caches, { addressee }: AddressLookup): Promise<string | null> => {
+export const openAddresseeEmail = async (services: AccessDependencies, { addressee }: AddressLookup): Promise<string | null> => {
   const { vault } = services;
   if (addressee !== null) return vault.open(addressee.emailContext, addressee.emailSealed);
   await vault.open(unknownAddressContext, await services.sealedPlaceholderAddress());

@@ -9,7 +9,7 @@ import type { Database, Statement } from "../../../storage/database.ts";
 import { acceptInvitationByCode, isMember, findOpenInvitation, type OpenInvitation } from "../../../storage/members.ts";
 import type { Condition } from "../../../storage/query.ts";
 import { insertAccount, hasBusiness, findOpenSignup } from "../../../storage/signups.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 
 export interface UsedCode {
   readonly codeId: string;
@@ -47,7 +47,7 @@ export const prepareInvitationAcceptance = async (db: Database, id: string, spen
 };
 
 export const prepareSignupCompletion = async (
-  { vault, random, config }: Runtime & Stores,
+  { vault, random, config }: ReadDependencies,
   db: Database,
   id: string,
   home: ShardId,

@@ -13,7 +13,7 @@ import { batch } from "../../../storage/database.ts";
 import { findPasskey, recordPasskeyUse } from "../../../storage/passkeys.ts";
 import { insertSessionByPasskey, findSessionByTokenHash } from "../../../storage/sessions.ts";
 import { consumeChallenge } from "../../../storage/webauthn-challenges.ts";
-import type { Runtime, Stores, WebAuthnGroup } from "../../services.ts";
+import type { AccessDependencies } from "./dependencies.ts";
 import { getSignedInUser } from "./get-signed-in-user.ts";
 import { getChallengeDatabase } from "./passkey-challenges.ts";
 import { prepareSession } from "./prepare-session.ts";
@@ -29,7 +29,7 @@ const dummyPasskey: PasskeyCredential = {
 
 /** Begins a session with a new token, as a mailed code does; the one the browser had before ends. */
 export const signInWithPasskey = async (
-  services: Runtime & Stores & WebAuthnGroup,
+  services: AccessDependencies,
   request: {
     readonly party: RelyingParty;
     readonly signed: AuthenticationResponse;

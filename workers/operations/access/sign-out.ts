@@ -1,7 +1,7 @@
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";
 import { deleteSession } from "../../../storage/sessions.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 
 /** Ends the session of a token, at once and everywhere. */
 export const signOut = async (services: Stores, token: string): Promise<void> => {

@@ -11,7 +11,8 @@ import { parseLine, trimWhiteSpace } from "../../../core/text.ts";
 import { dayMs } from "../../../core/time.ts";
 import { batch } from "../../../storage/database.ts";
 import { insertSignup, type SignupRequest } from "../../../storage/signups.ts";
-import type { Caches, Runtime, Schedules, Stores, PageFetcher } from "../../services.ts";
+import type { PageFetcher } from "../dependencies.ts";
+import type { AccessWriteDependencies } from "./dependencies.ts";
 import { prepareEmailCode } from "./email-codes.ts";
 import { lookUpAddress, toCodeRequester, toSignInCodeBinding, getSignInCodeLimits, openAddresseeEmail } from "./sign-in-address.ts";
 
@@ -56,7 +57,7 @@ const parseSignup = (services: PageFetcher, input: SignupInput): Result<SignupRe
 };
 
 export const signUp = async (
-  services: Runtime & Stores & Caches & Schedules & PageFetcher,
+  services: AccessWriteDependencies,
   input: SignupInput,
   language: MailLanguage,
 ): Promise<Result<SignupResult, "invalid_request">> => {

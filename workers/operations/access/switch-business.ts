@@ -1,13 +1,13 @@
 import type { MemberSession } from "../../../core/access/session.ts";
 import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { listMemberships } from "./list-memberships.ts";
 import { switchMembership } from "./switch-membership.ts";
 
 /** Goes to another business of the address, or accepts its invitation. Refuses whatever is neither. */
 export const switchBusiness = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   member: MemberSession,
   { id, userAgent }: { readonly id: string; readonly userAgent: string | undefined },
 ): Promise<Result<{ readonly token: string; readonly hasJoined: boolean }, "not_found">> => {

@@ -4,7 +4,7 @@ import { commit } from "../../../storage/commit.ts";
 import { findOpenInvitation, acceptInvitationByAddress, deleteAcceptedInvitation } from "../../../storage/members.ts";
 import { hasPreviousChange, type Condition } from "../../../storage/query.ts";
 import { deleteSession, insertSessionForMember, hasSession, findSessionByTokenHash } from "../../../storage/sessions.ts";
-import type { Stores, Runtime, Schedules } from "../../services.ts";
+import type { Stores, WriteDependencies } from "../dependencies.ts";
 import { prepareSession } from "./prepare-session.ts";
 import { createInvitationDomainEvent } from "./sign-in-changes.ts";
 
@@ -22,7 +22,7 @@ const endCurrentSession = async ({ shards }: Stores, { userId, tokenHash }: Memb
 
 /** To a seat of the address, or by an invitation to one that begins with the session. Null where neither is there any more. */
 export const switchMembership = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   member: MemberSession,
   { id, userAgent, hasOtherShards, isInvited = false }: MembershipSwitch,
 ): Promise<{ readonly token: string; readonly session: Session } | null> => {

@@ -7,7 +7,8 @@ import { commit } from "../../../storage/commit.ts";
 import { findSignupIdByCode, markCodeUsed, expireOpenCodes } from "../../../storage/email-codes.ts";
 import { insertConsumer } from "../../../storage/people.ts";
 import { insertSessionByCode, findSessionByTokenHash } from "../../../storage/sessions.ts";
-import type { Runtime, Stores, Schedules, Caches } from "../../services.ts";
+import type { ReadDependencies, WriteDependencies } from "../dependencies.ts";
+import type { AccessWriteDependencies } from "./dependencies.ts";
 import { verifyEmailCode } from "./email-codes.ts";
 import { getSignedInUser, type SignedInUser } from "./get-signed-in-user.ts";
 import { listMemberships } from "./list-memberships.ts";
@@ -38,7 +39,7 @@ export interface SignInResult {
 const maxNameLength = 200;
 
 const prepareNewConsumer = async (
-  { vault, random }: Runtime & Stores,
+  { vault, random }: ReadDependencies,
   { db, emailIndex, home }: AddressLookup,
   { email, name }: { readonly email: string; readonly name: string | null },
   spent: UsedCode,
@@ -50,7 +51,7 @@ const prepareNewConsumer = async (
 
 /** Whom the code makes a member; nobody for whoever is one already, and for a code that opens nothing more. */
 const prepareNewMember = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   { db, addressee, home }: AddressLookup,
   spent: UsedCode,
 ): Promise<SignInChanges> => {
@@ -63,7 +64,7 @@ const prepareNewMember = async (
 
 /** Null when the code was spent by somebody else in between, or nobody has the address. */
 const createSession = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   asked: AddressLookup,
   codeId: string,
   newcomer: { readonly email: string; readonly name: string | null; readonly userAgent: string | undefined },
@@ -97,7 +98,7 @@ const createSession = async (
  * from before signing in is worth nothing after it.
  */
 export const verifySignInCode = async (
-  services: Runtime & Stores & Caches & Schedules,
+  services: AccessWriteDependencies,
   request: {
     readonly email: string;
     readonly code: string;

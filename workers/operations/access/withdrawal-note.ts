@@ -1,7 +1,7 @@
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { CertId } from "../../../core/ids.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import { sealNote, openNote, type NoteScope } from "./sealed-notes.ts";
 
 const toWithdrawalNoteScope = (certId: CertId): NoteScope => ({ name: "withdrawal", owner: certId });
@@ -16,11 +16,11 @@ export interface WithdrawalNote {
   readonly token: string | null;
 }
 
-export const sealWithdrawalNote = (services: Runtime & Stores, certId: CertId, asked: WithdrawalNote): Promise<string> =>
+export const sealWithdrawalNote = (services: ReadDependencies, certId: CertId, asked: WithdrawalNote): Promise<string> =>
   sealNote(services, toWithdrawalNoteScope(certId), asked, emailCodeLimits.withdrawal.lifeMs);
 
 /** What was typed and proved for this certificate. */
-export const openWithdrawalNote = async (services: Runtime & Stores, certId: CertId, sealed: string): Promise<WithdrawalNote> => {
+export const openWithdrawalNote = async (services: ReadDependencies, certId: CertId, sealed: string): Promise<WithdrawalNote> => {
   const { email = null, token = null } = (await openNote<WithdrawalNote>(services, toWithdrawalNoteScope(certId), sealed))?.content ?? {};
   return { email: isEmailAddress(email ?? "") ? email : null, token };
 };

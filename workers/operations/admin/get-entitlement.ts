@@ -1,7 +1,7 @@
 import type { BusinessId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findBilledAccount, type BilledBusiness } from "../../../storage/billing.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 
 export type Entitlement = Pick<BilledBusiness, "id" | "status" | "plan">;
 

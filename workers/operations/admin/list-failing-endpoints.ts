@@ -1,6 +1,7 @@
 import { batch } from "../../../storage/database.ts";
 import { listFailingEndpointRows, deleteFailingEndpoint, type FailingEndpoint } from "../../../storage/outboxes/failing-endpoints.ts";
-import type { Events, Stores } from "../../services.ts";
+import type { EventSequences } from "../webhooks/dependencies.ts";
+import type { AdminDependencies } from "./dependencies.ts";
 import { findEventSequence } from "../webhooks/find-event-sequence.ts";
 
 const maxFailingPerShard = 50;
@@ -8,7 +9,7 @@ const maxFailingPerShard = 50;
 // of a home: each is asked how it does
 
 /** With its failures in a row, and the deliveries that wait; null where nobody could say. Null as a whole once it answers again or is gone. */
-const loadCurrentFailure = async (services: Events, noted: FailingEndpoint) => {
+const loadCurrentFailure = async (services: EventSequences, noted: FailingEndpoint) => {
   const unknown = { ...noted, failures: null, backlog: null };
   try {
     const held = await findEventSequence(services, noted.businessId, noted.webhookId);
@@ -23,7 +24,7 @@ const loadCurrentFailure = async (services: Events, noted: FailingEndpoint) => {
 };
 
 /** Endpoints whose owners were told that they fail, and that fail still; the others are forgotten here. By the code of the home. */
-export const listFailingEndpointsByShard = (services: Stores & Events) =>
+export const listFailingEndpointsByShard = (services: AdminDependencies) =>
   Promise.all(
     services.shards.all().map(async ([home, db]) => {
       const noted = await listFailingEndpointRows(db, maxFailingPerShard);

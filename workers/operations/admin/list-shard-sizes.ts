@@ -1,5 +1,5 @@
 import { getShardBytes, maxShardBytes } from "../../../storage/health.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 
 /** How full each database is: one that is full takes no certificate any more. */
 export const listShardSizes = (services: Stores) =>

@@ -13,14 +13,14 @@ import {
 } from "../../../storage/billing.ts";
 import { commit } from "../../../storage/commit.ts";
 import { requestSubscriptionEndForAccount } from "../../../storage/outboxes/subscription-ends.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { loadBilledBusiness, toEntitlement, type Entitlement } from "./get-entitlement.ts";
 
 const maxAttempts = 3;
 
 /** What is undefined stays. A status that is set also ends what billing did to the account: nothing is due until a payment fails again. */
 export const updateEntitlement = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   id: BusinessId,
   wanted: { readonly status?: BusinessStatus | undefined; readonly plan?: Plan | undefined },
 ): Promise<Result<Entitlement, "not_found">> => {

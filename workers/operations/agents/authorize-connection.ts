@@ -5,14 +5,14 @@ import { generateSecret, shardOfId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { minuteMs } from "../../../core/time.ts";
 import { insertOAuthCode, isDuplicateAuthorization } from "../../../storage/oauth-codes.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import { getSessionDatabase, type PendingConnection } from "./connection-request.ts";
 
 const oauthCodeLifeMs = 5 * minuteMs;
 
 /** The code for the program; null where the page was answered before. */
 export const authorizeConnection = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   session: Session,
   pending: PendingConnection,
   { replaces, language }: { readonly replaces: boolean; readonly language: MailLanguage },

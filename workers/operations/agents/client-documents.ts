@@ -4,7 +4,8 @@ import { firstShard } from "../../../core/ids.ts";
 import { secondMs, minuteMs, dayMs } from "../../../core/time.ts";
 import type { Database } from "../../../storage/database.ts";
 import { findSavedOAuthClient } from "../../../storage/oauth-clients.ts";
-import type { Runtime, PageFetcher, Counters, Stores, Caches } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
+import type { AgentDependencies } from "./dependencies.ts";
 
 const fetchTimeoutMs = 5 * secondMs;
 
@@ -21,7 +22,7 @@ const maxConcurrentFetches = 4;
 // at once, so that documents that drip hold up nothing else here
 
 /** `unreached`: its host did not say. What it said wrongly is an answer. */
-const fetchClientDocument = async (services: Runtime & PageFetcher & Counters, url: URL): Promise<ResolvedClient | "unreached"> => {
+const fetchClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient | "unreached"> => {
   const counted = await services.takeByAddress("OAUTH_DOCUMENTS_PER_HOST", url.host);
   if (!counted.isAllowed) return "unreached";
   const answer = await services.fetchPage({
@@ -47,7 +48,7 @@ const fetchClientDocument = async (services: Runtime & PageFetcher & Counters, u
   }
 };
 
-export type ClientLookupServices = Runtime & Stores & Caches & PageFetcher & Counters;
+export type ClientLookupServices = AgentDependencies;
 
 export const getClientCopyDatabase = ({ shards }: Stores): Database => shards.get(firstShard);
 

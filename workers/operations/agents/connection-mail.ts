@@ -3,11 +3,11 @@ import type { ConsumerId, BusinessId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { findMember } from "../../../storage/members.ts";
 import { findConsumerAddress } from "../../../storage/people.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 
 /** Null for a person who is gone. */
 export const loadHolderEmail = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   db: Database,
   { principalId, businessId }: { readonly principalId: string; readonly businessId: string | null },
 ): Promise<string | null> => {

@@ -4,7 +4,7 @@ import { parseRedirectUri } from "../../../core/agents/redirect-uri.ts";
 import { toBase64Url } from "../../../core/bytes.ts";
 import { minuteMs } from "../../../core/time.ts";
 import type { Database } from "../../../storage/database.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { sealNote, openNote, type NoteScope } from "../access/sealed-notes.ts";
 
 const connectionRequestLifeMs = 10 * minuteMs;
@@ -28,7 +28,7 @@ export interface PendingConnection extends ConnectionRequest {
 
 const toConnectionNoteScope = ({ userId }: Session): NoteScope => ({ name: "connection", owner: userId });
 
-export const sealConnectionRequest = (services: Runtime & Stores, session: Session, request: ConnectionRequest): Promise<string> => {
+export const sealConnectionRequest = (services: ReadDependencies, session: Session, request: ConnectionRequest): Promise<string> => {
   const { tokenHash: sessionHash, realm } = session;
   const pending: PendingConnection = { ...request, nonce: toBase64Url(services.random(nonceBytes)), sessionHash, realm };
   return sealNote(services, toConnectionNoteScope(session), pending, connectionRequestLifeMs);
@@ -36,7 +36,7 @@ export const sealConnectionRequest = (services: Runtime & Stores, session: Sessi
 
 /** Null for a form of another session or person, one that is too old, and whatever we did not seal. */
 export const openConnectionRequest = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   session: Session,
   sealed: string,
 ): Promise<PendingConnection | null> => {

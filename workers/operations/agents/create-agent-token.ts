@@ -6,7 +6,7 @@ import { refuse, ok, refuseWhen, type Result } from "../../../core/result.ts";
 import { parseLine } from "../../../core/text.ts";
 import { insertAgentToken, hasAgentToken, isDuplicateToken } from "../../../storage/agent-tokens.ts";
 import { commit } from "../../../storage/commit.ts";
-import type { Stores, Runtime, Schedules } from "../../services.ts";
+import type { Stores, WriteDependencies } from "../dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 
 const maxNameLength = 80;
@@ -27,7 +27,7 @@ const deriveRandomBytes = async ({ vault }: Stores, principalId: string, once: s
  * made, and it is refused as `idempotency_conflict`.
  */
 export const createAgentToken = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   session: Session,
   request: { readonly name: string | null; readonly once?: string },
   keep?: SaveIdempotentResponse<CreatedAgentToken>,

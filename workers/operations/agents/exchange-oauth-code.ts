@@ -8,7 +8,7 @@ import { commit } from "../../../storage/commit.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { findOAuthCode, isRedeemedAsToken, redeemOAuthCode, revokeReplacedTokens, type OAuthCode } from "../../../storage/oauth-codes.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { ReadDependencies, WriteDependencies } from "../dependencies.ts";
 import { loadHolderEmail } from "./connection-mail.ts";
 import { getRedirectHost } from "./connection-request.ts";
 import { createDisconnectUrl } from "./disconnect-link.ts";
@@ -25,7 +25,7 @@ export interface OAuthCodeExchange {
 }
 
 const prepareConnectedMail = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   db: Database,
   code: OAuthCode,
   { id, at }: { readonly id: string; readonly at: Instant },
@@ -51,10 +51,7 @@ const prepareConnectedMail = async (
 };
 
 /** `refused`: for every reason alike. Of any number at once, one gets a token. */
-export const exchangeOAuthCode = async (
-  services: Runtime & Stores & Schedules,
-  exchange: OAuthCodeExchange,
-): Promise<string | "refused" | "full"> => {
+export const exchangeOAuthCode = async (services: WriteDependencies, exchange: OAuthCodeExchange): Promise<string | "refused" | "full"> => {
   const { code: text, clientId, redirectUri, verifier } = exchange;
   if (!hasSecretShape(text, "oac_")) return "refused";
   const db = services.shards.forId(text);

@@ -1,6 +1,6 @@
 import { registeredClientPrefix, parseDocumentUrl } from "../../../core/agents/oauth-client.ts";
 import { isEqualConstantTime } from "../../../core/hash.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 import { parseRegisteredClient, deriveClientSecret } from "./registered-clients.ts";
 
 /** Whether this is how the program of this id proves itself. A document's program keeps no secret; its id is held to its code. */

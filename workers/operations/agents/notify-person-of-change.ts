@@ -4,10 +4,10 @@ import { personFromAgent, type Agent } from "../../../core/agents/agent-token.ts
 import { hasTokenNoticeDue, markTokenNotified, recordTokenUse } from "../../../storage/agent-tokens.ts";
 import { batch } from "../../../storage/database.ts";
 import { runIsolated } from "../../log.ts";
-import type { Runtime, Schedules, Stores } from "../../services.ts";
+import type { ReadDependencies, WriteDependencies } from "../dependencies.ts";
 import { prepareMailToPerson } from "../shares/mail-to-person.ts";
 
-const queueChangeMail = async (services: Runtime & Stores, agent: Agent): Promise<void> => {
+const queueChangeMail = async (services: ReadDependencies, agent: Agent): Promise<void> => {
   const { tokenId, ownerId } = agent;
   const db = services.shards.forId(ownerId);
   const now = services.clock();
@@ -18,7 +18,7 @@ const queueChangeMail = async (services: Runtime & Stores, agent: Agent): Promis
 };
 
 /** The change is committed by now and stands, with its audit entry, whatever becomes of the mail. */
-export const notifyPersonOfChange = async (services: Runtime & Stores & Schedules, agent: Agent): Promise<void> => {
+export const notifyPersonOfChange = async (services: WriteDependencies, agent: Agent): Promise<void> => {
   await runIsolated(services, "agents", () => queueChangeMail(services, agent));
   services.scheduleMail();
 };

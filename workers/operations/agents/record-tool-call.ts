@@ -4,7 +4,7 @@ import type { Agent } from "../../../core/agents/agent-token.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { recordTokenUse } from "../../../storage/agent-tokens.ts";
 import { commit } from "../../../storage/commit.ts";
-import type { Runtime, Schedules, Stores } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 
 export interface ToolCallRecord {
   /** `unknown` for a name that is none: what was sent is not kept. */
@@ -16,7 +16,7 @@ export interface ToolCallRecord {
 
 /** Throws when it cannot be entered: then nothing of the call may be told. */
 export const recordToolCall = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   agent: Agent,
   { tool, outcome, argumentNames }: ToolCallRecord,
 ): Promise<void> => {

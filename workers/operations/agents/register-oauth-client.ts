@@ -6,7 +6,7 @@ import {
   type RegistrationFault,
 } from "../../../core/agents/oauth-client.ts";
 import { toBase64Url, encodeUtf8 } from "../../../core/bytes.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import { computeRegistrationMac, deriveClientSecret, type SignedRegistration } from "./registered-clients.ts";
 
 const saltBytes = 16;
@@ -17,7 +17,7 @@ export interface RegisteredClient extends ClientRegistration {
   readonly secret: string | null;
 }
 
-export const registerOAuthClient = async (services: Runtime & Stores, body: unknown): Promise<RegisteredClient | RegistrationFault> => {
+export const registerOAuthClient = async (services: ReadDependencies, body: unknown): Promise<RegisteredClient | RegistrationFault> => {
   const { config, random } = services;
   const registration = parseClientRegistration(
     body,

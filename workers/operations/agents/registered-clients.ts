@@ -7,7 +7,7 @@ import {
 } from "../../../core/agents/oauth-client.ts";
 import { fromBase64Url } from "../../../core/bytes.ts";
 import { isEqualConstantTime } from "../../../core/hash.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 
 export type SignedRegistration = readonly [
   name: string | null,

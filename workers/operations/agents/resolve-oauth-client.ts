@@ -1,6 +1,6 @@
 import { parseDocumentUrl, type OAuthClient } from "../../../core/agents/oauth-client.ts";
 import { parseRedirectUri } from "../../../core/agents/redirect-uri.ts";
-import type { Runtime } from "../../services.ts";
+import type { Runtime } from "../dependencies.ts";
 import { getClientDocument, type ClientLookupServices } from "./client-documents.ts";
 import { parseRegisteredClient } from "./registered-clients.ts";
 

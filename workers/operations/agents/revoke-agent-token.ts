@@ -4,12 +4,12 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findTokenPrincipalId, markTokenRevoked } from "../../../storage/agent-tokens.ts";
 import { commit } from "../../../storage/commit.ts";
 import { hasPreviousChange } from "../../../storage/query.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { toTokenScope } from "./list-agent-tokens.ts";
 
 /** Ends a token at once. Refuses `not_found` for one that is unknown, ended or somebody else's alike. */
 export const revokeAgentToken = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   session: Session,
   id: string,
 ): Promise<Result<true, "not_found" | "owner_required">> => {

@@ -3,10 +3,10 @@ import { findTokenHolder, markTokenRevoked } from "../../../storage/agent-tokens
 import { commit } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import { hasPreviousChange } from "../../../storage/query.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 
 export const revokeLiveToken = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   db: Database,
   by: { readonly id: string } | { readonly tokenHash: string },
 ): Promise<void> => {

@@ -1,8 +1,8 @@
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { isDisconnectLink } from "./disconnect-link.ts";
 import { revokeLiveToken } from "./revoke-live-token.ts";
 
-export const revokeTokenByLink = async (services: Runtime & Stores & Schedules, id: string, token: string): Promise<boolean> => {
+export const revokeTokenByLink = async (services: WriteDependencies, id: string, token: string): Promise<boolean> => {
   if (!(await isDisconnectLink(services, id, token))) return false;
   await revokeLiveToken(services, services.shards.forId(id), { id });
   return true;

@@ -8,13 +8,14 @@ import { findInclusionFault } from "../../../core/ledger/tlog-proof.ts";
 import { secondMs } from "../../../core/time.ts";
 import { findAttestedCheckpoint } from "../../../storage/checkpoints.ts";
 import { runIsolated } from "../../log.ts";
-import type { Runtime, Stores, Proofs, Caches } from "../../services.ts";
+import type { Proofs } from "../dependencies.ts";
+import type { AttestationDependencies } from "./dependencies.ts";
 
 const inclusionTimeoutMs = 2 * secondMs;
 
 // a ledger that is slow is not waited for by somebody who reads a certificate
 
-const findAttestedStatement = async (platform: Runtime & Stores & Proofs, receipt: Receipt): Promise<AttestedStatement | null> => {
+const findAttestedStatement = async (platform: AttestationDependencies, receipt: Receipt): Promise<AttestedStatement | null> => {
   const { config, ledgers } = platform;
   const [ledger] = ledgers;
   const leaf = fromBase64(receipt.leaf_hash);
@@ -41,7 +42,7 @@ export const hasAttestors = (platform: Proofs): boolean => platform.attestors.so
 
 /** What others attested about the statement of a receipt; null while nobody has. Found once, it stays what it is. */
 export const getAttestedStatement = async (
-  platform: Runtime & Stores & Caches & Proofs,
+  platform: AttestationDependencies,
   receipt: Receipt | null,
 ): Promise<AttestedStatement | null> => {
   if (receipt === null || !hasAttestors(platform)) return null;

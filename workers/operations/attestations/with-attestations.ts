@@ -1,11 +1,11 @@
 import type { PublishedAnchor, PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { parseReceipt } from "../../../core/ledger/receipt.ts";
-import type { Runtime, Stores, Caches, Proofs } from "../../services.ts";
+import type { AttestationDependencies } from "./dependencies.ts";
 import { hasAttestors, getAttestedStatement } from "./get-attested-statement.ts";
 
 /** The anchor with what others attested of it. */
 export const withAnchorAttestations = async (
-  platform: Runtime & Stores & Caches & Proofs,
+  platform: AttestationDependencies,
   anchor: PublishedAnchor | null,
 ): Promise<PublishedAnchor | null> => {
   if (anchor?.status !== "anchored" || anchor.receipt === null || !hasAttestors(platform)) return anchor;
@@ -14,7 +14,7 @@ export const withAnchorAttestations = async (
 
 /** The certificate with what others attested of its issuance, and of its withdrawal. */
 export const withCertificateAttestations = async (
-  platform: Runtime & Stores & Caches & Proofs,
+  platform: AttestationDependencies,
   certificate: PublishedCertificate,
 ): Promise<PublishedCertificate> => {
   const { withdrawal } = certificate;

@@ -9,7 +9,8 @@ import { findNewestCheckpointAnchor } from "../../../storage/outboxes/anchors.ts
 import { listCommittedPayloads, listWaitingEntries } from "../../../storage/outboxes/audit.ts";
 import { listPersonShards } from "../../../storage/people.ts";
 import { runIsolated } from "../../log.ts";
-import type { Proofs, Runtime, Stores } from "../../services.ts";
+import type { Proofs, Stores } from "../dependencies.ts";
+import type { AuditDependencies } from "./dependencies.ts";
 
 const maxPending = 200;
 
@@ -53,7 +54,7 @@ const loadShardEntries = async (services: Stores, { chain }: TrailOwner, home: S
 
 /** Of somebody of whom it is known in which homes besides their own there may be something. Refuses as `auditTrail`. */
 export const getAuditTrailInShards = async (
-  services: Runtime & Stores & Proofs,
+  services: AuditDependencies,
   owner: TrailOwner,
   others: readonly ShardId[],
   query: TrailQuery,
@@ -78,7 +79,7 @@ export const getAuditTrailInShards = async (
 
 /** Refuses `storage_unavailable` when the log or a home cannot be asked. */
 export const getAuditTrail = async (
-  services: Runtime & Stores & Proofs,
+  services: AuditDependencies,
   owner: TrailOwner,
   query: TrailQuery,
 ): Promise<Result<AuditTrail, "storage_unavailable">> => {

@@ -32,7 +32,7 @@ import {
   requestSubscriptionEndForAccount,
   deleteSubscriptionEnd,
 } from "../../../storage/outboxes/subscription-ends.ts";
-import type { Stores, Runtime, Schedules } from "../../services.ts";
+import type { Stores, WriteDependencies } from "../dependencies.ts";
 import { prepareEntitlementChange } from "./prepare-entitlement-change.ts";
 
 interface CustomerLocation {
@@ -63,7 +63,7 @@ const deriveEntitlement = (account: BilledAccount, before: BillingStatus | null,
 };
 
 /** Throws where customer or account changed in between: then both are read again. */
-const attemptBillingEvent = async (services: Runtime & Stores & Schedules, event: BillingEvent): Promise<"done"> => {
+const attemptBillingEvent = async (services: WriteDependencies, event: BillingEvent): Promise<"done"> => {
   const { db, customer, revision } = await locateCustomer(services, event);
   if (await hasBillingEvent(db, event.id)) return "done";
   const accountId = event.kind === "checkout" ? event.accountId : (customer?.accountId ?? null);
@@ -114,7 +114,7 @@ const maxAttempts = 5;
 // events of one customer come in bursts of three or four
 
 /** Takes an event in. Throws what makes the provider send it again; anything else is taken for good, also what changes nothing. */
-export const applyBillingEvent = async (services: Runtime & Stores & Schedules, event: BillingEvent): Promise<void> => {
+export const applyBillingEvent = async (services: WriteDependencies, event: BillingEvent): Promise<void> => {
   try {
     const taken = await retryOnConflict([isOutdatedBilling], () => attemptBillingEvent(services, event), maxAttempts);
     if (taken !== "done") throw new Error("billing: the account never rests");

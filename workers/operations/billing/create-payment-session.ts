@@ -5,7 +5,7 @@ import { sha256Hex } from "../../../core/hash.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { minuteMs } from "../../../core/time.ts";
 import type { BillingCustomer } from "../../../storage/billing.ts";
-import type { Runtime, Stores, Billing } from "../../services.ts";
+import type { BillingDependencies } from "./dependencies.ts";
 import { checkPayable, getAccountId, type PaymentRefusal } from "./payment-access.ts";
 
 /** Clicked again within this time, the same page opens. */
@@ -15,7 +15,7 @@ const hasSubscription = ({ endedAt, plan }: BillingCustomer): boolean => endedAt
 
 /** The address to send the browser to. Refuses as `payable` does, then billing_unavailable. */
 export const createPaymentSession = async (
-  services: Runtime & Stores & Billing,
+  services: BillingDependencies,
   session: Session,
   plan: PurchasablePlan,
 ): Promise<Result<string, PaymentRefusal | "billing_unavailable">> => {

@@ -1,12 +1,12 @@
 import type { MemberSession } from "../../../core/access/session.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
-import type { Runtime, Stores, Billing } from "../../services.ts";
+import type { BillingDependencies } from "./dependencies.ts";
 import { getAccount } from "../portal/get-account.ts";
 import { getCertificateMonths } from "../portal/get-certificate-months.ts";
 import { checkPayable } from "./payment-access.ts";
 
 /** What a business's own people see of what it pays for: its account, its certificates by month, and whether this member could pay. */
-export const getBilling = async (services: Runtime & Stores & Billing, member: MemberSession) => {
+export const getBilling = async (services: BillingDependencies, member: MemberSession) => {
   const [account, months, door] = await combineLookups(services.shards.forId(member.business.id), [
     getAccount(services, member),
     getCertificateMonths(services, member),

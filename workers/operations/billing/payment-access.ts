@@ -3,7 +3,7 @@ import { realmByPurchasablePlan, type PurchasablePlan } from "../../../core/bill
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findCustomerByAccount, type BillingCustomer } from "../../../storage/billing.ts";
 import type { Lookup } from "../../../storage/lookups.ts";
-import type { Stores, Billing } from "../../services.ts";
+import type { BillingDependencies } from "./dependencies.ts";
 
 export type PaymentRefusal = "not_found" | "forbidden" | "owner_required" | "business_suspended" | "business_inactive";
 
@@ -25,7 +25,7 @@ export const getAccountId = (session: Session): string => (session.realm === "bu
  * kind of account), the account's state, owner_required.
  */
 export const checkPayable = (
-  services: Stores & Billing,
+  services: BillingDependencies,
   session: Session,
   plan: PurchasablePlan,
 ): Lookup<Result<BillingCustomer | null, PaymentRefusal>> => {

@@ -15,7 +15,7 @@ import { isDailyLimitReached } from "../../../storage/client-usage.ts";
 import { retryOnConflict } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import { idempotencyKeyHash, isIdempotencyKeyTaken, findIdempotentResponse } from "../../../storage/idempotency.ts";
-import type { Runtime, Stores, Proofs, PhoneNumbers, Schedules, Caches } from "../../services.ts";
+import type { CertificateWriteDependencies } from "./dependencies.ts";
 import { rootSaltBytes, commitIssuance } from "./commit-issuance.ts";
 
 export interface CaptureRequest {
@@ -68,7 +68,7 @@ interface ParsedCapture {
 
 /** Decides on the account as given. Throws where that moved on, or the key holds an answer: then both are read, and it is decided again. */
 const attemptCapture = async (
-  services: Runtime & Stores & Proofs & PhoneNumbers & Schedules,
+  services: CertificateWriteDependencies,
   db: Database,
   { clientId, request, read, answerKey }: ParsedCapture,
   business: IssuingClient,
@@ -103,10 +103,7 @@ const canActForClient = (caller: CaptureRequest["caller"], client: IssuingClient
  * Refuses, in this order: invalid_request, client_not_found, forbidden (a key of another business, or a test key for a
  * live client), then origin_not_verified and idempotency_conflict where an answer is kept, then as `issueCertificate`.
  */
-export const captureConsent = async (
-  services: Runtime & Stores & Caches & Proofs & PhoneNumbers & Schedules,
-  request: CaptureRequest,
-): Promise<Result<CaptureResult>> => {
+export const captureConsent = async (services: CertificateWriteDependencies, request: CaptureRequest): Promise<Result<CaptureResult>> => {
   const { clientId, submission } = request;
   const read = parseSubmission(submission);
   if (!read.ok) return read;

@@ -11,7 +11,8 @@ import { commit } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import { insertIdempotentResponse } from "../../../storage/idempotency.ts";
 import { runIsolated } from "../../log.ts";
-import type { Runtime, Stores, Proofs, PhoneNumbers, Schedules } from "../../services.ts";
+import type { Runtime } from "../dependencies.ts";
+import type { CertificateWriteDependencies } from "./dependencies.ts";
 import type { IdempotencyHashes } from "./capture-consent.ts";
 import { warnOwnersNearDailyLimit } from "./warn-owners-near-daily-limit.ts";
 
@@ -40,7 +41,7 @@ const toCaptureReceipt = (services: Runtime, { certificate }: IssuedCertificate,
 
 /** Writes the issuance and everything that follows from it as one batch: the only round trip of a usual submission. */
 export const commitIssuance = async (
-  services: Runtime & Stores & Proofs & PhoneNumbers & Schedules,
+  services: CertificateWriteDependencies,
   db: Database,
   business: IssuingClient,
   issued: IssuedCertificate,

@@ -2,11 +2,11 @@ import { verifyOrigin, getOriginRules } from "../../../core/access/origins.ts";
 import type { RateLimitState } from "../../../core/access/rate-limit.ts";
 import type { ClientId } from "../../../core/ids.ts";
 import { findIssuingClient } from "../../../storage/accounts.ts";
-import type { Runtime, Stores, Caches, Counters } from "../../services.ts";
+import type { SubmissionCountDependencies } from "./dependencies.ts";
 
 /** Counts a submission without an API key toward its client; null where its Origin is not the client's, so that it counts for its sender alone. */
 export const countSubmission = async (
-  services: Runtime & Stores & Caches & Counters,
+  services: SubmissionCountDependencies,
   clientId: ClientId,
   originHeader: string | null,
 ): Promise<RateLimitState | null> => {

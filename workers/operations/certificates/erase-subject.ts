@@ -6,7 +6,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import { commit } from "../../../storage/commit.ts";
 import { findErasableCertificate, eraseSubjects, isAlreadyErased } from "../../../storage/certificate-erasures.ts";
-import type { Runtime, Schedules, Stores } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 
 export interface ErasedSubject {
   readonly certId: CertId;
@@ -15,7 +15,7 @@ export interface ErasedSubject {
 
 /** A second time answers with the first. Refuses `cert_not_found` for unknown and foreign ids alike. */
 export const eraseSubject = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   member: MemberSession,
   certId: CertId,
   reason: ErasureReason | null,

@@ -24,7 +24,7 @@ import { listCertificateEntries } from "../../../storage/outboxes/audit.ts";
 import { listEntityWithdrawalProofs } from "../../../storage/entity-withdrawals.ts";
 import { listEntityAnchors, type EntityAnchor } from "../../../storage/outboxes/anchors.ts";
 import { runIsolated } from "../../log.ts";
-import type { Caches, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import type { CertificateDependencies, CertificateWriteDependencies } from "./dependencies.ts";
 import { getAttestedStatement } from "../attestations/get-attested-statement.ts";
 import { openAuditedCertificate } from "./open-audited-certificate.ts";
 import { getTrustedKeys } from "../service/get-trusted-keys.ts";
@@ -34,7 +34,7 @@ const maxAuditEntries = 2_010; // 999 withdrawals from single recipients, as man
 
 /** The certificate's part of its business's chain; null while the log holds nothing of it, or does not answer. */
 const packAudit = async (
-  platform: Runtime & Stores & Proofs,
+  platform: CertificateDependencies,
   db: Database,
   { certificate, chain }: OpenedCertificate,
 ): Promise<PackedAudit | null> => {
@@ -81,14 +81,14 @@ const packAudit = async (
 
 const packedEventNames = { "certificate.issued": "issued", "certificate.revoked": "revoked" } as const;
 
-const packAttestationOfReceipt = async (platform: Runtime & Stores & Caches & Proofs, receipt: Receipt | null) => {
+const packAttestationOfReceipt = async (platform: CertificateDependencies, receipt: Receipt | null) => {
   const attested = await getAttestedStatement(platform, receipt);
   return attested === null ? null : toPackedAttestation(attested);
 };
 
 /** Those of the facts that the evidence tells. */
 const packAnchors = async (
-  platform: Runtime & Stores & Caches & Proofs,
+  platform: CertificateDependencies,
   anchors: readonly EntityAnchor[],
   facts: readonly string[],
 ): Promise<PackedAnchor[]> => {
@@ -102,7 +102,7 @@ const packAnchors = async (
 
 /** What proves the withdrawals from single recipients that the certificate names. */
 const packEntityWithdrawals = async (
-  platform: Runtime & Stores & Caches & Proofs,
+  platform: CertificateDependencies,
   db: Database,
   { id, entitiesWithdrawn }: PublishedCertificate,
 ): Promise<PackedEntityWithdrawal[]> => {
@@ -123,7 +123,7 @@ const packEntityWithdrawals = async (
  * `cert_not_found` for unknown and foreign ids alike.
  */
 export const exportEvidence = async (
-  services: Runtime & Stores & Caches & Proofs & Schedules,
+  services: CertificateWriteDependencies,
   reader: BusinessScope,
   actor: Actor,
   certId: CertId,

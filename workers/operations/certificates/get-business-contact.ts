@@ -1,6 +1,6 @@
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { getBusinessIdentity } from "../../../storage/accounts.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 
 export type BusinessContactDetails = Pick<Awaited<ReturnType<typeof getBusinessIdentity>>, "contact" | "mailingAddress">;
 

@@ -8,7 +8,8 @@ import type { Instant } from "../../../core/time.ts";
 import { findCertificateForPage } from "../../../storage/certificates.ts";
 import { insertCertificateView } from "../../../storage/certificate-views.ts";
 import { getErrorKind } from "../../log.ts";
-import type { Caches, Proofs, Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
+import type { CertificateDependencies } from "./dependencies.ts";
 import { withCertificateAttestations } from "../attestations/with-attestations.ts";
 import { getBusinessContact, type BusinessContactDetails } from "./get-business-contact.ts";
 
@@ -35,7 +36,7 @@ const toView = ({ ip, userAgent, isPrefetch }: PageVisitor, at: Instant): PageVi
 };
 
 const loadAndRecordView = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   certId: CertId,
   opener: PageVisitor,
 ): Promise<Omit<CertificatePage, "reach"> | null> => {
@@ -54,7 +55,7 @@ const loadAndRecordView = async (
 
 /** Refuses `cert_not_found`; nothing is noted for a certificate that does not exist. */
 export const getCertificatePage = async (
-  services: Runtime & Stores & Caches & Proofs,
+  services: CertificateDependencies,
   certId: CertId,
   opener: PageVisitor,
 ): Promise<Result<CertificatePage, "cert_not_found">> => {

@@ -5,7 +5,7 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findBusinessCountry } from "../../../storage/accounts.ts";
 import { getCertificateEvidence, findPublishedCertificate } from "../../../storage/certificates.ts";
 import type { Database } from "../../../storage/database.ts";
-import type { Stores, Runtime } from "../../services.ts";
+import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { getViewContext } from "./get-view-context.ts";
 
 /** Whether the person ticked the box themselves. What was erased states nothing any more. */
@@ -16,7 +16,7 @@ const isExplicitConsent = async ({ vault }: Stores, db: Database, certificate: P
 
 /** The certificate as a receipt that other systems read. Refuses `cert_not_found`, and `not_a_consent` where nobody was agreed to. */
 export const getCertificateReceipt = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   certId: CertId,
   format: ReceiptFormat,
 ): Promise<Result<ReturnType<typeof buildConsentReceipt>, "cert_not_found" | "not_a_consent">> => {

@@ -4,7 +4,7 @@ import type { OpenedCertificate } from "../../../core/certificates/published-cer
 import type { CertId } from "../../../core/ids.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { runIsolated } from "../../log.ts";
-import type { Runtime, Proofs, Stores, Caches, Schedules } from "../../services.ts";
+import type { CertificateDependencies, CertificateWriteDependencies } from "./dependencies.ts";
 import { openAuditedCertificate, type AuditedCertificate } from "./open-audited-certificate.ts";
 
 export interface CertificateDetail extends AuditedCertificate {
@@ -13,7 +13,7 @@ export interface CertificateDetail extends AuditedCertificate {
 }
 
 const findIssuanceEntry = async (
-  services: Runtime & Proofs,
+  services: CertificateDependencies,
   { chain, issuedEntry: row }: OpenedCertificate,
 ): Promise<CertificateDetail["entry"]> => {
   if (row === null) return null;
@@ -24,14 +24,14 @@ const findIssuanceEntry = async (
 
 /** The owner's detail: decrypted subject and evidence. Refuses `cert_not_found` for unknown and foreign ids alike. */
 export const getCertificate = (
-  services: Runtime & Stores & Caches & Proofs & Schedules,
+  services: CertificateWriteDependencies,
   principal: Principal,
   certId: CertId,
 ): Promise<Result<CertificateDetail, "cert_not_found">> => getCertificateAs(services, principal, actorFromApiKey(principal), certId);
 
 /** Likewise, whoever it is that may read it. */
 export const getCertificateAs = async (
-  services: Runtime & Stores & Caches & Proofs & Schedules,
+  services: CertificateWriteDependencies,
   reader: BusinessScope,
   actor: Actor,
   certId: CertId,

@@ -2,13 +2,13 @@ import type { WithdrawalProof } from "../../../core/certificates/published-certi
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { listEntityWithdrawalProofs } from "../../../storage/entity-withdrawals.ts";
-import type { Runtime, Stores, Caches, Proofs } from "../../services.ts";
+import type { CertificateDependencies } from "./dependencies.ts";
 import { withAnchorAttestations } from "../attestations/with-attestations.ts";
 import { verifyCertificate } from "./verify-certificate.ts";
 
 /** Of one act by which single recipients were withdrawn from. Refuses `cert_not_found`, and `not_found` where there was no such act. */
 export const getEntityWithdrawalReceipt = async (
-  services: Runtime & Stores & Caches & Proofs,
+  services: CertificateDependencies,
   certId: CertId,
   act: number,
 ): Promise<Result<WithdrawalProof, "cert_not_found" | "not_found">> => {

@@ -1,5 +1,5 @@
 import type { ViewContext } from "../../../core/certificates/public-view.ts";
-import type { Runtime } from "../../services.ts";
+import type { Runtime } from "../dependencies.ts";
 
 /** What a view of a certificate needs to know of this deployment and of the moment. */
 export const getViewContext = ({ config, clock }: Runtime): ViewContext => ({

@@ -6,7 +6,7 @@ import type { CertificateSummary } from "../../../core/certificates/published-ce
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import type { Instant } from "../../../core/time.ts";
 import { listCertificatePage } from "../../../storage/certificate-list.ts";
-import type { PhoneNumbers, Stores } from "../../services.ts";
+import type { CertificateDependencies } from "./dependencies.ts";
 
 export interface CertificateListQuery {
   readonly page: number;
@@ -31,7 +31,7 @@ export interface CertificateList {
 
 /** The reader's own certificates, newest first, masked; with the exact total. */
 export const listCertificates = async (
-  services: Stores & PhoneNumbers,
+  services: CertificateDependencies,
   reader: BusinessScope,
   query: CertificateListQuery,
 ): Promise<CertificateList> => {

@@ -9,7 +9,7 @@ import { listViewTrail } from "../../../storage/certificate-views.ts";
 import { findOpenedCertificate } from "../../../storage/certificates.ts";
 import { commit } from "../../../storage/commit.ts";
 import { findPolicyText } from "../../../storage/policies.ts";
-import type { Runtime, Stores, Caches, Proofs, Schedules } from "../../services.ts";
+import type { CertificateWriteDependencies } from "./dependencies.ts";
 import { withCertificateAttestations } from "../attestations/with-attestations.ts";
 
 const maxShownViews = 100;
@@ -24,7 +24,7 @@ export interface AuditedCertificate {
 
 /** Opens a certificate of the reader for reading, and puts that reading into the business's audit chain first. */
 export const openAuditedCertificate = async (
-  services: Runtime & Stores & Caches & Proofs & Schedules,
+  services: CertificateWriteDependencies,
   reader: BusinessScope,
   actor: Actor,
   certId: CertId,

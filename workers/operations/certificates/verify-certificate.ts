@@ -2,12 +2,12 @@ import type { PublishedCertificate } from "../../../core/certificates/published-
 import type { CertId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findPublishedCertificate } from "../../../storage/certificates.ts";
-import type { Runtime, Stores, Caches, Proofs } from "../../services.ts";
+import type { CertificateDependencies } from "./dependencies.ts";
 import { withCertificateAttestations } from "../attestations/with-attestations.ts";
 
 /** Refuses `cert_not_found`. */
 export const verifyCertificate = async (
-  services: Runtime & Stores & Caches & Proofs,
+  services: CertificateDependencies,
   certId: CertId,
 ): Promise<Result<PublishedCertificate, "cert_not_found">> => {
   const certificate = await findPublishedCertificate(services.shards.forId(certId), certId);

@@ -4,14 +4,14 @@ import { dayMs } from "../../../core/time.ts";
 import { isUsageWarningDue, markUsageWarned } from "../../../storage/client-usage.ts";
 import { batch, type Database } from "../../../storage/database.ts";
 import { insertOwnerMails } from "../../../storage/owners.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 
 /**
  * The owners hear once a day and client that submissions without an API key come close to the day's limit: beyond it their forms get no
  * certificates. Of any number at once, one writes the mails. If it fails, the next submission calls for it again.
  */
 export const warnOwnersNearDailyLimit = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   db: Database,
   businessId: BusinessId,
   { clientId, issuedAt }: IssuedCertificate["certificate"],

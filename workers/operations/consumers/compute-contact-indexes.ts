@@ -1,9 +1,9 @@
 import { normalizeSubject } from "../../../core/certificates/normalized-subject.ts";
 import { defaultCountry, type ContactFields } from "../../../core/shares/fields.ts";
-import type { Stores, PhoneNumbers } from "../../services.ts";
+import type { ContactFieldDependencies } from "./dependencies.ts";
 
 /** When a business asks about an address or a number: as certificates are, by what the values compare as. */
-export const computeContactIndexes = async ({ vault, toE164 }: Stores & PhoneNumbers, fields: ContactFields) => {
+export const computeContactIndexes = async ({ vault, toE164 }: ContactFieldDependencies, fields: ContactFields) => {
   const values = new Map(Object.entries(fields).map(([key, { value }]) => [key, value]));
   const { email, phone } = normalizeSubject(values, values.get("country") ?? defaultCountry, toE164);
   const [emailIndex, phoneIndex] = await Promise.all([

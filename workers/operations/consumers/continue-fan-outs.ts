@@ -13,12 +13,13 @@ import {
   type FieldFanout,
 } from "../../../storage/share-copies.ts";
 import { runIsolated } from "../../log.ts";
-import type { PhoneNumbers, Runtime, Schedules, Stores } from "../../services.ts";
+import type { Schedules } from "../dependencies.ts";
+import type { ContactFieldDependencies } from "./dependencies.ts";
 import { claimEach } from "../work-budget.ts";
 import { computeContactIndexes } from "./compute-contact-indexes.ts";
 import { prepareShareUpdates } from "./prepare-share-updates.ts";
 
-type FanOutServices = Runtime & Stores & PhoneNumbers & Pick<Schedules, "scheduleEvents">;
+type FanOutServices = ContactFieldDependencies & Pick<Schedules, "scheduleEvents">;
 
 /** One batch of it; finished with the last share. */
 const fanOutBatch = async (services: FanOutServices, own: Database, waiting: FieldFanout): Promise<void> => {

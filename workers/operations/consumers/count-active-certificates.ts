@@ -1,7 +1,7 @@
 import type { Person } from "../../../core/access/principal.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import { countActiveNamingCertificates } from "../../../storage/person-certificates.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 import { loadEmailIndex } from "./load-email-index.ts";
 
 /** How many of a business's name the person and are active; a thousand where there are more. */

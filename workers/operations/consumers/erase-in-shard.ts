@@ -11,9 +11,9 @@ import { listOwnerAddresses } from "../../../storage/owners.ts";
 import { updateSharesRevoked, isOutdatedShare } from "../../../storage/share-changes.ts";
 import { listOverdueShares, sweepShares } from "../../../storage/share-sweep.ts";
 import { listUnendedShares, type ChangeableShare } from "../../../storage/shares.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { Stores, WriteDependencies } from "../dependencies.ts";
 
-export type EraseServices = Runtime & Stores & Schedules;
+export type EraseServices = WriteDependencies;
 
 /** Who is erased, and the chain that tells of it. */
 interface ErasedPerson {

@@ -10,7 +10,7 @@ import { findContactFields } from "../../../storage/contact-fields.ts";
 import { openGrantedFields } from "../../../storage/share-changes.ts";
 import { listPersonShards } from "../../../storage/people.ts";
 import { listSharesForExport, type ExportedShare } from "../../../storage/shares.ts";
-import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { getAuditTrail } from "../audit/get-audit-trail.ts";
 import { queryShards } from "./query-shards.ts";
 import { getProfile, type Profile } from "./get-profile.ts";
@@ -30,7 +30,7 @@ export interface AccountExport {
   readonly removals: readonly Removal[];
 }
 
-type ExportServices = Runtime & Stores & Proofs & Schedules;
+type ExportServices = ConsumerWriteDependencies;
 
 const entriesPerPage = 200;
 

@@ -2,7 +2,7 @@ import type { Person } from "../../../core/access/principal.ts";
 import type { RemovalId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findRemoval, openAffidavit } from "../../../storage/removals.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 
 /** The file. Refuses `not_found` for somebody else's, `affidavit_not_ready` before the end. */
 export const getAffidavit = async (

@@ -2,7 +2,8 @@ import type { Person } from "../../../core/access/principal.ts";
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
-import type { Stores, Runtime, Caches, Proofs } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
+import type { ConsumerDependencies } from "./dependencies.ts";
 import { verifyCertificate } from "../certificates/verify-certificate.ts";
 import { locateRecord, type LocatedRecord } from "../withdrawals/locate-record.ts";
 import { loadEmailIndex } from "./load-email-index.ts";
@@ -22,7 +23,7 @@ export const locateRecordNamingPerson = async (
 
 /** As its public page shows it. Refuses `cert_not_found` for one that does not name the person. */
 export const getCertificateNamingPerson = async (
-  services: Runtime & Stores & Caches & Proofs,
+  services: ConsumerDependencies,
   person: Pick<Person, "id">,
   certId: CertId | null,
 ): Promise<Result<PublishedCertificate, "unauthorized" | "cert_not_found">> => {

@@ -2,7 +2,7 @@ import type { Person } from "../../../core/access/principal.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { ContactFields } from "../../../core/shares/fields.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 
 /** Refuses `unauthorized` for a person who is gone. */
 export const getContactFields = async (services: Stores, person: Person): Promise<Result<ContactFields, "unauthorized">> => {

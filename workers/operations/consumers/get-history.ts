@@ -5,7 +5,7 @@ import type { BusinessId } from "../../../core/ids.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Database } from "../../../storage/database.ts";
 import { listSharesByPerson } from "../../../storage/shares.ts";
-import type { Proofs, Runtime, Stores } from "../../services.ts";
+import type { ConsumerDependencies } from "./dependencies.ts";
 import { getAuditTrailInShards, type TrailQuery } from "../audit/get-audit-trail.ts";
 import { queryShards, queryOwnShard } from "./query-shards.ts";
 import { mergeSharePages } from "./list-own-shares.ts";
@@ -18,7 +18,7 @@ export interface History {
 
 /** Entries about the shares with one business, or every entry. */
 export const getHistory = async (
-  services: Runtime & Stores & Proofs,
+  services: ConsumerDependencies,
   session: ConsumerSession,
   { of, ...query }: Omit<TrailQuery, "about"> & { readonly of: BusinessId | null | "everybody" },
 ): Promise<History> => {

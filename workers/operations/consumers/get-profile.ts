@@ -7,7 +7,7 @@ import type { Database } from "../../../storage/database.ts";
 import { combineLookups, type Lookup } from "../../../storage/lookups.ts";
 import { consumerEmailContext } from "../../../storage/people-contexts.ts";
 import { countActiveShares, findPersonRecord } from "../../../storage/people.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import { queryOwnShard, queryShards } from "./query-shards.ts";
 
 export interface Profile {
@@ -23,7 +23,7 @@ export interface Profile {
 
 /** With what else the same page asks of the person's own home. Refuses `unauthorized` for a person who is gone. */
 export const loadProfileWith = async <T>(
-  services: Runtime & Stores,
+  services: ReadDependencies,
   { id }: Pick<Person, "id">,
   more: (own: Database) => Lookup<T>,
 ): Promise<Result<readonly [Profile, T], "unauthorized">> => {
@@ -49,7 +49,7 @@ export const loadProfileWith = async <T>(
 };
 
 /** Refuses `unauthorized` for a person who is gone. */
-export const getProfile = async (services: Runtime & Stores, person: Person): Promise<Result<Profile, "unauthorized">> => {
+export const getProfile = async (services: ReadDependencies, person: Person): Promise<Result<Profile, "unauthorized">> => {
   const read = await loadProfileWith(services, person, (own) => combineLookups(own, []));
   return read.ok ? ok(read.value[0]) : read;
 };

@@ -3,7 +3,7 @@ import type { ConsumerPlan } from "../../../core/billing/plans.ts";
 import type { Removal } from "../../../core/removals/removal.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
 import { findPersonRecord } from "../../../storage/people.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 import { listRemovals } from "./list-removals.ts";
 
 /** Those, and the plan, which says whether more can be asked for; null for a person who is gone. */

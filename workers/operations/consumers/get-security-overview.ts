@@ -4,7 +4,7 @@ import type { Passkey } from "../../../core/access/passkey.ts";
 import { personFromSession, type ConsumerSession } from "../../../core/access/session.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import { listPasskeys } from "../access/list-passkeys.ts";
 import { listSessions, type ListedSession } from "../access/list-sessions.ts";
 import { loadProfileWith, type Profile } from "./get-profile.ts";
@@ -17,7 +17,7 @@ export interface SecurityOverview {
 
 /** Refuses `unauthorized` for a person who is gone. */
 export const getSecurityOverview = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   session: ConsumerSession,
 ): Promise<Result<SecurityOverview, "unauthorized">> => {
   const read = await loadProfileWith(services, personFromSession(session), (own) =>

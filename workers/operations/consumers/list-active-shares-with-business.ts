@@ -2,11 +2,11 @@ import type { Person } from "../../../core/access/principal.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { listActiveSharesByBusiness } from "../../../storage/shares.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 
 /** What a person shares with a business now, newest first. */
 export const listActiveSharesWithBusiness = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   { id }: Person,
   businessId: BusinessId,
 ): Promise<readonly Share[]> => listActiveSharesByBusiness(services.shards.forId(businessId), id, businessId, services.clock());

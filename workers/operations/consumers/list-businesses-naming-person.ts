@@ -6,7 +6,7 @@ import { combineLookups } from "../../../storage/lookups.ts";
 import { addressIndexField } from "../../../storage/people.ts";
 import { listNamingBusinesses, type NamingBusiness } from "../../../storage/person-certificates.ts";
 import { runIsolated } from "../../log.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import { loadEmailIndex } from "./load-email-index.ts";
 
 export interface NamingBusinessPage {
@@ -28,7 +28,7 @@ type ShardResult = readonly NamingBusiness[] | undefined;
 
 /** Of homes besides those that have answered, as far as they do. */
 export const queryOtherShards = (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   known: readonly ShardId[],
   address: string,
   startingAfter: BusinessId | null,
@@ -51,7 +51,7 @@ export const mergeShardResults = (asked: readonly ShardResult[]): NamingBusiness
 
 /** By id, from behind `startingAfter`. Refuses `unauthorized` for a person who is gone. */
 export const listBusinessesNamingPerson = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   person: Pick<Person, "id">,
   startingAfter: BusinessId | null,
 ): Promise<Result<NamingBusinessPage, "unauthorized">> => {

@@ -2,7 +2,7 @@ import type { Person } from "../../../core/access/principal.ts";
 import type { BusinessId, CertId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { listNamingCertificates, type NamingCertificate } from "../../../storage/person-certificates.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 import { loadEmailIndex } from "./load-email-index.ts";
 
 export interface NamingCertificatePage {

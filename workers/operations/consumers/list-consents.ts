@@ -5,7 +5,7 @@ import type { Database } from "../../../storage/database.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
 import { addressIndexField } from "../../../storage/people.ts";
 import { listSharesByPerson, type SharePage } from "../../../storage/shares.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import {
   listBusinessesNamingPerson,
   queryNamingBusinesses,
@@ -26,7 +26,7 @@ export interface ConsentPage extends SharePage {
  * Refuses as `businessesNaming`.
  */
 export const listConsents = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   person: Pick<Person, "id">,
   startingAfter: BusinessId | null,
 ): Promise<Result<ConsentPage, "unauthorized">> => {

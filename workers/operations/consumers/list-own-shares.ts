@@ -3,7 +3,7 @@ import type { Share } from "../../../core/shares/share.ts";
 import type { Database } from "../../../storage/database.ts";
 import { combineLookups, type Lookup } from "../../../storage/lookups.ts";
 import { listSharesByPerson, type SharePage } from "../../../storage/shares.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import { queryOwnShard, queryShards } from "./query-shards.ts";
 
 const maxListedShares = 500;
@@ -18,7 +18,7 @@ export const mergeSharePages = (pages: readonly SharePage[]): SharePage => {
 
 /** With what else the same page asks of the person's own home. */
 export const loadSharesWith = async <T>(
-  services: Runtime & Stores,
+  services: ReadDependencies,
   { id }: Person,
   more: (own: Database) => Lookup<T>,
 ): Promise<readonly [SharePage, T]> => {
@@ -29,5 +29,5 @@ export const loadSharesWith = async <T>(
   return [mergeSharePages([here, ...(await queryShards(services, others, ask))]), rest];
 };
 
-export const listOwnShares = async (services: Runtime & Stores, person: Person): Promise<SharePage> =>
+export const listOwnShares = async (services: ReadDependencies, person: Person): Promise<SharePage> =>
   (await loadSharesWith(services, person, (own) => combineLookups(own, [])))[0];

@@ -1,7 +1,7 @@
 import type { Person } from "../../../core/access/principal.ts";
 import type { Lookup } from "../../../storage/lookups.ts";
 import { findPersonRecord } from "../../../storage/people.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 
 /** The blind index of the address that the person signs in with; null for a person who is gone. */
 export const loadEmailIndex = (services: Stores, { id }: Pick<Person, "id">): Lookup<string | null> =>

@@ -6,7 +6,7 @@ import { groupsFromKeys, getScopedValues, filterKeysInGroup, type ContactFields,
 import { parseContactFields, serializeContactFields } from "../../../storage/contact-fields.ts";
 import { eventPayloadContext, type ShareToUpdate, type ShareUpdate } from "../../../storage/share-copies.ts";
 import { shareCopyContext } from "../../../storage/share-values.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 
 const pickFieldsInScope = (fields: ContactFields, scope: readonly ContactKey[]): ContactFields =>
   Object.fromEntries(scope.flatMap((key) => (fields[key] === undefined ? [] : [[key, fields[key]]])));

@@ -1,7 +1,7 @@
 import type { Person } from "../../../core/access/principal.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { applyFieldChanges, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
-import type { Runtime, Stores, PhoneNumbers } from "../../services.ts";
+import type { ConsumerDependencies } from "./dependencies.ts";
 import { getContactFields } from "./get-contact-fields.ts";
 
 export interface FieldsPreview {
@@ -12,7 +12,7 @@ export interface FieldsPreview {
 
 /** What a change would do, without doing it. Refuses as the change would. */
 export const previewContactFields = async (
-  services: Runtime & Stores & PhoneNumbers,
+  services: ConsumerDependencies,
   person: Person,
   change: ReadonlyMap<ContactKey, string | null>,
 ): Promise<Result<FieldsPreview, "invalid_request" | "unauthorized">> => {

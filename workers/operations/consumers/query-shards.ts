@@ -4,7 +4,7 @@ import { shardOfId, type ConsumerId, type ShardId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { combineLookups, type Lookup } from "../../../storage/lookups.ts";
 import { listPersonShards } from "../../../storage/people.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 
 /** What is asked of the person's own home, and in which others they may have shares. */
 export const queryOwnShard = async <T>(

@@ -8,7 +8,7 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import { retryOnConflict, commit } from "../../../storage/commit.ts";
 import { findConsumerAddress, findPersonChain } from "../../../storage/people.ts";
 import { isOutdatedRemoval, findRemoval, updateRemovalRow } from "../../../storage/removals.ts";
-import type { Runtime, Stores, Proofs, Pdf, Schedules } from "../../services.ts";
+import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { prepareMailToPerson } from "../shares/mail-to-person.ts";
 
 /**
@@ -16,7 +16,7 @@ import { prepareMailToPerson } from "../shares/mail-to-person.ts";
  * person the affidavit is made, signed and mailed about. Refuses `not_found` also where the person is gone.
  */
 export const recordRemovalProgress = async (
-  services: Runtime & Stores & Proofs & Pdf & Schedules,
+  services: ConsumerWriteDependencies,
   id: RemovalId | null,
   found: ReadonlyMap<string, RemovalStatus>,
 ): Promise<Result<Removal, "not_found" | "invalid_request" | "storage_unavailable">> => {

@@ -8,7 +8,7 @@ import { parseLine } from "../../../core/text.ts";
 import { commit } from "../../../storage/commit.ts";
 import { findPersonRecord } from "../../../storage/people.ts";
 import { insertRemoval, isMissingConsumer } from "../../../storage/removals.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 
 export interface RemovalRequest {
@@ -23,7 +23,7 @@ const maxNotesLength = 500;
 
 /** Refuses what is not on the list, then a plan without removals. */
 export const requestRemoval = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   person: Person,
   request: RemovalRequest,
   keep?: SaveIdempotentResponse<Removal>,

@@ -6,7 +6,7 @@ import { applyFieldChanges, groupsFromKeys, type ContactFields, type FieldGroup,
 import { commit, retryOnConflict } from "../../../storage/commit.ts";
 import { findFieldsForUpdate, updateStoredFields, isOutdatedFields } from "../../../storage/contact-fields.ts";
 import { updateShareCopies, updateShareIndexes, insertOwnShardFanout, insertFieldFanout } from "../../../storage/share-copies.ts";
-import type { Runtime, Stores, PhoneNumbers, Schedules } from "../../services.ts";
+import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { withBudget, waitUntilBudget } from "../work-budget.ts";
 import { computeContactIndexes } from "./compute-contact-indexes.ts";
 import { continueFanOuts } from "./continue-fan-outs.ts";
@@ -28,7 +28,7 @@ const maxAttempts = 5;
  * its kind, and `unauthorized` for a person who is gone.
  */
 export const updateContactFields = async (
-  services: Runtime & Stores & PhoneNumbers & Schedules,
+  services: ConsumerWriteDependencies,
   person: Person,
   change: ReadonlyMap<ContactKey, string | null>,
 ): Promise<Result<FieldsUpdate, "invalid_request" | "unauthorized" | "storage_unavailable">> => {

@@ -12,12 +12,12 @@ import {
   type AccountWithdrawal,
 } from "../../../storage/person-certificates.ts";
 import { isAlreadyWithdrawn } from "../../../storage/withdrawals.ts";
-import type { Runtime, Stores, Proofs, Schedules } from "../../services.ts";
+import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { maxPerBatch, commitWithdrawals, scheduleWithdrawalFollowUp } from "../withdrawals/commit-withdrawals.ts";
 import { loadEmailIndex } from "./load-email-index.ts";
 import { accountWithdrawalChange } from "./withdraw-own-certificate.ts";
 
-export type WithdrawServices = Runtime & Stores & Proofs & Schedules;
+export type WithdrawServices = ConsumerWriteDependencies;
 
 const maxBatches = 10;
 

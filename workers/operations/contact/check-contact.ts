@@ -4,7 +4,7 @@ import type { Principal } from "../../../core/access/principal.ts";
 import { resolveContactVerdict, type ContactVerdict, type ContactBasis } from "../../../core/contact/verdict.ts";
 import type { Instant } from "../../../core/time.ts";
 import { listContactBasis } from "../../../storage/contact.ts";
-import type { Runtime, Stores, PhoneNumbers } from "../../services.ts";
+import type { ContactDependencies } from "./dependencies.ts";
 import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-indexes.ts";
 
 export interface ContactQuery {
@@ -22,7 +22,7 @@ export interface ContactCheck extends ContactVerdict {
 
 /** One for each subject, in their order. */
 export const checkContact = async (
-  services: Runtime & Stores & PhoneNumbers,
+  services: ContactDependencies,
   principal: Principal,
   { subjects, entity, purpose }: ContactQuery,
 ): Promise<readonly ContactCheck[]> => {

@@ -1,7 +1,7 @@
 import { normalizePhone } from "../../../core/certificates/normalized-subject.ts";
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import type { SubjectIndexes } from "../../../storage/contact.ts";
-import type { Stores, PhoneNumbers } from "../../services.ts";
+import type { ContactDependencies } from "./dependencies.ts";
 
 /** An address and a number, each as itself or as the SHA-256 of its comparable form; at least one is there. */
 export interface SubjectQuery {
@@ -13,7 +13,7 @@ export interface SubjectQuery {
 
 /** `country` is that of the business: numbers without a country code are taken as numbers there. What is no address is on no certificate. */
 export const computeSubjectIndexes = async (
-  { vault, toE164 }: Stores & PhoneNumbers,
+  { vault, toE164 }: ContactDependencies,
   country: string,
   asked: SubjectQuery,
 ): Promise<SubjectIndexes> => {

@@ -10,7 +10,7 @@ import { compareSubject, findMatchableCertificate, type SubjectComparison } from
 import { batch } from "../../../storage/database.ts";
 import { insertCertificateView } from "../../../storage/certificate-views.ts";
 import { runIsolated } from "../../log.ts";
-import type { PhoneNumbers, Runtime, Stores } from "../../services.ts";
+import type { ContactDependencies } from "./dependencies.ts";
 import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-indexes.ts";
 
 export interface SubjectMatch extends SubjectComparison {
@@ -29,7 +29,7 @@ const noMatch: SubjectComparison = { email: null, phone: null };
  * rate_limited.
  */
 export const matchSubject = async (
-  services: Runtime & Stores & PhoneNumbers,
+  services: ContactDependencies,
   principal: Principal,
   certId: CertId,
   asked: SubjectQuery,

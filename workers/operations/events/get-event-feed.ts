@@ -1,7 +1,7 @@
 // What a business is told of, read page by page.
 import type { Principal } from "../../../core/access/principal.ts";
 import type { EventData, StoredEvent } from "../../../core/events/event.ts";
-import type { Events, Runtime, Stores } from "../../services.ts";
+import type { EventFeedDependencies } from "./dependencies.ts";
 import { openEventPayloads } from "../webhooks/open-event-payloads.ts";
 
 /** Whose events, live or of the sandbox. */
@@ -24,7 +24,7 @@ export interface FeedPage {
 }
 
 /** The events behind the cursor, in their order: a live key's business, or its sandbox for a test key. */
-export const getEventFeed = async (services: Runtime & Stores & Events, reader: FeedReader, query: FeedQuery): Promise<FeedPage> => {
+export const getEventFeed = async (services: EventFeedDependencies, reader: FeedReader, query: FeedQuery): Promise<FeedPage> => {
   const page = await services.eventSequence(reader.business.id, reader.environment).listEvents(query.cursor, query.limit, query.types);
   const sealed = page.events.filter(({ dataSealed }) => dataSealed !== null);
   const payloads = sealed.length === 0 ? new Map<string, EventData>() : await openEventPayloads(services, sealed);

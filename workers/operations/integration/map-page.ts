@@ -13,7 +13,7 @@ import { buildProposalRequest, applyProposal, type Proposal } from "../../../cor
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { secondMs } from "../../../core/time.ts";
 import { findProposal, saveProposal } from "../../../storage/form-proposals.ts";
-import type { Stores, Forms, Runtime, PageFetcher } from "../../services.ts";
+import type { IntegrationDependencies } from "./dependencies.ts";
 import type { IntegrationPlan } from "./plan-integration.ts";
 
 const userAgent = "Svc-Integration/1";
@@ -26,7 +26,7 @@ const fetchTimeoutMs = 8 * secondMs;
 const maxBytes = 2 * 1_024 * 1_024;
 
 /** A model's proposal for the same question is asked for once, so that the same page gets the same answer. */
-const getProposal = async (services: Stores & Forms & Runtime, mapping: FormMapping): Promise<Proposal | null> => {
+const getProposal = async (services: IntegrationDependencies, mapping: FormMapping): Promise<Proposal | null> => {
   const question = buildProposalRequest(mapping);
   if (question === null) return null;
   const key = sha256Hex(toCanonicalJson([services.config.aiModel, question as unknown as Json]));
@@ -54,7 +54,7 @@ const detectScriptTag = ({ scriptTags }: FormPage, scriptUrl: string, own: Clien
 
 /** Of the page as it is now: with the nonce of a tag that it has already. */
 const findBlockingPolicies = (
-  services: Runtime & PageFetcher,
+  services: IntegrationDependencies,
   { body, contentSecurityPolicy }: FetchedPage,
   { scriptTags }: FormPage,
   { mode }: IntegrationRequest,
@@ -78,7 +78,7 @@ const noFormMessage = "url: the page holds no form.";
 
 /** Refuses page_unreachable, or invalid_request for a page without a form. */
 export const mapPage = async (
-  services: Runtime & Stores & PageFetcher & Forms,
+  services: IntegrationDependencies,
   { request, pageUrl, domains, clientId, isFetchable }: IntegrationPlan,
 ): Promise<Result<MappedPage, "invalid_request" | "page_unreachable">> => {
   if (!isFetchable) return refuse("page_unreachable");

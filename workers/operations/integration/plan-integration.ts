@@ -9,7 +9,7 @@ import type { IntegrationRequest } from "../../../core/integration/integration.t
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { trimWhiteSpace, validateLine } from "../../../core/text.ts";
 import { findIntegrationBusiness } from "../../../storage/accounts.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import { allowedPorts } from "./map-page.ts";
 
 const maxPurposeLength = 500;
@@ -54,7 +54,7 @@ const stripPort = (url: string): string => url.replace(/^(https?:\/\/[^/?#:]+):\
 
 /** Refuses, in this order: invalid_request, page_url_not_verified, invalid_request for a port that is not fetched. Fetches nothing. */
 export const planIntegration = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   { business }: MemberSession,
   input: IntegrationInput,
   environment: Environment = "live",

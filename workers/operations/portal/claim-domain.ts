@@ -3,7 +3,7 @@ import { parseClaimedDomain, generateDomainToken, claimLifetimeMs } from "../../
 import { generateId, shardOfId } from "../../../core/ids.ts";
 import { ok, refuseWhen, type Result } from "../../../core/result.ts";
 import { insertDomain, isDomainAlreadyClaimed, isDomainLimitReached, type Domain } from "../../../storage/domains.ts";
-import type { Runtime, Stores, Schedules, PageFetcher } from "../../services.ts";
+import type { PortalWriteDependencies } from "./dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 import { createOnce, type IdempotentResult } from "./create-once.ts";
 import { getLocalHosts } from "./find-domain-proof.ts";
@@ -11,7 +11,7 @@ import { getLocalHosts } from "./find-domain-proof.ts";
 type ClaimRefusal = "invalid_request" | "domain_taken" | "domain_limit" | "idempotency_conflict";
 
 export const claimDomain = async (
-  services: Runtime & Stores & Schedules & PageFetcher,
+  services: PortalWriteDependencies,
   member: MemberSession,
   request: { readonly domain: string; readonly idempotencyKey: string | null },
 ): Promise<Result<IdempotentResult<Domain>, ClaimRefusal>> => {

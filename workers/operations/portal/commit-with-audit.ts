@@ -6,9 +6,9 @@ import type { Instant } from "../../../core/time.ts";
 import { commit } from "../../../storage/commit.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import type { Condition } from "../../../storage/query.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { Stores, WriteDependencies } from "../dependencies.ts";
 
-export type Services = Runtime & Stores & Schedules;
+export type Services = WriteDependencies;
 
 export const getBusinessDatabase = ({ shards }: Stores, { business }: { readonly business: { readonly id: BusinessId } }): Database =>
   shards.forId(business.id);

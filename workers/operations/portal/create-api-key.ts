@@ -6,7 +6,7 @@ import { ok, refuseWhen, type Result } from "../../../core/result.ts";
 import { parseName } from "../../../core/text.ts";
 import type { Instant } from "../../../core/time.ts";
 import { insertApiKey, isApiKeyLimitReached } from "../../../storage/api-keys.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 import { createOnce, type IdempotentResult } from "./create-once.ts";
 
@@ -29,7 +29,7 @@ export interface CreatedApiKey {
 }
 
 export const createApiKey = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   member: MemberSession,
   { name: text, environment, idempotencyKey }: CreateCredentialRequest,
 ): Promise<Result<IdempotentResult<CreatedApiKey>, "invalid_request" | "key_limit" | "idempotency_conflict">> => {

@@ -3,13 +3,13 @@ import { generateId, shardOfId, type ClientId } from "../../../core/ids.ts";
 import { ok, refuseWhen, type Result } from "../../../core/result.ts";
 import { parseName } from "../../../core/text.ts";
 import { insertClient, isClientLimitReached, type Client } from "../../../storage/clients.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 import { maxNameLength, type CreateCredentialRequest } from "./create-api-key.ts";
 import { createOnce, type IdempotentResult } from "./create-once.ts";
 
 export const createClient = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   member: MemberSession,
   { name: text, environment, idempotencyKey }: CreateCredentialRequest,
 ): Promise<Result<IdempotentResult<Client>, "invalid_request" | "client_limit" | "idempotency_conflict">> => {

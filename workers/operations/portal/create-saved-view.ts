@@ -2,7 +2,7 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { parseName } from "../../../core/text.ts";
 import { insertSavedView, isSavedViewLimitReached, isSavedViewNameTaken, type SavedView } from "../../../storage/saved-views.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 import { listSavedViews } from "./list-saved-views.ts";
 
@@ -17,7 +17,7 @@ export const toViewAction = ({ business }: MemberSession, type: "view.saved" | "
 
 /** The same view under the same name is there already: sent twice, it is one. */
 export const createSavedView = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   member: MemberSession,
   asked: SavedView,
 ): Promise<Result<SavedView, "invalid_request">> => {

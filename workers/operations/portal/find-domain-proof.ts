@@ -12,7 +12,8 @@ import {
 import type { PageFetchResult } from "../../../core/access/outbound-page.ts";
 import type { VerificationMethod } from "../../../core/access/origins.ts";
 import { secondMs } from "../../../core/time.ts";
-import type { Runtime, PageFetcher } from "../../services.ts";
+import type { Runtime } from "../dependencies.ts";
+import type { PortalDependencies } from "./dependencies.ts";
 
 const fetchTimeoutMs = 8 * secondMs;
 const maxPageBytes = 1_048_576;
@@ -39,7 +40,7 @@ const sightingByReason: Partial<Record<string, VerificationFinding>> = {
 const toSighting = (answer: Exclude<PageFetchResult, { outcome: "page" }>): VerificationFinding =>
   answer.outcome === "unreached" ? "unanswered" : (sightingByReason[answer.reason] ?? "not_public");
 
-const fetchProofPage = (services: Runtime & PageFetcher, domain: string, url: string, maxBytes: number): Promise<PageFetchResult> =>
+const fetchProofPage = (services: PortalDependencies, domain: string, url: string, maxBytes: number): Promise<PageFetchResult> =>
   services.fetchPage({
     url: resolveProofUrl(services, domain, url),
     userAgent: `svc-domain-check/1.0 (+${services.config.verifyUrl})`,
@@ -51,7 +52,7 @@ const fetchProofPage = (services: Runtime & PageFetcher, domain: string, url: st
 
 /** What is seen of a proof by one method; in DNS with what stands at the name instead. Never throws. */
 export const findDomainProof = async (
-  services: Runtime & PageFetcher,
+  services: PortalDependencies,
   { domain, token }: { readonly domain: string; readonly token: string },
   method: VerificationMethod,
 ): Promise<{ readonly sighting: VerificationFinding; readonly otherTexts: readonly string[] }> => {

@@ -3,10 +3,10 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import { getActivityStart, buildActivity, type Activity } from "../../../core/accounts/activity.ts";
 import { listDailyActivity } from "../../../storage/activity.ts";
 import type { Lookup } from "../../../storage/lookups.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
-export const getActivity = (services: Runtime & Stores, member: MemberSession, environment: Environment): Lookup<Activity> => {
+export const getActivity = (services: ReadDependencies, member: MemberSession, environment: Environment): Lookup<Activity> => {
   const now = services.clock();
   const asked = { businessId: member.business.id, environment };
   return listDailyActivity(getBusinessDatabase(services, member), asked, getActivityStart(now)).map((days) => buildActivity(days, now));

@@ -2,12 +2,12 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { refuse, type Result } from "../../../core/result.ts";
-import type { Runtime, Stores, Caches, Proofs } from "../../services.ts";
+import type { PortalDependencies } from "./dependencies.ts";
 import { verifyCertificate } from "../certificates/verify-certificate.ts";
 
 /** As it is published. Refuses `cert_not_found` for unknown and foreign ids alike. */
 export const getBusinessCertificate = async (
-  services: Runtime & Stores & Caches & Proofs,
+  services: PortalDependencies,
   member: MemberSession,
   certId: CertId,
 ): Promise<Result<PublishedCertificate, "cert_not_found">> => {

@@ -2,11 +2,11 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import { getMonthlyActivityStart, buildCertificateMonths, type ChartPoint } from "../../../core/accounts/activity.ts";
 import { listDailyActivity } from "../../../storage/activity.ts";
 import type { Lookup } from "../../../storage/lookups.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
 /** Live certificates by month: issued up, withdrawn down. */
-export const getCertificateMonths = (services: Runtime & Stores, member: MemberSession): Lookup<readonly ChartPoint[]> => {
+export const getCertificateMonths = (services: ReadDependencies, member: MemberSession): Lookup<readonly ChartPoint[]> => {
   const now = services.clock();
   const asked = { businessId: member.business.id, environment: "live" } as const;
   return listDailyActivity(getBusinessDatabase(services, member), asked, getMonthlyActivityStart(now)).map((days) =>

@@ -1,10 +1,10 @@
 import type { BusinessScope } from "../../../core/access/principal.ts";
-import type { Events } from "../../services.ts";
+import type { EventSequences } from "../webhooks/dependencies.ts";
 import { attachDeliveries, type EventWithDeliveries } from "./event-deliveries.ts";
 
 /** Null where there is none at this place. */
 export const getEvent = async (
-  services: Events,
+  services: EventSequences,
   { business, environment }: BusinessScope,
   seq: number,
 ): Promise<EventWithDeliveries | null> => {

@@ -3,14 +3,14 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import type { Activity } from "../../../core/accounts/activity.ts";
 import type { DeadlinePage } from "../../../storage/deadlines.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 import { getActivity } from "./get-activity.ts";
 import { listDeadlines } from "./list-deadlines.ts";
 
 /** The same, with what is due. */
 export const getOverview = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   member: MemberSession,
   environment: Environment,
 ): Promise<{ readonly activity: Activity; readonly due: DeadlinePage }> => {

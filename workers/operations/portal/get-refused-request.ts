@@ -1,11 +1,11 @@
 import type { MemberSession } from "../../../core/access/session.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findRefusedRequest, type RefusedRequest } from "../../../storage/refused-requests.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 
 /** One answer for what is another business's, what was not refused and what nobody ever sent. */
 export const getRefusedRequest = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   member: MemberSession,
   requestId: string,
 ): Promise<Result<RefusedRequest, "not_found">> => {

@@ -1,6 +1,6 @@
 import type { MemberSession } from "../../../core/access/session.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
-import type { Stores, Events } from "../../services.ts";
+import type { PortalDependencies } from "./dependencies.ts";
 import { listWebhooks } from "../webhooks/list-webhooks.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 import { getAccount } from "./get-account.ts";
@@ -12,7 +12,7 @@ import { listDomains } from "./list-domains.ts";
 const maxWithdrawnTests = 25;
 
 /** Of certificates the newest alone, of deadlines those of live records. */
-export const getSetupSteps = async (services: Stores & Events, member: MemberSession) => {
+export const getSetupSteps = async (services: PortalDependencies, member: MemberSession) => {
   const db = getBusinessDatabase(services, member);
   const [[account, domains, live, tests, withdrawnTests, due], endpoints] = await Promise.all([
     combineLookups(db, [

@@ -3,7 +3,7 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
 import { listCertificatePage } from "../../../storage/certificate-list.ts";
 import type { Database } from "../../../storage/database.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
 export const listNewestCertificates = (

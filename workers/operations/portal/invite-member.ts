@@ -6,7 +6,7 @@ import { trimWhiteSpace } from "../../../core/text.ts";
 import { dayMs } from "../../../core/time.ts";
 import { hasMemberWithAddress, insertInvitation, isMemberLimitReached, type Member } from "../../../storage/members.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { notifyOtherShards } from "../access/notify-other-shards.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 import { createOnce, type IdempotentResult } from "./create-once.ts";
@@ -15,7 +15,7 @@ const invitationLifeMs = 7 * dayMs;
 
 /** A second invitation of an address takes the place of the first. */
 export const inviteMember = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   member: MemberSession,
   request: { readonly email: string; readonly role: Role; readonly idempotencyKey: string | null },
 ): Promise<Result<IdempotentResult<Member>, "invalid_request" | "member_limit" | "idempotency_conflict">> => {

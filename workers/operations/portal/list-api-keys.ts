@@ -1,6 +1,6 @@
 import type { MemberSession } from "../../../core/access/session.ts";
 import { listKeysByBusiness, type ApiKey } from "../../../storage/api-keys.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
 export const listApiKeys = (services: Stores, member: MemberSession): Promise<readonly ApiKey[]> =>

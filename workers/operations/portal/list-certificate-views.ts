@@ -4,7 +4,7 @@ import type { CertId } from "../../../core/ids.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { listViewTrail, countStoredViews } from "../../../storage/certificate-views.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
-import type { Runtime, Stores, Caches, Proofs } from "../../services.ts";
+import type { PortalDependencies } from "./dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 import { getBusinessCertificate } from "./get-business-certificate.ts";
 
@@ -19,7 +19,7 @@ export interface CertificateViewPage {
 
 /** A certificate with who opened its public page, newest first. Refuses as `ownCertificate`. */
 export const listCertificateViews = async (
-  services: Runtime & Stores & Caches & Proofs,
+  services: PortalDependencies,
   member: MemberSession,
   certId: CertId,
   { page, perPage }: { readonly page: number; readonly perPage: number },

@@ -1,6 +1,6 @@
 import type { MemberSession } from "../../../core/access/session.ts";
 import { listClientsByBusiness, type Client } from "../../../storage/clients.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
 export const listClients = (services: Stores, member: MemberSession): Promise<readonly Client[]> =>

@@ -2,7 +2,7 @@ import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { listOpenDeadlines, type DeadlinePage } from "../../../storage/deadlines.ts";
 import type { Lookup } from "../../../storage/lookups.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
 const maxShownDeadlines = 200;

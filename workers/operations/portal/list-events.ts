@@ -1,5 +1,5 @@
 import type { BusinessScope } from "../../../core/access/principal.ts";
-import type { Events } from "../../services.ts";
+import type { EventSequences } from "../webhooks/dependencies.ts";
 import { attachDeliveries, type EventWithDeliveries } from "./event-deliveries.ts";
 
 export interface EventList {
@@ -12,7 +12,7 @@ const scanSize = 500;
 
 /** At most `limit` of those before a place, or of all; of one type or of every. */
 export const listEvents = async (
-  services: Events,
+  services: EventSequences,
   { business, environment }: BusinessScope,
   { before, type, limit }: { readonly before: number | null; readonly type: string | null; readonly limit: number },
 ): Promise<EventList> => {

@@ -1,6 +1,6 @@
 import type { MemberSession } from "../../../core/access/session.ts";
 import { listViewsByBusiness, type SavedView } from "../../../storage/saved-views.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
 /** By name. */

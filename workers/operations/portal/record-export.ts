@@ -2,7 +2,7 @@
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { WebhookId } from "../../../core/ids.ts";
-import type { Runtime, Schedules, Stores } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit } from "./commit-with-audit.ts";
 
 export interface ListExport {
@@ -13,7 +13,7 @@ export interface ListExport {
 
 /** Of the business as a whole, or of one of its endpoints. */
 export const recordExport = (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   member: MemberSession,
   exported: ListExport,
   endpoint: WebhookId | null = null,

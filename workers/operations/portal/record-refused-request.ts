@@ -1,11 +1,11 @@
 import type { BusinessId, ClientId } from "../../../core/ids.ts";
 import { findBusinessIdByClient } from "../../../storage/accounts.ts";
 import { saveRefusedRequest, type RefusedRequest } from "../../../storage/refused-requests.ts";
-import type { Runtime, Stores, Counters } from "../../services.ts";
+import type { PortalDependencies } from "./dependencies.ts";
 
 /** Told to the business of the caller, else to that of the client id. Nothing where nobody's business was concerned, or where it has had as many refusals as are kept of a day. */
 export const recordRefusedRequest = async (
-  services: Runtime & Stores & Counters,
+  services: PortalDependencies,
   requestId: string,
   known: BusinessId | null,
   request: Omit<RefusedRequest, "clientId"> & { readonly clientId: ClientId | null },

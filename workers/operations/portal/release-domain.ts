@@ -2,12 +2,12 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import type { AuditedAction } from "../../../core/domain-events.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findDomain, deleteDomain } from "../../../storage/domains.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 
 /** From here on it is not on any form's list. Certificates that were issued stay as they are. */
 export const releaseDomain = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   member: MemberSession,
   id: string,
 ): Promise<Result<string, "not_found">> => {

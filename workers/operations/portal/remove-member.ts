@@ -2,12 +2,12 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import type { AuditedAction } from "../../../core/domain-events.ts";
 import { refuse, ok, refuseWhen, type Result } from "../../../core/result.ts";
 import { findMember, deleteMember, isLastOwner } from "../../../storage/members.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 
 /** Ends their sessions too. */
 export const removeMember = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   member: MemberSession,
   id: string,
 ): Promise<Result<string, "not_found" | "last_owner">> => {

@@ -1,12 +1,12 @@
 import type { MemberSession } from "../../../core/access/session.ts";
 import { hasPreviousChange } from "../../../storage/query.ts";
 import { deleteSavedView } from "../../../storage/saved-views.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit, getBusinessDatabase } from "./commit-with-audit.ts";
 import { toViewAction } from "./create-saved-view.ts";
 
 /** Nothing is entered where there is none. */
-export const removeSavedView = (services: Runtime & Stores & Schedules, member: MemberSession, name: string): Promise<void> =>
+export const removeSavedView = (services: WriteDependencies, member: MemberSession, name: string): Promise<void> =>
   commitWithAudit(
     services,
     member,

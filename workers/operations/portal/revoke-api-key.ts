@@ -1,15 +1,11 @@
 import type { MemberSession } from "../../../core/access/session.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findApiKey, markApiKeyRevoked, isApiKeyRevokedAt } from "../../../storage/api-keys.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 
 /** From here on it opens nothing. A second time changes nothing. */
-export const revokeApiKey = async (
-  services: Runtime & Stores & Schedules,
-  member: MemberSession,
-  id: string,
-): Promise<Result<true, "not_found">> => {
+export const revokeApiKey = async (services: WriteDependencies, member: MemberSession, id: string): Promise<Result<true, "not_found">> => {
   const db = getBusinessDatabase(services, member);
   const found = await findApiKey(db, member.business.id, id);
   if (found === null) return refuse("not_found");

@@ -1,6 +1,6 @@
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { EncryptionContext } from "../../../storage/vault.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 
 const getSearchContext = ({ business }: MemberSession): EncryptionContext => ({
   table: "url",

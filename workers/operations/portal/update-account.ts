@@ -2,13 +2,13 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import { parseProfileChange, type BusinessProfileChange } from "../../../core/accounts/profile.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { updateBusinessProfile, type BusinessAccount } from "../../../storage/business-profiles.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit, getBusinessDatabase } from "./commit-with-audit.ts";
 import { getAccount } from "./get-account.ts";
 
 /** Certificates that were issued keep what stood when they were. Nothing is written where nothing changes. */
 export const updateAccount = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   member: MemberSession,
   asked: BusinessProfileChange,
 ): Promise<Result<BusinessAccount, "invalid_request">> => {

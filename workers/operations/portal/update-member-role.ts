@@ -2,12 +2,12 @@ import type { MemberSession, Role } from "../../../core/access/session.ts";
 import type { AuditedAction } from "../../../core/domain-events.ts";
 import { refuse, ok, refuseWhen, type Result } from "../../../core/result.ts";
 import { findMember, updateMembershipRole, isLastOwner, type Member } from "../../../storage/members.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 
 /** Of a member or of an invitation. Counts from the person's next request on. */
 export const updateMemberRole = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   member: MemberSession,
   id: string,
   role: Role,

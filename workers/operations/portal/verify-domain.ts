@@ -4,7 +4,7 @@ import { verificationMethods, describeFindings, recheckIntervalMs } from "../../
 import type { AuditedAction } from "../../../core/domain-events.ts";
 import { refuse, ok, type Refusal, type Result } from "../../../core/result.ts";
 import { findDomain, markDomainVerified, type Domain } from "../../../storage/domains.ts";
-import type { Runtime, Stores, Schedules, PageFetcher } from "../../services.ts";
+import type { PortalWriteDependencies } from "./dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 import { findDomainProof } from "./find-domain-proof.ts";
 
@@ -20,7 +20,7 @@ const notPendingMessage = "This domain waits for no proof. Remove it and add it 
  * so when nothing is found; another method that is found takes the place of the one before.
  */
 export const verifyDomain = async (
-  services: Runtime & Stores & Schedules & PageFetcher,
+  services: PortalWriteDependencies,
   member: MemberSession,
   id: string,
   method: VerificationMethod | null,

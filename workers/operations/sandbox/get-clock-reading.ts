@@ -2,7 +2,7 @@ import type { Principal, BusinessScope } from "../../../core/access/principal.ts
 import type { Actor } from "../../../core/actor.ts";
 import type { Instant } from "../../../core/time.ts";
 import { getSandboxClock } from "../../../storage/sandbox-clocks.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 
 export type SandboxOwner = Pick<Principal, "business">;
 
@@ -19,7 +19,7 @@ export interface ClockReading {
   readonly movedAt: Instant | null;
 }
 
-export const getClockReading = async (services: Runtime & Stores, { business }: SandboxOwner): Promise<ClockReading> => {
+export const getClockReading = async (services: ReadDependencies, { business }: SandboxOwner): Promise<ClockReading> => {
   const clock = await getSandboxClock(services.shards.forId(business.id), business.id);
   return { ...clock, now: services.clock() + clock.offsetMs };
 };

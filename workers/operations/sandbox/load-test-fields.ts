@@ -1,11 +1,11 @@
 import type { ShareId, BusinessId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { findTestShareCopy, openShareCopy } from "../../../storage/share-values.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 
 /** The copy that stands for their fields; null once the share is over. */
 export const loadTestFields = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   db: Database,
   of: { readonly id: ShareId; readonly businessId: BusinessId },
 ) => {

@@ -7,7 +7,8 @@ import type { Database } from "../../../storage/database.ts";
 import { getSandboxClock, deleteSandboxClock } from "../../../storage/sandbox-clocks.ts";
 import { isOutdatedShare, updateTestSharesRevoked } from "../../../storage/share-changes.ts";
 import { listActiveTestShareIds, listSharesByIds } from "../../../storage/shares.ts";
-import type { Events, Runtime, Schedules, Stores } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
+import type { SandboxWriteDependencies } from "./dependencies.ts";
 import type { SandboxActor } from "./get-clock-reading.ts";
 import { sweepSandbox } from "./sweep-sandbox.ts";
 
@@ -22,7 +23,7 @@ export interface ResetResult {
 
 /** One batch; how many shares it ended. The one that finds less than it may take sets the clock back with them. */
 const revokeTestShareBatch = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   db: Database,
   tester: SandboxActor,
   requestId: string,
@@ -47,7 +48,7 @@ const revokeTestShareBatch = async (
 };
 
 export const resetSandbox = async (
-  services: Runtime & Stores & Events & Schedules,
+  services: SandboxWriteDependencies,
   tester: SandboxActor,
   requestId: string,
 ): Promise<Result<ResetResult, "storage_unavailable">> => {

@@ -5,10 +5,10 @@ import { ok, type Result } from "../../../core/result.ts";
 import { contactKeys } from "../../../core/shares/fields.ts";
 import { computeCodeChallenge } from "../../../core/shares/pkce.ts";
 import { findFirstClientId } from "../../../storage/accounts.ts";
-import type { Runtime, Stores, Proofs, PhoneNumbers, Schedules } from "../../services.ts";
+import type { SandboxWriteDependencies } from "./dependencies.ts";
 import { grantShare } from "../shares/grant-share.ts";
 
-export type TestPersonServices = Runtime & Stores & Proofs & PhoneNumbers & Schedules;
+export type TestPersonServices = SandboxWriteDependencies;
 
 /** Everything they have, with the first test client of the business. Its code is nobody's: the verifier is thrown away. */
 export const shareAsTestPerson = async (

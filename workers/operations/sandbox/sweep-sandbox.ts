@@ -1,9 +1,9 @@
 import type { BusinessId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { listDueSandboxShares, sweepShares, maxSweptInRequest } from "../../../storage/share-sweep.ts";
-import type { Runtime, Stores, Events, Schedules } from "../../services.ts";
+import type { SandboxWriteDependencies } from "./dependencies.ts";
 
-export type ClockServices = Runtime & Stores & Events & Schedules;
+export type ClockServices = SandboxWriteDependencies;
 
 export interface SweepResult {
   readonly swept: number;

@@ -7,7 +7,7 @@ import { computeNextDueAt } from "../../../core/shares/due-dates.ts";
 import type { ContactKey, FieldGroup } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { findChangeableShare, type ChangeableShare } from "../../../storage/shares.ts";
-import type { Services } from "../../services.ts";
+import type { SandboxWriteDependencies } from "./dependencies.ts";
 import { getEventFeed, type FeedPage } from "../events/get-event-feed.ts";
 import { acknowledgeShare } from "../shares/acknowledge-share.ts";
 import { revokeShareAsTestPerson } from "../shares/revoke-share-as-test-person.ts";
@@ -40,7 +40,7 @@ const maxSweeps = 11; // of a thousand each: as many as a sandbox may have, and 
 
 /** To the next mark of the share: what is due before it happens on the way. */
 const advanceToShareMilestone = async (
-  services: Services,
+  services: SandboxWriteDependencies,
   tester: SandboxActor,
   { share }: ChangeableShare,
   isEnd: boolean,
@@ -56,7 +56,12 @@ const advanceToShareMilestone = async (
   return ok(share.id);
 };
 
-const acknowledgeAsTester = async (services: Services, tester: SandboxActor, id: ShareId, requestId: string): Promise<Result<ShareId>> => {
+const acknowledgeAsTester = async (
+  services: SandboxWriteDependencies,
+  tester: SandboxActor,
+  id: ShareId,
+  requestId: string,
+): Promise<Result<ShareId>> => {
   const details = { note: null, acknowledgedBy: null, actions: [] };
   const ceased = await acknowledgeShare(services, tester, tester.actor, id, details, requestId);
   if (!ceased.ok) return ceased;
@@ -65,7 +70,7 @@ const acknowledgeAsTester = async (services: Services, tester: SandboxActor, id:
 
 /** The share that the event is then about. */
 const performTriggerAction = async (
-  services: Services,
+  services: SandboxWriteDependencies,
   tester: SandboxActor,
   { type, shareId, fields }: TriggerRequest,
   requestId: string,
@@ -98,7 +103,7 @@ const isFieldUpdate = (type: TriggerableEventType): boolean => type.startsWith("
 
 /** Refuses what the act itself refuses, and a share that is none of this sandbox. */
 export const triggerEvent = async (
-  services: Services,
+  services: SandboxWriteDependencies,
   tester: SandboxActor,
   asked: TriggerRequest,
   requestId: string,

@@ -4,7 +4,7 @@ import { filterKeysInGroup, applyFieldChanges, type ContactKey, type ContactFiel
 import { getAlternatePersonaValue } from "../../../core/shares/persona.ts";
 import { batch, type Database } from "../../../storage/database.ts";
 import { updateShareCopies } from "../../../storage/share-copies.ts";
-import type { Runtime, Stores, PhoneNumbers } from "../../services.ts";
+import type { SandboxDependencies } from "./dependencies.ts";
 import { prepareShareUpdates } from "../consumers/prepare-share-updates.ts";
 import { loadTestFields } from "./load-test-fields.ts";
 
@@ -20,7 +20,7 @@ const selectFieldChange = (
 
 /** Changes fields of one group in the copy of one share, and tells its business. */
 export const updateFieldsAsTestPerson = async (
-  services: Runtime & Stores & PhoneNumbers,
+  services: SandboxDependencies,
   db: Database,
   of: { readonly id: ShareId; readonly businessId: BusinessId },
   group: FieldGroup,

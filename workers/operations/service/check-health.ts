@@ -1,6 +1,6 @@
 // Each store answers a small question; a store that does not is named, with nothing of its error.
 import { isDatabaseHealthy, isKeyValueHealthy } from "../../../storage/health.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies, Runtime, Stores } from "../dependencies.ts";
 
 const measureCheck = async (services: Runtime, question: () => Promise<boolean>) => {
   const start = services.clock();
@@ -24,7 +24,7 @@ const canSealAndOpen = async (services: Stores): Promise<boolean> => {
 };
 
 /** With the names of the checks that failed. */
-export const checkHealth = async (services: Runtime & Stores) => {
+export const checkHealth = async (services: ReadDependencies) => {
   const [database, kv, crypto] = await Promise.all([
     measureCheck(services, () => canReadDatabases(services)),
     measureCheck(services, () => isKeyValueHealthy(services.kv)),

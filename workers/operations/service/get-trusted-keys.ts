@@ -1,6 +1,6 @@
 // What a reader of our proofs has to trust, as of now.
 import type { TrustDocumentInput } from "../../../core/ledger/trust-document.ts";
-import type { Proofs, Runtime } from "../../services.ts";
+import type { ServiceDependencies } from "./dependencies.ts";
 
 export const getTrustedKeys = ({
   config,
@@ -9,7 +9,7 @@ export const getTrustedKeys = ({
   anchorKey,
   signer,
   verifierSha256,
-}: Runtime & Proofs): TrustDocumentInput => ({
+}: ServiceDependencies): TrustDocumentInput => ({
   verifier: { url: new URL("/svc-verify.mjs", config.baseUrl).href, sha256: verifierSha256 },
   logs: trustedLogs,
   witnessKeys,

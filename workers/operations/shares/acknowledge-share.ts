@@ -11,7 +11,7 @@ import type { CeaseDetails } from "../../../core/withdrawals/cease-acknowledgmen
 import { commit, retryOnConflict } from "../../../storage/commit.ts";
 import { isOutdatedShare, updateShareCeased } from "../../../storage/share-changes.ts";
 import { findChangeableShare } from "../../../storage/shares.ts";
-import type { Runtime, Schedules, Stores } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { prepareAcknowledgementMail } from "./share-mails.ts";
 
@@ -22,7 +22,7 @@ export interface CeasedShare {
 
 /** Refuses writing while a payment is due, then `not_found`, then `cease_not_open` (nobody has stopped it). */
 export const acknowledgeShare = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   { business, environment }: Pick<Principal, "business" | "environment">,
   actor: Actor,
   id: ShareId | null,

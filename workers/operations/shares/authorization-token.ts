@@ -5,7 +5,7 @@ import type { ShardId } from "../../../core/ids.ts";
 import { scopeToBits, scopeFromBits, type RequestedScope } from "../../../core/shares/fields.ts";
 import { requestLifetimeMs } from "../../../core/shares/request.ts";
 import type { Instant } from "../../../core/time.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 
 /** What a token says by itself. */
 interface TokenContent {

@@ -5,7 +5,7 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { RequestedScope } from "../../../core/shares/fields.ts";
 import { parseShareTerms, verifyRequestOrigin, type GrantingClient } from "../../../core/shares/grant.ts";
 import { findGrantingClient } from "../../../storage/accounts.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import type { TokenBinding } from "./authorization-token.ts";
 
 /** As it arrives; the shapes of all members are right. */
@@ -44,7 +44,7 @@ export const toTokenBinding = (
 });
 
 /** Refuses, in this order: words that may not be shown, an unknown client, the account's state, an origin that is not the client's. */
-export const authorizeShareRequest = async (services: Runtime & Stores, request: ShareRequest): Promise<Result<AuthorizedRequest>> => {
+export const authorizeShareRequest = async (services: ReadDependencies, request: ShareRequest): Promise<Result<AuthorizedRequest>> => {
   const words = parseShareTerms(request.purpose, request.disclosureText);
   if (!words.ok) return words;
   const { clientId } = request;

@@ -8,11 +8,11 @@ import type { Database } from "../../../storage/database.ts";
 import { updateShareRevoked } from "../../../storage/share-changes.ts";
 import { insertOverdueNotice } from "../../../storage/share-notices.ts";
 import type { ChangeableShare } from "../../../storage/shares.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { prepareRevocationMails } from "./share-mails.ts";
 
-export type RevokeServices = Runtime & Stores & Schedules;
+export type RevokeServices = WriteDependencies;
 
 export interface RevocationResult {
   readonly share: Share;

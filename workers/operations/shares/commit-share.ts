@@ -7,13 +7,13 @@ import type { Instant } from "../../../core/time.ts";
 import { commit } from "../../../storage/commit.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { insertShare } from "../../../storage/share-changes.ts";
-import type { Runtime, Stores, Proofs, PhoneNumbers, Schedules } from "../../services.ts";
+import type { ShareWriteDependencies } from "./dependencies.ts";
 import { computeContactIndexes } from "../consumers/compute-contact-indexes.ts";
 import { recordShareIntent } from "./record-share-intent.ts";
 import { settleShareIntent } from "./settle-share-intents.ts";
 import { prepareShareReceiptMail } from "./share-mails.ts";
 
-export type GrantServices = Runtime & Stores & Proofs & PhoneNumbers & Schedules;
+export type GrantServices = ShareWriteDependencies;
 
 /** What a new share is made of besides what was decided. */
 export interface ShareCreation {

@@ -1,7 +1,8 @@
 import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { parseShareTerms } from "../../../core/shares/grant.ts";
-import type { Runtime, Stores, Proofs, PhoneNumbers, Schedules } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
+import type { ShareWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { parseAuthorizationToken, isTokenExpired } from "./authorization-token.ts";
 import { toTokenBinding } from "./authorize-share-request.ts";
@@ -15,7 +16,7 @@ export interface ShareDecision extends Omit<GrantRequest, "decisionKey" | "canDe
 
 const staleTokenRefusal = refuse("invalid_request", "authorize_token: is not of this request, or is older than 10 minutes.");
 
-const checkDecisionAgainstToken = async (services: Runtime & Stores, decision: ShareDecision): Promise<Result<true, "invalid_request">> => {
+const checkDecisionAgainstToken = async (services: ReadDependencies, decision: ShareDecision): Promise<Result<true, "invalid_request">> => {
   const { token, clientId } = decision;
   if (token === null || clientId === null) return ok(true);
   const words = parseShareTerms(decision.purpose, decision.disclosureText);
@@ -36,7 +37,7 @@ const checkDecisionAgainstToken = async (services: Runtime & Stores, decision: S
  * was shown, so a refusal of the token is given only where everything before it is right.
  */
 export const decideShare = async (
-  services: Runtime & Stores & Proofs & PhoneNumbers & Schedules,
+  services: ShareWriteDependencies,
   by: Grantor,
   decision: ShareDecision,
   keep: SaveIdempotentResponse<GrantResult> | undefined,

@@ -9,7 +9,7 @@ import type { Instant } from "../../../core/time.ts";
 import type { Database } from "../../../storage/database.ts";
 import { findDecidedRequest, canReissueCode, reissueCode } from "../../../storage/share-codes.ts";
 import { findChangeableShare } from "../../../storage/shares.ts";
-import type { Stores, Runtime } from "../../services.ts";
+import type { ReadDependencies, Stores } from "../dependencies.ts";
 import type { GrantResult } from "./grant-share.ts";
 
 /** Made again from the key whenever the same request asks, so that it is stored nowhere. */
@@ -26,7 +26,7 @@ export type EarlierDecision =
 
 /** For a page that is loaded again. Changes nothing; null for a request that nobody has decided on. */
 export const findEarlierDecision = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   person: Pick<Person, "id"> | null,
   clientId: ClientId,
   decisionKey: string,
@@ -46,7 +46,7 @@ export const findEarlierDecision = async (
 
 /** What was decided on this request before. */
 export const resolveEarlierDecision = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   db: Database,
   home: ShardId,
   requestHash: string,

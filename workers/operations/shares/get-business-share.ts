@@ -6,7 +6,7 @@ import type { Found } from "../../../storage/database.ts";
 import { openRevocationReason } from "../../../storage/share-changes.ts";
 import { findShareDetail } from "../../../storage/shares.ts";
 import { runIsolated } from "../../log.ts";
-import type { Runtime, Proofs, Stores } from "../../services.ts";
+import type { ShareDependencies } from "./dependencies.ts";
 import type { ShareReader } from "./list-shares.ts";
 
 export interface ShareHistoryEntry {
@@ -23,7 +23,7 @@ export interface ShareDetail extends Pick<Found<typeof findShareDetail>, "share"
 }
 
 const findAuditSeqs = async (
-  services: Runtime & Proofs,
+  services: ShareDependencies,
   chain: AuditChain,
   entryIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> => {
@@ -34,7 +34,7 @@ const findAuditSeqs = async (
 
 /** Refuses `not_found` for unknown and foreign shares alike. */
 export const getBusinessShare = async (
-  services: Runtime & Stores & Proofs,
+  services: ShareDependencies,
   { business, environment }: ShareReader,
   id: ShareId | null,
 ): Promise<Result<ShareDetail, "not_found">> => {

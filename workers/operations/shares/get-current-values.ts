@@ -5,7 +5,7 @@ import type { ContactKey, ContactFields } from "../../../core/shares/fields.ts";
 import { getShareStatus } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
 import { readShareValues, openShareCopy } from "../../../storage/share-values.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 
 export interface CurrentValues {
   readonly shareId: ShareId;
@@ -17,7 +17,7 @@ export interface CurrentValues {
 
 /** The values of an active share as they are now. Refuses `not_found`, then `share_inactive`. */
 export const getCurrentValues = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   principal: Principal,
   id: ShareId | null,
 ): Promise<Result<CurrentValues, "not_found" | "share_inactive">> => {

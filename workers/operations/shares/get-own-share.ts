@@ -4,7 +4,7 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Found } from "../../../storage/database.ts";
 import { openRevocationReason, openAcknowledgementNote } from "../../../storage/share-changes.ts";
 import { findPersonShare } from "../../../storage/shares.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 
 export interface OwnShare extends Omit<Found<typeof findPersonShare>, "reasonSealed" | "acknowledgementSealed"> {
   readonly reason: string | null;
@@ -14,7 +14,7 @@ export interface OwnShare extends Omit<Found<typeof findPersonShare>, "reasonSea
 
 /** Refuses `not_found` for unknown shares and somebody else's alike. */
 export const getOwnShare = async (
-  { shards, vault, clock }: Runtime & Stores,
+  { shards, vault, clock }: ReadDependencies,
   { id: consumerId }: Person,
   id: ShareId | null,
 ): Promise<Result<OwnShare, "not_found">> => {

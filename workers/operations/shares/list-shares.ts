@@ -3,7 +3,7 @@ import type { ShareId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { ShareStatus } from "../../../core/shares/share.ts";
 import { listSharesByOwner, type SharePage } from "../../../storage/shares.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 
 export type ShareReader = Pick<Principal, "business" | "environment">;
 
@@ -16,7 +16,7 @@ export interface ShareListQuery {
 
 /** Newest first. Refuses a place to start that is none of the business's shares. */
 export const listShares = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   { business, environment }: ShareReader,
   query: ShareListQuery,
 ): Promise<Result<SharePage, "invalid_request">> => {

@@ -2,11 +2,11 @@ import type { ConsumerId } from "../../../core/ids.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { insertMail, type NewMail } from "../../../storage/outboxes/mail.ts";
 import { findConsumerAddress } from "../../../storage/people.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 
 /** The rows of a mail to a person, wherever they have their account; none for one who is gone, and for a test person. */
 export const prepareMailToPerson = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   db: Database,
   id: ConsumerId | null,
   mail: Omit<NewMail, "to" | "now" | "consumerId">,

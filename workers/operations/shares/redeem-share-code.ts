@@ -9,7 +9,7 @@ import { computeCodeChallenge } from "../../../core/shares/pkce.ts";
 import type { Instant } from "../../../core/time.ts";
 import { attemptRedemption, type RedeemedCode } from "../../../storage/share-codes.ts";
 import { openShareCopy } from "../../../storage/share-values.ts";
-import type { Runtime, Schedules, Stores } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 
 export interface RedeemRequest {
   readonly code: string;
@@ -65,7 +65,7 @@ const getRedemptionRefusal = (code: RedeemedCode | null, asked: RedemptionAttemp
 const normalizeOrigin = (origin: string): string => (URL.canParse(origin) ? new URL(origin).origin : origin);
 
 /** Refuses in the order of CONTRACT 1. Only success changes a code. */
-export const redeemShareCode = async (services: Runtime & Stores & Schedules, request: RedeemRequest): Promise<Result<Redemption>> => {
+export const redeemShareCode = async (services: WriteDependencies, request: RedeemRequest): Promise<Result<Redemption>> => {
   const { vault } = services;
   if (!hasSecretShape(request.code, "ac_")) return refuse("code_invalid");
   const codeHash = sha256Hex(request.code);

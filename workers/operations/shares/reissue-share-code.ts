@@ -1,7 +1,7 @@
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, type ClientId } from "../../../core/ids.ts";
 import type { Result } from "../../../core/result.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import { resolveEarlierDecision, hashDecisionRequest } from "./earlier-decision.ts";
 import type { GrantResult } from "./grant-share.ts";
 
@@ -10,7 +10,7 @@ import type { GrantResult } from "./grant-share.ts";
  * request that nobody has decided on.
  */
 export const reissueShareCode = (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   person: Pick<Person, "id"> | null,
   clientId: ClientId,
   decisionKey: string,

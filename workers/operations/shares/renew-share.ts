@@ -11,7 +11,7 @@ import { findContactFields } from "../../../storage/contact-fields.ts";
 import { findGrantingClient } from "../../../storage/accounts.ts";
 import { isOutdatedGrant, isOutdatedShare, updateShareSuperseded } from "../../../storage/share-changes.ts";
 import { findChangeableShare } from "../../../storage/shares.ts";
-import type { PhoneNumbers, Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import type { ShareWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { commitShare } from "./commit-share.ts";
 
@@ -32,7 +32,7 @@ export type RenewalRefusal = GrantRefusal | "not_found" | "unauthorized" | "shar
 
 /** Refuses, in this order: somebody else's share, one that is not active, the business's account, a missing value. */
 export const renewShare = async (
-  services: Runtime & Stores & Proofs & PhoneNumbers & Schedules,
+  services: ShareWriteDependencies,
   person: Person,
   id: ShareId | null,
   request: RenewalRequest,

@@ -15,12 +15,12 @@ import {
   type ShareNotice,
 } from "../../../storage/share-notices.ts";
 import { runIsolated } from "../../log.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { createRevokeUrl } from "./revoke-link.ts";
 
 /** None for a share that is in another state by now. */
 const buildNoticeMail = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   { kind }: ShareNotice,
   share: NoticedShare,
   now: Instant,
@@ -65,7 +65,7 @@ const loadSealedAddresses = (services: Stores, ids: readonly ConsumerId[]): Addr
 };
 
 /** The mails and the end of the notices are one batch. A notice that cannot be written stays for another minute, and alone. */
-const writeNoticeBatch = async (services: Runtime & Stores, db: Database, notices: readonly ShareNotice[]): Promise<void> => {
+const writeNoticeBatch = async (services: ReadDependencies, db: Database, notices: readonly ShareNotice[]): Promise<void> => {
   const now = services.clock();
   const byId = new Map((await listNoticedShares(db, notices, now)).map((share) => [share.id, share]));
   const addressOf = loadSealedAddresses(
@@ -97,7 +97,7 @@ const writeNoticeBatch = async (services: Runtime & Stores, db: Database, notice
 const batchSize = 50;
 
 /** Until none is due or the allowance is used up: how many it looked at. */
-export const sendShareNotices = async (services: Runtime & Stores, db: Database): Promise<number> => {
+export const sendShareNotices = async (services: ReadDependencies, db: Database): Promise<number> => {
   let looked = 0;
   while (await services.hasBudget()) {
     const notices = await claimShareNotices(db, services.clock(), batchSize);

@@ -9,12 +9,12 @@ import { deleteShareIntent, claimShareIntent } from "../../../storage/share-chan
 import { insertFieldFanout } from "../../../storage/share-copies.ts";
 import { findChangeableShare } from "../../../storage/shares.ts";
 import { runIsolated } from "../../log.ts";
-import type { Runtime, Stores, PhoneNumbers, Schedules } from "../../services.ts";
+import type { ShareWriteDependencies } from "./dependencies.ts";
 import { continueFanOuts } from "../consumers/continue-fan-outs.ts";
 import { eraseInShard } from "../consumers/erase-in-shard.ts";
 import { withBudget, waitUntilBudget, claimEach } from "../work-budget.ts";
 
-type IntentServices = Runtime & Stores & PhoneNumbers & Schedules;
+type IntentServices = ShareWriteDependencies;
 
 /** The share is made, or never will be: what changed in between is sent after it, and a share of somebody who is gone is ended and forgets them. */
 export const settleShareIntent = async (

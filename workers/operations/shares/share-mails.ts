@@ -7,12 +7,12 @@ import type { Instant } from "../../../core/time.ts";
 import { getBusinessIdentity } from "../../../storage/accounts.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { insertOwnerMails } from "../../../storage/owners.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import { prepareMailToPerson } from "./mail-to-person.ts";
 import { createRevokeUrl } from "./revoke-link.ts";
 
 export const prepareShareReceiptMail = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   db: Database,
   person: Pick<Person, "id">,
   share: Share,
@@ -34,7 +34,7 @@ export const prepareShareReceiptMail = async (
 
 /** To the person; and to the owners, by number and deadline only. */
 export const prepareRevocationMails = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   db: Database,
   consumerId: ConsumerId | null,
   share: Share,
@@ -64,7 +64,7 @@ export const prepareRevocationMails = async (
 };
 
 export const prepareAcknowledgementMail = (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   db: Database,
   consumerId: ConsumerId | null,
   share: Share,

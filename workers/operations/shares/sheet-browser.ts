@@ -1,6 +1,6 @@
 import { toBase64Url, encodeUtf8, fromBase64Url } from "../../../core/bytes.ts";
 import { isEqualConstantTime } from "../../../core/hash.ts";
-import type { Stores, Runtime } from "../../services.ts";
+import type { ReadDependencies, Stores } from "../dependencies.ts";
 
 /** A browser, and the requests that it was seen to bring from the page they name. */
 export interface SheetBrowser {
@@ -18,7 +18,7 @@ export const serializeSheetBrowser = async (services: Stores, browser: SheetBrow
 };
 
 /** One that nobody has seen, where the cookie is absent or none of ours. */
-export const parseSheetBrowser = async (services: Runtime & Stores, cookie: string | undefined): Promise<SheetBrowser> => {
+export const parseSheetBrowser = async (services: ReadDependencies, cookie: string | undefined): Promise<SheetBrowser> => {
   const [payload = "", mac = ""] = (cookie ?? "").split(".");
   const bytes = fromBase64Url(payload);
   if (payload === "" || bytes === null || !isEqualConstantTime(mac, await computeBrowserMac(services, payload)))

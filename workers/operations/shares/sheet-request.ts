@@ -1,7 +1,7 @@
 import { verifyOrigin, getOriginRules } from "../../../core/access/origins.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import type { Runtime } from "../../services.ts";
+import type { Runtime } from "../dependencies.ts";
 import { toTokenBinding, type AuthorizedRequest } from "./authorize-share-request.ts";
 import type { SheetBrowser } from "./sheet-browser.ts";
 

@@ -1,5 +1,5 @@
 import { shardOfId } from "../../../core/ids.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import { createAuthorizationToken, parseAuthorizationToken, isTokenExpired, type TokenBinding } from "./authorization-token.ts";
 import { toTokenBinding } from "./authorize-share-request.ts";
 import type { SheetBrowser } from "./sheet-browser.ts";
@@ -13,7 +13,7 @@ const toSheetTokenBinding = ({ request, key }: SheetRequest, browser: SheetBrows
 });
 
 export const createSheetToken = (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   sheet: SheetRequest,
   browser: SheetBrowser,
   personId: string | null,
@@ -29,7 +29,7 @@ export const createSheetToken = (
 
 /** `foreign`: not made for this request, browser and person. */
 export const verifySheetToken = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   sheet: SheetRequest,
   browser: SheetBrowser,
   personId: string | null,

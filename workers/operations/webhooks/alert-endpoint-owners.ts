@@ -5,11 +5,11 @@ import type { BusinessId, WebhookId } from "../../../core/ids.ts";
 import { batch } from "../../../storage/database.ts";
 import { insertFailingEndpoint } from "../../../storage/outboxes/failing-endpoints.ts";
 import { insertOwnerMails } from "../../../storage/owners.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 
 /** Letters go to the mail outbox; the minute cron sends them. */
 export const alertEndpointOwners = async (
-  platform: Runtime & Stores,
+  platform: ReadDependencies,
   settings: EndpointSettings,
   health: EndpointHealth,
 ): Promise<void> => {

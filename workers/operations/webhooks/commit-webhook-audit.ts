@@ -2,12 +2,12 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import type { DomainEventType, AuditedAction } from "../../../core/domain-events.ts";
 import type { WebhookId } from "../../../core/ids.ts";
 import type { Statement } from "../../../storage/database.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit } from "../portal/commit-with-audit.ts";
 
 /** Commits an entry of the audit chain, with rows beside it; throws when it cannot. */
 export const commitWebhookAudit = (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   member: MemberSession,
   type: Extract<DomainEventType, `webhook.${string}`>,
   id: WebhookId,

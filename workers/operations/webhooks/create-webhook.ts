@@ -20,7 +20,7 @@ import {
 } from "../../../storage/idempotency.ts";
 import { serializeRegistration, parseRegistration } from "../../../storage/webhook-responses.ts";
 import { sealWebhookSecret } from "../../../storage/webhook-secrets.ts";
-import type { Events, Runtime, Schedules, Stores } from "../../services.ts";
+import type { WebhookWriteDependencies } from "./dependencies.ts";
 import { commitWebhookAudit } from "./commit-webhook-audit.ts";
 
 export interface CreateWebhookRequest {
@@ -43,7 +43,7 @@ type CreateWebhookRefusal = "invalid_request" | "invalid_webhook_url" | "webhook
 
 /** Registers an endpoint; it hears of what happens from now on. One `idempotencyKey` makes one endpoint. */
 export const createWebhook = async (
-  services: Runtime & Stores & Events & Schedules,
+  services: WebhookWriteDependencies,
   member: MemberSession,
   request: CreateWebhookRequest,
 ): Promise<Result<CreatedWebhook, CreateWebhookRefusal>> => {

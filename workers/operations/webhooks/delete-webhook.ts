@@ -1,12 +1,12 @@
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
-import type { Runtime, Stores, Events, Schedules } from "../../services.ts";
+import type { WebhookWriteDependencies } from "./dependencies.ts";
 import { commitWebhookAudit } from "./commit-webhook-audit.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 
 export const deleteWebhook = async (
-  services: Runtime & Stores & Events & Schedules,
+  services: WebhookWriteDependencies,
   member: MemberSession,
   id: WebhookId,
 ): Promise<Result<WebhookId, "not_found">> => {

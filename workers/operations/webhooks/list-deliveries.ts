@@ -1,7 +1,7 @@
 import type { DeliveryId, BusinessId, WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Delivery } from "../../../core/webhooks/endpoint.ts";
-import type { Events } from "../../services.ts";
+import type { EventSequences } from "./dependencies.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 
 export interface DeliveryQuery {
@@ -17,7 +17,7 @@ export interface DeliveryPage {
 
 /** Newest first, from behind `before` on. */
 export const listDeliveries = async (
-  services: Events,
+  services: EventSequences,
   businessId: BusinessId,
   endpointId: WebhookId,
   { limit, before }: DeliveryQuery,

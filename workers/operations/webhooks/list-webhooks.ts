@@ -1,7 +1,7 @@
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { Endpoint, EndpointHealth } from "../../../core/webhooks/endpoint.ts";
-import type { Events } from "../../services.ts";
+import type { EventSequences } from "./dependencies.ts";
 import { environments } from "./find-event-sequence.ts";
 
 export interface EndpointState {
@@ -13,7 +13,7 @@ export interface EndpointState {
 }
 
 /** Live ones, then those of the sandbox; each oldest first. */
-export const listWebhooks = async (services: Events, { business }: MemberSession): Promise<readonly EndpointState[]> => {
+export const listWebhooks = async (services: EventSequences, { business }: MemberSession): Promise<readonly EndpointState[]> => {
   const listed = await Promise.all(
     environments.map(async (environment) => {
       const found = await services.eventSequence(business.id, environment).listEndpoints();

@@ -1,11 +1,11 @@
 import type { StoredEvent, EventData } from "../../../core/events/event.ts";
 import { shardOfId, type ShareId } from "../../../core/ids.ts";
 import { listActiveShareKeys, eventPayloadContext } from "../../../storage/share-copies.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 
 /** The payloads, by event id, of those events whose share is active now; what is missing may no longer be read. */
 export const openEventPayloads = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   events: readonly StoredEvent[],
 ): Promise<ReadonlyMap<string, EventData>> => {
   const { vault } = services;

@@ -2,12 +2,12 @@ import type { BusinessId, WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { RecoveryResult } from "../../../core/webhooks/endpoint.ts";
-import type { Runtime, Events } from "../../services.ts";
+import type { WebhookDependencies } from "./dependencies.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 
 /** Everything that failed since then is sent again, the oldest event first, at most ten a second. */
 export const recoverEndpoint = async (
-  services: Runtime & Events,
+  services: WebhookDependencies,
   businessId: BusinessId,
   endpointId: WebhookId,
   since: Instant,

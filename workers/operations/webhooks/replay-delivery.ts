@@ -1,7 +1,8 @@
 import type { BusinessId, DeliveryId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Delivery } from "../../../core/webhooks/endpoint.ts";
-import type { Events, Runtime, Stores, Caches } from "../../services.ts";
+import type { EventSequences } from "./dependencies.ts";
+import type { WebhookDependencies } from "./dependencies.ts";
 import { toOutcome, toCallOutcome, type CallOutcome } from "./call-outcome.ts";
 import { environments } from "./find-event-sequence.ts";
 import { sendEvent } from "./send-event.ts";
@@ -11,7 +12,7 @@ export interface ReplayOutcome extends CallOutcome {
   readonly delivery: Delivery;
 }
 
-const findReplaySource = async (services: Events, businessId: BusinessId, deliveryId: DeliveryId) => {
+const findReplaySource = async (services: EventSequences, businessId: BusinessId, deliveryId: DeliveryId) => {
   for (const environment of environments) {
     const log = services.eventSequence(businessId, environment);
     const source = await log.findReplaySource(deliveryId);
@@ -25,7 +26,7 @@ const findReplaySource = async (services: Events, businessId: BusinessId, delive
  * Refuses `not_found` and, for an update whose share is no longer active, `share_inactive`.
  */
 export const replayDelivery = async (
-  services: Runtime & Stores & Caches & Events,
+  services: WebhookDependencies,
   businessId: BusinessId,
   deliveryId: DeliveryId,
 ): Promise<Result<ReplayOutcome, "not_found" | "share_inactive">> => {

@@ -2,7 +2,7 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import type { WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { openWebhookSecret } from "../../../storage/webhook-secrets.ts";
-import type { Runtime, Stores, Events, Schedules } from "../../services.ts";
+import type { WebhookWriteDependencies } from "./dependencies.ts";
 import { commitWebhookAudit } from "./commit-webhook-audit.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 
@@ -13,7 +13,7 @@ export interface RevealedSecret {
 
 /** The secret in force, once it stands in the audit chain who asked for it. */
 export const revealWebhookSecret = async (
-  services: Runtime & Stores & Events & Schedules,
+  services: WebhookWriteDependencies,
   member: MemberSession,
   id: WebhookId,
 ): Promise<Result<RevealedSecret, "not_found">> => {

@@ -4,7 +4,7 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import { formatWebhookSecret, secretLength, formatSecretHint } from "../../../core/webhooks/signature.ts";
 import { sealWebhookSecret, openWebhookSecret } from "../../../storage/webhook-secrets.ts";
-import type { Runtime, Stores, Events, Schedules } from "../../services.ts";
+import type { WebhookWriteDependencies } from "./dependencies.ts";
 import { commitWebhookAudit } from "./commit-webhook-audit.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 import type { RevealedSecret } from "./reveal-webhook-secret.ts";
@@ -19,7 +19,7 @@ export interface RotatedSecret extends RevealedSecret {
  * answers with the sealed secret to use: rotating anew where a first try died would end the one that receivers know.
  */
 export const rotateWebhookSecret = async (
-  services: Runtime & Stores & Events & Schedules,
+  services: WebhookWriteDependencies,
   member: MemberSession,
   id: WebhookId,
   draft: (sealed: string) => Promise<string>,

@@ -3,17 +3,21 @@ import type { EndpointSettings, OutgoingDelivery, SendResult } from "../../../co
 import { buildDeliveryHeaders } from "../../../core/webhooks/signature.ts";
 import { openWebhookSecret } from "../../../storage/webhook-secrets.ts";
 import { runIsolated } from "../../log.ts";
-import type { Stores, Caches, Runtime, Events } from "../../services.ts";
+import type { WebhookDependencies } from "./dependencies.ts";
 import { openEventPayloads } from "./open-event-payloads.ts";
 
 /** Opening costs two decryptions, and a busy endpoint signs a thousand times a second with the same secret. */
-const openCachedSecret = async ({ openedSecrets, vault }: Stores & Caches, owner: EndpointSettings, sealed: string): Promise<string> => {
+const openCachedSecret = async (
+  { openedSecrets, vault }: WebhookDependencies,
+  owner: EndpointSettings,
+  sealed: string,
+): Promise<string> => {
   const secret = openedSecrets.get(sealed) ?? (await openWebhookSecret(vault, owner, sealed));
   openedSecrets.set(sealed, secret);
   return secret;
 };
 
-const getActiveSecrets = (platform: Runtime & Stores & Caches, settings: EndpointSettings): Promise<string[]> => {
+const getActiveSecrets = (platform: WebhookDependencies, settings: EndpointSettings): Promise<string[]> => {
   const { secretSealed, earlierSecretSealed, earlierSecretUntil } = settings;
   const stillSigns = earlierSecretSealed !== null && earlierSecretUntil !== null && platform.clock() < earlierSecretUntil;
   const sealed = stillSigns ? [secretSealed, earlierSecretSealed] : [secretSealed];
@@ -21,7 +25,7 @@ const getActiveSecrets = (platform: Runtime & Stores & Caches, settings: Endpoin
 };
 
 const signAndPost = async (
-  platform: Runtime & Stores & Caches & Events,
+  platform: WebhookDependencies,
   { settings, event, deliveryId, attempt }: OutgoingDelivery,
 ): Promise<SendResult> => {
   const payload = event.dataSealed === null ? null : (await openEventPayloads(platform, [event])).get(event.id);
@@ -33,5 +37,5 @@ const signAndPost = async (
 };
 
 /** Never throws: a fault of ours before anything was sent is `deferred`, and not the receiver's failure. */
-export const sendEvent = async (platform: Runtime & Stores & Caches & Events, sending: OutgoingDelivery): Promise<SendResult> =>
+export const sendEvent = async (platform: WebhookDependencies, sending: OutgoingDelivery): Promise<SendResult> =>
   (await runIsolated(platform, "webhook", () => signAndPost(platform, sending))) ?? { kind: "deferred", error: "connection" };

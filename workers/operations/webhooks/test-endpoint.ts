@@ -1,13 +1,13 @@
 import { generateId, firstShard, type BusinessId, type WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
-import type { Runtime, Stores, Caches, Events } from "../../services.ts";
+import type { WebhookDependencies } from "./dependencies.ts";
 import { toCallOutcome, toOutcome, type CallOutcome } from "./call-outcome.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 import { sendEvent } from "./send-event.ts";
 
 /** `test.ping`: an event that is stored nowhere. Refuses `not_found`. */
 export const testEndpoint = async (
-  services: Runtime & Stores & Caches & Events,
+  services: WebhookDependencies,
   businessId: BusinessId,
   endpointId: WebhookId,
 ): Promise<Result<CallOutcome, "not_found">> => {

@@ -5,7 +5,8 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { parseLine } from "../../../core/text.ts";
 import type { EndpointStatus, EndpointChange } from "../../../core/webhooks/endpoint.ts";
 import { parseSelectedEvents, maxDescriptionLength } from "../../../core/webhooks/event-selection.ts";
-import type { Events, Runtime, Stores, Schedules } from "../../services.ts";
+import type { EventSequences } from "./dependencies.ts";
+import type { WebhookWriteDependencies } from "./dependencies.ts";
 import { commitWebhookAudit } from "./commit-webhook-audit.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 import type { EndpointState } from "./list-webhooks.ts";
@@ -19,7 +20,7 @@ export interface WebhookUpdate {
 }
 
 const parseWebhookUpdate = async (
-  services: Events,
+  services: EventSequences,
   asked: WebhookUpdate,
 ): Promise<Result<EndpointChange, "invalid_request" | "invalid_webhook_url">> => {
   const events = asked.events === undefined ? ok(undefined) : parseSelectedEvents(asked.events);
@@ -37,7 +38,7 @@ const parseWebhookUpdate = async (
 };
 
 export const updateWebhook = async (
-  services: Runtime & Stores & Events & Schedules,
+  services: WebhookWriteDependencies,
   member: MemberSession,
   id: WebhookId,
   asked: WebhookUpdate,

@@ -9,7 +9,7 @@ import { resolveNamedEntities, type WithdrawnEntity } from "../../../core/withdr
 import { commit } from "../../../storage/commit.ts";
 import { insertEntityAcknowledgement, isOutdatedAcknowledgement } from "../../../storage/entity-withdrawals.ts";
 import { StorageFault } from "../../../storage/faults.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { locateWritableRecord, hasAcknowledged, type AcknowledgementRefusal } from "./locate-writable-record.ts";
 
 export interface EntityAcknowledgement {
@@ -27,7 +27,7 @@ const maxAttempts = 10;
 
 /** Of single recipients. Refuses likewise, `cease_not_open` also where one of them was not withdrawn from alone, and `invalid_request`. */
 export const acknowledgeEntityWithdrawals = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   reader: BusinessScope,
   actor: Actor,
   certId: CertId,

@@ -7,7 +7,7 @@ import type { Instant } from "../../../core/time.ts";
 import { acknowledgeCease, type CeaseDetails } from "../../../core/withdrawals/cease-acknowledgment.ts";
 import { commit } from "../../../storage/commit.ts";
 import { insertAcknowledgement, isAlreadyAcknowledged } from "../../../storage/withdrawals.ts";
-import type { Runtime, Stores, Schedules } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { locateOwnRecord } from "./locate-record.ts";
 import { locateWritableRecord, hasAcknowledged, type AcknowledgementRefusal } from "./locate-writable-record.ts";
@@ -20,7 +20,7 @@ export interface WithdrawalAcknowledgement {
 
 /** Refuses writing while a payment is due, then cert_not_found, then cease_not_open (nobody has withdrawn). */
 export const acknowledgeWithdrawal = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   reader: BusinessScope,
   actor: Actor,
   certId: CertId,

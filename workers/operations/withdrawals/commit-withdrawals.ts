@@ -4,7 +4,8 @@ import { commitWithoutFollowUp } from "../../../storage/commit.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { insertOwnerMails } from "../../../storage/owners.ts";
 import { insertWithdrawal } from "../../../storage/withdrawals.ts";
-import type { Runtime, Stores, Proofs, Schedules } from "../../services.ts";
+import type { Schedules } from "../dependencies.ts";
+import type { WithdrawalDependencies } from "./dependencies.ts";
 
 /**
  * Keeps one batch short: it is one transaction, and each withdrawal in it has a receipt to sign. A withdrawal is at most two
@@ -15,7 +16,7 @@ export const maxPerBatch = 20;
 
 /** How, by whom and when is the same for every certificate of the batch. */
 export const commitWithdrawals = async (
-  services: Runtime & Stores & Proofs,
+  services: WithdrawalDependencies,
   db: Database,
   certificates: readonly WithdrawableCertificate[],
   change: Omit<Parameters<typeof decideWithdrawal>[0], "certificate">,

@@ -6,7 +6,7 @@ import { openSubjectEmail } from "../../../storage/certificates.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import { hasFewUnverifiedWithdrawals, type WithdrawableRecord } from "../../../storage/withdrawals.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import type { WithdrawalRequest } from "./withdraw-certificate.ts";
 
 /**
@@ -20,7 +20,7 @@ const maxUnverifiedConfirmations = 3;
  * those of the withdrawal; there is none where the certificate holds no address.
  */
 export const prepareConfirmationMail = async (
-  { vault, config }: Runtime & Stores,
+  { vault, config }: ReadDependencies,
   db: Database,
   { certificate, subjectSealed, emailIndex, contact, mailingAddress }: WithdrawableRecord,
   confirmed: Omit<WithdrawalRequest, "more"> & {

@@ -2,7 +2,8 @@ import { sourceFromPerson, sourceFromBusiness, type WithdrawalSource } from "../
 import type { Database } from "../../../storage/database.ts";
 import { finishWithdrawalWork, continueWithdrawalWork, type WithdrawalWork } from "../../../storage/outboxes/withdrawal-work.ts";
 import { findRecordedWithdrawal, listActiveWithAddress } from "../../../storage/withdrawals.ts";
-import type { Stores, Runtime, Proofs } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
+import type { WithdrawalDependencies } from "./dependencies.ts";
 import { maxPerBatch, commitWithdrawals } from "./commit-withdrawals.ts";
 
 const loadWithdrawalChange = async ({ vault }: Stores, db: Database, work: WithdrawalWork): Promise<WithdrawalSource> => {
@@ -13,7 +14,7 @@ const loadWithdrawalChange = async ({ vault }: Stores, db: Database, work: Withd
 };
 
 /** One batch of what did not fit into the first. The work is finished with the last certificate, in the same batch. */
-export const continueWithdrawals = async (platform: Runtime & Stores & Proofs, db: Database, work: WithdrawalWork): Promise<void> => {
+export const continueWithdrawals = async (platform: WithdrawalDependencies, db: Database, work: WithdrawalWork): Promise<void> => {
   const { certId, issuedUntil } = work;
   const certificates = await listActiveWithAddress(db, work, maxPerBatch);
   const isLast = certificates.length < maxPerBatch;

@@ -2,7 +2,7 @@ import { sha256Hex } from "../../../core/hash.ts";
 import type { Instant } from "../../../core/time.ts";
 import { linkLifetimeMs } from "../../../core/withdrawals/authorization.ts";
 import { listCodeIdsSentSince } from "../../../storage/email-codes.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 import { toVerifiedAddress, bindWithdrawalCode } from "./withdrawal-code.ts";
 

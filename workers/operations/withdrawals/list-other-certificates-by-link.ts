@@ -1,13 +1,13 @@
 import { sha256Hex, isEqualConstantTime } from "../../../core/hash.ts";
 import type { CertId } from "../../../core/ids.ts";
-import type { Runtime, Stores } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import { listMailedLinkHashes } from "./list-mailed-link-hashes.ts";
 import { loadOtherCertificates, type OtherCertificates } from "./load-other-certificates.ts";
 import { locateRecord } from "./locate-record.ts";
 
 /** The same for who holds a link that was mailed. Null for every other token: what is not mailed to the address proves nothing about it. */
 export const listOtherCertificatesByLink = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   certId: CertId,
   token: string,
 ): Promise<OtherCertificates | null> => {

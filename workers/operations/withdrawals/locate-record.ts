@@ -2,7 +2,7 @@ import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { findWithdrawable, type WithdrawableRecord } from "../../../storage/withdrawals.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 
 export interface LocatedRecord {
   readonly db: Database;

@@ -3,7 +3,7 @@ import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 import { locateOwnRecord, type LocatedRecord } from "./locate-record.ts";
 
 export type AcknowledgementRefusal =

@@ -5,7 +5,8 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import { resolveNamedEntities } from "../../../core/withdrawals/entity-withdrawal.ts";
 import { sourceFromPerson, type WithdrawalScope, type PersonMethod } from "../../../core/withdrawals/withdrawal.ts";
 import type { WithdrawableRecord } from "../../../storage/withdrawals.ts";
-import type { Runtime, Stores, Proofs, Schedules } from "../../services.ts";
+import type { ReadDependencies, Runtime } from "../dependencies.ts";
+import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { locateRecord, type LocatedRecord } from "./locate-record.ts";
 import { withdrawCertificate, type WithdrawalResult } from "./withdraw-certificate.ts";
@@ -38,7 +39,7 @@ const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: 
 
 /** The certificate, where the act can be about it: its names are public, so no try is spent on wrong ones. */
 export const locateTargetRecord = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   { certId, origin, entities }: PersonWithdrawal,
 ): Promise<Result<LocatedRecord, PersonWithdrawalRefusal>> => {
   const located = await locateRecord(services, certId);
@@ -50,7 +51,7 @@ export const locateTargetRecord = async (
 
 /** What was proved is done: from the recipients that are named, else the whole certificate, and with `business` the others that name the address. */
 export const withdrawVerified = (
-  services: Runtime & Stores & Proofs & Schedules,
+  services: WithdrawalWriteDependencies,
   located: LocatedRecord,
   method: PersonMethod,
   { scope, entities, language }: PersonWithdrawal,

@@ -18,7 +18,7 @@ import {
   isIdempotencyKeyTaken,
   findIdempotentResponse,
 } from "../../../storage/idempotency.ts";
-import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { locateOwnRecord, type LocatedRecord } from "./locate-record.ts";
 import { withdrawCertificate, type WithdrawalResult } from "./withdraw-certificate.ts";
@@ -55,7 +55,7 @@ const toReplayedWithdrawal = ({ record }: LocatedRecord, act: number | null): Re
  * told. Refuses cert_not_found, invalid_request (told in the future, somebody who is no recipient), idempotency_conflict, already_revoked.
  */
 export const recordWithdrawal = async (
-  services: Runtime & Stores & Proofs & Schedules,
+  services: WithdrawalWriteDependencies,
   principal: Principal,
   certId: CertId,
   { idempotencyKey, ...told }: RecordWithdrawalRequest,

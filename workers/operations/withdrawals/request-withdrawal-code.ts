@@ -8,7 +8,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { openSubjectEmail } from "../../../storage/certificates.ts";
 import { commit } from "../../../storage/commit.ts";
 import { shouldSendCode } from "../../../storage/email-codes.ts";
-import type { Runtime, Schedules, Stores } from "../../services.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { prepareEmailCode } from "../access/email-codes.ts";
 import { identifyCodeRequester, bindWithdrawalCode } from "./withdrawal-code.ts";
 import { locateRecord } from "./locate-record.ts";
@@ -26,7 +26,7 @@ export interface WithdrawalCodeRequest {
  * mail: for an address that is not, the mail is one to nobody. Refuses `cert_not_found` only.
  */
 export const requestWithdrawalCode = async (
-  services: Runtime & Stores & Schedules,
+  services: WriteDependencies,
   asked: WithdrawalCodeRequest,
 ): Promise<Result<true, "cert_not_found">> => {
   const found = await locateRecord(services, asked.certId);

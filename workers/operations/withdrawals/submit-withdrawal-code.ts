@@ -2,7 +2,7 @@ import { sha256Hex } from "../../../core/hash.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { batch } from "../../../storage/database.ts";
 import { markCodeUsed } from "../../../storage/email-codes.ts";
-import type { Runtime, Stores, Proofs, Schedules } from "../../services.ts";
+import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import { loadOtherCertificates } from "./load-other-certificates.ts";
 import { withdrawVerified, type PersonWithdrawalRefusal } from "./person-withdrawal.ts";
 import { verifyWithdrawalCode, type WithdrawalByCode } from "./withdraw-by-code.ts";
@@ -20,7 +20,7 @@ export interface CodeSubmissionResult {
  * once, on a proof with which the person chooses. Refuses as `confirmWithdrawal`; of two that answer the same code at once, one.
  */
 export const submitWithdrawalCode = async (
-  services: Runtime & Stores & Proofs & Schedules,
+  services: WithdrawalWriteDependencies,
   answer: WithdrawalByCode,
 ): Promise<Result<CodeSubmissionResult, PersonWithdrawalRefusal>> => {
   const judged = await verifyWithdrawalCode(services, answer);

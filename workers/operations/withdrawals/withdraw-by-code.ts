@@ -1,7 +1,8 @@
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { authorizeByCode } from "../../../core/withdrawals/authorization.ts";
-import type { Runtime, Stores, Proofs, Schedules } from "../../services.ts";
+import type { ReadDependencies } from "../dependencies.ts";
+import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import { verifyEmailCode } from "../access/email-codes.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import type { LocatedRecord } from "./locate-record.ts";
@@ -21,7 +22,7 @@ export interface WithdrawalByCode extends PersonWithdrawal {
  * that is not the right pair, and `already_revoked` for the right pair only.
  */
 export const verifyWithdrawalCode = async (
-  services: Runtime & Stores,
+  services: ReadDependencies,
   answer: WithdrawalByCode,
 ): Promise<Result<{ readonly located: LocatedRecord; readonly codeId: string }, PersonWithdrawalRefusal>> => {
   const found = await locateTargetRecord(services, answer);
@@ -42,7 +43,7 @@ export const verifyWithdrawalCode = async (
 
 /** Refuses as `judgeCode`, and `invalid_request` for somebody who is no recipient. */
 export const withdrawByCode = async (
-  services: Runtime & Stores & Proofs & Schedules,
+  services: WithdrawalWriteDependencies,
   answer: WithdrawalByCode,
   keep?: SaveIdempotentResponse<WithdrawalResult>,
 ): Promise<Result<WithdrawalResult, PersonWithdrawalRefusal>> => {

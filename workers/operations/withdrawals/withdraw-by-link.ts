@@ -1,7 +1,7 @@
 import { sha256Hex } from "../../../core/hash.ts";
 import type { Result } from "../../../core/result.ts";
 import { authorizeByToken, isManageLinkValid } from "../../../core/withdrawals/authorization.ts";
-import type { Runtime, Stores, Proofs, Schedules } from "../../services.ts";
+import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { listMailedLinkHashes } from "./list-mailed-link-hashes.ts";
 import { locateTargetRecord, withdrawVerified, type PersonWithdrawal, type PersonWithdrawalRefusal } from "./person-withdrawal.ts";
@@ -16,7 +16,7 @@ export interface WithdrawalByLink extends PersonWithdrawal {
  * `invalid_request` where the link from the 201 is to reach further than its certificate.
  */
 export const withdrawByLink = async (
-  services: Runtime & Stores & Proofs & Schedules,
+  services: WithdrawalWriteDependencies,
   link: WithdrawalByLink,
   keep?: SaveIdempotentResponse<WithdrawalResult>,
 ): Promise<Result<WithdrawalResult, PersonWithdrawalRefusal>> => {

@@ -13,7 +13,7 @@ import {
 import { StorageFault } from "../../../storage/faults.ts";
 import { insertWithdrawalWork, type WithdrawalWork } from "../../../storage/outboxes/withdrawal-work.ts";
 import { listActiveWithAddress, isAlreadyWithdrawn, findWithdrawable } from "../../../storage/withdrawals.ts";
-import type { Runtime, Stores, Proofs, Schedules } from "../../services.ts";
+import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { maxPerBatch, commitWithdrawals, scheduleWithdrawalFollowUp } from "./commit-withdrawals.ts";
 import { prepareConfirmationMail } from "./confirmation-mail.ts";
@@ -46,7 +46,7 @@ const maxAttempts = 3;
  * `already_revoked` where somebody else withdrew this very certificate first.
  */
 export const withdrawCertificate = async (
-  services: Runtime & Stores & Proofs & Schedules,
+  services: WithdrawalWriteDependencies,
   { db, record }: LocatedRecord,
   act: WithdrawalRequest & {
     readonly scope: WithdrawalScope;

@@ -7,14 +7,14 @@ import { insertEntityWithdrawal, isOutdatedEntityWithdrawal } from "../../../sto
 import { StorageFault } from "../../../storage/faults.ts";
 import { insertOwnerMails } from "../../../storage/owners.ts";
 import { findWithdrawable } from "../../../storage/withdrawals.ts";
-import type { Proofs, Runtime, Schedules, Stores } from "../../services.ts";
+import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import { prepareConfirmationMail } from "./confirmation-mail.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 import { withdrawCertificate, type WithdrawalRequest, type WithdrawalResult } from "./withdraw-certificate.ts";
 
 /** One try, on the record as it was read. */
 const commitEntityWithdrawal = async (
-  services: Runtime & Stores & Proofs & Schedules,
+  services: WithdrawalWriteDependencies,
   { db, record }: LocatedRecord,
   { change, language, more }: WithdrawalRequest,
   entities: readonly string[],
@@ -54,7 +54,7 @@ const maxAttempts = 10; // each time somebody else's act came first; more at onc
 
 /** Refuses `invalid_request` (somebody is no recipient here) and `already_revoked` (all of them are withdrawn from already). */
 export const withdrawFromEntities = async (
-  services: Runtime & Stores & Proofs & Schedules,
+  services: WithdrawalWriteDependencies,
   { db, record }: LocatedRecord,
   { entities, ...act }: WithdrawalRequest & { readonly entities: readonly string[] },
 ): Promise<Result<WithdrawalResult, "invalid_request" | "already_revoked">> => {

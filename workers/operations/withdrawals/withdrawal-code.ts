@@ -3,7 +3,7 @@ import { sha256Hex } from "../../../core/hash.ts";
 import type { WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
 import { deleteCodeFailures, type VerifiableAddress, type CodeRequester } from "../../../storage/email-codes.ts";
 import type { WithdrawableRecord } from "../../../storage/withdrawals.ts";
-import type { Stores } from "../../services.ts";
+import type { Stores } from "../dependencies.ts";
 import type { CodeBinding } from "../access/email-codes.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 

@@ -1,0 +1,23 @@
+// What the operations of this folder depend on.
+import type { BoundedMap } from "../../../core/bounded-map.ts";
+import type { WebAuthn } from "../../../core/access/passkey.ts";
+import type { PageFetcher, ReadDependencies, Schedules } from "../dependencies.ts";
+
+/** Hashes of API keys and agent tokens that were valid when last checked. Never trusted; a known key is only not counted as a guess. */
+export interface KnownKeyCache {
+  readonly knownKeyHashes: BoundedMap<string, true>;
+}
+
+/** The sealed form of an address that belongs to no person, so that an unknown address takes the same time as a known one. */
+export interface PlaceholderAddress {
+  readonly sealedPlaceholderAddress: () => Promise<string>;
+}
+
+/** Creating and verifying passkeys. */
+export interface PasskeyVerifier {
+  readonly webAuthn: WebAuthn;
+}
+
+export interface AccessDependencies extends ReadDependencies, KnownKeyCache, PageFetcher, PlaceholderAddress, PasskeyVerifier {}
+
+export interface AccessWriteDependencies extends AccessDependencies, Schedules {}

@@ -1,0 +1,15 @@
+// What the operations of this folder depend on.
+import type { BoundedMap } from "../../../core/bounded-map.ts";
+import type { ResolvedClient } from "../../../core/agents/oauth-client.ts";
+import type { KnownKeyCache } from "../access/dependencies.ts";
+import type { Counters, PageFetcher, ReadDependencies } from "../dependencies.ts";
+
+/** Metadata documents of OAuth clients. */
+export interface OAuthClientCache {
+  /** Parsed documents by URL. */
+  readonly oauthClients: BoundedMap<string, Promise<ResolvedClient>>;
+  /** URLs of documents that are being fetched. */
+  readonly pendingOAuthReads: Set<string>;
+}
+
+export interface AgentDependencies extends ReadDependencies, Counters, KnownKeyCache, OAuthClientCache, PageFetcher {}

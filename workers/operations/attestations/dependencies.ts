@@ -1,0 +1,11 @@
+// What the operations of this folder depend on.
+import type { AttestedStatement } from "../../../core/certificates/attested-statement.ts";
+import type { BoundedMap } from "../../../core/bounded-map.ts";
+import type { Proofs, ReadDependencies } from "../dependencies.ts";
+
+/** Statements with their attestations, by receipt reference. An attestation never changes once it was found. */
+export interface AttestationCache {
+  readonly attestedStatements: BoundedMap<string, AttestedStatement>;
+}
+
+export interface AttestationDependencies extends ReadDependencies, AttestationCache, Proofs {}

@@ -1,0 +1,21 @@
+// What the operations of this folder depend on.
+import type { BoundedMap } from "../../../core/bounded-map.ts";
+import type { ClientId } from "../../../core/ids.ts";
+import type { IssuingClient } from "../../../storage/accounts.ts";
+import type { AttestationDependencies } from "../attestations/dependencies.ts";
+import type { Counters, PhoneNumbers, Schedules } from "../dependencies.ts";
+
+/** Accounts of clients, so that a submission takes one database round trip instead of two. */
+export interface ClientCache {
+  /**
+   * Never trusted: an insert names the account revision it was decided on and fails if the account changed since, and a refusal is given
+   * only after a fresh read.
+   */
+  readonly cachedClients: BoundedMap<ClientId, IssuingClient>;
+}
+
+export interface CertificateDependencies extends AttestationDependencies, ClientCache, PhoneNumbers {}
+
+export interface CertificateWriteDependencies extends CertificateDependencies, Schedules {}
+
+export interface SubmissionCountDependencies extends CertificateDependencies, Counters {}

@@ -1,0 +1,16 @@
+// What the operations of this folder depend on.
+import type { WritePdf } from "../../adapters/pdf.ts";
+import type { CertificateDependencies } from "../certificates/dependencies.ts";
+import type { PhoneNumbers, ReadDependencies, Schedules } from "../dependencies.ts";
+
+/** Writing PDF files. */
+export interface Pdf {
+  readonly writePdf: WritePdf;
+}
+
+/** For changes of contact fields and their copies in shares. */
+export interface ContactFieldDependencies extends ReadDependencies, PhoneNumbers {}
+
+export interface ConsumerDependencies extends CertificateDependencies, Pdf {}
+
+export interface ConsumerWriteDependencies extends ConsumerDependencies, Schedules {}

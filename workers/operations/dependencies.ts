@@ -1,0 +1,93 @@
+// The dependencies that operations of every capability share. What only one capability needs is declared in the `dependencies.ts` of its
+// folder. An operation names the smallest type it uses, so its signature shows what it can reach. The composition root builds one object
+// per isolate that satisfies all of them; operations never see a binding.
+import type { Environment } from "../../core/access/entitlement.ts";
+import type { FetchPage } from "../../core/access/outbound-page.ts";
+import type { RateLimitState } from "../../core/access/rate-limit.ts";
+import type { ToE164 } from "../../core/certificates/normalized-subject.ts";
+import type { BusinessId, RandomBytes } from "../../core/ids.ts";
+import type { Clock } from "../../core/time.ts";
+import type { Shards } from "../../storage/shards.ts";
+import type { Signer } from "../../storage/signer.ts";
+import type { Vault } from "../../storage/vault.ts";
+import type { AuditLog } from "../../durable-objects/audit-log/object.ts";
+import type { ParsePage } from "../adapters/html-page.ts";
+import type { LookupTxt } from "../adapters/txt-records.ts";
+import type { Config } from "../env.ts";
+import type { LimitName } from "../limits.ts";
+import type { Log } from "../log.ts";
+import type { ProofServices } from "../proof-services.ts";
+
+/** Configuration, clock, randomness and log, and the means to run work after the response. */
+export interface Runtime {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly log: Log;
+  /** Runs work after the response. The process may die first, so work that must happen is also in an outbox. */
+  readonly waitUntil: (work: () => Promise<void>) => void;
+  /** False once background work has used its budget (work-budget.ts); the caller then leaves the rest to the next minute. */
+  readonly hasBudget: () => Promise<boolean>;
+}
+
+/** Databases and encryption. */
+export interface Stores {
+  readonly shards: Shards;
+  readonly kv: KVNamespace;
+  readonly vault: Vault;
+  /** Identifies the ledger that receives anchor statements. */
+  readonly ledgerId: string;
+}
+
+/** Schedules the work that follows a commit. Calling these costs nothing before the response. */
+export interface Schedules {
+  /** Drains audit entries into their logs and anchors statements in the ledger. `commit` calls it. */
+  readonly scheduleFollowUp: () => void;
+  /** Sends mail from the outbox. */
+  readonly scheduleMail: () => void;
+  /** Captures policies and continues withdrawals that did not fit into one batch. */
+  readonly scheduleRelay: () => void;
+  /** Moves a business's events from the outbox to its event sequence and endpoints, some milliseconds after the response. */
+  readonly scheduleEvents: (businessId: BusinessId, environment: Environment) => void;
+}
+
+export interface ReadDependencies extends Runtime, Stores {}
+
+export interface WriteDependencies extends Runtime, Stores, Schedules {}
+
+/** Rate limit counters. */
+export interface Counters {
+  /** Counts in this isolate, behind the platform's rate limiter. Approximate across isolates. */
+  readonly takeByAddress: (name: LimitName, key: string) => Promise<RateLimitState>;
+  /** Counts exactly, in a Durable Object. Of several calls counted together, all count or none. */
+  readonly takeExactly: (name: LimitName, key: string, calls?: number) => Promise<RateLimitState>;
+}
+
+/** Phone number parsing. */
+export interface PhoneNumbers {
+  readonly toE164: ToE164;
+}
+
+/** Fetching and parsing pages of other sites. Every fetch is guarded against private addresses. */
+export interface PageFetcher {
+  readonly fetchPage: FetchPage;
+  readonly parsePage: ParsePage;
+  /** The registrable domain of a hostname; hosts with the same one belong together. */
+  readonly getSite: (hostname: string) => string;
+  /** Null for names that cannot be registered: IP addresses and public suffixes. */
+  readonly getRegistrableDomain: (hostname: string) => string | null;
+  readonly lookupTxt: LookupTxt;
+  readonly listMetaContents: (html: string, name: string, by?: "name" | "http-equiv") => readonly string[];
+}
+
+/** Signing, and the transparency logs. */
+export interface Proofs extends ProofServices {
+  readonly signer: Signer;
+  /** SHA-256 of the file served at /svc-verify.mjs, as hex. */
+  readonly verifierSha256: string;
+  readonly auditLogStub: (auditLog: number) => DurableObjectStub<AuditLog>;
+  /** HTTP interface of the embedded ledger. */
+  readonly fetchLedger: (request: Request) => Promise<Response>;
+  /** Requests anchoring in another invocation, within seconds. */
+  readonly requestAnchoring: () => Promise<void>;
+}

@@ -1,0 +1,8 @@
+// What the operations of this folder depend on.
+import type { CertificateDependencies } from "../certificates/dependencies.ts";
+import type { Schedules } from "../dependencies.ts";
+import type { EventSequences } from "../webhooks/dependencies.ts";
+
+export interface SandboxDependencies extends CertificateDependencies, EventSequences {}
+
+export interface SandboxWriteDependencies extends SandboxDependencies, Schedules {}

@@ -1,0 +1,25 @@
+// What the operations of this folder depend on.
+import type { BoundedMap } from "../../../core/bounded-map.ts";
+import type { Environment } from "../../../core/access/entitlement.ts";
+import type { EventSequence } from "../../../durable-objects/event-sequence/object.ts";
+import type { IsAllowedWebhookUrl } from "../../adapters/webhook-url.ts";
+import type { PostWebhook } from "../../adapters/webhook-sender.ts";
+import type { ReadDependencies, Schedules } from "../dependencies.ts";
+
+/** Webhook secrets by their sealed form. */
+export interface WebhookSecretCache {
+  readonly openedSecrets: BoundedMap<string, string>;
+}
+
+/** Event sequences of businesses, and requests to their endpoints. */
+export interface EventSequences {
+  /** A business's events and endpoints, live or sandbox. */
+  readonly eventSequence: (businessId: string, environment: Environment) => DurableObjectStub<EventSequence>;
+  /** POST to a receiver, guarded against private addresses. */
+  readonly postWebhook: PostWebhook;
+  readonly isAllowedWebhookUrl: IsAllowedWebhookUrl;
+}
+
+export interface WebhookDependencies extends ReadDependencies, EventSequences, WebhookSecretCache {}
+
+export interface WebhookWriteDependencies extends WebhookDependencies, Schedules {}
