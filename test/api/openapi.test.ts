@@ -773,7 +773,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   listDeliveries: {
     200: () => webhooks("GET", `/${webhookId}/deliveries?limit=100`),
     "200 with a failed one": () =>
-      inLog({ deliveries: async () => ({ deliveries: [failedDelivery()], hasMore: true }) }, (changed) =>
+      inLog({ listDeliveries: async () => ({ deliveries: [failedDelivery()], hasMore: true }) }, (changed) =>
         webhooks("GET", `/${webhookId}/deliveries`, { changed }),
       ),
     invalid_request: () => webhooks("GET", `/${webhookId}/deliveries?limit=0`),
@@ -792,7 +792,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
         .then((source) => source!.delivery);
       const source = await eventSequences.getByName(world.acme.id).findReplaySource(id);
       const event = { ...source!.sending.event, dataSealed: "of a share that is gone" };
-      return inLog({ replaySource: async () => ({ ...source!, sending: { ...source!.sending, event } }) }, (changed) =>
+      return inLog({ findReplaySource: async () => ({ ...source!, sending: { ...source!.sending, event } }) }, (changed) =>
         webhooks("POST", `/deliveries/${deliveryId}/replay`, { changed }),
       );
     },

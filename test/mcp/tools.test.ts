@@ -133,7 +133,7 @@ describe("svc_get_audit", () => {
 
   test("that fails unexpectedly says so without a word of the cause, and the call is entered", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const broken = { getByName: () => ({ page: () => Promise.reject(new TypeError("the secret cause")) }) };
+    const broken = { getByName: () => ({ listEvents: () => Promise.reject(new TypeError("the secret cause")) }) };
     const answer = await callTool(business.token, "svc_list_events", {}, createServiceCall({ EVENT_SEQUENCE: broken }));
     expect(parseResult(answer)).toEqual({ isError: true, text: "the tool failed; look at the record before you try again" });
     const { entries } = (await dataOf(business.token, "svc_get_audit", { limit: 1 })) as { entries: { payload: object }[] };
