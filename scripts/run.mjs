@@ -1,16 +1,24 @@
 // Entry point of every npm script: installs the dependencies if they are missing, then runs the command with the Node version that
 // package.json pins. Plain JavaScript, because it runs on the machine's own Node (20 or later); every command is TypeScript on Node 24.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const node = join(root, "node_modules", "node", "bin", "node");
-const installed = join(root, "node_modules", ".package-lock.json");
-const lock = join(root, "package-lock.json");
 
-const isInstalled = () => existsSync(node) && existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;
+const readPackages = (path) => JSON.parse(readFileSync(join(root, path), "utf8")).packages;
+
+/** Whether node_modules holds the locked version of every package. Optional packages of other platforms may be missing. */
+const isInstalled = () => {
+  if (!existsSync(node) || !existsSync(join(root, "node_modules", ".package-lock.json"))) return false;
+  const installed = readPackages("node_modules/.package-lock.json");
+  return Object.entries(readPackages("package-lock.json")).every(([path, { version, optional }]) => {
+    const found = installed[path];
+    return path === "" || (found === undefined ? optional === true : found.version === version);
+  });
+};
 
 if (!isInstalled()) {
   process.stderr.write("Installing dependencies (once) ...\n");
