@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/erase-subject: an owner of the business erases the person of a certificate, for good.
+// POST /v1/certs/{id}/erase-subject.
 import { createErasureEvent, type ErasureReason } from "../../../core/certificates/erasure.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -13,7 +13,11 @@ export interface ErasedSubject {
   readonly erasedAt: Instant;
 }
 
-/** A second time answers with the first. Refuses `cert_not_found` for unknown and foreign ids alike. */
+/**
+ * Erases the person of a certificate irreversibly: values, salts and evidence. Hashes, status and times remain, so the fingerprint can
+ * still be verified. A repeated call returns the first result.
+ * Refuses `cert_not_found` for unknown certificates and for those of others.
+ */
 export const eraseSubject = async (
   services: WriteDependencies,
   member: MemberSession,
@@ -27,9 +31,9 @@ export const eraseSubject = async (
   if (found.erasedAt !== null) return ok({ certId, erasedAt: found.erasedAt });
 
   const now = services.clock();
-  const fact = createErasureEvent(found.certificate, { reason, actor: { kind: "member", id: member.userId }, now });
+  const domainEvent = createErasureEvent(found.certificate, { reason, actor: { kind: "member", id: member.userId }, now });
   try {
-    await commit(db, services, eraseSubjects(db, [certId], now), [fact]);
+    await commit(db, services, eraseSubjects(db, [certId], now), [domainEvent]);
   } catch (error) {
     const erasedAt = isAlreadyErased(error) ? (await load())?.erasedAt : null;
     if (erasedAt == null) throw error;

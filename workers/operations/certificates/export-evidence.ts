@@ -1,5 +1,5 @@
-// Everything that proves one certificate, gathered for its owner: from the certificate's home, the ledger's receipts and the
-// audit log. What a log cannot show at this moment is left out rather than waited for: the pack says what it lacks.
+// GET /v1/certs/{id}/evidence-pack. Collects the parts of the pack from the shard, the ledger receipts and the audit log. A part that a log
+// cannot provide now is left out, and the pack lists it as missing.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import { toPackedAttestation } from "../../../core/certificates/attested-statement.ts";
@@ -30,9 +30,9 @@ import { openAuditedCertificate } from "./open-audited-certificate.ts";
 import { getTrustedKeys } from "../service/get-trusted-keys.ts";
 import { getViewContext } from "./get-view-context.ts";
 
-const maxAuditEntries = 2_010; // 999 withdrawals from single recipients, as many acknowledgements, and a few more; each is about 2 KiB of the pack's 10 MiB
+const maxAuditEntries = 2_010; // 999 withdrawals from single recipients, as many acknowledgments and a few more; about 2 KiB each of at most 10 MiB
 
-/** The certificate's part of its business's chain; null while the log holds nothing of it, or does not answer. */
+/** The certificate's entries in the business's audit chain. Null while the log holds none of them or does not answer. */
 const packAudit = async (
   platform: CertificateDependencies,
   db: Database,
@@ -45,7 +45,8 @@ const packAudit = async (
     types,
     max: maxAuditEntries,
   });
-  // Acts are entered in their order, and so are acknowledgements: what came after the certificate was read is not of that moment.
+  // Entries that were written after the certificate was read are left out, so that the pack describes one moment. Entries of one type are
+  // in the order of their numbers.
   const { entitiesWithdrawn } = certificate;
   const after = (wanted: DomainEventType, known: number) => found.filter(({ type }) => type === wanted).slice(known);
   const later = [
@@ -55,7 +56,7 @@ const packAudit = async (
   const rows = found.filter((row) => !later.includes(row));
   const packed = await runIsolated(platform, "audit", async (): Promise<PackedAudit | null> => {
     const log = platform.auditLogStub(chain.auditLog);
-    if (rows.some(({ drained }) => !drained)) await log.drainNow(shardOfId(certificate.id)); // what was committed before the question is in the answer
+    if (rows.some(({ drained }) => !drained)) await log.drainNow(shardOfId(certificate.id)); // includes everything committed before this request
     const trail = await log.getTrail(
       chain.tag,
       rows.map(({ id }) => id),
@@ -86,58 +87,58 @@ const packAttestationOfReceipt = async (platform: CertificateDependencies, recei
   return attested === null ? null : toPackedAttestation(attested);
 };
 
-/** Those of the facts that the evidence tells. */
+/** The anchors of those event types that belong to the evidence. */
 const packAnchors = async (
   platform: CertificateDependencies,
   anchors: readonly EntityAnchor[],
-  facts: readonly string[],
+  evidenceTypes: readonly string[],
 ): Promise<PackedAnchor[]> => {
   const packed = anchors.map(async ({ event: type, statement, receipt }) => {
     const event = Object.entries(packedEventNames).find(([name]) => name === type)?.[1];
-    if (event === undefined || !facts.includes(type)) return [];
+    if (event === undefined || !evidenceTypes.includes(type)) return [];
     return [{ event, statement, receipt, attested: await packAttestationOfReceipt(platform, receipt) }];
   });
   return (await Promise.all(packed)).flat();
 };
 
-/** What proves the withdrawals from single recipients that the certificate names. */
+/** Proofs of the withdrawals from single recipients. */
 const packEntityWithdrawals = async (
   platform: CertificateDependencies,
   db: Database,
   { id, entitiesWithdrawn }: PublishedCertificate,
 ): Promise<PackedEntityWithdrawal[]> => {
   const to = Math.min(entitiesWithdrawn.at(-1)?.number ?? 0, maxPackedEntityWithdrawals);
-  const acts = await listEntityWithdrawalProofs(db, id, { from: 1, to });
+  const proofs = await listEntityWithdrawalProofs(db, id, { from: 1, to });
   return Promise.all(
-    acts.map(async ({ anchor, ...act }): Promise<PackedEntityWithdrawal> => {
-      if (anchor === null) return { ...act, anchor };
+    proofs.map(async ({ anchor, ...proof }): Promise<PackedEntityWithdrawal> => {
+      if (anchor === null) return { ...proof, anchor };
       const receipt = anchor.status !== "anchored" || anchor.receipt === null ? null : parseReceipt(anchor.receipt);
-      return { ...act, anchor: { statement: anchor.statement, receipt, attested: await packAttestationOfReceipt(platform, receipt) } };
+      return { ...proof, anchor: { statement: anchor.statement, receipt, attested: await packAttestationOfReceipt(platform, receipt) } };
     }),
   );
 };
 
 /**
- * All parts of a certificate's evidence, whatever they are written as; its export is in the business's audit outbox before it is
- * answered. `disclose` null discloses every field; `redacted` none, and no evidence that points to a person. Refuses
- * `cert_not_found` for unknown and foreign ids alike.
+ * Returns all parts of a certificate's evidence, independent of the format. The export is committed to the business's audit chain first.
+ * `disclose: null` discloses every field; `redacted` discloses no field and no evidence that identifies a person.
+ * Refuses `cert_not_found` for unknown certificates and for those of others.
  */
 export const exportEvidence = async (
   services: CertificateWriteDependencies,
   reader: BusinessScope,
   actor: Actor,
   certId: CertId,
-  asked: { readonly disclose: ReadonlySet<string> | null; readonly redacted: boolean },
+  options: { readonly disclose: ReadonlySet<string> | null; readonly redacted: boolean },
 ): Promise<Result<EvidenceParts, "cert_not_found">> => {
   const read = await openAuditedCertificate(services, reader, actor, certId, "evidence_pack.exported", {
-    redacted: asked.redacted,
-    disclosed: asked.disclose === null ? "all" : [...asked.disclose].sort(),
+    redacted: options.redacted,
+    disclosed: options.disclose === null ? "all" : [...options.disclose].sort(),
   });
   if (!read.ok) return read;
   const { opened, views, policyTexts } = read.value;
   const { config, signer } = services;
   const db = services.shards.forId(certId);
-  const [identity, anchors, acts, audit] = await Promise.all([
+  const [identity, anchors, entityWithdrawals, audit] = await Promise.all([
     getBusinessIdentity(db, reader.business.id),
     listEntityAnchors(db, certId),
     packEntityWithdrawals(services, db, opened.certificate),
@@ -152,7 +153,7 @@ export const exportEvidence = async (
     policyTexts,
     identity,
     anchors: await packAnchors(services, anchors, listEvidenceEventTypes(opened.certificate)),
-    entityWithdrawals: acts,
+    entityWithdrawals,
     audit,
     trust: buildTrustDocument(getTrustedKeys(services)),
     issuer: {
@@ -160,7 +161,7 @@ export const exportEvidence = async (
       x: signer.publicKeys.find(({ kid }) => kid === signer.kid)?.x ?? "",
       sign: signer.sign,
     },
-    disclosedKeys: asked.disclose,
-    isRedacted: asked.redacted,
+    disclosedKeys: options.disclose,
+    isRedacted: options.redacted,
   });
 };

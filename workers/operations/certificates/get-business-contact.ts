@@ -1,10 +1,11 @@
+// Contact details of the business that issued a certificate.
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { getBusinessIdentity } from "../../../storage/accounts.ts";
 import type { Stores } from "../dependencies.ts";
 
 export type BusinessContactDetails = Pick<Awaited<ReturnType<typeof getBusinessIdentity>>, "contact" | "mailingAddress">;
 
-/** Where the business of a certificate can be reached, for whoever wants its contact to end. */
+/** For people who want the business to stop contacting them and cannot withdraw with a code. */
 export const getBusinessContact = (
   services: Stores,
   { id, businessId }: Pick<PublishedCertificate, "id" | "businessId">,

@@ -1,5 +1,5 @@
-// The public page of a certificate is opened: the open is noted in the view trail and the certificate read, in one round
-// trip. Noting fails open: a trail that cannot be written never keeps anybody from checking a certificate.
+// GET /c/{id}, the public page of a certificate. Recording the open and reading the certificate take one database round trip. If the open
+// cannot be recorded, the page is still shown.
 import type { PublishedCertificate, PageView } from "../../../core/certificates/published-certificate.ts";
 import { isKnownBot, parseOsFamily } from "../../../core/certificates/user-agent.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -16,16 +16,16 @@ import { getBusinessContact, type BusinessContactDetails } from "./get-business-
 export interface PageVisitor {
   readonly ip: string;
   readonly userAgent: string;
-  /** Only headers asked for, or fetched ahead: kept in the trail as no person's, and not counted. */
+  /** A HEAD request or a prefetch: stored as automated and not counted. */
   readonly isPrefetch: boolean;
 }
 
 export interface CertificatePage {
   readonly certificate: PublishedCertificate;
-  /** When the issuance was entered in the audit log; null while it waits. */
+  /** When the audit log took the issuance; null until then. */
   readonly loggedAt: Instant | null;
-  /** Where the business can be reached, of a certificate with which the person is sent no code; null of every other. */
-  readonly reach: BusinessContactDetails | null;
+  /** Only for active certificates without an email, where no code can be sent. */
+  readonly businessContact: BusinessContactDetails | null;
 }
 
 const maxUserAgentLength = 512;
@@ -38,14 +38,14 @@ const toView = ({ ip, userAgent, isPrefetch }: PageVisitor, at: Instant): PageVi
 const loadAndRecordView = async (
   services: ReadDependencies,
   certId: CertId,
-  opener: PageVisitor,
-): Promise<Omit<CertificatePage, "reach"> | null> => {
+  visitor: PageVisitor,
+): Promise<Omit<CertificatePage, "businessContact"> | null> => {
   const db = services.shards.forId(certId);
   try {
     return await findCertificateForPage(
       db,
       certId,
-      await insertCertificateView(db, services.vault, certId, toView(opener, services.clock())),
+      await insertCertificateView(db, services.vault, certId, toView(visitor, services.clock())),
     );
   } catch (error) {
     services.log.error({ at: "view trail", error: getErrorKind(error) });
@@ -53,19 +53,19 @@ const loadAndRecordView = async (
   }
 };
 
-/** Refuses `cert_not_found`; nothing is noted for a certificate that does not exist. */
+/** Records the open in the view trail (SPEC Certificate, view trail). Refuses `cert_not_found`, and then records nothing. */
 export const getCertificatePage = async (
   services: CertificateDependencies,
   certId: CertId,
-  opener: PageVisitor,
+  visitor: PageVisitor,
 ): Promise<Result<CertificatePage, "cert_not_found">> => {
-  const page = await loadAndRecordView(services, certId, opener);
+  const page = await loadAndRecordView(services, certId, visitor);
   if (page === null) return refuse("cert_not_found");
   const { certificate } = page;
   const isMailed = certificate.subjectErasedAt === null && (certificate.subjectMasked.email ?? "") !== "";
-  const [attested, reach] = await Promise.all([
+  const [attested, businessContact] = await Promise.all([
     withCertificateAttestations(services, certificate),
     isMailed || certificate.status === "revoked" ? null : getBusinessContact(services, certificate),
   ]);
-  return ok({ ...page, certificate: attested, reach });
+  return ok({ ...page, certificate: attested, businessContact });
 };

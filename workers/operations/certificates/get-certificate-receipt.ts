@@ -1,3 +1,4 @@
+// GET /v1/certs/{id}/receipt.
 import { buildConsentReceipt, type ReceiptFormat } from "../../../core/certificates/consent-receipt.ts";
 import { isConsentRefused, type PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -8,13 +9,16 @@ import type { Database } from "../../../storage/database.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { getViewContext } from "./get-view-context.ts";
 
-/** Whether the person ticked the box themselves. What was erased states nothing any more. */
+/** Whether the evidence says that the person ticked the box. False after an erasure, because the evidence is gone. */
 const isExplicitConsent = async ({ vault }: Stores, db: Database, certificate: PublishedCertificate): Promise<boolean> => {
   const evidence = await getCertificateEvidence(db, vault, certificate);
   return (evidence?.presentation as { readonly opt_in_type?: string } | null | undefined)?.opt_in_type === "manual";
 };
 
-/** The certificate as a receipt that other systems read. Refuses `cert_not_found`, and `not_a_consent` where nobody was agreed to. */
+/**
+ * Returns the certificate as a consent receipt (ISO/IEC TS 27560 or Kantara).
+ * Refuses `cert_not_found`, and `not_a_consent` if every recipient was declined.
+ */
 export const getCertificateReceipt = async (
   services: ReadDependencies,
   certId: CertId,
@@ -25,7 +29,7 @@ export const getCertificateReceipt = async (
   if (certificate === null) return refuse("cert_not_found");
   if (isConsentRefused(certificate)) return refuse("not_a_consent");
   const country = await findBusinessCountry(db, certificate.businessId);
-  if (country === null) throw new Error("receipt: the certificate's business is not there");
+  if (country === null) throw new Error("receipt: the business of the certificate is missing");
   return ok(
     buildConsentReceipt(format, {
       certificate,

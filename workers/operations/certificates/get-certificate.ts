@@ -1,3 +1,4 @@
+// GET /v1/certs/{id}.
 import { actorFromApiKey, type Principal, type BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { OpenedCertificate } from "../../../core/certificates/published-certificate.ts";
@@ -8,7 +9,7 @@ import type { CertificateDependencies, CertificateWriteDependencies } from "./de
 import { openAuditedCertificate, type AuditedCertificate } from "./open-audited-certificate.ts";
 
 export interface CertificateDetail extends AuditedCertificate {
-  /** The issuance in its business's audit chain; null until it is there, and while the log does not answer. */
+  /** The issuance in the business's audit chain. Null until the log holds it, and while the log does not answer. */
   readonly entry: { readonly seq: string; readonly hash: string; readonly prevHash: string } | null;
 }
 
@@ -22,14 +23,17 @@ const findIssuanceEntry = async (
   return entry === undefined ? null : { seq: entry.seq, hash: entry.hash, prevHash: entry.prev_hash };
 };
 
-/** The owner's detail: decrypted subject and evidence. Refuses `cert_not_found` for unknown and foreign ids alike. */
+/**
+ * Returns a certificate with its decrypted subject and evidence to the API key that owns it. The read is audited.
+ * Refuses `cert_not_found` for unknown certificates and for those of others.
+ */
 export const getCertificate = (
   services: CertificateWriteDependencies,
   principal: Principal,
   certId: CertId,
 ): Promise<Result<CertificateDetail, "cert_not_found">> => getCertificateAs(services, principal, actorFromApiKey(principal), certId);
 
-/** Likewise, whoever it is that may read it. */
+/** The same for any reader, for example a member in the portal. */
 export const getCertificateAs = async (
   services: CertificateWriteDependencies,
   reader: BusinessScope,

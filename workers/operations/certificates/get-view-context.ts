@@ -1,7 +1,7 @@
+// Deployment addresses and the current time, for building views of certificates.
 import type { ViewContext } from "../../../core/certificates/public-view.ts";
 import type { Runtime } from "../dependencies.ts";
 
-/** What a view of a certificate needs to know of this deployment and of the moment. */
 export const getViewContext = ({ config, clock }: Runtime): ViewContext => ({
   verifyBase: config.verifyUrl,
   apiBase: config.baseUrl,

@@ -1,10 +1,11 @@
+// The signed receipt of a withdrawal.
 import type { WithdrawalWithProof } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { CertificateDependencies } from "./dependencies.ts";
 import { verifyCertificate } from "./verify-certificate.ts";
 
-/** The signed receipt of its withdrawal. Refuses `cert_not_found`, and `not_found` while the certificate is active. */
+/** Refuses `cert_not_found`, and `not_found` while the certificate is active. */
 export const getWithdrawalReceipt = async (
   services: CertificateDependencies,
   certId: CertId,

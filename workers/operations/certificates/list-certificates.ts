@@ -1,4 +1,4 @@
-// GET /v1/certs: a business's certificates, page by page.
+// GET /v1/certs.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
 import { normalizePhone } from "../../../core/certificates/normalized-subject.ts";
@@ -29,7 +29,10 @@ export interface CertificateList {
   readonly perPage: number;
 }
 
-/** The reader's own certificates, newest first, masked; with the exact total. */
+/**
+ * Lists the reader's certificates, newest first, with masked subjects and the exact total (SPEC Certificate API). An invalid email
+ * matches nothing and takes as long as a miss.
+ */
 export const listCertificates = async (
   services: CertificateDependencies,
   reader: BusinessScope,
@@ -38,7 +41,6 @@ export const listCertificates = async (
   const { page, perPage, subjectEmail: email, subjectPhone: phone, q: purposePart, ...others } = query;
   const { business, environment } = reader;
   const { vault, toE164 } = services;
-  // An address that is none is on no certificate; a random index finds nothing and costs what a miss costs.
   const emailIndex = email === null ? null : await vault.blindIndex("email", normalizeEmailAddress(email) ?? "");
   const phoneIndex = phone === null ? null : await vault.blindIndex("phone", normalizePhone(phone, business.country, toE164));
   const filter = { ...others, emailIndex, phoneIndex, purposePart };

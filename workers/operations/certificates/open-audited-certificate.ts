@@ -1,3 +1,4 @@
+// Reading a certificate in plain text. Shared by the detail, the evidence pack and the portal.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { Json } from "../../../core/canonical-json.ts";
@@ -16,13 +17,16 @@ const maxShownViews = 100;
 
 export interface AuditedCertificate {
   readonly opened: OpenedCertificate;
-  /** The newest opens of its public page, newest first. */
+  /** Opens of the public page, newest first, at most 100. */
   readonly views: readonly PageView[];
   /** Text of each linked policy by its content hash; null where the text could not be read. */
   readonly policyTexts: ReadonlyMap<string, string | null>;
 }
 
-/** Opens a certificate of the reader for reading, and puts that reading into the business's audit chain first. */
+/**
+ * Decrypts a certificate that the reader owns. The read is committed to the business's audit chain before this returns.
+ * Refuses `cert_not_found` for unknown certificates and for those of others.
+ */
 export const openAuditedCertificate = async (
   services: CertificateWriteDependencies,
   reader: BusinessScope,
@@ -35,8 +39,8 @@ export const openAuditedCertificate = async (
   const { business, environment } = reader;
   const opened = await findOpenedCertificate(db, services.vault, { certId, businessId: business.id, environment });
   if (opened === null) return refuse("cert_not_found");
-  const act: AuditedAction = { type, entityType: "certificate", entityId: certId, payload };
-  const read = createAuditedEvent({ chain: opened.chain, actor }, act, services.clock());
+  const action: AuditedAction = { type, entityType: "certificate", entityId: certId, payload };
+  const readEvent = createAuditedEvent({ chain: opened.chain, actor }, action, services.clock());
   const [certificate, views, texts] = await Promise.all([
     withCertificateAttestations(services, opened.certificate),
     listViewTrail(db, services.vault, certId, maxShownViews),
@@ -45,7 +49,7 @@ export const openAuditedCertificate = async (
         async (policy) => [policy.contentHash, await findPolicyText(services.kv, policy.contentHash)] as const,
       ),
     ),
-    commit(db, services, [], [read]),
+    commit(db, services, [], [readEvent]),
   ]);
   return ok({
     opened: { ...opened, certificate },

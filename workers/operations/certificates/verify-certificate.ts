@@ -1,3 +1,4 @@
+// GET /v1/certs/{id}/verify.
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -5,7 +6,10 @@ import { findPublishedCertificate } from "../../../storage/certificates.ts";
 import type { CertificateDependencies } from "./dependencies.ts";
 import { withCertificateAttestations } from "../attestations/with-attestations.ts";
 
-/** Refuses `cert_not_found`. */
+/**
+ * Returns what anyone may see of a certificate, with the attestations of its anchor. Takes one database query (SPEC Public verification).
+ * Refuses `cert_not_found`.
+ */
 export const verifyCertificate = async (
   services: CertificateDependencies,
   certId: CertId,

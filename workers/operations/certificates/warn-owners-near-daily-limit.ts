@@ -1,3 +1,4 @@
+// Mail to owners when a client nears its daily limit of submissions without an API key.
 import type { IssuedCertificate } from "../../../core/certificates/issue.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import { dayMs } from "../../../core/time.ts";
@@ -7,8 +8,8 @@ import { insertOwnerMails } from "../../../storage/owners.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * The owners hear once a day and client that submissions without an API key come close to the day's limit: beyond it their forms get no
- * certificates. Of any number at once, one writes the mails. If it fails, the next submission calls for it again.
+ * Writes the warning mails at most once per client and day (UTC): beyond the limit, forms get no certificates. Of concurrent calls, one
+ * writes the mails. If it fails, the next submission calls it again.
  */
 export const warnOwnersNearDailyLimit = async (
   services: ReadDependencies,

@@ -323,7 +323,7 @@ export const certificatePage = (
   { messages }: PageContext,
   { page, apiBase, verifyBase, now, published, trust }: CertificatePageProps,
 ): Page => {
-  const { certificate, reach } = page;
+  const { certificate, businessContact: reach } = page;
   return {
     title: `${certificate.businessName} · ${messages.certificate}`,
     script: "verify.js",
