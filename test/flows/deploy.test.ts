@@ -92,7 +92,7 @@ describe("Deploy in the README", () => {
 
   /** What the Worker makes of settings: the environment it runs as, or why it does not run. */
   const started = (settings: object): string => {
-    const program = `import { readConfig } from "./workers/env.ts"; process.stdout.write(readConfig(JSON.parse(process.env.SETTINGS)).environment)`;
+    const program = `import { loadConfig } from "./workers/env.ts"; process.stdout.write(loadConfig(JSON.parse(process.env.SETTINGS)).environment)`;
     const env = { ...process.env, SETTINGS: JSON.stringify(settings) };
     const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], { cwd: clone, env, encoding: "utf8" });
     return stdout === "" ? stderr : stdout;

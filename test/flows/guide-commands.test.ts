@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { consentRequest } from "../../scripts/bench/submission.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { guidePath } from "../../scripts/guides.ts";
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "svc-guide-commands-"));
@@ -22,7 +23,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const textOf = (guide: "withdrawal" | "evidence-pack" | "fingerprints" | "policies"): string => readFileSync(`docs/${guide}.md`, "utf8");
+const textOf = (guide: "withdrawal" | "evidence-pack" | "fingerprints" | "policies"): string => readFileSync(guidePath(guide), "utf8");
 const commandsOf = (guide: Parameters<typeof textOf>[0]): string[] =>
   [...textOf(guide).matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block]) => block as string);
 
