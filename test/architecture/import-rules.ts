@@ -1,4 +1,4 @@
-// Which folder may import from where. AGENTS.md shows the same table; a test keeps the two equal.
+// Which folder may import from where. docs/internals/architecture.md shows the same table; a test keeps the two equal.
 
 export interface ImportRule {
   /** Folder or file. A file obeys the rule with the longest path it lies in. */
@@ -74,7 +74,7 @@ export const importRules: readonly ImportRule[] = [
   },
 ];
 
-/** One row a rule, as AGENTS.md prints it. */
+/** One row a rule, as docs/internals/architecture.md prints it. */
 export const formatImportRow = ({ from, allowed, types, packages }: ImportRule): string => {
   const code = (names: readonly string[]): string => (names.length === 0 ? "nothing" : names.map((name) => `\`${name}\``).join(", "));
   return `| \`${from}\` | ${code(allowed)} | ${code(types ?? [])} | ${packages === "any" ? "any" : code(packages)} |`;

@@ -55,8 +55,8 @@ describe("imports", () => {
     expect(files.filter((file) => /(?:^|\/)index\.tsx?$/.test(file))).toEqual(["workers/index.ts"]);
   });
 
-  test("AGENTS.md shows the table as it is enforced", () => {
-    const shown = readRepositoryFile("AGENTS.md").split("\n");
+  test("docs/internals/architecture.md shows the table as it is enforced", () => {
+    const shown = readRepositoryFile("docs/internals/architecture.md").split("\n");
     expect(importRules.map(formatImportRow).filter((row) => !shown.includes(row))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// "Deploy" of the README in a fresh clone, command by command as it is printed, as far as no account is needed: keys, release, dry run.
+// docs/operate/deploy.md in a fresh clone, command by command as it is printed, as far as no account is needed: keys, release, dry run.
 // Of a command that needs an account, its name is asked of the tool.
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
@@ -6,8 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-const [, deploy = ""] = readFileSync("README.md", "utf8").split("## Deploy\n");
-const section = deploy.split("\n## ")[0] as string;
+const section = readFileSync("docs/operate/deploy.md", "utf8");
 const commands = (/```sh\n([\s\S]*?)```/.exec(section)?.[1] ?? "")
   .split("\n")
   .map((line) => line.replace(/\s*#.*$/, ""))
@@ -38,7 +37,7 @@ const run = (command: string): Promise<Ran> =>
 
 /** What stands for a command that needs the registry or an account; null where another command here is most of it. */
 const stands: Readonly<Record<string, string | null>> = {
-  "npm install --no-save": null, // what is installed here is linked in
+  "npm ci": null, // what is installed here is linked in
   "npx wrangler d1 create svc": "npx wrangler d1 create --help",
   "npx wrangler kv namespace create KV": "npx wrangler kv namespace create --help",
   "npx wrangler queues create svc-anchor-queue": "npx wrangler queues create --help",
@@ -49,7 +48,7 @@ const stands: Readonly<Record<string, string | null>> = {
 
 const printed = new Map<string, string>();
 
-describe("Deploy in the README", () => {
+describe("docs/operate/deploy.md", () => {
   test("holds the commands that this test knows how to take", () => {
     const known = [...Object.keys(stands), "npm run release", "npx wrangler deploy --dry-run"];
     expect(commands.filter((command) => !known.includes(command) && !command.startsWith("npm run --silent keys -- "))).toEqual([]);
