@@ -1,9 +1,9 @@
-// The comparable forms of a subject's address and number. They serve matching and the blind index and are stored nowhere.
+// Normalized email address and phone number of a subject. Used only for matching and the blind index; never stored.
 import { normalizeEmailAddress } from "../email-address.ts";
 import { trimWhiteSpace } from "../text.ts";
 import type { SubjectFields } from "./subject.ts";
 
-/** E.164 of a number typed in a country, or null when it does not parse. */
+/** E.164 form of a number typed in a country; null if it does not parse. */
 export type ToE164 = (phone: string, country: string) => string | null;
 
 export const normalizePhone = (phone: string, country: string, toE164: ToE164): string =>

@@ -99,7 +99,7 @@ describe("a passage of text", () => {
     ["marks", "\u0301"],
     ["annotation marks", "\ufff9\ufffa\ufffb"],
   ])("%s alone is refused", (_name, text) => {
-    expect(validateMultilineText(text)).toBe("must hold something visible");
+    expect(validateMultilineText(text)).toBe("must contain a visible character");
     expect(hasVisibleCharacter(text)).toBe(false);
   });
 });

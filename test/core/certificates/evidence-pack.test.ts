@@ -305,7 +305,7 @@ describe("parts that contradict each other", () => {
   test("are a fault, not a pack", async () => {
     const { parts } = await worldOf();
     const audit = { ...parts.audit!, proofs: new Map() };
-    await expect(buildPackFiles({ ...parts, audit })).rejects.toThrow("without its proof");
+    await expect(buildPackFiles({ ...parts, audit })).rejects.toThrow("has no proof");
     const policyTexts = new Map([...parts.policyTexts.keys()].map((hash) => [hash, "x".repeat(11_000_000)]));
     await expect(buildPackFiles({ ...parts, policyTexts })).rejects.toThrow("too large");
   });

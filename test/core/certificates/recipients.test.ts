@@ -53,8 +53,8 @@ describe("recipients", () => {
     ["an invisible name", [["\u200b"]], "invisible"],
     ["accepted alone", [["A"], ["A"]], "both or neither"],
     ["rejected alone", [["A"], undefined, ["A"]], "both or neither"],
-    ["a name in both", [["A"], ["A"], ["A"]], "stands in both"],
-    ["a name in both in two forms", [["Caf\u00e9"], ["Caf\u00e9"], ["Cafe\u0301"]], "stands in both"],
+    ["a name in both", [["A"], ["A"], ["A"]], "must not contain the same name"],
+    ["a name in both in two forms", [["Caf\u00e9"], ["Caf\u00e9"], ["Cafe\u0301"]], "must not contain the same name"],
   ])("%s is refused", (_name, args, rule) => {
     expect(value(...args)).toContain(rule);
   });

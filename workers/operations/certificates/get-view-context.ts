@@ -1,4 +1,4 @@
-import type { ViewContext } from "../../../core/certificates/public-view.ts";
+import type { ViewContext } from "../../../core/certificates/public-json.ts";
 import type { Runtime } from "../../services.ts";
 
 /** What a view of a certificate needs to know of this deployment and of the moment. */
