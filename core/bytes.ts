@@ -12,6 +12,7 @@ const nativeEncoders = Uint8Array.prototype as NativeEncoders;
 
 const hexPairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
+/** Lowercase hex, two characters per byte. */
 export const toHex = (bytes: Uint8Array): string => {
   if (nativeEncoders.toHex !== undefined) return nativeEncoders.toHex.call(bytes);
   let hex = "";
@@ -21,6 +22,7 @@ export const toHex = (bytes: Uint8Array): string => {
 
 const chunkBytes = 8_192; // bytes passed as arguments of one call; engines allow some ten thousand
 
+/** Standard base64 with padding. */
 export const toBase64 = (bytes: Uint8Array): string => {
   if (nativeEncoders.toBase64 !== undefined) return nativeEncoders.toBase64.call(bytes);
   let binary = "";
@@ -28,6 +30,7 @@ export const toBase64 = (bytes: Uint8Array): string => {
   return btoa(binary);
 };
 
+/** Base64url without padding. */
 export const toBase64Url = (bytes: Uint8Array): string => {
   if (nativeEncoders.toBase64 !== undefined) return nativeEncoders.toBase64.call(bytes, { alphabet: "base64url", omitPadding: true });
   return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
@@ -98,4 +101,5 @@ export const readBytesUpTo = async (
   return concatBytes(...parts);
 };
 
+/** Not constant time: do not use it for secrets. */
 export const areBytesEqual = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);

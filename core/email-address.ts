@@ -26,6 +26,7 @@ const splitAddress = (address: string): { local: string; domain: string } | null
   return domain === null ? null : { local, domain };
 };
 
+/** Whether the text is exactly one valid address, without surrounding white space. */
 export const isEmailAddress = (address: string): boolean => splitAddress(address) !== null;
 
 /** Trimmed, with an NFC lowercase local part and a punycode lowercase domain. Null if the text is not one address. */

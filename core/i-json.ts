@@ -5,7 +5,8 @@ import { ok, refuse, type Result } from "./result.ts";
 
 const maxBodyDepth = 8; // the deepest body the API accepts has four levels; eight leaves room without risking the stack
 
-const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // ignoreBOM keeps the mark in the text, where JSON.parse rejects it
+// ignoreBOM keeps a byte order mark in the text, where JSON.parse rejects it.
+const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 const decodeUtf8 = (bytes: Uint8Array): string | null => {
   try {

@@ -107,5 +107,6 @@ const secretPattern = new RegExp(`^(?:${secretPrefixes.join("|")})[${crockfordAl
 export const generateSecret = (prefix: SecretPrefix, shard: ShardId, random: RandomBytes): string =>
   `${prefix}${shard}${toBase64Url(random(32))}`;
 
+/** Whether the text is spelled like a secret with one of the prefixes. Says nothing about whether it exists. */
 export const hasSecretShape = (text: string, ...prefixes: readonly SecretPrefix[]): boolean =>
   secretPattern.test(text) && prefixes.some((prefix) => text.startsWith(prefix));

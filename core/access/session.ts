@@ -9,7 +9,9 @@ export type Role = "owner" | "member";
 
 export const realms: readonly Realm[] = ["consumer", "business"];
 
-/** A consumer on their own device stays signed in for a month. The portal opens other people's data, so a session ends with the working day. */
+/**
+ * A consumer on their own device stays signed in for a month. The portal opens other people's data, so a session ends with the working day.
+ */
 export const sessionLifetimeMs: Readonly<Record<Realm, number>> = { consumer: 30 * dayMs, business: 12 * hourMs };
 
 interface BaseSession {

@@ -81,6 +81,7 @@ const buildMonthlyPoints = (
 export const buildCertificateMonths = (counted: readonly DailyCounts[], now: Instant): readonly ChartPoint[] =>
   buildMonthlyPoints(counted, now, "issued", "withdrawn");
 
+/** `counted` must cover every day since `getActivityStart(now)`; days may be missing or repeated. */
 export const buildActivity = (counted: readonly DailyCounts[], now: Instant): Activity => {
   const first = startOfDay(now) - (chartDays - 1) * dayMs;
   const compareMetric = (metric: ActivityMetric): PeriodComparison => ({

@@ -88,7 +88,8 @@ export const clientFromDocument = (url: URL, document: unknown): OAuthClient | n
   if (!isJsonObject(document)) return null;
   const { client_id, client_name, redirect_uris, token_endpoint_auth_method: method } = document;
   const redirectUris = parseRedirectUris(redirect_uris)?.filter((uri) => parseRedirectUri(uri) !== null) ?? [];
-  const isPublic = method === undefined || method === "none" || method === "private_key_jwt"; // private_key_jwt is not supported; such a client is treated as public
+  // private_key_jwt is not supported, so such a client is treated as public.
+  const isPublic = method === undefined || method === "none" || method === "private_key_jwt";
   if (client_id !== url.href || redirectUris.length === 0 || !isPublic || exposesSecret(document)) return null;
   return {
     id: url.href,
@@ -123,6 +124,7 @@ export const parseClientRegistration = (body: unknown, hosts: readonly string[])
   return { name: cleanClientName(client_name), redirectUris, authentication };
 };
 
+/** A self-registered client. A well-known name is shown only if every redirect leads to that assistant's hosts. */
 export const clientFromRegistration = (id: string, { name, redirectUris, authentication }: ClientRegistration): OAuthClient => {
   const hosts = redirectUris.flatMap((uri) => parseRedirectUri(uri)?.host ?? []);
   return { id, name: filterClaimedName(name, hosts), host: null, redirectUris, authentication };

@@ -9,6 +9,7 @@ const invisibleCharacters =
 const escapeCharacter = (character: string): string =>
   Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`).join("");
 
+/** Serializes a value with every invisible character as a `\u` escape. */
 export const toVisibleJson = (value: object): string => JSON.stringify(value).replaceAll(invisibleCharacters, escapeCharacter);
 
 const replaceInvisibleIn = (value: unknown, isForeign: boolean, foreign: ReadonlySet<string>): unknown => {

@@ -57,6 +57,7 @@ export const serializeAuditEntry = (entry: AuditEntry): string =>
     type: entry.type,
   });
 
+/** Lowercase hex hash of the serialized entry. */
 export const hashAuditEntry = (hash: HashFunction, entry: AuditEntry): string => hashTextHex(hash, serializeAuditEntry(entry));
 
 /** The only entry that may follow `head`, and the head after it. */

@@ -14,6 +14,7 @@ import {
 } from "../ledger/merkle.ts";
 import type { ChainHead } from "./chain.ts";
 
+/** Exactly the text that is hashed for the leaf of a chain. */
 export const serializeHeadLeaf = (chain: string, head: ChainHead): string =>
   toCanonicalJson({ chain, head: head.hash, seq: head.seq.toString() });
 
@@ -52,6 +53,7 @@ export const computeChangedHeadNodes = (
   return nodes;
 };
 
+/** The root over all heads; the root of the empty tree if there are none. */
 export const computeHeadsRoot = (hash: HashFunction, size: number, read: NodeReader): Uint8Array =>
   size === 0 ? computeEmptyRoot(hash) : computeRoot(hash, BigInt(size), read);
 
@@ -69,6 +71,7 @@ export interface HeadsRecord {
   readonly schema: "svc-heads-v1";
 }
 
+/** Exactly the text that is hashed for a heads record. */
 export const serializeHeadsRecord = (record: HeadsRecord): string => toCanonicalJson({ ...record });
 
 /** The log entry for a heads record: 32 bytes, like the entries of chains. */

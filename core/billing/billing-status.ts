@@ -136,11 +136,13 @@ export const advanceBillingStatus = (
   return event.isPaid ? applyPaid(updated, event.at) : applyPastDue(updated, event.at);
 };
 
-/** Unlinks the customer of an earlier checkout, once another customer pays for the account. Its later events no longer affect the account. */
+/**
+ * Unlinks the customer of an earlier checkout, once another customer pays for the account. Its later events no longer affect the account.
+ */
 export const unlinkAccount = (status: BillingStatus): BillingStatus => ({ ...status, accountId: null, linkedAt: null });
 
 /**
- * If two subscriptions are paid for one account, the id of the one with the earlier checkout, which must be canceled. Null if there is none.
+ * If two subscriptions are paid for one account, the id of the one with the earlier checkout, which must be canceled; otherwise null.
  * `paying` is the customer currently linked to the account.
  */
 export const findRedundantSubscription = (paying: BillingStatus | null, event: CheckoutEvent): string | null => {

@@ -35,6 +35,7 @@ export const findEarliestTimestamp = ({ attestations }: AttestedStatement): Time
     .sort((a, b) => (a.time < b.time ? -1 : 1))
     .at(0) ?? null;
 
+/** The form of an attested statement in evidence packs. */
 export const toPackedAttestation = (attested: AttestedStatement): PackedAttestation => {
   const stamp = findEarliestTimestamp(attested);
   return {

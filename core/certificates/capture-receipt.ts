@@ -27,8 +27,10 @@ const toStoredReceipt = (receipt: CaptureReceipt) => ({
   ...(receipt.answered && { entities_accepted: receipt.answered.accepted, entities_rejected: receipt.answered.rejected }),
 });
 
+/** The text to seal and store. */
 export const serializeStoredReceipt = (receipt: CaptureReceipt): string => JSON.stringify(toStoredReceipt(receipt));
 
+/** Reads what `serializeStoredReceipt` wrote. Throws for text that is not JSON. */
 export const parseStoredReceipt = (text: string): CaptureReceipt => {
   const stored = JSON.parse(text) as ReturnType<typeof toStoredReceipt>;
   const { entities_accepted: accepted, entities_rejected: rejected } = stored;

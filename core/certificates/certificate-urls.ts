@@ -1,4 +1,4 @@
-// The public URLs of a certificate. `verifyBase` and `apiBase` come from the settings, never from a request; `apiBase` includes the version.
+// The public URLs of a certificate. The base URLs come from the settings, never from a request; `apiBase` includes the version.
 
 export const buildReceiptUrl = (apiBase: string, certId: string): string => `${apiBase}/certs/${certId}/receipt`;
 

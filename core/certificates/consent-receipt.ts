@@ -236,5 +236,6 @@ const buildKantaraReceipt = (parts: ReceiptInput) => {
   };
 };
 
+/** The receipt of a certificate in one of the two formats (GET /v1/certs/{id}/receipt?format=…). */
 export const buildConsentReceipt = (format: ReceiptFormat, parts: ReceiptInput) =>
   format === "iso27560" ? buildIso27560CertificateReceipt(parts) : buildKantaraReceipt(parts);

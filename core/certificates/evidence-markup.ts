@@ -39,6 +39,7 @@ export const renderTime = (instant: Instant): Markup => {
   return html`<time datetime="${iso}">${day}, ${iso.slice(11, 19)} UTC</time>`;
 };
 
+/** Renders a time given as ISO text; null for anything else. */
 export const renderTimeText = (value: unknown): Markup | null => {
   const instant = typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isFinite(instant) ? renderTime(instant) : null;

@@ -22,6 +22,7 @@ export interface Preimage {
   readonly timestamp: string;
 }
 
+/** The members bound by the fingerprint, with recipient names sorted. */
 export const buildPreimage = (input: {
   readonly business: { readonly id: string; readonly name: string };
   readonly certId: string;

@@ -1,6 +1,6 @@
 // The published JSON of a certificate: what GET /v1/certs/{id}/verify returns, what packs contain as certificate.json, and what svc-verify
-// checks. `PublishedCertificate` is the internal form; every `to…View` function here maps a part of it to this format. The mapping is in core,
-// not in workers/api, because evidence packs and consent receipts sign or contain the same JSON. Only published parts are read, so no
+// checks. `PublishedCertificate` is the internal form; every `to…View` function here maps a part of it to this format. The mapping is in
+// core, not in workers/api, because evidence packs and consent receipts contain the same JSON. Only published parts are read, so no
 // decrypted value can enter.
 import { toIso, toIsoOrNull, type Instant } from "../time.ts";
 import { isOverdue } from "../withdrawals/cease-acknowledgment.ts";
@@ -196,5 +196,6 @@ export const toPublicView = (certificate: PublishedCertificate, context: ViewCon
   status_list: null,
 });
 
+/** The policies of a certificate with their text, where it could be read. */
 export const toPoliciesWithText = (certificate: PublishedCertificate, texts: ReadonlyMap<string, string | null>) =>
   certificate.policies.map((policy) => ({ ...toPolicyView(policy), text: texts.get(policy.contentHash) ?? null }));

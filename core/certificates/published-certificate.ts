@@ -146,6 +146,7 @@ export interface PageView {
 
 export type PoliciesStatus = "pending" | "captured" | "unavailable";
 
+/** `pending` until a capture is linked, then whether it found policies. */
 export const getPoliciesStatus = (certificate: PublishedCertificate): PoliciesStatus => {
   if (!certificate.policiesCaptured) return "pending";
   return certificate.policies.length > 0 ? "captured" : "unavailable";
@@ -164,5 +165,6 @@ export const preimageFromPublished = (certificate: PublishedCertificate): Preima
     timestamp: toIso(certificate.issuedAt),
   });
 
+/** The text whose SHA-256 is the fingerprint of a stored certificate. */
 export const canonicalPreimageFromPublished = (certificate: PublishedCertificate): string =>
   canonicalizePreimage(preimageFromPublished(certificate));

@@ -19,6 +19,7 @@ export const deriveFieldSalt = (rootSalt: Uint8Array, key: string): string =>
 export const deriveEvidenceSalt = (rootSalt: Uint8Array): string =>
   toBase64Url(hmacSha256(rootSalt, "svc-evidence-v1").subarray(0, saltBytes));
 
+/** Hex SHA-256 of the canonical JSON `[salt, key, value]`. */
 export const computeFieldCommitment = (salt: string, key: string, value: string): string => sha256Hex(toCanonicalJson([salt, key, value]));
 
 export const deriveSubjectSalts = (fields: SubjectFields, rootSalt: Uint8Array): Record<string, string> =>
@@ -30,5 +31,6 @@ export const computeSubjectCommitments = (fields: SubjectFields, rootSalt: Uint8
 /** Hex SHA-256 over the canonical JSON of the per-field commitments. */
 export const computeSubjectHash = (commitments: Record<string, string>): string => sha256Hex(toCanonicalJson(commitments));
 
+/** The masked form of every field, published with the certificate. */
 export const maskSubject = (fields: SubjectFields): Record<string, string> =>
   Object.fromEntries([...fields].map(([key, value]) => [key, maskFieldValue(key, value)]));

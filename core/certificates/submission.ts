@@ -59,6 +59,7 @@ const parseDeclaredEntities = (names: readonly string[]): Result<Map<string, str
 const filterDeclared = (answers: readonly string[], names: ReadonlyMap<string, string>): string[] =>
   [...new Set(answers.flatMap((answer) => names.get(normalizeRecipientName(answer)) ?? []))].sort();
 
+/** 1 to 1,000 recipients, with both answer lists or neither. Refuses `invalid_request`. */
 export const parseRecipients = (input: {
   readonly entities: readonly string[];
   readonly accepted: readonly string[] | undefined;

@@ -18,7 +18,10 @@ export type WithdrawalScope = "certificate" | "business";
 export const recordedChannels = ["sms_stop", "phone", "mail", "email", "in_person", "other"] as const;
 export type RecordedChannel = (typeof recordedChannels)[number];
 
-/** What a withdrawal needs of a certificate. Not derived from `PublishedCertificate`, which contains withdrawals: that would be an import cycle. */
+/**
+ * What a withdrawal needs of a certificate. Not derived from `PublishedCertificate`, which contains withdrawals: that would be an import
+ * cycle.
+ */
 export interface WithdrawableCertificate {
   readonly id: CertId;
   readonly businessId: BusinessId;
