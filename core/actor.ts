@@ -1,17 +1,17 @@
-// Who did something, as audit entries name them: by kind and id, never by name or address.
+// Who did something, as audit entries identify them: by kind and id, never by name or address.
 
 export type Actor =
   | { readonly kind: "client" | "api_key" | "member" | "consumer" | "agent"; readonly id: string }
-  /** The person of a certificate or share, as a business may know them: by what they proved it with. */
+  /** The person named on a certificate or share, identified by how they proved it. */
   | { readonly kind: "subject"; readonly verifiedBy: "email_code" | "manage_link" | "account" | "revoke_link" }
-  /** Somebody who proved nothing. */
+  /** A caller who proved nothing. */
   | { readonly kind: "visitor" }
-  /** Whoever runs the service, by hand. */
+  /** The people who run the service, acting by hand. */
   | { readonly kind: "operator" }
   /** The service itself. */
   | { readonly kind: "system" };
 
-/** The one text of an actor. Chains commit to it, so it never changes. */
+/** The text form of an actor. Audit chains commit to it, so it must never change. */
 export const formatActor = (actor: Actor): string => {
   switch (actor.kind) {
     case "subject":

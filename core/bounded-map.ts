@@ -1,4 +1,4 @@
-// A map that remembers so many entries and no more, for what is worth keeping in memory and can be had again.
+// A map with a maximum size, used as a cache for values that can be loaded again.
 
 export class BoundedMap<Key, Value> {
   readonly #max: number;
@@ -12,7 +12,7 @@ export class BoundedMap<Key, Value> {
     return this.#entries.get(key);
   }
 
-  /** The entry set longest ago makes room. */
+  /** When the map is full, the entry that was set longest ago is dropped. */
   set(key: Key, value: Value): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);

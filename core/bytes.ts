@@ -1,6 +1,5 @@
-// Bytes to text and back. UTF-8, hex and base64 in exactly one spelling each: a proof that could be written in two
-// ways could also be changed without anyone noticing. The engine's own encoders where it has them (workerd, browsers);
-// Node 24 has none yet.
+// Conversions between bytes and text. UTF-8, hex and base64 have exactly one accepted spelling each, because a proof with two
+// spellings could be changed without detection. The engine's native encoders are used where they exist (workerd, browsers; not Node 24).
 
 const utf8Encoder = new TextEncoder();
 export const encodeUtf8 = (text: string): Uint8Array<ArrayBuffer> => utf8Encoder.encode(text) as Uint8Array<ArrayBuffer>;
@@ -13,6 +12,7 @@ const nativeEncoders = Uint8Array.prototype as NativeEncoders;
 
 const hexPairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
+/** Lowercase hex, two characters per byte. */
 export const toHex = (bytes: Uint8Array): string => {
   if (nativeEncoders.toHex !== undefined) return nativeEncoders.toHex.call(bytes);
   let hex = "";
@@ -20,8 +20,9 @@ export const toHex = (bytes: Uint8Array): string => {
   return hex;
 };
 
-const chunkBytes = 8_192; // arguments of one call; engines cap them at some ten thousand
+const chunkBytes = 8_192; // bytes passed as arguments of one call; engines allow some ten thousand
 
+/** Standard base64 with padding. */
 export const toBase64 = (bytes: Uint8Array): string => {
   if (nativeEncoders.toBase64 !== undefined) return nativeEncoders.toBase64.call(bytes);
   let binary = "";
@@ -29,18 +30,19 @@ export const toBase64 = (bytes: Uint8Array): string => {
   return btoa(binary);
 };
 
+/** Base64url without padding. */
 export const toBase64Url = (bytes: Uint8Array): string => {
   if (nativeEncoders.toBase64 !== undefined) return nativeEncoders.toBase64.call(bytes, { alphabet: "base64url", omitPadding: true });
   return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 };
 
 interface NativeDecoder {
-  /** Throws where padding is missing or spare bits are set. */
+  /** Throws if padding is missing or unused bits are set. */
   fromBase64?(text: string, options: { alphabet: "base64" | "base64url"; lastChunkHandling: "strict" }): Uint8Array<ArrayBuffer>;
 }
 const nativeDecoder = Uint8Array as NativeDecoder;
 
-/** Of text that holds nothing but the alphabet, padded; null where its last characters say more than whole bytes. */
+/** `text` must be padded and use only the alphabet. Null if unused bits are set. */
 const decodeBase64 = (text: string, alphabet: "base64" | "base64url"): Uint8Array<ArrayBuffer> | null => {
   if (nativeDecoder.fromBase64 !== undefined) {
     try {
@@ -56,17 +58,17 @@ const decodeBase64 = (text: string, alphabet: "base64" | "base64url"): Uint8Arra
   return toBase64(bytes) === plain ? bytes : null;
 };
 
-/** Null unless `text` is exactly what `base64Of` prints for the same bytes: no white space, full padding, zero spare bits. */
+/** Null unless `text` is exactly what `toBase64` returns for the same bytes: no white space, full padding, unused bits zero. */
 export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | null =>
   text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text) ? decodeBase64(text, "base64") : null;
 
-/** Null unless `text` is exactly what `base64UrlOf` prints for the same bytes. */
+/** Null unless `text` is exactly what `toBase64Url` returns for the same bytes. */
 export const fromBase64Url = (text: string): Uint8Array<ArrayBuffer> | null =>
   text.length % 4 !== 1 && /^[A-Za-z0-9_-]*$/.test(text)
     ? decodeBase64(`${text}${"=".repeat((4 - (text.length % 4)) % 4)}`, "base64url")
     : null;
 
-/** Null unless `text` is lower-case hex of whole bytes. */
+/** Null unless `text` is lowercase hex of whole bytes. */
 export const fromHex = (text: string): Uint8Array<ArrayBuffer> | null => {
   if (!/^(?:[0-9a-f]{2})*$/.test(text)) return null;
   const bytes = new Uint8Array(text.length / 2);
@@ -84,7 +86,7 @@ export const concatBytes = (...parts: readonly Uint8Array[]): Uint8Array<ArrayBu
   return all;
 };
 
-/** All that a stream brings, or null as soon as it brings more than `maxBytes`: nothing is read after that. */
+/** Reads the whole stream. Returns null as soon as it exceeds `maxBytes` and reads nothing after that. */
 export const readBytesUpTo = async (
   stream: AsyncIterable<Uint8Array> | null,
   maxBytes: number,
@@ -99,4 +101,5 @@ export const readBytesUpTo = async (
   return concatBytes(...parts);
 };
 
+/** Not constant time: do not use it for secrets. */
 export const areBytesEqual = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);

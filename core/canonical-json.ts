@@ -1,7 +1,6 @@
-// RFC 8785 (JCS): the one way to write a JSON value as text, so that everybody hashes the same bytes.
-// Our own because libraries drop `undefined` in silence: `entities_rejected: undefined` would then hash as "never asked",
-// which is a different fact. Here everything that JSON cannot carry exactly throws; that is always a bug of ours,
-// since input is checked long before.
+// RFC 8785 (JCS): the one text form of a JSON value, so that everyone hashes the same bytes. Libraries drop `undefined` silently:
+// `entities_rejected: undefined` would then hash as "never asked", which is a different statement. Here anything that JSON cannot
+// carry exactly throws. That is always a bug of the service, because input is validated long before.
 
 export type JsonObject = { readonly [key: string]: Json };
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
@@ -10,13 +9,13 @@ export const isJsonObject = (value: unknown): value is JsonObject => typeof valu
 
 const canonicalizeString = (text: string): string => {
   if (!text.isWellFormed()) throw new TypeError("canonical JSON: lone surrogate");
-  return JSON.stringify(text); // ES2019 JSON.stringify escapes exactly what RFC 8785 asks for
+  return JSON.stringify(text); // ES2019 JSON.stringify escapes exactly what RFC 8785 requires
 };
 
-/** Grown piece by piece: a list that is joined would be one more copy of the text at every level. */
+/** Appends piece by piece: joining a list would copy the text once more at every level. */
 const canonicalizeArray = (items: readonly Json[]): string => {
   let text = "[";
-  // by index, which visits holes too, so that a sparse array throws instead of shrinking
+  // Iterating by index visits holes too, so a sparse array throws instead of shrinking.
   for (let at = 0; at < items.length; at += 1) text += `${at === 0 ? "" : ","}${toCanonicalJson(items[at] as Json)}`;
   return `${text}]`;
 };
@@ -30,7 +29,7 @@ const canonicalizeObject = (record: JsonObject): string => {
   return `${text}}`;
 };
 
-/** Members sorted by UTF-16 code unit, no white space. Throws TypeError on anything that is not plain JSON. */
+/** Members are sorted by UTF-16 code unit, without white space. Throws TypeError for anything that is not plain JSON. */
 export const toCanonicalJson = (value: Json): string => {
   if (typeof value === "string") return canonicalizeString(value);
   if (value === null || typeof value === "boolean") return String(value);

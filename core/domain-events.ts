@@ -1,5 +1,5 @@
-// The switchboard: for every kind of fact, where it goes besides its own rows. A change of what is audited, anchored or
-// told to a business is a change of this table and of nothing else.
+// Domain events: everything that happens to records, and the table that decides for each type whether it is anchored in the ledger and
+// whether the business receives a public event. Changing what is anchored or sent means changing this table only.
 import type { Environment } from "./access/entitlement.ts";
 import { formatActor, type Actor } from "./actor.ts";
 import type { JsonObject } from "./canonical-json.ts";
@@ -10,9 +10,9 @@ import type { Instant } from "./time.ts";
 
 export interface DomainEventRoute {
   readonly anchored: boolean;
-  /** The event that tells the business of it, by webhook and feed. */
+  /** The public event sent to the business by webhook and feed. */
   readonly event: EventType | null;
-  /** Told only to businesses that asked for it: the fact then names one. */
+  /** Sent only to businesses that opted in: the domain event then has a `businessId`. */
   readonly requiresOptIn?: true;
 }
 
@@ -94,58 +94,58 @@ export interface DomainEvent {
   readonly entityType: EntityType;
   readonly entityId: string;
   readonly at: Instant;
-  /** Whose audit chains tell it: the business's, the person's, or both. */
+  /** The audit chains that record it: the business's, the person's, or both. */
   readonly chains: readonly [DomainEventChain, ...DomainEventChain[]];
   readonly actor: Actor;
-  /** What the audit entry commits to besides the actor: hashes, words and ids; sealed at rest. */
+  /** What the audit entry commits to besides the actor: hashes, fixed words and ids. Sealed at rest. */
   readonly payload: JsonObject;
-  /** What the ledger statement needs, for facts that are anchored. */
+  /** What the ledger statement needs, for types that are anchored. */
   readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain" | "receiptHash">;
-  /** Whose event it is; needed where the table names one. */
+  /** The business that receives the public event; required if the table names one. */
   readonly businessId?: BusinessId;
-  /** Needed with it: events about sandbox records have a sequence of their own. */
+  /** Required with `businessId`: events about sandbox records have their own sequence. */
   readonly environment?: Environment;
-  /** What its event says instead of `at`: the time by the clock of a sandbox that was moved. Chains and the ledger keep the real time. */
+  /** The time shown in the public event instead of `at`, for a sandbox whose clock was moved. Chains and the ledger use the real time. */
   readonly occurredAt?: Instant;
 }
 
-/** What was done, and to what. */
+/** An action and the entity it was done to. */
 export interface AuditedAction extends Pick<DomainEvent, "type" | "entityType" | "entityId"> {
-  /** Words, ids and hashes; nothing personal. */
+  /** Fixed words, ids and hashes; never personal data. */
   readonly payload?: DomainEvent["payload"];
 }
 
-/** A fact that one chain tells, and that neither the ledger nor an event does. */
+/** A domain event recorded in one audit chain only: not anchored, and without a public event. */
 export const createAuditedEvent = (
   { chain, actor }: { readonly chain: AuditChain; readonly actor: Actor },
-  { payload = {}, ...act }: AuditedAction,
+  { payload = {}, ...action }: AuditedAction,
   at: Instant,
-): DomainEvent => ({ ...act, at, chains: [chain], actor, payload });
+): DomainEvent => ({ ...action, at, chains: [chain], actor, payload });
 
-/** A fact decided on by the clock of a sandbox, as it is written down at a real time. */
-export const withRecordedTime = (fact: DomainEvent, at: Instant): DomainEvent => ({ ...fact, at, occurredAt: fact.at });
+/** For an event decided by a sandbox clock: recorded at the real time `at`, with the sandbox time as `occurredAt`. */
+export const withRecordedTime = (event: DomainEvent, at: Instant): DomainEvent => ({ ...event, at, occurredAt: event.at });
 
-/** A principal's audit chain: a random tag, not derived from anything personal, and the log that holds it. */
+/** A principal's audit chain: a random tag, not derived from anything personal, and the number of the audit log that holds it. */
 export interface AuditChain {
   readonly tag: string;
   readonly auditLog: number;
 }
 
-/** Something that happened to a certificate, as the chain of its business tells it. */
+/** A domain event of a certificate, recorded in the chain of its business. */
 export const createCertificateEvent = (
   { id, chain }: { readonly id: string; readonly chain: AuditChain },
   at: Instant,
-  act: Omit<DomainEvent, "entityType" | "entityId" | "at" | "chains">,
-): DomainEvent => ({ ...act, entityType: "certificate", entityId: id, at, chains: [chain] });
+  action: Omit<DomainEvent, "entityType" | "entityId" | "at" | "chains">,
+): DomainEvent => ({ ...action, entityType: "certificate", entityId: id, at, chains: [chain] });
 
-/** Who did it and what an entry commits to. */
+/** The actor and payload of an audit entry. */
 export type AuditContent = Pick<DomainEvent, "actor" | "payload">;
 
-/** A chain that tells a fact, in words of its own where it must not say what the other one says: a business's never names the person. */
+/** A chain that records the event. `content` replaces actor and payload where the chains differ: a business's never names the person. */
 export interface DomainEventChain extends AuditChain {
   readonly content?: AuditContent;
 }
 
-/** What the audit entry of a fact commits to. Entries of members say `by`: their chains have begun that way. */
+/** What an audit entry commits to. For members the key is `by`: existing chains were started that way. */
 export const toAuditPayload = ({ actor, payload }: AuditContent): JsonObject =>
   actor.kind === "member" ? { by: actor.id, ...payload } : { actor: formatActor(actor), ...payload };

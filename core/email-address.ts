@@ -1,14 +1,14 @@
-// One e-mail address: what counts as one, and the form used to compare two. Values are stored as typed; the comparable
-// form serves only matching and the blind index (CONTRACT 2).
+// Email addresses: which text is a valid address, and the normalized form that compares two. Values are stored as typed; the
+// normalized form is used only for matching and for the blind index.
 
 const maxAddressLength = 254; // RFC 5321 4.5.3.1.3: a path is at most 256 characters with its angle brackets
 const maxLocalPartLength = 64;
-// dot-atom of RFC 5322 with the letters of RFC 6531. No quotes, spaces, commas, colons or angle brackets: such an
-// address could carry a second recipient or a header into a mail.
+// dot-atom of RFC 5322 with the letters of RFC 6531. Quotes, spaces, commas, colons and angle brackets are excluded because
+// they could carry a second recipient or a header into an email.
 const localPartPattern = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** The ASCII (punycode), lower-case form of a mail domain; null when it is not a dotted host name. */
+/** The ASCII (punycode), lowercase form of an email domain; null if it is not a dotted host name. */
 const toAsciiDomain = (domain: string): string | null => {
   if (!/^[\p{L}\p{N}\p{M}.-]+$/u.test(domain) || !URL.canParse(`https://${domain}/`)) return null;
   const host = new URL(`https://${domain}/`).hostname;
@@ -26,16 +26,17 @@ const splitAddress = (address: string): { local: string; domain: string } | null
   return domain === null ? null : { local, domain };
 };
 
+/** Whether the text is exactly one valid address, without surrounding white space. */
 export const isEmailAddress = (address: string): boolean => splitAddress(address) !== null;
 
-/** Trimmed, NFC and lower-case local part, punycode lower-case domain; null when it is not one mailbox. */
+/** Trimmed, with an NFC lowercase local part and a punycode lowercase domain. Null if the text is not one address. */
 export const normalizeEmailAddress = (address: string): string | null => {
-  const found = splitAddress(address.trim());
-  return found === null ? null : `${found.local.normalize("NFC").toLowerCase()}@${found.domain}`;
+  const parts = splitAddress(address.trim());
+  return parts === null ? null : `${parts.local.normalize("NFC").toLowerCase()}@${parts.domain}`;
 };
 
-/** Whether two addresses are surely one mailbox: what stands before the @ can differ by case and be another's. */
-export const isSameEmailAddress = (one: string, other: string): boolean => {
-  const [a, b] = [splitAddress(one.trim()), splitAddress(other.trim())];
+/** Whether two addresses are certainly one mailbox. The local part is compared with case, since it can distinguish mailboxes. */
+export const isSameEmailAddress = (first: string, second: string): boolean => {
+  const [a, b] = [splitAddress(first.trim()), splitAddress(second.trim())];
   return a !== null && b !== null && a.domain === b.domain && a.local.normalize("NFC") === b.local.normalize("NFC");
 };

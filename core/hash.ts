@@ -1,14 +1,14 @@
-// SHA-256 and HMAC-SHA-256, synchronous: the only crypto import in core. Synchronous because a decision is one
-// straight line, and because an object must hash between reading a head and writing the next entry without awaiting.
+// SHA-256 and HMAC-SHA-256, the only crypto import in core. They are synchronous so that decisions stay plain functions, and because
+// a Durable Object must hash between reading a chain head and writing the next entry without awaiting.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { toHex, encodeUtf8 } from "./bytes.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-// node:crypto's own ways for text lead through its Buffer, which costs as much as hashing a kilobyte, and a certificate has some
-// twenty hashes. So text is encoded here, short text always in the same place: hashing is synchronous and keeps nothing of it.
+// node:crypto converts text through its Buffer, which costs as much as hashing a kilobyte, and a certificate needs about twenty hashes.
+// Text is therefore encoded here. Short text reuses one buffer, which is safe because hashing is synchronous and keeps no reference.
 const utf8Encoder = new TextEncoder();
-const scratchBuffer = new Uint8Array(32_768); // ten thousand characters of any kind: the whole JSON of a certificate
+const scratchBuffer = new Uint8Array(32_768); // holds ten thousand characters of any kind: the whole JSON of a certificate
 const maxBytesPerCodeUnit = 3; // UTF-8 of one UTF-16 code unit
 
 const toInputBytes = (data: string | Uint8Array): Uint8Array => {
@@ -22,12 +22,12 @@ const toUint8Array = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Arra
 /** 32 bytes. Text is hashed as UTF-8. */
 export const sha256 = (data: string | Uint8Array): Uint8Array => toUint8Array(createHash("sha256").update(toInputBytes(data)).digest());
 
-/** 64 lower-case hex characters. */
+/** 64 lowercase hex characters. */
 export const sha256Hex = (data: string | Uint8Array): string => toHex(sha256(data));
 
 /** 32 bytes. */
 export const hmacSha256 = (key: Uint8Array, data: string | Uint8Array): Uint8Array =>
   toUint8Array(createHmac("sha256", key).update(toInputBytes(data)).digest());
 
-/** Equality that takes the same time wherever the first difference is. Both sides are hashed first, so lengths do not tell either. */
+/** Constant-time equality. Both sides are hashed first, so their lengths are not revealed either. */
 export const isEqualConstantTime = (a: string | Uint8Array, b: string | Uint8Array): boolean => timingSafeEqual(sha256(a), sha256(b));

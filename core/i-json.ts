@@ -1,11 +1,12 @@
-// Bodies are I-JSON (RFC 7493), parsed once at the edge. A lenient parser would seal something else than was sent:
-// it turns bad UTF-8 into U+FFFD, keeps the last of two equal keys and lets half a surrogate pair through.
+// Strict parsing of request bodies as I-JSON (RFC 7493). A lenient parser would seal something other than what was sent: it turns
+// invalid UTF-8 into U+FFFD, keeps the last of two equal keys and accepts lone surrogates.
 import type { Json } from "./canonical-json.ts";
 import { ok, refuse, type Result } from "./result.ts";
 
-const maxBodyDepth = 8; // CONTRACT 18: the deepest body the product takes has four levels; eight leaves room, not a stack
+const maxBodyDepth = 8; // the deepest body the API accepts has four levels; eight leaves room without risking the stack
 
-const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // ignoreBOM keeps the mark in the text, where JSON.parse refuses it
+// ignoreBOM keeps a byte order mark in the text, where JSON.parse rejects it.
+const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 const decodeUtf8 = (bytes: Uint8Array): string | null => {
   try {
@@ -23,22 +24,22 @@ const parseJson = (text: string): Json | undefined => {
   }
 };
 
-/** Index just past the string that opens at `open`. The text is known to be valid JSON. */
+/** Index just past the string that starts at `open`. The text must be valid JSON. */
 const findStringEnd = (text: string, open: number): number => {
   let at = open + 1;
   while (text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c ? 2 : 1;
   return at + 1;
 };
 
-/** What valid JSON may still hide: equal keys, deep nesting, half surrogates, numbers beyond a double. */
-const findIJsonFault = (text: string, deepest: number): string | null => {
-  const open: (Set<string> | null)[] = []; // one entry a level: the keys seen in an object, null for an array
+/** Finds what valid JSON can still contain: equal keys, deep nesting, lone surrogates, numbers beyond a double. */
+const findIJsonFault = (text: string, maxDepth: number): string | null => {
+  const open: (Set<string> | null)[] = []; // one entry per level: the keys seen in an object, null for an array
   let expectsKey = false;
   for (let at = 0; at < text.length; ) {
     const char = text[at] as string;
     if (char === "{" || char === "[") {
       open.push(char === "{" ? new Set() : null);
-      if (open.length > deepest) return "nested too deeply";
+      if (open.length > maxDepth) return "it is nested too deeply";
       expectsKey = char === "{";
       at += 1;
     } else if (char === "}" || char === "]") {
@@ -52,10 +53,10 @@ const findIJsonFault = (text: string, deepest: number): string | null => {
       const end = findStringEnd(text, at);
       const raw = text.slice(at, end);
       const value = raw.includes("\\") ? (JSON.parse(raw) as string) : raw.slice(1, -1);
-      if (!value.isWellFormed()) return "text holds half a surrogate pair";
+      if (!value.isWellFormed()) return "a string contains a lone surrogate";
       if (expectsKey) {
         const keys = open.at(-1) as Set<string>;
-        if (keys.has(value)) return "a key stands twice in one object";
+        if (keys.has(value)) return "an object contains the same key twice";
         keys.add(value);
         expectsKey = false;
       }
@@ -72,13 +73,13 @@ const findIJsonFault = (text: string, deepest: number): string | null => {
   return null;
 };
 
-/** Refuses `invalid_request` for anything that is not one I-JSON value, saying which rule it breaks. */
-export const parseIJson = (bytes: Uint8Array, deepest = maxBodyDepth): Result<Json, "invalid_request"> => {
+/** Refuses `invalid_request` for anything that is not one I-JSON value, naming the rule that is broken. */
+export const parseIJson = (bytes: Uint8Array, maxDepth = maxBodyDepth): Result<Json, "invalid_request"> => {
   const text = decodeUtf8(bytes);
-  if (text === null) return refuse("invalid_request", "The body is not valid UTF-8.");
+  if (text === null) return refuse("invalid_request", "The body must be valid UTF-8.");
   const value = parseJson(text);
-  if (value === undefined) return refuse("invalid_request", "The body is not valid JSON.");
-  const fault = findIJsonFault(text, deepest);
-  if (fault !== null) return refuse("invalid_request", `The body is not I-JSON: ${fault}.`);
+  if (value === undefined) return refuse("invalid_request", "The body must be valid JSON.");
+  const fault = findIJsonFault(text, maxDepth);
+  if (fault !== null) return refuse("invalid_request", `The body must be I-JSON (RFC 7493): ${fault}.`);
   return ok(value);
 };

@@ -1,6 +1,6 @@
-// Identifiers and secrets: how they are spelt, made from given random bytes, and which database ("home") they name.
-// CONTRACT 0: prefix + 2 characters of home + 24 characters of 120 random bits in lower-case Crockford base32.
-// Ids are random, never counted: the verify page is public, and a guessable next id would let anyone list certificates.
+// Identifiers and secrets: their spelling, their generation from random bytes, and the shard they name. An id is a prefix, the two
+// characters of its shard and 24 characters (120 random bits) of lowercase Crockford base32. Ids are random, never counted: the verify
+// page is public, and a guessable id would let anyone list certificates.
 import { toBase64Url } from "./bytes.ts";
 
 declare const brand: unique symbol;
@@ -15,7 +15,7 @@ export type RemovalId = Branded<"removal">;
 export type WebhookId = Branded<"webhook">;
 export type DeliveryId = Branded<"delivery">;
 /** Two Crockford characters naming the D1 database that holds the record; `00` while there is only one. */
-export type ShardId = Branded<"home">;
+export type ShardId = Branded<"shard">;
 
 export type RandomBytes = (count: number) => Uint8Array;
 
@@ -46,7 +46,7 @@ export type IdPrefix = (typeof idPrefixes)[number];
 const idPattern = new RegExp(`^(?:${idPrefixes.join("|")})[${crockfordAlphabet}]{26}$`);
 const randomBytesPerId = 15; // 120 bits = exactly 24 characters of 5 bits
 
-/** Whole groups of five bits only: 15 bytes give 24 characters, with nothing left over. */
+/** Accepts only multiples of five bits: 15 bytes give exactly 24 characters. */
 const encodeCrockford = (bytes: Uint8Array): string => {
   let text = "";
   let buffer = 0;
@@ -62,21 +62,21 @@ const encodeCrockford = (bytes: Uint8Array): string => {
   return text;
 };
 
-/** `cc_` + home + 24 random characters. */
-export const generateId = (prefix: IdPrefix, home: ShardId, random: RandomBytes): string =>
-  `${prefix}${home}${encodeCrockford(random(randomBytesPerId))}`;
+/** Prefix, shard and 24 random characters, such as `cc_00…`. */
+export const generateId = (prefix: IdPrefix, shard: ShardId, random: RandomBytes): string =>
+  `${prefix}${shard}${encodeCrockford(random(randomBytesPerId))}`;
 
 const hasIdShape = (text: string, prefix: IdPrefix): boolean => text.startsWith(prefix) && idPattern.test(text);
 
-/** Null for anything that is not spelt as such an id: nothing can be stored under it, so nobody needs to look. */
+/** Null for text without the shape of such an id. No record can have it, so callers skip the lookup. */
 export const parseCertId = (text: string): CertId | null => (hasIdShape(text, "cc_") ? (text as CertId) : null);
 /**
- * The same as somebody types it off paper, or copies it with the address around it: capitals, spaces anywhere, and the letters
- * that Crockford's alphabet leaves out because they are read as digits.
+ * Parses a certificate id typed from paper or copied together with its URL: accepts capitals, spaces anywhere, and the letters that
+ * Crockford base32 leaves out because they look like digits (`o` as 0, `i` and `l` as 1).
  */
 export const parseTypedCertId = (text: string): CertId | null => {
-  const [, written] = /(?:^|\/)cc_([0-9a-z]{26})\/?(?:[?#]|$)/.exec(text.replaceAll(/\s/g, "").toLowerCase()) ?? [];
-  return written === undefined ? null : parseCertId(`cc_${written.replaceAll("o", "0").replaceAll(/[il]/g, "1")}`);
+  const [, typed] = /(?:^|\/)cc_([0-9a-z]{26})\/?(?:[?#]|$)/.exec(text.replaceAll(/\s/g, "").toLowerCase()) ?? [];
+  return typed === undefined ? null : parseCertId(`cc_${typed.replaceAll("o", "0").replaceAll(/[il]/g, "1")}`);
 };
 export const parseClientId = (text: string): ClientId | null =>
   hasIdShape(text, "pc_live_") || hasIdShape(text, "pc_test_") ? (text as ClientId) : null;
@@ -92,7 +92,7 @@ export const parseApiKeyId = (text: string): string | null => (hasIdShape(text, 
 export const parseMemberId = (text: string): string | null => (hasIdShape(text, "mem_") ? text : null);
 export const parseDeliveryId = (text: string): DeliveryId | null => (hasIdShape(text, "dlv_") ? (text as DeliveryId) : null);
 
-/** The home is the two characters after the prefix, in ids and secrets alike. */
+/** The shard: the two characters after the prefix, in ids and secrets alike. */
 export const shardOfId = (id: CertId | BusinessId | ClientId | string): ShardId => {
   const secret = secretPrefixes.find((prefix) => id.startsWith(prefix));
   const start = secret?.length ?? idPrefixes.find((prefix) => id.startsWith(prefix))?.length ?? 0;
@@ -103,9 +103,10 @@ const secretPrefixes = ["sk_live_", "sk_test_", "pat_", "ac_", "oac_", "ses_"] a
 export type SecretPrefix = (typeof secretPrefixes)[number];
 const secretPattern = new RegExp(`^(?:${secretPrefixes.join("|")})[${crockfordAlphabet}]{2}[A-Za-z0-9_-]{43}$`);
 
-/** Prefix + home + 256 random bits in base64url. */
-export const generateSecret = (prefix: SecretPrefix, home: ShardId, random: RandomBytes): string =>
-  `${prefix}${home}${toBase64Url(random(32))}`;
+/** Prefix, shard and 256 random bits in base64url. */
+export const generateSecret = (prefix: SecretPrefix, shard: ShardId, random: RandomBytes): string =>
+  `${prefix}${shard}${toBase64Url(random(32))}`;
 
+/** Whether the text is spelled like a secret with one of the prefixes. Says nothing about whether it exists. */
 export const hasSecretShape = (text: string, ...prefixes: readonly SecretPrefix[]): boolean =>
   secretPattern.test(text) && prefixes.some((prefix) => text.startsWith(prefix));

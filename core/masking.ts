@@ -1,5 +1,5 @@
-// What a stranger may see of a person (CONTRACT 2): enough to recognise oneself, not enough to learn anything. The mask
-// has a fixed width, so not even the length of a value is told.
+// Masked field values for public pages: enough for a person to recognize themselves, not enough for others to learn anything. The
+// mask has a fixed width, so the length of a value is hidden too.
 
 const getFirstCharacter = (text: string): string => [...text.trim()][0] ?? "";
 

@@ -1,4 +1,4 @@
-// The pure globals of the web platform that rules may use. Everything else of the platform is out of reach in core.
+// The pure web platform globals that core may use. Everything else of the platform is unavailable here.
 declare class TextEncoder {
   encode(text: string): Uint8Array<ArrayBuffer>;
   encodeInto(text: string, into: Uint8Array): { readonly written: number };
@@ -28,7 +28,7 @@ declare class URLSearchParams {
 }
 declare function btoa(binary: string): string;
 declare function atob(base64: string): string;
-/** Named in the types of seams only; no rule waits for anything. */
+/** Only for interface types: no function in core waits. */
 declare class AbortSignal {
   readonly aborted: boolean;
 }

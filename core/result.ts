@@ -1,11 +1,11 @@
-// A decision's answer: either a value or a refusal. Refusals are values, never exceptions, so that every caller
-// must look at them and nothing a visitor types can take the path meant for faults.
+// The result of a decision: a value or a refusal. Refusals are values, never exceptions, so every caller must handle them and user
+// input cannot reach the code path meant for faults.
 import type { RefusalCode } from "./refusals.ts";
 
 export interface Refusal<C extends RefusalCode = RefusalCode> {
   readonly ok: false;
   readonly code: C;
-  /** For `invalid_request`: which input and which rule, in constant words; never the value that was sent. */
+  /** For `invalid_request`: the input and the rule, in constant text. Never contains the value that was sent. */
   readonly detail?: string;
 }
 export type Result<T, C extends RefusalCode = RefusalCode> = { readonly ok: true; readonly value: T } | Refusal<C>;
@@ -14,20 +14,21 @@ export interface Fault<F extends string> {
   readonly ok: false;
   readonly fault: F;
 }
-/** The answer of whoever checks a proof: what it shows, or the first thing that is wrong with it. */
+/** The result of checking a proof: what it shows, or the first fault found. */
 export type Verdict<T, F extends string> = ({ readonly ok: true } & Readonly<T>) | Fault<F>;
 
 export const fail = <F extends string>(fault: F): Fault<F> => ({ ok: false, fault });
 
 export const ok = <T>(value: T): { readonly ok: true; readonly value: T } => ({ ok: true, value });
 
+/** `detail` names the field and the rule; it must be constant text. */
 export const refuse = <C extends RefusalCode>(code: C, detail?: string): Refusal<C> =>
   detail === undefined ? { ok: false, code } : { ok: false, code, detail };
 
-/** For the fault of a change that means a refusal, such as a limit that the database keeps; any other stays a fault. */
+/** Turns a database error that means a refusal (such as an exceeded limit) into that refusal. Rethrows every other error. */
 export const refuseWhen =
-  <C extends RefusalCode>(isThat: (error: unknown) => boolean, code: C, detail?: string) =>
+  <C extends RefusalCode>(isRefusal: (error: unknown) => boolean, code: C, detail?: string) =>
   (error: unknown): Refusal<C> => {
-    if (isThat(error)) return refuse(code, detail);
+    if (isRefusal(error)) return refuse(code, detail);
     throw error;
   };

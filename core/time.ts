@@ -1,5 +1,5 @@
-// Instants and durations. An Instant is a count of milliseconds since 1970-01-01T00:00:00Z; text forms exist only at
-// the edges (CONTRACT: ISO 8601, UTC, always three decimals).
+// Instants and durations. An Instant is milliseconds since 1970-01-01T00:00:00Z. Text forms (ISO 8601, UTC, always three decimals)
+// exist only where data enters or leaves.
 
 export type Instant = number;
 export type Clock = () => Instant;
@@ -14,5 +14,5 @@ export const toIso = (instant: Instant): string => new Date(instant).toISOString
 
 export const toIsoOrNull = (instant: Instant | null): string | null => (instant === null ? null : toIso(instant));
 
-/** Until the day ends, UTC: for Retry-After of what is counted by the day. */
+/** Seconds until the UTC day ends: the Retry-After of daily limits. */
 export const getSecondsUntilTomorrow = (now: Instant): number => dayMs / secondMs - (Math.floor(now / secondMs) % (dayMs / secondMs));

@@ -1,8 +1,8 @@
-// The device of a session or a passkey, as its owner would name it: families only, as in the trail of a certificate's page.
+// The device of a session or passkey, named by operating system and browser family only, as on the page of a certificate.
 import { parseBrowserFamily, parseOsFamily } from "../certificates/user-agent.ts";
 
 export interface Device {
-  /** Null where the browser does not say. */
+  /** Null if the User-Agent does not name one. */
   readonly os: string | null;
   readonly browser: string | null;
 }
@@ -12,6 +12,6 @@ export const parseDevice = (userAgent: string | undefined): Device => ({
   browser: parseBrowserFamily(userAgent ?? ""),
 });
 
-/** `Firefox, Windows`; null where neither is known. */
+/** `Firefox, Windows`; null if neither is known. */
 export const formatDeviceName = ({ os, browser }: Device): string | null =>
   [browser, os].filter((family) => family !== null).join(", ") || null;

@@ -1,15 +1,14 @@
-// What a resolver's JSON answer says about a host (DNS over HTTPS, application/dns-json). An answer is believed only as
-// far as it follows from the question: aliases are followed from the host on, and an address counts only under the
-// last of them. Which addresses are public is the caller's knowledge.
+// Parses DNS-over-HTTPS answers (application/dns-json). An answer is trusted only as far as it follows from the question: aliases are
+// followed from the host on, and an address counts only under the last alias. The caller decides which addresses are public.
 import { fail, type Verdict } from "../result.ts";
 
 export type DnsType = "A" | "AAAA";
 
-/** `unanswered`: ask again later. `refused`: the answer itself forbids the host, or is none that a resolver would give. */
+/** `unanswered`: retry later. `refused`: the answer forbids the host or is malformed. */
 export type DnsAnswer = Verdict<{ addresses: readonly string[] }, "unanswered" | "refused">;
 
 export interface DnsAnswerRules {
-  /** False for an alias that a stranger may not send us to. */
+  /** False for an alias that a third party must not direct us to. */
   readonly isAllowedName: (name: string) => boolean;
   readonly isPublicAddress: (address: string) => boolean;
 }
@@ -31,7 +30,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const normalizeDnsName = (name: string): string => name.toLowerCase().replace(/\.$/, "");
 
-/** Null when any record is not of the expected shape. */
+/** Null if any record does not have the expected shape. */
 const parseDnsRecords = (answer: unknown): readonly DnsRecord[] | null => {
   if (answer === undefined) return [];
   if (!Array.isArray(answer) || answer.length > maxRecords) return null;
@@ -44,7 +43,7 @@ const parseDnsRecords = (answer: unknown): readonly DnsRecord[] | null => {
   return records;
 };
 
-/** The name at the end of the aliases; null for a loop, a fork, a stray alias, or one to a name we may not be sent to. */
+/** The name at the end of the aliases. Null for a loop, a fork, an unrelated alias or one to a disallowed name. */
 const resolveAliases = (host: string, records: readonly DnsRecord[], isAllowedName: DnsAnswerRules["isAllowedName"]): string | null => {
   const aliases = new Map<string, string>();
   for (const { name, type, data } of records) {
@@ -62,7 +61,7 @@ const resolveAliases = (host: string, records: readonly DnsRecord[], isAllowedNa
   return passed.size === aliases.size && !passed.has(name) ? name : null;
 };
 
-/** The addresses of `host` in one answer to a question of one type; none at all is an answer too. */
+/** The addresses of `host` in one answer to a query of one type; possibly none. */
 export const parseDnsAnswer = (host: string, body: unknown, rules: DnsAnswerRules): DnsAnswer => {
   if (!isRecord(body) || typeof body.Status !== "number") return fail("unanswered");
   if (body.Status === nxDomainStatus) return { ok: true, addresses: [] };
@@ -77,13 +76,13 @@ export const parseDnsAnswer = (host: string, body: unknown, rules: DnsAnswerRule
 
 const txtType = 16;
 
-/** A TXT record's strings are shown in quotation marks by some resolvers and joined by others; one value is all of them together. */
+/** Some resolvers quote each string of a TXT record, others join them; the value is all strings joined. */
 const joinTxtStrings = (data: string): string => {
   const strings = data.match(/"(?:[^"\\]|\\.)*"/g);
   return strings === null || !data.startsWith('"') ? data : strings.map((quoted) => quoted.slice(1, -1)).join("");
 };
 
-/** The texts at a name, wherever its aliases lead; null when the answer cannot be relied on. None at all is an answer too. */
+/** The TXT values at a name, following its aliases; possibly none. Null if the answer is not reliable. */
 export const parseTxtAnswer = (name: string, body: unknown): readonly string[] | null => {
   if (!isRecord(body) || typeof body.Status !== "number") return null;
   if (body.Status === nxDomainStatus) return [];
@@ -93,17 +92,17 @@ export const parseTxtAnswer = (name: string, body: unknown): readonly string[] |
   return records.filter((record) => record.type === txtType && record.name === owner).map(({ data }) => joinTxtStrings(data));
 };
 
-/** `nowhere`: it has no address at all, now; so it is not public either, but nothing of ours is behind it. */
+/** `nowhere`: the host has no address at all, so it is not public, but nothing internal is behind it either. */
 export type HostVerdict = "public" | "not_public" | "nowhere" | "unanswered";
 
-/** One resolver's answers to both questions together: public only with an address, and with none that is not public. */
+/** One resolver's answers to the A and AAAA queries: public only with at least one address, all of them public. */
 export const toHostVerdict = (answers: readonly DnsAnswer[]): HostVerdict => {
   if (answers.some((answer) => !answer.ok && answer.fault === "refused")) return "not_public";
   if (answers.some((answer) => !answer.ok)) return "unanswered";
   return answers.some((answer) => answer.ok && answer.addresses.length > 0) ? "public" : "nowhere";
 };
 
-/** All resolvers must agree; one that says no outweighs one that knows nothing or is silent. No resolver, no answer. */
+/** All resolvers must agree. A `not_public` outweighs one that found nothing or did not answer. No resolvers means `unanswered`. */
 export const combineHostVerdicts = (verdicts: readonly HostVerdict[]): HostVerdict => {
   if (verdicts.includes("not_public")) return "not_public";
   if (verdicts.includes("nowhere")) return "nowhere";

@@ -1,5 +1,5 @@
-// The six digits that are mailed to prove control of an address, and every limit around them, for each thing that an address is
-// proved for. A code is only as good as the limits on trying it, and must not become a way to fill somebody's mailbox.
+// Email codes: six digits that prove control of an address, and every limit around them. A code is only as strong as the limits on
+// guessing it, and sending codes must not become a way to flood a mailbox.
 import { isEqualConstantTime } from "../hash.ts";
 import type { RandomBytes } from "../ids.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../time.ts";
@@ -7,16 +7,16 @@ import { dayMs, hourMs, minuteMs, secondMs } from "../time.ts";
 export const emailCodePattern = /^[0-9]{6}$/;
 export const emailCodeRule = "must be six digits";
 
-/** A code as people copy it, with spaces or dashes; null for what is none. */
+/** Accepts spaces and dashes, as people copy codes; null if it is not a code. */
 export const parseEmailCode = (text: string): string | null => {
   const code = text.replaceAll(/[\s-]/g, "");
   return emailCodePattern.test(code) ? code : null;
 };
 
 const codeCount = 1_000_000;
-const unbiasedLimit = 4_294_000_000; // the largest multiple of a million in 32 bits: above it, low codes would be likelier
+const unbiasedLimit = 4_294_000_000; // the largest multiple of a million in 32 bits: numbers above it would make low codes likelier
 
-/** Six digits, each of the million equally likely. */
+/** Six digits; each of the million codes is equally likely. */
 export const generateEmailCode = (random: RandomBytes): string => {
   for (;;) {
     const bytes = random(4);
@@ -25,33 +25,33 @@ export const generateEmailCode = (random: RandomBytes): string => {
   }
 };
 
-/** What an address is proved for. */
+/** What proving the address is for. */
 export type EmailCodePurpose = "withdrawal" | "login";
 
 export interface EmailCodeLimits {
-  /** How long a code is of use. */
+  /** How long a code is valid. */
   readonly lifeMs: number;
-  /** A new code cancels no older one: a stranger who asks again must not spoil the code the person is typing. */
+  /** A new code does not cancel older ones: a stranger requesting codes must not invalidate the one the person is typing. */
   readonly maxActive: number;
-  /** While one is open, the next waits this long. */
+  /** Minimum time between codes while one is active. */
   readonly resendDelayMs: number;
-  /** For one address and topic: what exactly a code opens, such as one business or one realm. */
+  /** Limits for one address and topic. A topic is what the code opens, such as one business or one realm. */
   readonly topicSendLimits: readonly { readonly withinMs: number; readonly max: number }[];
-  /** For one address over all topics; the first few of each topic are outside the count. */
+  /** Limit for one address over all topics; the first few emails of each topic do not count. */
   readonly mailsToAddress: { readonly withinMs: number; readonly max: number; readonly freeOfTopic: number };
-  /** At one code, from the browser that asked. Where no browser is told from another, all are this one. */
+  /** Attempts at one code from the browser that requested it. If browsers are not distinguished, all attempts count here. */
   readonly attemptsFromContext: number;
-  /** At one code, from everywhere else together. Strangers can use up these, never the others. */
+  /** Attempts at one code from everywhere else. Strangers can exhaust only these. */
   readonly attemptsFromElsewhere: number;
-  /** After this many wrong answers in a row, one code in that time until one is right. */
+  /** After this many wrong codes in a row, only one code per period until a correct one is entered. */
   readonly guessSlowdown: { readonly failures: number; readonly everyMs: number };
 }
 
 export const emailCodeLimits = {
   /**
-   * A topic is a business and environment: a code that was mailed for one certificate works for all that name the address. The
-   * first three mails a day of each are outside the address's twenty, so that nobody's requests elsewhere use up a person's codes.
-   * Ten codes a day of ten tries each: a guesser has 100 of 1,000,000, once.
+   * A topic is a business and environment: a code sent for one certificate works for all that name the address. The first three
+   * emails a day of each topic do not count towards the address's twenty, so requests elsewhere cannot use up a person's codes.
+   * Ten codes a day with ten attempts each: a guesser has 100 of 1,000,000, once.
    */
   withdrawal: {
     lifeMs: 10 * minuteMs,
@@ -67,8 +67,8 @@ export const emailCodeLimits = {
     guessSlowdown: { failures: 100, everyMs: dayMs },
   },
   /**
-   * A topic is a realm. Twenty codes a day of five tries each: a guesser has 100 of 1,000,000 in a day; after twenty wrong ones in a
-   * row five an hour.
+   * A topic is a realm. Twenty codes a day with five attempts each: a guesser has 100 of 1,000,000 in a day. After twenty wrong
+   * codes in a row, one code per hour with five attempts.
    */
   login: {
     lifeMs: 10 * minuteMs,
@@ -82,9 +82,9 @@ export const emailCodeLimits = {
   },
 } as const satisfies Record<EmailCodePurpose, EmailCodeLimits>;
 
-/** How long codes count towards a limit: the longest of them. */
+/** How long codes count towards a limit: the longest period of any limit. */
 export const emailCodeRetentionMs = dayMs;
-/** Wrong answers count until one is right, or nobody has answered for this long. */
+/** Wrong codes count until a correct one, or until none was entered for this long. */
 export const failedAttemptRetentionMs = 30 * dayMs;
 
 export interface EmailCodeComparison {
@@ -93,6 +93,6 @@ export interface EmailCodeComparison {
   readonly given: string;
 }
 
-/** The code that was answered; null for none. Every comparison is made, whatever the others found. */
+/** The id of the matching code; null if none. Every comparison is made, whatever the others found, so that timing reveals nothing. */
 export const findMatchingCodeId = (compared: readonly EmailCodeComparison[]): string | null =>
   compared.filter(({ expected, given }) => isEqualConstantTime(expected, given))[0]?.id ?? null;

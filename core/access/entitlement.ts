@@ -1,5 +1,5 @@
-// What the state of an account allows (SPEC, Authentication 2 and 3; CONTRACT 1). Withdrawal, verification and reading a
-// certificate's public page never come here: those are the person's, whatever the business has paid.
+// What the state of an account allows (SPEC Authentication). Withdrawals, verification and public certificate pages never depend on
+// it: they are the person's right, whatever the business has paid.
 import { ok, refuse, type Result } from "../result.ts";
 
 export type BusinessStatus = "pending" | "active" | "past_due" | "suspended" | "closed";
@@ -8,18 +8,18 @@ export type Environment = "live" | "sandbox";
 
 export type AccessRefusal = "business_inactive" | "business_suspended" | "subscription_past_due";
 
-/** Reading with a credential: every state but suspended, pending and closed. */
+/** Reading with a credential is possible unless the account is suspended, pending or closed. */
 export const authorizeRead = (status: BusinessStatus): Result<true, AccessRefusal> => {
   if (status === "suspended") return refuse("business_suspended");
   if (status === "pending" || status === "closed") return refuse("business_inactive");
   return ok(true);
 };
 
-/** Writing: also not while a payment is past due. */
+/** Writing also requires that no payment is past due. */
 export const authorizeWrite = (status: BusinessStatus): Result<true, AccessRefusal> =>
   status === "past_due" ? refuse("subscription_past_due") : authorizeRead(status);
 
-/** Issuing certificates: writing, on the Enterprise plan; a sandbox client needs no plan. */
+/** Issuing certificates requires write access and the Enterprise plan; sandbox clients need no plan. */
 export const authorizeCapture = (
   business: { readonly status: BusinessStatus; readonly plan: Plan },
   environment: Environment,

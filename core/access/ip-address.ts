@@ -1,15 +1,16 @@
-// What a network address looks like in text, and under which name its calls are counted. Classes of addresses are the
-// fetcher's business.
+// Recognizes IP addresses in text and derives the key under which their requests are rate limited. Which ranges are public is decided
+// by the page fetcher.
 
 const ipv4Pattern = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/;
 
 const isIpv6 = (text: string): boolean => text.includes(":") && /^[0-9a-fA-F:.]{2,45}$/.test(text) && URL.canParse(`http://[${text}]/`);
 
+/** Accepts dotted IPv4 without leading zeros, and IPv6 without brackets or a zone. */
 export const isIpAddress = (text: string): boolean => ipv4Pattern.test(text) || isIpv6(text);
 
-/** One household is one address: IPv6 counts by its /64, which is the smallest a subscriber gets. */
+/** IPv6 addresses count by their /64, the smallest block a subscriber gets, so one household counts as one. */
 export const getIpRateLimitKey = (ip: string): string => {
-  const mapped = /^::ffff:([\d.]+)$/i.exec(ip)?.[1]; // IPv4 in IPv6 clothes: all of it lies in one /64
+  const mapped = /^::ffff:([\d.]+)$/i.exec(ip)?.[1]; // IPv4-mapped addresses all share one /64
   if (mapped !== undefined || !ip.includes(":")) return mapped ?? ip;
   const [head = "", tail] = ip.toLowerCase().split("::");
   const left = head.split(":").filter((group) => group !== "");

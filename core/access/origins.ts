@@ -1,5 +1,5 @@
-// Which host a request may speak for. Origin and page address are checked against the domains this business has
-// verified; a host is taken only in its one canonical spelling, so that no trick of spelling reaches the comparison.
+// Checks Origin and page URLs against the verified domains of a business. A host is accepted only in its canonical spelling, so no
+// spelling trick reaches the comparison.
 import { ok, refuse, type Result } from "../result.ts";
 import type { Environment } from "./entitlement.ts";
 
@@ -18,7 +18,7 @@ export interface OriginRules {
   readonly allowsSandboxLocalhost: boolean;
 }
 
-/** As this deployment and these records have them. */
+/** The rules for this deployment and these records. */
 export const getOriginRules = (
   deployment: { readonly environment: string },
   records: { readonly environment: Environment },
@@ -32,7 +32,7 @@ const maxPageUrlLength = 2_048;
 const printableAsciiPattern = /^[\x21-\x7e]+$/;
 const hiddenCharacterPattern = /[\p{White_Space}\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u;
 
-/** A domain proved by DNS covers its sub-domains, on a label boundary; proved by a file or tag, the exact host and `www.`. */
+/** A domain verified by DNS covers its subdomains; one verified by a file or tag covers the exact host and `www.`. */
 const coversHost = (verified: VerifiedDomain, host: string): boolean =>
   host === verified.domain || (verified.method === "dns" ? host.endsWith(`.${verified.domain}`) : host === `www.${verified.domain}`);
 
@@ -44,8 +44,8 @@ const isLocalHttp = (url: URL, rules: OriginRules): boolean =>
   ((rules.allowsLocalHttp && localHosts.has(url.hostname)) || (rules.allowsSandboxLocalhost && url.hostname === "localhost"));
 
 /**
- * https on its own port; a port or plain http only where the rules say local. An empty label is a trailing dot or worse, and a
- * `*` is a pattern: a host that the address parser lets through, but that no page has.
+ * https on its default port; another port or plain http only where the rules allow local hosts. An empty label (a trailing dot) or a
+ * `*` passes the URL parser, but no page has such a host.
  */
 const isAllowedUrl = (url: URL, rules: OriginRules): boolean => {
   if (url.hostname.split(".").includes("") || url.hostname.includes("*")) return false;
@@ -53,7 +53,7 @@ const isAllowedUrl = (url: URL, rules: OriginRules): boolean => {
   return isLocalHttp(url, rules);
 };
 
-/** Where a verified host was found; the id is null for a sandbox client on http://localhost. */
+/** `domainId` is the verified domain that covers the host; null for a sandbox client on http://localhost. */
 export interface VerifiedHost {
   readonly host: string;
   readonly domainId: string | null;
@@ -68,11 +68,14 @@ const findVerifiedHost = (url: URL, domains: readonly VerifiedDomain[], rules: O
     : null;
 };
 
-/** A host and its port as they may be spelt: in any case, and with the port that the scheme means anyway. */
+/** The spellings of host and port to accept: with and without the scheme's default port. */
 const getHostSpellings = (url: URL): readonly string[] =>
   url.port === "" ? [url.host, `${url.host}:${url.protocol === "https:" ? 443 : 80}`] : [url.host];
 
-/** Scheme, host and port and nothing else, as a browser writes it. `null` (a sandboxed frame) and absence are refused. */
+/**
+ * Accepts scheme, host and port as a browser sends them, if the host is covered by a verified domain. Refuses a missing Origin and
+ * `null` (a sandboxed frame).
+ */
 export const verifyOrigin = (
   origin: string | null,
   domains: readonly VerifiedDomain[],
@@ -85,19 +88,19 @@ export const verifyOrigin = (
   return found === null ? refuse("origin_not_verified") : ok(found);
 };
 
-/** An address that can be sealed as evidence; null, or the rule that is broken. Whether its host is verified is asked later. */
+/** Null, or the broken rule of a page URL to be sealed as evidence. `verifyPageUrl` checks its host later. */
 export const validatePageUrl = (pageUrl: string): string | null => {
   if (pageUrl.length > maxPageUrlLength) return "must be at most 2,048 characters";
   if (hiddenCharacterPattern.test(pageUrl) || !/^https?:\/\/[^/\\@?#]+(?:[/?#]|$)/i.test(pageUrl) || !URL.canParse(pageUrl))
-    return "must be an absolute https address";
+    return "must be an absolute https URL";
   const { protocol, hostname } = new URL(pageUrl);
-  if (protocol === "http:" && !localHosts.has(hostname)) return "must be an absolute https address";
+  if (protocol === "http:" && !localHosts.has(hostname)) return "must be an absolute https URL";
   return null;
 };
 
 /**
- * Letters of other scripts may stand for their punycode. Percent signs, wide letters, ideographic dots and other numbers for
- * an address come out as the same host too, but nobody writes their own address so.
+ * Letters of other scripts may stand for their punycode. Percent signs, full-width letters, ideographic dots and numeric forms of an
+ * address also parse to the same host, but people do not spell their own URL that way.
  */
 const hasPlainSpelling = (pageUrl: string, url: URL): boolean => {
   const [authority = ""] = pageUrl.slice(pageUrl.indexOf("//") + 2).split(/[/?#]/, 1);
@@ -105,11 +108,11 @@ const hasPlainSpelling = (pageUrl: string, url: URL): boolean => {
   return /^[\p{L}\p{N}\p{M}.-]+$/u.test(authority) && authority.normalize("NFKC") === authority.normalize("NFC");
 };
 
-/** Whether a host is on one of the domains, for what is fetched of a page and where it leads. */
+/** Whether a host is on one of the domains; used for fetched pages and their redirects. */
 export const isHostOnDomains = (hostname: string, domains: readonly VerifiedDomain[]): boolean =>
   findCoveringDomain(domains, hostname) !== undefined;
 
-/** The host of the page that held the form. The page and the Origin may differ in host as long as each is verified. */
+/** Verifies the host of the page that held the form. Page and Origin may have different hosts as long as each is verified. */
 export const verifyPageUrl = (
   pageUrl: string,
   domains: readonly VerifiedDomain[],

@@ -1,5 +1,5 @@
-// A page of somebody else's site, as a guarded GET answers it. Every way it can fail is a value: the pages of strangers
-// are slow, wrong and hostile as a matter of course.
+// The contract for fetching a page of a third-party site. Every failure is a value, because such pages are routinely slow, wrong or
+// hostile.
 
 export interface PageRequest {
   readonly url: string;
@@ -7,35 +7,35 @@ export interface PageRequest {
   /** Redirects are followed only to hosts for which this is true. */
   readonly isAllowedHost: (hostname: string) => boolean;
   readonly ports: readonly number[];
-  /** For everything together: resolving, redirects, body. */
+  /** Total budget for name resolution, redirects and body. */
   readonly timeoutMs: number;
   /** After decompression. */
   readonly maxBytes: number;
-  /** A JSON document where it is asked for, and nothing else then. */
+  /** `json`: accepts only a JSON document. */
   readonly accept?: "json";
-  /** Three unless said otherwise. */
+  /** Defaults to three. */
   readonly maxRedirects?: number;
 }
 
 export interface FetchedPage {
-  /** Where it was found, after redirects. */
+  /** The final URL after redirects. */
   readonly url: string;
   readonly type: "text/html" | "text/plain" | "application/json";
   readonly body: string;
-  /** For how many seconds its host lets it be kept; undefined where it does not say. */
+  /** Cache lifetime in seconds stated by the host; undefined if it states none. */
   readonly maxAgeSeconds?: number;
-  /** Its Content-Security-Policy, where it has one. */
+  /** The Content-Security-Policy header, if any. */
   readonly contentSecurityPolicy?: string;
 }
 
 export type PageFetchResult =
   | { readonly outcome: "page"; readonly page: FetchedPage }
-  /** The address was judged or the host answered, and asking again would say the same. */
+  /** The URL was refused or the host answered; retrying gives the same result. */
   | {
       readonly outcome: "nothing";
       readonly reason: "address" | "not_public" | "left_site" | "redirects" | "status" | "type" | "too_large";
     }
-  /** No answer that can be relied on; ask again later. */
+  /** No reliable answer; retry later. */
   | { readonly outcome: "unreached"; readonly reason: "dns" | "network" | "timeout" | "status" };
 
 /** Never throws. */

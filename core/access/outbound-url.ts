@@ -1,11 +1,11 @@
-// Which addresses a stranger may make us call (webhooks, policy pages): https to a public name, in the one spelling that
-// cannot mean anything else. An address is refused, never repaired: the parser turns `2130706433`, `0x7f.1` and
-// `①②⑦.1` all into 127.0.0.1, so whatever it had to change is not what was written. Names only; which addresses a name
-// has is asked of resolvers later (core/access/dns-answer.ts).
+// Decides which URLs a third party may make the service call (webhooks, policy pages): https to a public name, in the one spelling
+// that is unambiguous. A URL is refused, never repaired: the parser turns `2130706433`, `0x7f.1` and `①②⑦.1` all into 127.0.0.1, so
+// whatever it had to change is not what was written. This file judges names only; their addresses are checked against resolvers later
+// (core/access/dns-answer.ts).
 import { fail, type Verdict } from "../result.ts";
 
 export type OutboundUrlFault =
-  | "spelling" // not one plain address: characters, length, or a host the parser had to repair
+  | "spelling" // not one plain URL: characters, length, or a host the parser had to repair
   | "not_https"
   | "credentials"
   | "fragment"
@@ -17,7 +17,7 @@ export type OutboundUrlFault =
 
 export interface OutboundUrlRules {
   readonly ports: readonly number[];
-  /** `host` or `host:port` of the service's own addresses: it never calls itself. */
+  /** `host` or `host:port` of the service's own addresses: the service never calls itself. */
   readonly ownHosts: readonly string[];
   /** Development only: `host:port` exactly as written in the URL; such a host may be local and plain http. */
   readonly developmentHosts: readonly string[];
@@ -26,7 +26,7 @@ export interface OutboundUrlRules {
 export interface OutboundUrl {
   readonly href: string;
   readonly hostname: string;
-  /** True for a development host: its name is not asked of public resolvers. */
+  /** A development host is not checked against public resolvers. */
   readonly isDevelopmentHost: boolean;
 }
 
@@ -39,21 +39,21 @@ const ambiguousCharacterPattern = /[\\<>"{}|^`]/;
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const topLevelLabelPattern = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/; // never numeric, so no name can be read as an address
 
-// Names that mean a machine near the caller, or that exist to turn a public name into such a machine. Each covers its
-// sub-domains. Reserved names (RFC 2606, 6761, 6762, 7686, 8375, 9476) never have a public address.
+// Names of machines near the caller, or that turn a public name into one. Each covers its subdomains. Reserved names (RFC 2606, 6761,
+// 6762, 7686, 8375, 9476) never have a public address.
 const internalNames: ReadonlySet<string> = new Set([
   ...["localhost", "localdomain", "local", "internal", "intranet", "lan", "corp", "home", "private", "domain", "workgroup"],
   ...["test", "example", "invalid", "onion", "alt", "arpa", "svc", "cluster", "consul", "docker", "kube"],
-  // Public names whose address is written in the name, changes from answer to answer, or always is this machine.
+  // Public names that encode their address, change it between answers, or always point to the local machine.
   ...["nip.io", "sslip.io", "xip.io", "traefik.me", "localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "fuf.me", "local.gd"],
   ...["127-0-0-1.org.uk", "1u.ms", "rbndr.us"],
-  // Metadata services of clouds that answer under a public name.
+  // Cloud metadata services with a public name.
   ...["metadata.goog", "metadata.packet.net", "metadata.platformequinix.com", "metadata.tencentyun.com"],
 ]);
 
 const stripHostPort = (host: string): string => host.replace(/:\d+$/, "");
 
-/** Null, or why a name is not one a stranger may send us to. Also asked of every alias a resolver names. */
+/** Null, or why a third party must not direct us to this name. Also applied to every alias a resolver returns. */
 export const findHostNameFault = (name: string, ownHosts: readonly string[]): OutboundUrlFault | null => {
   const labels = name.split(".");
   if (/^[\d.]+$/.test(name)) return "ip_address";
@@ -65,37 +65,37 @@ export const findHostNameFault = (name: string, ownHosts: readonly string[]): Ou
   return ownHosts.some((own) => stripHostPort(own) === name) ? "own_host" : null;
 };
 
-/** Steps 1 to 6 of the guard, in order. */
+/** Checks, in this order: spelling, scheme, credentials, fragment, IP addresses, port and host name. */
 export const checkOutboundUrl = (text: unknown, rules: OutboundUrlRules): OutboundUrlVerdict => {
   if (typeof text !== "string" || text.length < 1 || text.length > maxUrlLength) return fail("spelling");
   if (!printableAsciiPattern.test(text) || ambiguousCharacterPattern.test(text)) return fail("spelling");
 
   const [, scheme = "", authority = ""] = /^([a-z]+):\/\/([^/?#]*)/i.exec(text) ?? [];
-  const local = rules.developmentHosts.includes(authority) && /^https?$/i.test(scheme);
-  if (scheme.toLowerCase() !== "https" && !local) return fail("not_https");
+  const isDevelopmentHost = rules.developmentHosts.includes(authority) && /^https?$/i.test(scheme);
+  if (scheme.toLowerCase() !== "https" && !isDevelopmentHost) return fail("not_https");
   if (authority.includes("@")) return fail("credentials");
   if (text.includes("#")) return fail("fragment");
   if (authority === "" || !URL.canParse(text)) return fail("spelling");
 
   const url = new URL(text);
-  if (local) {
+  if (isDevelopmentHost) {
     if (rules.ownHosts.includes(url.host)) return fail("own_host");
     return {
       ok: true,
-      url: { href: `${url.protocol}//${authority}${url.pathname}${url.search}`, hostname: url.hostname, isDevelopmentHost: local },
+      url: { href: `${url.protocol}//${authority}${url.pathname}${url.search}`, hostname: url.hostname, isDevelopmentHost },
     };
   }
-  const written = authority.toLowerCase().replace(/:443$/, "");
+  const writtenHost = authority.toLowerCase().replace(/:443$/, "");
   if (url.hostname.startsWith("[") || /^[\d.]+$/.test(url.hostname)) return fail("ip_address");
-  if (written !== url.host) return fail("spelling");
+  if (writtenHost !== url.host) return fail("spelling");
   if (!rules.ports.includes(url.port === "" ? 443 : Number(url.port))) return fail("port");
   const fault = findHostNameFault(url.hostname, rules.ownHosts);
-  return fault === null ? { ok: true, url: { href: url.href, hostname: url.hostname, isDevelopmentHost: local } } : fail(fault);
+  return fault === null ? { ok: true, url: { href: url.href, hostname: url.hostname, isDevelopmentHost } } : fail(fault);
 };
 
 /**
- * A reference found in a page or in a Location header, made absolute against the address it came from, with its host
- * still spelt as its author wrote it, so that `checkOutboundUrl` judges that spelling. Null for what is no address.
+ * Makes a reference from a page or a Location header absolute against `base`, keeping the host as its author spelled it, so that
+ * `checkOutboundUrl` judges that spelling. Null if the reference is not a URL.
  */
 export const resolveReference = (reference: string, base: string): string | null => {
   const text = reference.trim();

@@ -1,24 +1,24 @@
-// Passkeys (WebAuthn): what a ceremony is asked and answers, and every number around it. The checking of what an authenticator
-// signed is a library's (workers/adapters/webauthn.ts); what is ours to decide stands here.
+// Passkeys (WebAuthn): the inputs and results of the ceremonies, and their limits. A library checks authenticator signatures
+// (workers/adapters/webauthn.ts).
 import { toBase64Url, fromBase64Url, concatBytes, encodeUtf8 } from "../bytes.ts";
 import { parseIJson } from "../i-json.ts";
 import { minuteMs, type Instant } from "../time.ts";
 import type { ShardId, RandomBytes } from "../ids.ts";
 
 export const maxPasskeys = 10;
-/** Adding one lets somebody in for good, so a session that was left open is not enough. */
+/** Adding a passkey gives permanent access, so a session left open is not enough. */
 export const addPasskeyProofMinutes = 10;
-/** The person looks for their telephone in that time. */
+/** Time for the person to find their phone. */
 export const challengeLifetimeMs = 5 * minuteMs;
 export const challengeBytes = 32;
 
-/** To whom an authenticator speaks: the app's host, on the app's origin and no other. */
+/** What authenticators bind to: the app's host, on the app's origin and no other. */
 export interface RelyingParty {
   readonly id: string;
   readonly origin: string;
 }
 
-/** A credential that an authenticator made, as browsers write it (`RegistrationResponseJSON`). */
+/** A new credential, as browsers send it (`RegistrationResponseJSON`). */
 export interface RegistrationResponse {
   readonly id: string;
   readonly rawId: string;
@@ -30,7 +30,7 @@ export interface RegistrationResponse {
   };
 }
 
-/** What an authenticator signed with one (`AuthenticationResponseJSON`). */
+/** A signature by a credential, as browsers send it (`AuthenticationResponseJSON`). */
 export interface AuthenticationResponse {
   readonly id: string;
   readonly rawId: string;
@@ -43,21 +43,21 @@ export interface AuthenticationResponse {
   };
 }
 
-/** What is kept of a credential in order to check what it signs. */
+/** What is stored of a credential to check its signatures. */
 export interface PasskeyCredential {
   readonly credentialId: string;
   /** COSE, base64url. */
   readonly publicKey: string;
-  /** How often it has signed, by its own account; 0 where it does not count. */
+  /** Signature count reported by the authenticator; 0 if it does not count. */
   readonly counter: number;
 }
 
 export interface VerifiedCredential extends PasskeyCredential {
-  /** The person's other devices have it too. */
+  /** Synced to the person's other devices. */
   readonly backedUp: boolean;
 }
 
-/** As its owner sees it, and as options for another one name it. */
+/** A passkey as its owner sees it, and as the options for adding another list it. */
 export interface Passkey {
   readonly id: string;
   readonly credentialId: string;
@@ -66,27 +66,31 @@ export interface Passkey {
   readonly backedUp: boolean;
   readonly name: string;
   readonly createdAt: Instant;
-  /** The last day it signed in, in days since 1970. */
+  /** The last day it was used to sign in, in days since 1970. */
   readonly lastUsedDay: number | null;
 }
 
-/** The ceremonies, as whoever checks them offers them. Null: not what was asked for, whatever is wrong with it. */
+/** Creates options and verifies responses. Null from a verification: the response does not match the request. */
 export interface WebAuthn {
   readonly createRegistrationOptions: (
     party: RelyingParty,
-    asked: {
+    request: {
       readonly challenge: Uint8Array<ArrayBuffer>;
       readonly userHandle: string;
       readonly userName: string;
-      /** Of the passkeys the account has: no device makes a second. */
+      /** The account's existing passkeys, so that no device creates a second one. */
       readonly excluded: readonly { readonly credentialId: string; readonly transports: readonly string[] }[];
     },
   ) => Promise<object>;
   readonly createAuthenticationOptions: (party: RelyingParty, challenge: Uint8Array<ArrayBuffer>) => Promise<object>;
-  readonly verifyRegistration: (party: RelyingParty, made: RegistrationResponse, challenge: string) => Promise<VerifiedCredential | null>;
+  readonly verifyRegistration: (
+    party: RelyingParty,
+    response: RegistrationResponse,
+    challenge: string,
+  ) => Promise<VerifiedCredential | null>;
   readonly verifyAuthentication: (
     party: RelyingParty,
-    signed: AuthenticationResponse,
+    response: AuthenticationResponse,
     challenge: string,
     key: PasskeyCredential,
   ) => Promise<Pick<VerifiedCredential, "counter" | "backedUp"> | null>;
@@ -95,18 +99,18 @@ export interface WebAuthn {
 const userHandleBytes = 30;
 const shardIdLength = 2;
 
-/** What authenticators call an account: its home, so that signing in finds the database, and nothing else that means anything. */
-export const generateUserHandle = (home: ShardId, random: RandomBytes): string =>
-  toBase64Url(concatBytes(encodeUtf8(home), random(userHandleBytes)));
+/** The account's identifier on authenticators: its shard, so that sign-in finds the database, followed by random bytes. */
+export const generateUserHandle = (shard: ShardId, random: RandomBytes): string =>
+  toBase64Url(concatBytes(encodeUtf8(shard), random(userHandleBytes)));
 
-/** Null for what is no handle of ours. */
+/** Null if the handle was not generated by this service. */
 export const shardOfUserHandle = (handle: string): ShardId | null => {
   const bytes = fromBase64Url(handle);
   if (bytes === null || bytes.length !== shardIdLength + userHandleBytes) return null;
   return String.fromCharCode(...bytes.subarray(0, shardIdLength)) as ShardId;
 };
 
-/** The challenge a browser says it passed on; null where it says none. Whether that is one of ours is asked next. */
+/** The challenge named in the client data; null if there is none. The caller checks that it was issued. */
 export const parseChallenge = (clientDataJson: string): string | null => {
   const bytes = fromBase64Url(clientDataJson);
   const parsed = bytes === null ? null : parseIJson(bytes);

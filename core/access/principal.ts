@@ -1,10 +1,10 @@
-// Who is calling with an API key, and whose records that opens.
+// The callers of the API: businesses by API key, and the persons whose records a request is about.
 import type { AuditChain } from "../domain-events.ts";
 import type { Actor } from "../actor.ts";
 import type { BusinessId, ConsumerId } from "../ids.ts";
 import type { BusinessStatus, Environment } from "./entitlement.ts";
 
-/** The account of a business: whose records it opens, whether it may act, and where what it does is told. */
+/** A business account: the owner of records, its status, and the audit chain that records its actions. */
 export interface BusinessPrincipal {
   readonly id: BusinessId;
   readonly name: string;
@@ -17,19 +17,19 @@ export interface Principal {
   readonly kind: "api_key";
   readonly keyId: string;
   readonly keyHash: string;
-  /** A test key sees sandbox records and nothing else; a live key sees live ones. */
+  /** A test key sees only sandbox records, a live key only live ones. */
   readonly environment: Environment;
   readonly business: BusinessPrincipal;
 }
 
-/** The person whose records a request is about, and who acts for them: they themselves, or an assistant with a token of theirs. */
+/** The consumer a request is about, and the actor: the consumer or an assistant with one of their tokens. */
 export interface Person {
   readonly id: ConsumerId;
   readonly chain: AuditChain;
   readonly actor: Actor;
 }
-/** Whose certificates are read, and which: of an API key, or of a member who has chosen. */
+/** The business and environment whose certificates are read, from an API key or a signed-in member. */
 export type BusinessScope = Pick<Principal, "business" | "environment">;
 
-/** As audit entries name whoever holds the key. */
+/** The API key as audit entries name it. */
 export const actorFromApiKey = ({ keyId }: Principal): Actor => ({ kind: "api_key", id: keyId });

@@ -1,4 +1,4 @@
-// A limit on how often something may be asked, and what a sliding window says about the call just made.
+// A rate limit, and the state of a sliding window after a call.
 
 export interface RateLimit {
   readonly count: number;
@@ -12,7 +12,7 @@ export interface RateLimitState {
   readonly resetMs: number;
 }
 
-/** What may be written for a client in a day without an API key. */
+/** What a client may write per day without an API key. */
 export interface DailyLimits {
   readonly submissions: number;
   readonly bytes: number;

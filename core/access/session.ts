@@ -1,4 +1,4 @@
-// Who is signed in, and for how long. A session is of one realm: a portal member acts for a business, a consumer for nobody else.
+// Sessions: who is signed in, and for how long. A session has one realm: a portal member acts for a business, a consumer for themselves.
 import type { AuditChain } from "../domain-events.ts";
 import type { ConsumerId } from "../ids.ts";
 import { dayMs, hourMs, minuteMs, type Instant } from "../time.ts";
@@ -9,18 +9,20 @@ export type Role = "owner" | "member";
 
 export const realms: readonly Realm[] = ["consumer", "business"];
 
-/** A person on a machine of their own comes back for a month; a portal opens other people's data and ends with the working day. */
+/**
+ * A consumer on their own device stays signed in for a month. The portal opens other people's data, so a session ends with the working day.
+ */
 export const sessionLifetimeMs: Readonly<Record<Realm, number>> = { consumer: 30 * dayMs, business: 12 * hourMs };
 
 interface BaseSession {
   readonly userId: string;
-  /** `ssn_…`: what the person calls it by. */
+  /** `ssn_…`, the public id of the session. */
   readonly sessionId: string;
-  /** Of the cookie's token. */
+  /** Hash of the cookie's token. */
   readonly tokenHash: string;
-  /** When the person last proved who they are, by a code or a passkey. */
+  /** When the person last proved who they are, with a code or a passkey. */
   readonly verifiedAt: Instant;
-  /** The last day it was noted to be in use, in days since 1970; null for none yet. */
+  /** The last day the session was recorded as in use, in days since 1970; null if not yet. */
   readonly lastSeenDay: number | null;
   readonly emailSealed: string;
 }
@@ -30,11 +32,11 @@ export interface ConsumerSession extends BaseSession {
   readonly chain: AuditChain;
 }
 
-/** In one of the businesses that an address acts for; `userId` is the seat there. */
+/** A session in one of the businesses an address is a member of; `userId` is the membership id. */
 export interface MemberSession extends BaseSession {
   readonly realm: "business";
   readonly emailIndex: string;
-  /** Whether the address may have more than this seat: others in its home, or something in another home, as far as that is known. */
+  /** Whether the address may have other memberships, in this shard or another, as far as is known. */
   readonly hasOtherMemberships: boolean;
   readonly role: Role;
   readonly business: BusinessPrincipal;
@@ -42,15 +44,15 @@ export interface MemberSession extends BaseSession {
 
 export type Session = ConsumerSession | MemberSession;
 
-/** Somebody who is signed in acts for themselves. */
+/** The signed-in consumer, acting for themselves. */
 export const personFromSession = ({ userId, chain }: Pick<ConsumerSession, "userId" | "chain">): Person => ({
   id: userId as ConsumerId,
   chain,
   actor: { kind: "consumer", id: userId },
 });
-/** Whose audit chain tells what somebody did who is signed in: their own, or their business's. */
+/** The audit chain that records a signed-in person's actions: the consumer's own, or their business's. */
 export const getAuditChain = (session: Session): AuditChain => (session.realm === "consumer" ? session.chain : session.business.chain);
 
-/** Whether the person's last proof is recent enough for something that a stolen session must not do. */
+/** Whether the person's last proof is recent enough for actions that a stolen session must not allow. */
 export const isRecentlyVerified = ({ verifiedAt }: Pick<Session, "verifiedAt">, now: Instant, minutes: number): boolean =>
   now - verifiedAt < minutes * minuteMs;

@@ -1,26 +1,25 @@
-// What happened to a business's records, day by day and month by month, as its charts show it: every day and month has its place, also
-// those of which nothing is counted. Days are those of UTC.
+// Activity charts of a business: counts by day and by month (UTC). Every day and month has a point, including those without activity.
 import { dayMs, type Instant } from "../time.ts";
 
-/** What is counted of one day; days on which nothing happened are left out. */
+/** The counts of one day; days without activity are omitted. */
 export interface DailyCounts {
   readonly day: Instant;
   /** Certificates. */
   readonly issued: number;
   readonly withdrawn: number;
-  /** Their pages, by people. */
+  /** Certificate pages opened by people. */
   readonly opened: number;
   /** Shares. */
   readonly granted: number;
   readonly revoked: number;
-  /** Acknowledgements. */
+  /** Cease acknowledgments. */
   readonly onTime: number;
   readonly late: number;
 }
 
-/** Figures of an hour, a day or a month, by what the two sides of a chart show. */
+/** The two values a chart shows for an hour, a day or a month. */
 export interface ChartPoint {
-  /** When it begins. */
+  /** Start of the period. */
   readonly start: Instant;
   readonly up: number;
   readonly down: number;
@@ -28,20 +27,20 @@ export interface ChartPoint {
 
 type ActivityMetric = Exclude<keyof DailyCounts, "day">;
 
-/** What is told of the last thirty days beside the thirty before. */
+/** Metrics shown for the last thirty days compared with the thirty before. */
 export const comparedMetrics = ["issued", "withdrawn", "opened", "granted", "revoked"] as const satisfies readonly ActivityMetric[];
 
-/** Of the last thirty days with today, and of the thirty before these. */
+/** Sums of the last thirty days including today, and of the thirty days before. */
 export interface PeriodComparison {
   readonly current: number;
   readonly previous: number;
 }
 
 export interface Activity {
-  /** Issued and withdrawn, of the last thirty days with today. */
+  /** Issued and withdrawn per day, for the last thirty days including today. */
   readonly days: readonly ChartPoint[];
   readonly comparisons: Readonly<Record<(typeof comparedMetrics)[number], PeriodComparison>>;
-  /** Acknowledged on time and late, of the last twelve months with this one. */
+  /** Acknowledged on time and late per month, for the last twelve months including this one. */
   readonly months: readonly ChartPoint[];
 }
 
@@ -49,22 +48,22 @@ const chartDays = 30;
 const chartMonths = 12;
 
 const startOfDay = (at: Instant): Instant => at - (at % dayMs);
-const startOfMonth = (at: Instant, more: number): Instant => {
+const startOfMonth = (at: Instant, offset: number): Instant => {
   const date = new Date(at);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + more, 1);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + offset, 1);
 };
 
-/** From when on days are counted for `certificateMonthsOf`. */
+/** Start of the period that `buildCertificateMonths` needs. */
 export const getMonthlyActivityStart = (now: Instant): Instant => startOfMonth(now, 1 - chartMonths);
 
-/** From when on days are counted for `activityOf`. */
+/** Start of the period that `buildActivity` needs. */
 export const getActivityStart = (now: Instant): Instant =>
   Math.min(startOfDay(now) - (2 * chartDays - 1) * dayMs, getMonthlyActivityStart(now));
 
 const indexRange = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
-const sumMetric = (counted: readonly DailyCounts[], of: ActivityMetric, from: Instant, to: Instant): number =>
-  counted.reduce((sum, one) => (one.day >= from && one.day < to ? sum + one[of] : sum), 0);
+const sumMetric = (days: readonly DailyCounts[], metric: ActivityMetric, from: Instant, to: Instant): number =>
+  days.reduce((sum, counts) => (counts.day >= from && counts.day < to ? sum + counts[metric] : sum), 0);
 
 const buildMonthlyPoints = (
   counted: readonly DailyCounts[],
@@ -78,15 +77,16 @@ const buildMonthlyPoints = (
     return { start, up: sumMetric(counted, up, start, end), down: sumMetric(counted, down, start, end) };
   });
 
-/** Issued and withdrawn, of the last twelve months with this one. */
+/** Issued and withdrawn per month, for the last twelve months including this one. */
 export const buildCertificateMonths = (counted: readonly DailyCounts[], now: Instant): readonly ChartPoint[] =>
   buildMonthlyPoints(counted, now, "issued", "withdrawn");
 
+/** `counted` must cover every day since `getActivityStart(now)`; days may be missing or repeated. */
 export const buildActivity = (counted: readonly DailyCounts[], now: Instant): Activity => {
   const first = startOfDay(now) - (chartDays - 1) * dayMs;
-  const compared = (of: ActivityMetric): PeriodComparison => ({
-    current: sumMetric(counted, of, first, Number.POSITIVE_INFINITY),
-    previous: sumMetric(counted, of, first - chartDays * dayMs, first),
+  const compareMetric = (metric: ActivityMetric): PeriodComparison => ({
+    current: sumMetric(counted, metric, first, Number.POSITIVE_INFINITY),
+    previous: sumMetric(counted, metric, first - chartDays * dayMs, first),
   });
   return {
     days: indexRange(chartDays).map((at) => {
@@ -94,7 +94,7 @@ export const buildActivity = (counted: readonly DailyCounts[], now: Instant): Ac
       const end = start + dayMs;
       return { start, up: sumMetric(counted, "issued", start, end), down: sumMetric(counted, "withdrawn", start, end) };
     }),
-    comparisons: Object.fromEntries(comparedMetrics.map((of) => [of, compared(of)])) as Activity["comparisons"],
+    comparisons: Object.fromEntries(comparedMetrics.map((metric) => [metric, compareMetric(metric)])) as Activity["comparisons"],
     months: buildMonthlyPoints(counted, now, "onTime", "late"),
   };
 };

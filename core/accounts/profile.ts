@@ -1,5 +1,4 @@
-// What a business says of itself, and what it may choose about its account. Published beside certificates, so each text is one that
-// looks like what it is.
+// The profile and settings of a business. Profile texts are published beside certificates, so each must be visible, unambiguous text.
 import { isCountryCode } from "../certificates/field-kinds.ts";
 import { isEmailAddress } from "../email-address.ts";
 import { ok, refuse, type Result } from "../result.ts";
@@ -8,7 +7,7 @@ import { validateLine, validateMultilineText, trimWhiteSpace } from "../text.ts"
 
 export interface BusinessProfile {
   readonly name: string;
-  /** How courts and letters call it. */
+  /** The name used in letters and in court. */
   readonly legalName: string | null;
   readonly mailingAddress: string | null;
   /** Published, for questions about consent. */
@@ -17,15 +16,15 @@ export interface BusinessProfile {
   readonly logoUrl: string | null;
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
-  /** How long the persons of new certificates are kept. */
+  /** How long personal data of new certificates is kept. */
   readonly retentionYears: number;
-  /** How far a withdrawal reaches that the business records without saying. */
+  /** The scope of a withdrawal that the business records without naming one. */
   readonly revocationScopeDefault: WithdrawalScope;
-  /** Whether endpoints may ask for the events that are off otherwise. */
+  /** Whether endpoints may subscribe to the opt-in event types. */
   readonly emitsIssued: boolean;
 }
 
-/** What is undefined stays as it is. */
+/** Undefined members stay unchanged. */
 export type BusinessProfileChange = { readonly [K in keyof BusinessProfile]?: BusinessProfile[K] | undefined };
 
 export const maxBusinessNameLength = 200;
@@ -41,53 +40,53 @@ const lineValidator =
 const validateMailingAddress = (text: string): string | null =>
   text.length > maxAddressLength ? `must be at most ${maxAddressLength} characters` : validateMultilineText(text);
 
-/** An image on a page of ours is asked for by the browsers of persons: https, a name, and nothing that signs anybody in. */
+/** The logo is loaded by the browsers of consumers: only https, a host name and no credentials. */
 const validateImageUrl = (text: string): string | null => {
-  const rule = "must be an https address of at most 2,048 characters";
+  const rule = "must be an https URL of at most 2,048 characters";
   if (text.length > maxUrlLength || !/^https:\/\/[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return rule;
   const { hostname, username, password } = new URL(text);
   return username !== "" || password !== "" || !hostname.includes(".") ? rule : null;
 };
 
-/** Each text with its name on the wire and the rule it must keep; null or an empty text clears it where that is allowed. */
+/** Each text field with its JSON key and validator; null or empty text clears it. */
 const textFields = {
   legalName: ["legal_name", lineValidator(maxBusinessNameLength)],
   mailingAddress: ["mailing_address", validateMailingAddress],
-  contactEmail: ["contact_email", (text: string) => (isEmailAddress(text) ? null : "must be one e-mail address")],
-  contactPhone: ["contact_phone", (text: string) => (phonePattern.test(text) ? null : "must be a telephone number")],
+  contactEmail: ["contact_email", (text: string) => (isEmailAddress(text) ? null : "must be one email address")],
+  contactPhone: ["contact_phone", (text: string) => (phonePattern.test(text) ? null : "must be a phone number")],
   logoUrl: ["logo_url", validateImageUrl],
 } as const;
 
-/** The name of a business: something visible, on one line. */
+/** A business name is one line with a visible character. */
 export const validateBusinessName = (name: string): string | null =>
-  name === "" ? "must hold something visible" : lineValidator(maxBusinessNameLength)(name);
+  name === "" ? "must contain a visible character" : lineValidator(maxBusinessNameLength)(name);
 
-/** Trimmed and judged. */
-export const parseProfileChange = (asked: BusinessProfileChange): Result<BusinessProfileChange, "invalid_request"> => {
+/** Trims and validates each given member. Refuses `invalid_request`, naming the field and the rule. */
+export const parseProfileChange = (requested: BusinessProfileChange): Result<BusinessProfileChange, "invalid_request"> => {
   const change: Record<string, unknown> = {};
-  for (const [key, [wireName, faultOf]] of Object.entries(textFields) as [
+  for (const [key, [jsonKey, validate]] of Object.entries(textFields) as [
     keyof typeof textFields,
     (typeof textFields)[keyof typeof textFields],
   ][]) {
-    const given = asked[key];
+    const given = requested[key];
     if (given === undefined) continue;
     const text = given === null ? "" : trimWhiteSpace(given);
-    const fault = text === "" ? null : faultOf(text);
-    if (fault !== null) return refuse("invalid_request", `${wireName}: ${fault}.`);
+    const fault = text === "" ? null : validate(text);
+    if (fault !== null) return refuse("invalid_request", `${jsonKey}: ${fault}.`);
     change[key] = text === "" ? null : text;
   }
-  if (asked.name !== undefined) {
-    const name = trimWhiteSpace(asked.name);
+  if (requested.name !== undefined) {
+    const name = trimWhiteSpace(requested.name);
     const fault = validateBusinessName(name);
     if (fault !== null) return refuse("invalid_request", `name: ${fault}.`);
     change.name = name;
   }
-  if (asked.country !== undefined) {
-    if (!isCountryCode(asked.country)) return refuse("invalid_request", "country: must be two letters of ISO 3166-1.");
-    change.country = asked.country.toUpperCase();
+  if (requested.country !== undefined) {
+    if (!isCountryCode(requested.country)) return refuse("invalid_request", "country: must be a two-letter ISO 3166-1 code.");
+    change.country = requested.country.toUpperCase();
   }
-  if (asked.retentionYears !== undefined) change.retentionYears = asked.retentionYears;
-  if (asked.emitsIssued !== undefined) change.emitsIssued = asked.emitsIssued;
-  if (asked.revocationScopeDefault !== undefined) change.revocationScopeDefault = asked.revocationScopeDefault;
+  if (requested.retentionYears !== undefined) change.retentionYears = requested.retentionYears;
+  if (requested.emitsIssued !== undefined) change.emitsIssued = requested.emitsIssued;
+  if (requested.revocationScopeDefault !== undefined) change.revocationScopeDefault = requested.revocationScopeDefault;
   return ok(change as BusinessProfileChange);
 };

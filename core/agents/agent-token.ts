@@ -1,5 +1,5 @@
-// Agent tokens: what an assistant connects with. A token is of one person and one realm, and opens nothing once it has ended, its
-// person is gone, or the business may not be read.
+// Agent tokens: the credentials of connected assistants. A token belongs to one person and one realm. It grants nothing once it has
+// ended, its person is gone, or the business may not be read.
 import { getAuditChain, type MemberSession, type Realm, type Session } from "../access/session.ts";
 import type { Person } from "../access/principal.ts";
 import type { Actor } from "../actor.ts";
@@ -7,61 +7,61 @@ import type { AuditChain, DomainEvent } from "../domain-events.ts";
 import type { BusinessId, ConsumerId } from "../ids.ts";
 import { dayMs, toIso, type Instant } from "../time.ts";
 
-/** SPEC, Limits. */
+/** SPEC Limits. */
 export const tokenLifetimeMs = 90 * dayMs;
-/** How long before its end the person of a connection hears of it. */
+/** How long before a connection ends its person is notified. */
 export const expiryNoticeMs = 7 * dayMs;
-/** Of one person at one time (CONTRACT 7). */
+/** Maximum active tokens per person. */
 export const maxActiveTokens = 10;
 
-/** What a person sees of a token once it was shown. */
+/** A token as its person sees it after creation. */
 export interface AgentToken {
   readonly id: string;
   readonly realm: Realm;
-  /** The consumer or the member whose it is. */
+  /** The consumer or member it belongs to. */
   readonly principalId: string;
   readonly name: string | null;
   readonly createdAt: Instant;
   readonly expiresAt: Instant;
   /** Whole days since 1970. */
   readonly lastUsedDay: number | null;
-  /** The program that was connected with it; null for one that its person pasted. */
+  /** The program connected with it; null for a token that its person pasted. */
   readonly client: ConnectedClient | null;
 }
 
 export interface ConnectedClient {
-  /** Whose server vouches for the program; null for one that only says so itself. */
+  /** The host that vouches for the program; null if the program only claims its identity. */
   readonly host: string | null;
-  /** Where the answer was sent: a host, the person's own machine, or an app. */
+  /** Where the authorization response was sent: a host, the person's own machine, or an app. */
   readonly redirectHost: string;
 }
 
 interface BaseAgent {
   readonly tokenId: string;
   readonly tokenHash: string;
-  /** Before this call, in whole days since 1970. */
+  /** Last use before this call, in whole days since 1970. */
   readonly lastUsedDay: number | null;
-  /** Whose records it opens: the consumer's, or the business's. */
+  /** The consumer or business whose records it opens. */
   readonly ownerId: string;
-  /** The owner's. */
+  /** The owner's audit chain. */
   readonly chain: AuditChain;
 }
 
-/** Who calls with a token. */
+/** The caller authenticated by a token. */
 export type Agent = BaseAgent &
   (
     | { readonly realm: "consumer" }
     | { readonly realm: "business"; readonly memberId: string; readonly business: MemberSession["business"] }
   );
 
-/** The person of a consumer's token, with the assistant that acts for them. */
+/** The consumer of a token, with the assistant as the actor. */
 export const personFromAgent = ({ ownerId, chain, tokenId }: BaseAgent): Person => ({
   id: ownerId as ConsumerId,
   chain,
   actor: { kind: "agent", id: tokenId },
 });
 
-/** Where the tokens of a person who is signed in are kept, and whose chain tells of them. */
+/** The signed-in owner of tokens, and the audit chain that records changes to them. */
 export interface TokenOwner {
   readonly realm: Realm;
   readonly principalId: string;
@@ -78,21 +78,21 @@ export const tokenOwnerFromSession = (session: Session): TokenOwner => ({
   actor: { kind: session.realm === "business" ? "member" : "consumer", id: session.userId },
 });
 
-/** `expiresAt` of one that was minted. The chain never holds the name, which a person chose. */
+/** `expiresAt` is given for a new token. The chain never holds the token's name, which a person chose. */
 export const createTokenEvent = (
   { chain, actor }: TokenOwner,
-  act: {
+  action: {
     readonly type: "agent_token.minted" | "agent_token.revoked";
     readonly id: string;
     readonly at: Instant;
     readonly expiresAt?: Instant;
   },
 ): DomainEvent => ({
-  type: act.type,
+  type: action.type,
   entityType: "agent_token",
-  entityId: act.id,
-  at: act.at,
+  entityId: action.id,
+  at: action.at,
   chains: [chain],
   actor,
-  payload: act.expiresAt === undefined ? {} : { expires_at: toIso(act.expiresAt) },
+  payload: action.expiresAt === undefined ? {} : { expires_at: toIso(action.expiresAt) },
 });

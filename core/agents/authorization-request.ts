@@ -1,4 +1,4 @@
-// A request to be connected (RFC 6749 4.1.1, RFC 7636, RFC 8707), and the words of its refusals.
+// Parses OAuth authorization requests (RFC 6749 4.1.1, RFC 7636, RFC 8707) and holds the texts of their errors.
 import { isCodeChallenge } from "../shares/pkce.ts";
 
 export const oauthScope = "svc:agent";
@@ -16,10 +16,10 @@ export type OAuthError =
 
 export interface AuthorizationRequest {
   readonly clientId: string;
-  /** Null where it was left out. */
+  /** Null if omitted. */
   readonly redirectUri: string | null;
   readonly state: string | null;
-  /** Null where the rest of the request is as it must be. */
+  /** Null if the rest of the request is valid. */
   readonly fault: { readonly error: OAuthError; readonly detail: string } | null;
   readonly codeChallenge: string;
 }
@@ -41,47 +41,48 @@ const unsupportedParameters = ["request", "request_uri"] as const;
 
 const schemeAndHostPattern = /^[a-z]+:\/\/[^/?#]+/i;
 
-/** The letter case of scheme and host means nothing, nor does one slash at the end. */
+/** Case of scheme and host is not significant, nor is one trailing slash. */
 const normalizeResource = (text: string): string => text.replace(schemeAndHostPattern, (start) => start.toLowerCase()).replace(/\/$/, "");
 
-/** Whether a request for these resources is one for ours; none is for ours too. */
-export const isForResource = (asked: readonly string[], resource: string): boolean =>
-  asked.every((one) => normalizeResource(one) === normalizeResource(resource));
+/** Whether all requested resources are this server; true if none is named. */
+export const isForResource = (requested: readonly string[], resource: string): boolean =>
+  requested.every((name) => normalizeResource(name) === normalizeResource(resource));
 
 const createOAuthFault = (error: OAuthError, detail: string) => ({ error, detail });
 
-/** Null without a client id that could be one: nobody can be told then. */
+/** Null if `client_id` is missing, or it or `redirect_uri` is repeated: no client can then be sent an error. */
 export const parseAuthorizationRequest = (
   query: Readonly<Record<string, readonly string[]>>,
   resource: string,
 ): AuthorizationRequest | null => {
-  const only = (name: (typeof supportedParameters)[number]): string | null => query[name]?.[0] ?? null;
-  const clientId = only("client_id");
-  const redirectUri = only("redirect_uri");
-  const isTwice = (name: string): boolean => (query[name]?.length ?? 0) > 1;
-  if (clientId === null || clientId === "" || isTwice("client_id") || isTwice("redirect_uri")) return null;
-  const state = only("state");
-  const challenge = only("code_challenge") ?? "";
-  const faultOf = () => {
-    if (supportedParameters.some(isTwice)) return createOAuthFault("invalid_request", "a parameter is there twice");
+  const getFirst = (name: (typeof supportedParameters)[number]): string | null => query[name]?.[0] ?? null;
+  const clientId = getFirst("client_id");
+  const redirectUri = getFirst("redirect_uri");
+  const isRepeated = (name: string): boolean => (query[name]?.length ?? 0) > 1;
+  if (clientId === null || clientId === "" || isRepeated("client_id") || isRepeated("redirect_uri")) return null;
+  const state = getFirst("state");
+  const challenge = getFirst("code_challenge") ?? "";
+  const findFault = () => {
+    if (supportedParameters.some(isRepeated)) return createOAuthFault("invalid_request", "parameters must not be repeated");
     if (unsupportedParameters.some((name) => query[name] !== undefined))
-      return createOAuthFault("invalid_request", "request objects are not taken");
-    if (state !== null && state.length > maxStateLength) return createOAuthFault("invalid_request", "state is too long");
+      return createOAuthFault("invalid_request", "request and request_uri are not supported");
+    if (state !== null && state.length > maxStateLength)
+      return createOAuthFault("invalid_request", "state must be at most 2,048 characters");
     if (Object.values(query).some((values) => values.some((value) => value.length > maxValueLength)))
-      return createOAuthFault("invalid_request", "a parameter is too long");
-    if (only("response_type") !== "code") return createOAuthFault("unsupported_response_type", "response_type must be code");
-    if ((only("response_mode") ?? "query") !== "query") return createOAuthFault("invalid_request", "response_mode must be query");
-    if (only("code_challenge_method") !== "S256" || !isCodeChallenge(challenge))
+      return createOAuthFault("invalid_request", "each parameter must be at most 4,096 characters");
+    if (getFirst("response_type") !== "code") return createOAuthFault("unsupported_response_type", "response_type must be code");
+    if ((getFirst("response_mode") ?? "query") !== "query") return createOAuthFault("invalid_request", "response_mode must be query");
+    if (getFirst("code_challenge_method") !== "S256" || !isCodeChallenge(challenge))
       return createOAuthFault("invalid_request", "PKCE with code_challenge_method=S256 is required");
     if (!isForResource(query.resource ?? [], resource))
-      return createOAuthFault("invalid_target", "resource is not the address of this server");
+      return createOAuthFault("invalid_target", "resource must be the URL of this server");
     return null;
   };
   return {
     clientId,
     redirectUri,
-    state: isTwice("state") || (state?.length ?? 0) > maxStateLength ? null : state,
-    fault: faultOf(),
+    state: isRepeated("state") || (state?.length ?? 0) > maxStateLength ? null : state,
+    fault: findFault(),
     codeChallenge: challenge,
   };
 };

@@ -1,23 +1,23 @@
-// JSON-RPC 2.0 as the agent server reads and writes it: what a message is, and the numbers of its errors (SPEC, Agent server errors).
+// JSON-RPC 2.0 messages of the agent server, and its error codes (SPEC Agent server).
 import { isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";
 
 type RpcMessageId = string | number;
 
 export interface RpcMessage {
-  /** Undefined: a notification, which nobody answers. */
+  /** Undefined for a notification, which gets no response. */
   readonly id: RpcMessageId | undefined;
   readonly method: string;
   readonly params: JsonObject | readonly Json[] | undefined;
 }
 
 export const rpcErrors = {
-  storageUnavailable: { code: -32000, message: "storage could not be reached; send the same request again" },
-  unauthorized: { code: -32001, message: "a valid agent token is needed" },
-  rateLimited: { code: -32029, message: "too many requests; try again after the time given in Retry-After" },
-  invalidRequest: { code: -32600, message: "not a JSON-RPC 2.0 request" },
-  methodNotFound: { code: -32601, message: "no such method" },
-  invalidParams: { code: -32602, message: "tools/call needs params with the name of a tool" },
-  internalError: { code: -32603, message: "something went wrong on our side" },
+  storageUnavailable: { code: -32000, message: "Storage is temporarily unavailable. Retry the same request." },
+  unauthorized: { code: -32001, message: "Authentication is required. Send a valid agent token." },
+  rateLimited: { code: -32029, message: "Too many requests. Retry after the time given in Retry-After." },
+  invalidRequest: { code: -32600, message: "The message must be a JSON-RPC 2.0 request." },
+  methodNotFound: { code: -32601, message: "Method not found." },
+  invalidParams: { code: -32602, message: "params of tools/call must contain the name of a tool." },
+  internalError: { code: -32603, message: "An internal error occurred. Try again later." },
 } as const;
 
 export interface RpcError {
@@ -35,11 +35,11 @@ export const toRpcError = (id: RpcMessageId | null, error: RpcError): RpcRespons
 
 const isRpcMessageId = (value: Json | undefined): value is RpcMessageId => typeof value === "string" || typeof value === "number";
 
-/** The id to answer under, whatever else is wrong with the message. */
+/** The id for the response, even if the rest of the message is invalid. */
 export const getRpcMessageId = (value: Json | undefined): RpcMessageId | null =>
   isJsonObject(value) && isRpcMessageId(value.id) ? value.id : null;
 
-/** Null for whatever is no request and no notification, answers included. */
+/** Null for anything that is not a request or notification, including responses. */
 export const parseRpcMessage = (value: Json): RpcMessage | null => {
   if (!isJsonObject(value) || value.jsonrpc !== "2.0") return null;
   const { method, id, params } = value;

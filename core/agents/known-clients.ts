@@ -1,5 +1,5 @@
-// What the documents of assistants that many people use said when this was written. The last resort: a document is read from its own
-// address, then from the copy of the last days, and only then from here, since such hosts are sometimes out of reach of servers.
+// Copies of the client metadata documents of widely used assistants. They are the last resort, after the document's own URL and a recent
+// cached copy, because servers cannot always reach those hosts.
 import { clientFromDocument, type OAuthClient } from "./oauth-client.ts";
 
 const knownDocuments: Readonly<Record<string, { readonly client_name: string; readonly redirect_uris: readonly string[] }>> = {
@@ -21,7 +21,7 @@ const knownDocuments: Readonly<Record<string, { readonly client_name: string; re
   },
 };
 
-/** Each connector that somebody makes there has a document of its own. */
+/** Each ChatGPT connector has its own document. */
 const chatGptDocumentPattern = /^https:\/\/chatgpt\.com\/oauth\/([A-Za-z0-9_-]{1,64})\/client\.json$/;
 
 const findKnownDocument = (address: string) => {
@@ -32,7 +32,7 @@ const findKnownDocument = (address: string) => {
   return { client_name: "ChatGPT", redirect_uris };
 };
 
-/** Null for a program that is not among them. */
+/** Null for a program that is not listed. */
 export const findKnownClient = (url: URL): OAuthClient | null => {
   const document = findKnownDocument(url.href);
   return document === undefined ? null : clientFromDocument(url, { client_id: url.href, ...document });

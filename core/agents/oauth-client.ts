@@ -1,5 +1,5 @@
-// Which program asks to be connected. It either serves a document about itself at an address, which is then its id, or it registered
-// itself and nothing of what it says about itself was checked. A redirect is judged strictly; what is of no use here is passed over.
+// OAuth clients. A client either serves a metadata document whose URL is its id, or it registered itself, and then nothing it says is
+// verified. Redirect URIs are judged strictly; metadata that is not used here is ignored.
 import { isJsonObject, type JsonObject } from "../canonical-json.ts";
 import type { Instant } from "../time.ts";
 import { parseRedirectUri } from "./redirect-uri.ts";
@@ -8,21 +8,21 @@ export type ClientAuthentication = "none" | "client_secret_post" | "client_secre
 
 export interface OAuthClient {
   readonly id: string;
-  /** Null where the name it gives itself may not be shown. */
+  /** Null if the name it claims must not be shown. */
   readonly name: string | null;
-  /** Whose server vouches for it; null for one that registered itself. */
+  /** The host that vouches for it; null if it registered itself. */
   readonly host: string | null;
   readonly redirectUris: readonly string[];
   readonly authentication: ClientAuthentication;
 }
 
-/** What is known of a program with a document. */
+/** A client resolved from its metadata document. */
 export interface ResolvedClient {
-  /** Null for an address that serves no document of a program. */
+  /** Null if the URL serves no client document. */
   readonly client: OAuthClient | null;
-  /** When it was read from its address; null for a copy. */
+  /** When it was fetched from its URL; null for a copy. */
   readonly fetchedAt: Instant | null;
-  /** From when on its address is asked again. */
+  /** When to fetch it again. */
   readonly refetchAt: Instant;
 }
 
@@ -32,14 +32,14 @@ const maxClientIdLength = 1_024;
 
 const invisibleCharacters = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/** One visible line; null when nothing is left. */
+/** One visible line; null if nothing is left. */
 const cleanClientName = (text: unknown): string | null => {
   if (typeof text !== "string") return null;
   const name = text.slice(0, 400).normalize("NFC").replaceAll(/\s+/g, " ").replaceAll(invisibleCharacters, "").trim();
   return [...name].slice(0, maxNameLength).join("").trim() || null;
 };
 
-/** Assistants that people know, by the start of their names, and where those are at home. */
+/** Well-known assistants by the start of their names, and the hosts they belong to. */
 const knownClientNames: readonly (readonly [start: string, hosts: readonly string[]])[] = [
   ["claude", ["claude.ai", "claude.com", "anthropic.com"]],
   ["anthropic", ["claude.ai", "claude.com", "anthropic.com"]],
@@ -58,37 +58,38 @@ const foldClientName = (name: string): string =>
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]/gu, "");
 
-/** A known name is shown only for the program whose it is. */
+/** A well-known name is shown only for clients of its own hosts. */
 const filterClaimedName = (name: string | null, hosts: readonly string[]): string | null => {
   const known = name === null ? undefined : knownClientNames.find(([start]) => foldClientName(name).startsWith(start));
   return known === undefined || (hosts.length > 0 && hosts.every((host) => known[1].includes(host))) ? name : null;
 };
 
 const parseRedirectUris = (value: unknown): readonly string[] | null =>
-  Array.isArray(value) && value.length > 0 && value.length <= maxRedirectUris && value.every((one) => typeof one === "string")
+  Array.isArray(value) && value.length > 0 && value.length <= maxRedirectUris && value.every((uri) => typeof uri === "string")
     ? (value as readonly string[])
     : null;
 
-/** Whether such an id is the address of a document: judged as it is written. */
+/** The id as a document URL, judged exactly as written; null if it is not one. */
 export const parseDocumentUrl = (id: string): URL | null => {
   if (id.length > maxClientIdLength || !id.startsWith("https://")) return null;
-  const place = parseRedirectUri(id);
-  const url = place?.kind === "https" ? new URL(id) : null;
+  const uri = parseRedirectUri(id);
+  const url = uri?.kind === "https" ? new URL(id) : null;
   return url === null || url.pathname === "/" ? null : url;
 };
 
-/** A key that only its owner may have stands in it, so it is nobody's any more. */
+/** Whether the document publishes a secret or private key, which anyone can then use. */
 const exposesSecret = ({ client_secret: secret, jwks }: JsonObject): boolean => {
   const keys = isJsonObject(jwks) && Array.isArray(jwks.keys) ? jwks.keys : [];
   return secret !== undefined || keys.some((key) => isJsonObject(key) && ("d" in key || "k" in key));
 };
 
-/** What a document says of the program whose id is its address; null for a document that is not of it, or of no use. */
+/** The client of a metadata document; null if the document names another id or is not usable. */
 export const clientFromDocument = (url: URL, document: unknown): OAuthClient | null => {
   if (!isJsonObject(document)) return null;
   const { client_id, client_name, redirect_uris, token_endpoint_auth_method: method } = document;
   const redirectUris = parseRedirectUris(redirect_uris)?.filter((uri) => parseRedirectUri(uri) !== null) ?? [];
-  const isPublic = method === undefined || method === "none" || method === "private_key_jwt"; // the last is not offered, and so not used
+  // private_key_jwt is not supported, so such a client is treated as public.
+  const isPublic = method === undefined || method === "none" || method === "private_key_jwt";
   if (client_id !== url.href || redirectUris.length === 0 || !isPublic || exposesSecret(document)) return null;
   return {
     id: url.href,
@@ -99,7 +100,7 @@ export const clientFromDocument = (url: URL, document: unknown): OAuthClient | n
   };
 };
 
-/** What a program that registers itself is remembered by. */
+/** What is stored of a client that registers itself. */
 export interface ClientRegistration {
   readonly name: string | null;
   readonly redirectUris: readonly string[];
@@ -110,19 +111,20 @@ export type RegistrationFault = "invalid_redirect_uri" | "invalid_client_metadat
 
 const secretAuthenticationMethods: readonly unknown[] = ["client_secret_post", "client_secret_basic"];
 
-/** `hosts`: where https redirects may lead, since a stranger may register any name. Redirects of no use are left out. */
+/** `hosts` lists the hosts of allowed https redirects, because anyone can register any name. Unusable redirects are dropped. */
 export const parseClientRegistration = (body: unknown, hosts: readonly string[]): ClientRegistration | RegistrationFault => {
   if (!isJsonObject(body)) return "invalid_client_metadata";
   const { redirect_uris, client_name, token_endpoint_auth_method: method } = body;
   const redirectUris = [...new Set(parseRedirectUris(redirect_uris) ?? [])].filter((uri) => {
-    const place = parseRedirectUri(uri);
-    return place !== null && (place.kind !== "https" || hosts.includes(place.host));
+    const parsed = parseRedirectUri(uri);
+    return parsed !== null && (parsed.kind !== "https" || hosts.includes(parsed.host));
   });
   if (redirectUris.length === 0) return "invalid_redirect_uri";
   const authentication = secretAuthenticationMethods.includes(method) ? (method as ClientAuthentication) : "none";
   return { name: cleanClientName(client_name), redirectUris, authentication };
 };
 
+/** A self-registered client. A well-known name is shown only if every redirect leads to that assistant's hosts. */
 export const clientFromRegistration = (id: string, { name, redirectUris, authentication }: ClientRegistration): OAuthClient => {
   const hosts = redirectUris.flatMap((uri) => parseRedirectUri(uri)?.host ?? []);
   return { id, name: filterClaimedName(name, hosts), host: null, redirectUris, authentication };

@@ -1,5 +1,5 @@
-// Revision 2026-07-28 of the protocol, told apart by the body alone: a request is of it if and only if it says so in `_meta`. What a
-// request of it must hold, and which of its headers must repeat what the body says.
+// MCP revision 2026-07-28. A request belongs to it if and only if its body says so in `_meta`. This file checks what such a request must
+// contain and which headers must match the body.
 import { fromBase64 } from "../bytes.ts";
 import { isJsonObject } from "../canonical-json.ts";
 import type { RpcMessage, RpcError } from "./json-rpc.ts";
@@ -17,15 +17,15 @@ const invalidParamsCode = -32602;
 
 const getMeta = ({ params }: Pick<RpcMessage, "params">) => (isJsonObject(params) && isJsonObject(params._meta) ? params._meta : null);
 
-/** The claim: the key is there as the message's own, whatever it holds. No earlier revision knows it. */
+/** Whether the message itself has the version key, with any value. No earlier revision uses it. */
 export const isModernRequest = (message: Pick<RpcMessage, "params">): boolean => Object.hasOwn(getMeta(message) ?? {}, versionKey);
 
-/** What somebody is told who asks for the new method without the claim. */
-export const missingVersionError: RpcError = { code: invalidParamsCode, message: `params._meta must hold ${versionKey}` };
+/** The error for a request that uses a method of this revision without the version key. */
+export const missingVersionError: RpcError = { code: invalidParamsCode, message: `params._meta must contain ${versionKey}` };
 
 export type HeaderLookup = (name: string) => string | undefined;
 
-/** As a header carries a name that is not plain text. */
+/** Decodes a header value; names that are not plain text are sent as base64. */
 const decodeHeaderValue = (value: string | undefined): string | null => {
   const encoded = /^=\?base64\?(.*)\?=$/.exec(value ?? "")?.[1];
   if (encoded === undefined) return value ?? null;
@@ -35,29 +35,29 @@ const decodeHeaderValue = (value: string | undefined): string | null => {
 
 const createHeaderMismatch = (header: string): RpcError => ({
   code: headerMismatchCode,
-  message: `the header ${header} must say what the body says`,
+  message: `The header ${header} must match the request body.`,
 });
 
-/** Whether the client says that it can bring its person to an address. `elicitation: {}` means forms alone. */
+/** Whether the client can open a URL for its person. `elicitation: {}` means forms only. */
 export const supportsUrlElicitation = (message: Pick<RpcMessage, "params">): boolean => {
   const capabilities = getMeta(message)?.[capabilitiesKey];
   const elicitation = isJsonObject(capabilities) ? capabilities.elicitation : undefined;
   return isJsonObject(elicitation) && isJsonObject(elicitation.url);
 };
 
-/** What is wrong with a request that carries the claim, all of it 400; null when nothing is. */
+/** The first error of a request of this revision, each of them HTTP 400; null if it is valid. */
 export const findModernRequestError = (message: RpcMessage, header: HeaderLookup): RpcError | null => {
   const meta = getMeta(message) ?? {};
   const version = meta[versionKey];
   const info = meta[`${metaPrefix}clientInfo`];
-  if (typeof version !== "string") return { code: invalidParamsCode, message: `${versionKey} must be a text` };
-  if (!isJsonObject(meta[capabilitiesKey])) return { code: invalidParamsCode, message: `params._meta must hold ${capabilitiesKey}` };
+  if (typeof version !== "string") return { code: invalidParamsCode, message: `${versionKey} must be a string` };
+  if (!isJsonObject(meta[capabilitiesKey])) return { code: invalidParamsCode, message: `params._meta must contain ${capabilitiesKey}` };
   if (info !== undefined && !isJsonObject(info)) return { code: invalidParamsCode, message: `${metaPrefix}clientInfo must be an object` };
   if (header("mcp-protocol-version") !== version) return createHeaderMismatch("MCP-Protocol-Version");
   if (version !== modernProtocolVersion)
     return {
       code: unsupportedVersionCode,
-      message: "this revision is not spoken here",
+      message: "This protocol revision is not supported.",
       data: { supported: [modernProtocolVersion], requested: version },
     };
   if (header("mcp-method") !== message.method) return createHeaderMismatch("Mcp-Method");

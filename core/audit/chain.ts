@@ -1,5 +1,5 @@
-// A principal's audit chain: entries that name the hash of the one before, each in one canonical form. The chain holds hashes,
-// words and ids only; what an entry says in full is committed to by its payload hash and kept elsewhere, where it can be erased.
+// Audit chains: each entry names the hash of the previous one and has one canonical form. A chain holds only hashes, fixed words and
+// ids. The full payload is committed to by its hash and stored elsewhere, where it can be erased.
 import { toHex, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import { parseCount, type HashFunction } from "../ledger/merkle.ts";
@@ -22,7 +22,7 @@ export interface AuditEntry extends AuditEvent {
   readonly prev_hash: string;
 }
 
-/** Where a chain starts and what it is called; the index is its place in the tree of heads. */
+/** A chain and its index in the tree of heads. */
 export interface ChainPosition {
   readonly chain: string;
   readonly chainIndex: bigint;
@@ -36,15 +36,15 @@ export interface ChainHead {
 const hashTextHex = (hash: HashFunction, text: string): string => toHex(hash(encodeUtf8(text)));
 
 /**
- * The head of a chain without entries: what the first entry names as the one before. It binds the chain to its place: with
- * plain zeros, one principal's chain could be shown as another's.
+ * The head of an empty chain, named by its first entry as the previous hash. It binds the chain to its index: with plain zeros, one
+ * principal's chain could be presented as another's.
  */
 export const createGenesisHead = (hash: HashFunction, { chain, chainIndex }: ChainPosition): ChainHead => ({
   seq: 0n,
   hash: hashTextHex(hash, `svc-audit-v1\n${chainIndex}\n${chain}`),
 });
 
-/** Exactly the bytes that are hashed. */
+/** Exactly the text that is hashed. */
 export const serializeAuditEntry = (entry: AuditEntry): string =>
   toCanonicalJson({
     at: entry.at,
@@ -57,9 +57,10 @@ export const serializeAuditEntry = (entry: AuditEntry): string =>
     type: entry.type,
   });
 
+/** Lowercase hex hash of the serialized entry. */
 export const hashAuditEntry = (hash: HashFunction, entry: AuditEntry): string => hashTextHex(hash, serializeAuditEntry(entry));
 
-/** The one entry that may follow `head`, and the head it makes. */
+/** The only entry that may follow `head`, and the head after it. */
 export const createNextEntry = (
   hash: HashFunction,
   chain: string,
@@ -74,14 +75,14 @@ export const createNextEntry = (
 export type ChainFault = "entry_malformed" | "wrong_chain" | "seq_gap" | "prev_mismatch" | "hash_mismatch";
 export type ChainVerdict =
   | { readonly ok: true; readonly head: ChainHead }
-  | { readonly ok: false; readonly fault: ChainFault /** The entry that should have stood there. */; readonly seq: bigint };
+  | { readonly ok: false; readonly fault: ChainFault /** Sequence number expected at this position. */; readonly seq: bigint };
 
-/** An entry together with the hash that is claimed for it. */
+/** An entry with the hash claimed for it. */
 export type HashedEntry = AuditEntry & { readonly hash: string };
 
 /**
- * Walks `entries`, oldest first, from `before` (the genesis for a whole chain) and answers with the head they end in, or
- * with the first place where something was changed, removed, added or moved.
+ * Verifies `entries`, oldest first, starting from `before` (the genesis head for a whole chain). Returns the final head, or the first
+ * position where an entry was changed, removed, added or moved.
  */
 export const verifyEntries = (hash: HashFunction, chain: string, before: ChainHead, entries: readonly HashedEntry[]): ChainVerdict => {
   let head = before;

@@ -1,6 +1,6 @@
-// The tree of heads: one leaf a chain, saying how far it has come. Entries prove that something was written; only this
-// proves that nothing was left out: the log holds, every quarter of an hour, the root over all heads, and a principal's own
-// leaf in it says "exactly so many entries, ending in this hash". Unlike the log's tree its leaves change.
+// The tree of heads: one leaf per chain with its current length and head hash. Entries prove that something was written; this proves
+// that nothing was left out. Every 15 minutes the log records the root over all heads, and a principal's leaf under it says "exactly
+// this many entries, ending in this hash". Unlike in the log's own tree, leaves change.
 import { encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import {
@@ -14,6 +14,7 @@ import {
 } from "../ledger/merkle.ts";
 import type { ChainHead } from "./chain.ts";
 
+/** Exactly the text that is hashed for the leaf of a chain. */
 export const serializeHeadLeaf = (chain: string, head: ChainHead): string =>
   toCanonicalJson({ chain, head: head.hash, seq: head.seq.toString() });
 
@@ -27,8 +28,8 @@ export interface HeadNode {
 }
 
 /**
- * The nodes that change when the leaves in `changed` do, in a tree that now has `size` leaves: at most log2(size) a leaf.
- * Only perfect subtrees are kept; the rest is put together when it is read. New leaves are changed leaves.
+ * The nodes that change with the leaves in `changed`, in a tree that now has `size` leaves: at most log2(size) per leaf. Only perfect
+ * subtrees are stored; the rest is computed when read. New leaves count as changed.
  */
 export const computeChangedHeadNodes = (
   hash: HashFunction,
@@ -52,6 +53,7 @@ export const computeChangedHeadNodes = (
   return nodes;
 };
 
+/** The root over all heads; the root of the empty tree if there are none. */
 export const computeHeadsRoot = (hash: HashFunction, size: number, read: NodeReader): Uint8Array =>
   size === 0 ? computeEmptyRoot(hash) : computeRoot(hash, BigInt(size), read);
 
@@ -64,12 +66,13 @@ export interface HeadsRecord {
   /** Hex. */
   readonly heads_root: string;
   readonly heads_size: string;
-  /** Size of the log just before this record joined it. */
+  /** Size of the log just before this record was appended. */
   readonly log_size: string;
   readonly schema: "svc-heads-v1";
 }
 
+/** Exactly the text that is hashed for a heads record. */
 export const serializeHeadsRecord = (record: HeadsRecord): string => toCanonicalJson({ ...record });
 
-/** The log's entry for a record: 32 bytes, like the entries of chains. */
+/** The log entry for a heads record: 32 bytes, like the entries of chains. */
 export const hashHeadsRecord = (hash: HashFunction, text: string): Uint8Array => hash(encodeUtf8(text));

@@ -1,5 +1,5 @@
-// What an audit entry says is committed to by a salted hash and stored apart: the chain can be public and the payload
-// can be erased, and every hash still verifies.
+// Audit payloads are committed to by a salted hash and stored apart from the chain: the chain can be public and payloads can be erased
+// while every hash still verifies.
 import { toCanonicalJson, type JsonObject } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 

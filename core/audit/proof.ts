@@ -1,5 +1,5 @@
-// What comes with a principal's audit entries, and how its reader checks that the log holds the newest entry and that
-// nothing was left out up to the last heads record. With the hashes of the chain itself (chain.ts) this is the whole check.
+// The proof delivered with a principal's audit entries, and its check: the log holds the newest entry, and nothing was left out up to the
+// last heads record. Together with the chain hashes (chain.ts) this is the whole verification.
 import { fromBase64, fromHex, toHex, areBytesEqual, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject } from "../canonical-json.ts";
 import { parseIJson } from "../i-json.ts";
@@ -25,11 +25,11 @@ export interface HeadsProof {
 
 export interface AuditProof {
   readonly origin: string;
-  /** The signed checkpoint that the newest entry's proof leads to; it may carry cosignatures that the proof does not. */
+  /** The signed checkpoint of the newest entry's proof; it may carry cosignatures that the proof does not. */
   readonly checkpoint: string;
-  /** Of the newest entry. */
+  /** Proof of the newest entry. */
   readonly head_tlog_proof: string;
-  /** Null while the chain is younger than the newest record. */
+  /** Null if the chain is newer than the last heads record. */
   readonly heads: HeadsProof | null;
 }
 
@@ -45,13 +45,13 @@ export type AuditProofFault =
   | "entries_missing"
   | "leaf_mismatch";
 
-/** `complete`: up to here the log itself says that nothing was left out. */
+/** `complete`: the last entry up to which the log itself proves that nothing was left out. */
 export type AuditProofVerdict = Verdict<
   CosignedCheckpoint & { complete: { readonly seq: bigint; readonly at: string } | null },
   AuditProofFault
 >;
 
-/** Text members of a canonical object that has exactly these; null for anything else. */
+/** Parses a canonical object with exactly these string members; null for anything else. */
 const parseExactObject = <N extends string>(text: string, names: readonly N[]): { readonly [name in N]: string } | null => {
   const parsed = text.isWellFormed() ? parseIJson(encodeUtf8(text)) : null;
   if (!parsed?.ok || !isJsonObject(parsed.value)) return null;
@@ -72,13 +72,13 @@ const parseHeadLeaf = (text: string, chain: string): ChainHead | null => {
 };
 
 /**
- * `head` is where the checked entries end; `hashOfEntry` gives the hash of the entry with that seq, if the reader has it.
- * A leaf that knows more entries than were shown is `entries_missing`; one that knows another entry is `leaf_mismatch`.
+ * `head` is the head of the verified entries; `hashOfEntry` returns the hash of the entry with that seq, if the reader has it. If the
+ * leaf counts more entries than were shown the fault is `entries_missing`; if it names a different entry, `leaf_mismatch`.
  */
 export const verifyAuditProof = async (
   crypto: NoteCrypto,
   trust: CheckpointTrust,
-  place: ChainPosition,
+  position: ChainPosition,
   head: ChainHead,
   hashOfEntry: (seq: bigint) => string | undefined,
   proof: AuditProof,
@@ -87,9 +87,9 @@ export const verifyAuditProof = async (
   const signed = await verifyCheckpoint(crypto, proof.checkpoint, trust);
   if (!signed.ok) return fail(`checkpoint:${signed.fault}`);
   const { checkpoint, cosignatures } = signed;
-  const inLog = await verifyTlogProof(crypto, proof.head_tlog_proof, fromHex(head.hash) ?? new Uint8Array(0), trust);
-  if (!inLog.ok) return fail(`head:${inLog.fault}`);
-  if (inLog.checkpoint.size !== checkpoint.size || !areBytesEqual(inLog.checkpoint.root, checkpoint.root))
+  const headProof = await verifyTlogProof(crypto, proof.head_tlog_proof, fromHex(head.hash) ?? new Uint8Array(0), trust);
+  if (!headProof.ok) return fail(`head:${headProof.fault}`);
+  if (headProof.checkpoint.size !== checkpoint.size || !areBytesEqual(headProof.checkpoint.root, checkpoint.root))
     return fail("checkpoint_mismatch");
   if (proof.heads === null) return { ok: true, checkpoint, cosignatures, complete: null };
 
@@ -101,11 +101,11 @@ export const verifyAuditProof = async (
   if (!recorded.ok) return fail(`record:${recorded.fault}`);
   if (recorded.index.toString() !== record.log_size) return fail("record_malformed");
 
-  const known = parseHeadLeaf(proof.heads.leaf, place.chain);
+  const known = parseHeadLeaf(proof.heads.leaf, position.chain);
   const path = proof.heads.path.map(fromBase64);
   if (known === null || !path.every((hash) => hash !== null)) return fail("leaf_malformed");
-  const leaf = hashLeaf(crypto.sha256, encodeUtf8(serializeHeadLeaf(place.chain, known)));
-  const root = computeRootFromInclusion(crypto.sha256, { leaf, index: place.chainIndex, size, proof: path });
+  const leaf = hashLeaf(crypto.sha256, encodeUtf8(serializeHeadLeaf(position.chain, known)));
+  const root = computeRootFromInclusion(crypto.sha256, { leaf, index: position.chainIndex, size, proof: path });
   if (root === null || toHex(root) !== record.heads_root) return fail("heads_mismatch");
   if (known.seq > head.seq) return fail("entries_missing");
   if (hashOfEntry(known.seq) !== known.hash) return fail("leaf_mismatch");

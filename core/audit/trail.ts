@@ -1,5 +1,5 @@
-// A principal's audit trail: a page of entries, newest first, and everything to check them with. An entry's members are named
-// and spelt as they are hashed.
+// The audit trail of a principal: a page of entries, newest first, with everything needed to verify them. Members of entries are spelled
+// as they are hashed.
 import type { JsonObject } from "../canonical-json.ts";
 import type { PublishedAnchor } from "../certificates/published-certificate.ts";
 import type { Instant } from "../time.ts";
@@ -18,7 +18,7 @@ export interface TrailEntry extends HashedEntry {
   readonly committed: CommittedPayload | null;
 }
 
-/** An entry that is committed and not in its chain yet: it has no number, and nothing proves it. */
+/** An entry that is committed but not yet in its chain: it has no sequence number and no proof. */
 export interface PendingEntry {
   readonly at: Instant;
   readonly type: string;
@@ -26,7 +26,7 @@ export interface PendingEntry {
   readonly entityId: string;
 }
 
-/** What the chain holds by now, and its proof. */
+/** A page of the chain and its proof. */
 export interface AuditPage {
   readonly chainIndex: number;
   /** Newest first. */
@@ -38,9 +38,9 @@ export interface AuditPage {
 
 export interface AuditTrail {
   readonly chain: string;
-  /** Null: the chain has no entry yet, or it was asked about nothing. */
+  /** Null if the chain has no entry yet, or none was requested. */
   readonly page: AuditPage | null;
   readonly pending: readonly PendingEntry[];
-  /** The newest checkpoint of the audit log in the ledger. */
+  /** Anchor of the newest checkpoint of the audit log in the ledger. */
   readonly anchor: PublishedAnchor | null;
 }

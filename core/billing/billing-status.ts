@@ -1,35 +1,35 @@
-// What the payment provider says of one customer, gathered from its events. They arrive late, twice and in any order, so each thing
-// that is said (the plan, the payment, the end) is kept with the provider's own time, and only what is newer replaces it: whatever
-// the order, the account ends up with the same plan and status. Of two that bear the same second, the one that arrives later counts.
+// The billing status of one customer, derived from the payment provider's events. Events arrive late, repeatedly and in any order, so the
+// plan, the payments and the end of the subscription each keep the provider's time, and only newer values replace them: any order leads
+// to the same plan and status. Of two events with the same second, the one that arrives later counts.
 import type { BusinessStatus } from "../access/entitlement.ts";
 import { dayMs, type Instant } from "../time.ts";
 import type { AnyPlan } from "./plans.ts";
 
-/** From the first payment that failed until the account is suspended (CONTRACT 11). */
+/** Time from the first failed payment until the account is suspended. */
 export const gracePeriodMs = 14 * dayMs;
 
 interface BillingEventBase {
   readonly id: string;
   readonly type: string;
-  /** The provider's time. */
+  /** Time stated by the provider. */
   readonly at: Instant;
   readonly customerId: string;
   readonly subscriptionId: string | null;
 }
 
-/** A checkout that went through: the only event that says whose account a customer is. */
+/** A completed checkout: the only event that links a customer to an account. */
 export interface CheckoutEvent extends BillingEventBase {
   readonly kind: "checkout";
   readonly accountId: string;
   readonly plan: AnyPlan;
-  /** False where the money is still on its way: then a later event brings the plan. */
+  /** False while the payment is still pending; a later event then sets the plan. */
   readonly isPaid: boolean;
 }
 
 export interface SubscriptionEvent extends BillingEventBase {
   readonly kind: "subscription";
   readonly state: "paid" | "past_due" | "ended" | "unsettled";
-  /** As the subscription's metadata spells it. */
+  /** The plan name in the subscription's metadata. */
   readonly plan: string | null;
 }
 
@@ -46,15 +46,15 @@ export interface BillingStatus {
   readonly accountId: string | null;
   readonly linkedAt: Instant | null;
   readonly subscriptionId: string | null;
-  /** The plan last named by the provider. */
+  /** The plan most recently named by the provider. */
   readonly plan: AnyPlan | null;
   readonly planAt: Instant;
-  /** Of the last payment that went through, and of the last that failed. */
+  /** Times of the last successful and the last failed payment; 0 if none. */
   readonly paidAt: Instant;
   readonly failedAt: Instant;
-  /** Since the first failed payment after the last that went through; where that one arrives late, since the last failed one. */
+  /** Time of the first failed payment after the last successful one; if that one arrived late, of the last failed payment. */
   readonly pastDueSince: Instant | null;
-  /** Since when the account is without its plan because nothing was paid; null also where an operator suspended it. */
+  /** When the plan was suspended for non-payment; null also if an operator suspended the account. */
   readonly suspendedAt: Instant | null;
   readonly endedAt: Instant | null;
 }
@@ -73,76 +73,77 @@ const createBillingStatus = (customerId: string): BillingStatus => ({
   endedAt: null,
 });
 
-const applyPaid = (standing: BillingStatus, at: Instant): BillingStatus => {
-  if (at < standing.paidAt) return standing;
-  const isStillDue = standing.failedAt > at;
+const applyPaid = (status: BillingStatus, at: Instant): BillingStatus => {
+  if (at < status.paidAt) return status;
+  const isStillDue = status.failedAt > at;
   return isStillDue
-    ? { ...standing, paidAt: at, pastDueSince: (standing.pastDueSince ?? 0) > at ? standing.pastDueSince : standing.failedAt }
-    : { ...standing, paidAt: at, pastDueSince: null, suspendedAt: null };
+    ? { ...status, paidAt: at, pastDueSince: (status.pastDueSince ?? 0) > at ? status.pastDueSince : status.failedAt }
+    : { ...status, paidAt: at, pastDueSince: null, suspendedAt: null };
 };
 
-const applyPastDue = (standing: BillingStatus, at: Instant): BillingStatus =>
-  at < standing.paidAt
-    ? standing
-    : { ...standing, failedAt: Math.max(at, standing.failedAt), pastDueSince: Math.min(at, standing.pastDueSince ?? at) };
+const applyPastDue = (status: BillingStatus, at: Instant): BillingStatus =>
+  at < status.paidAt
+    ? status
+    : { ...status, failedAt: Math.max(at, status.failedAt), pastDueSince: Math.min(at, status.pastDueSince ?? at) };
 
-const applyCheckout = (standing: BillingStatus, event: CheckoutEvent): BillingStatus | null => {
-  if (standing.accountId !== null && standing.accountId !== event.accountId) return null;
-  if (standing.linkedAt !== null && event.at < standing.linkedAt) return null;
-  const sameSubscription = standing.subscriptionId === event.subscriptionId || event.subscriptionId === null;
-  const isOver = standing.endedAt !== null && sameSubscription && event.at < standing.endedAt;
+const applyCheckout = (status: BillingStatus, event: CheckoutEvent): BillingStatus | null => {
+  if (status.accountId !== null && status.accountId !== event.accountId) return null;
+  if (status.linkedAt !== null && event.at < status.linkedAt) return null;
+  const sameSubscription = status.subscriptionId === event.subscriptionId || event.subscriptionId === null;
+  const isOver = status.endedAt !== null && sameSubscription && event.at < status.endedAt;
   const linked = {
-    ...standing,
+    ...status,
     accountId: event.accountId,
     linkedAt: event.at,
-    subscriptionId: event.subscriptionId ?? standing.subscriptionId,
-    endedAt: isOver ? standing.endedAt : null,
+    subscriptionId: event.subscriptionId ?? status.subscriptionId,
+    endedAt: isOver ? status.endedAt : null,
   };
   if (!event.isPaid || isOver) return linked;
   const planned = event.at < linked.planAt ? linked : { ...linked, plan: event.plan, planAt: event.at };
   return applyPaid(planned, event.at);
 };
 
-const applySubscription = (standing: BillingStatus, event: SubscriptionEvent, plan: AnyPlan | null): BillingStatus => {
+const applySubscription = (status: BillingStatus, event: SubscriptionEvent, plan: AnyPlan | null): BillingStatus => {
   if (event.state === "ended") {
-    const planAt = Math.max(event.at, standing.planAt);
-    return { ...standing, plan: "free", planAt, endedAt: event.at, pastDueSince: null, suspendedAt: null };
+    const planAt = Math.max(event.at, status.planAt);
+    return { ...status, plan: "free", planAt, endedAt: event.at, pastDueSince: null, suspendedAt: null };
   }
-  const isNewerPlan = plan !== null && event.state !== "unsettled" && event.at >= standing.planAt;
-  const planned = isNewerPlan ? { ...standing, plan, planAt: event.at } : standing;
+  const isNewerPlan = plan !== null && event.state !== "unsettled" && event.at >= status.planAt;
+  const planned = isNewerPlan ? { ...status, plan, planAt: event.at } : status;
   if (event.state === "paid") return applyPaid(planned, event.at);
   return event.state === "past_due" ? applyPastDue(planned, event.at) : planned;
 };
 
 /**
- * The standing after an event; null where the event changes nothing: it is about another subscription than the one in force, about
- * one that has ended, or a checkout that would take a customer from one account to another. `planNamed` reads the event's plan for
- * the kind of account.
+ * The status after an event. Null if the event changes nothing: it concerns a subscription that is not the current one or has ended, or
+ * is a checkout that would move a customer to another account. `parsePlanName` parses the event's plan for the kind of account.
  */
 export const advanceBillingStatus = (
   known: BillingStatus | null,
   event: BillingEvent,
-  planNamed: (text: string) => AnyPlan | null,
+  parsePlanName: (text: string) => AnyPlan | null,
 ): BillingStatus | null => {
-  const standing = known ?? createBillingStatus(event.customerId);
-  if (event.kind === "checkout") return applyCheckout(standing, event);
-  const isOther = standing.subscriptionId !== null && event.subscriptionId !== null && standing.subscriptionId !== event.subscriptionId;
-  if (standing.endedAt !== null || (isOther && standing.accountId !== null)) return null;
-  // an end without the name of the subscription, from before the checkout: of an earlier one
-  const isNamed = standing.subscriptionId !== null && event.subscriptionId !== null;
+  const status = known ?? createBillingStatus(event.customerId);
+  if (event.kind === "checkout") return applyCheckout(status, event);
+  const isOther = status.subscriptionId !== null && event.subscriptionId !== null && status.subscriptionId !== event.subscriptionId;
+  if (status.endedAt !== null || (isOther && status.accountId !== null)) return null;
+  // An end without a subscription id, from before the checkout, belongs to an earlier subscription.
+  const isNamed = status.subscriptionId !== null && event.subscriptionId !== null;
   const isEnd = event.kind === "subscription" && event.state === "ended";
-  if (isEnd && !isNamed && standing.linkedAt !== null && event.at < standing.linkedAt) return null;
-  const followed = { ...standing, subscriptionId: event.subscriptionId ?? standing.subscriptionId };
-  if (event.kind === "subscription") return applySubscription(followed, event, event.plan === null ? null : planNamed(event.plan));
-  return event.isPaid ? applyPaid(followed, event.at) : applyPastDue(followed, event.at);
+  if (isEnd && !isNamed && status.linkedAt !== null && event.at < status.linkedAt) return null;
+  const updated = { ...status, subscriptionId: event.subscriptionId ?? status.subscriptionId };
+  if (event.kind === "subscription") return applySubscription(updated, event, event.plan === null ? null : parsePlanName(event.plan));
+  return event.isPaid ? applyPaid(updated, event.at) : applyPastDue(updated, event.at);
 };
 
-/** The customer of an earlier checkout, once another one is the account's: nothing it says reaches the account any more. */
-export const unlinkAccount = (standing: BillingStatus): BillingStatus => ({ ...standing, accountId: null, linkedAt: null });
+/**
+ * Unlinks the customer of an earlier checkout, once another customer pays for the account. Its later events no longer affect the account.
+ */
+export const unlinkAccount = (status: BillingStatus): BillingStatus => ({ ...status, accountId: null, linkedAt: null });
 
 /**
- * Of two subscriptions that are paid for one account, the one of the earlier checkout: nobody gets anything for it, so it has to end.
- * `paying` is the customer that the account has. Null where there is no such subscription.
+ * If two subscriptions are paid for one account, the id of the one with the earlier checkout, which must be canceled; otherwise null.
+ * `paying` is the customer currently linked to the account.
  */
 export const findRedundantSubscription = (paying: BillingStatus | null, event: CheckoutEvent): string | null => {
   if (paying === null || event.subscriptionId === null || paying.subscriptionId === event.subscriptionId) return null;
@@ -150,19 +151,19 @@ export const findRedundantSubscription = (paying: BillingStatus | null, event: C
   return paying.endedAt === null ? paying.subscriptionId : null;
 };
 
-/** After fourteen days without a payment. */
-export const markSuspended = (standing: BillingStatus, now: Instant): BillingStatus => ({ ...standing, suspendedAt: now });
+/** Applied after 14 days without a payment. */
+export const markSuspended = (status: BillingStatus, now: Instant): BillingStatus => ({ ...status, suspendedAt: now });
 
 /**
- * The plan an account gets: the one the provider names, where it names another than before, where somebody has just paid for it, or
- * where the customer has just become the account's. What an operator set stays until then.
+ * The plan an account gets: the provider's plan if it changed, if it was just paid for, or if the customer was just linked to the account.
+ * Otherwise the current plan stays, including one that an operator set.
  */
 export const resolvePlan = (current: AnyPlan, before: BillingStatus | null, after: BillingStatus): AnyPlan => {
   const isCheckout = after.linkedAt !== (before?.linkedAt ?? null);
   return after.plan !== null && (isCheckout || after.plan !== before?.plan) ? after.plan : current;
 };
 
-/** What an operator decided, and accounts that are pending or closed, stay as they are. */
+/** Statuses set by an operator, and pending or closed accounts, stay unchanged. */
 export const resolveBusinessStatus = (current: BusinessStatus, before: BillingStatus | null, after: BillingStatus): BusinessStatus => {
   if (current === "pending" || current === "closed") return current;
   if (current === "suspended" && (before?.suspendedAt ?? null) === null) return current;
@@ -170,11 +171,11 @@ export const resolveBusinessStatus = (current: BusinessStatus, before: BillingSt
   return after.pastDueSince !== null ? "past_due" : "active";
 };
 
-/** A consumer has no status: without a payment for fourteen days the plan rests, and comes back with the payment. */
+/** Consumers have no status: after 14 days without a payment the plan is paused, and a payment restores it. */
 export const resolveConsumerPlan = (current: AnyPlan, before: BillingStatus | null, after: BillingStatus): AnyPlan => {
   if (after.suspendedAt !== null) return "free";
   return (before?.suspendedAt ?? null) !== null && after.plan !== null ? after.plan : resolvePlan(current, before, after);
 };
 
-/** Once an operator has set the status: what billing did to it is over, and what was due is not due any more. */
-export const clearUnpaidState = (standing: BillingStatus): BillingStatus => ({ ...standing, pastDueSince: null, suspendedAt: null });
+/** Clears past-due and suspended state once an operator has set the status. */
+export const clearUnpaidState = (status: BillingStatus): BillingStatus => ({ ...status, pastDueSince: null, suspendedAt: null });

@@ -1,4 +1,4 @@
-// What the audit chains tell of billing: which plan and which status, from what to what, and by which event of the provider.
+// The domain events of billing: which plan or status changed, from what to what, and which provider event caused it.
 import type { BusinessStatus } from "../access/entitlement.ts";
 import type { Actor } from "../actor.ts";
 import type { AuditChain, DomainEvent } from "../domain-events.ts";
@@ -11,26 +11,26 @@ export interface EntitlementChange {
     readonly kind: "business" | "consumer";
     readonly chain: AuditChain;
     readonly plan: AnyPlan;
-    /** A consumer has none. */
+    /** Absent for consumers. */
     readonly status?: BusinessStatus;
   };
-  /** What is left out stays. */
+  /** Omitted members stay unchanged. */
   readonly after: { readonly plan?: AnyPlan; readonly status?: BusinessStatus };
-  /** Why: the provider's event, or that nothing was paid in time. */
+  /** The provider's event, non-payment, or an operator. */
   readonly cause: { readonly event_id: string; readonly event_type: string } | { readonly reason: "unpaid" | "operator" };
   readonly actor: Actor;
   readonly at: Instant;
 }
 
-/** One fact for each thing that changed. */
+/** One domain event for each change. */
 export const createEntitlementEvents = ({ account, after, cause, actor, at }: EntitlementChange): readonly DomainEvent[] => {
   const { id: entityId, kind: entityType, chain } = account;
-  const changed = (type: DomainEvent["type"], from?: string, to?: string): readonly DomainEvent[] =>
+  const createChangeEvent = (type: DomainEvent["type"], from?: string, to?: string): readonly DomainEvent[] =>
     from === undefined || to === undefined || from === to
       ? []
       : [{ type, entityType, entityId, at, chains: [chain], actor, payload: { from, to, ...cause } }];
   return [
-    ...changed(`${entityType}.plan_changed`, account.plan, after.plan),
-    ...changed("business.status_changed", account.status, after.status),
+    ...createChangeEvent(`${entityType}.plan_changed`, account.plan, after.plan),
+    ...createChangeEvent("business.status_changed", account.status, after.status),
   ];
 };

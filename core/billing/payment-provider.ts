@@ -1,23 +1,22 @@
-// The payment provider as operations see it. Money, cards and addresses are on its pages only; what comes back is an address to send
-// the browser to.
+// The interface of the payment provider. Payment details and addresses stay on its pages; the service only gets URLs to redirect to.
 import type { PurchasablePlan } from "./plans.ts";
 
 export type PaymentProviderResult = { readonly outcome: "url"; readonly url: string } | { readonly outcome: "unavailable" };
 
-/** Never throws: a provider that is away is an outcome. */
+/** Never throws: an unavailable provider is an outcome. */
 export interface PaymentProvider {
-  /** A page where the plan is paid for. */
+  /** Creates a payment page for the plan. */
   readonly createCheckout: (request: {
     readonly accountId: string;
     readonly plan: PurchasablePlan;
-    /** Of an account that has paid before; null for the first time. */
+    /** The customer of an account that has paid before; null for a first payment. */
     readonly customerId: string | null;
     readonly returnUrl: string;
-    /** Asked for twice under one key, there is one page: two open pages could be paid twice. */
+    /** Idempotency key: repeated calls return one page, because two open pages could both be paid. */
     readonly onceKey: string;
   }) => Promise<PaymentProviderResult>;
-  /** Where a customer settles an invoice, changes the card or ends the subscription. */
+  /** Creates a page where a customer pays invoices, changes the card or cancels the subscription. */
   readonly createBillingPortal: (request: { readonly customerId: string; readonly returnUrl: string }) => Promise<PaymentProviderResult>;
-  /** Ends a subscription at once: nothing is taken for it any more. One that is over, or that there never was, has ended. */
+  /** Cancels a subscription immediately. `ended` also if it was already over or never existed. */
   readonly cancelSubscription: (subscriptionId: string) => Promise<"ended" | "unavailable">;
 }

@@ -1,11 +1,9 @@
-// A statement in a checkpoint of the ledger that others attested: as it is published beside the anchor, and as it is packed.
+// A ledger statement whose checkpoint was attested by others, as published with the anchor and as packed.
 import { fromBase64 } from "../bytes.ts";
 import type { Attestation } from "../ledger/adapter.ts";
-import { parseCheckpoint } from "../ledger/checkpoint.ts";
-import type { PackedAttestation } from "./evidence-parts.ts";
 
 export interface AttestedStatement {
-  /** The ledger's own note; what is stamped are exactly these bytes. */
+  /** The ledger's own note; exactly these bytes are time-stamped. */
   readonly note: string;
   /** Base64, from the leaf's sibling up to the child of the root. */
   readonly inclusionProof: readonly string[];
@@ -13,35 +11,31 @@ export interface AttestedStatement {
   readonly attestations: readonly Attestation[];
 }
 
+/** A ledger checkpoint attested by others, and the statement's position in its tree. */
+export interface PackedAttestation {
+  /** The stored note: text, empty line, the log's own signature. A time stamp covers exactly these bytes. */
+  readonly note: string;
+  /** Base64, from the leaf's sibling up to the child of the root. */
+  readonly inclusionProof: readonly string[];
+  /** Signature lines of witnesses, each with its line break. */
+  readonly cosignatures: readonly string[];
+  /** The time-stamp reply, DER. */
+  readonly tsr: Uint8Array | null;
+}
+
 type TimestampAttestation = Extract<Attestation, { readonly kind: "rfc3161" }>;
 
-const listCosignatureLines = ({ attestations }: AttestedStatement): string[] =>
-  attestations.flatMap((one) => (one.kind === "cosignature" ? [one.line] : []));
+export const listCosignatureLines = ({ attestations }: AttestedStatement): string[] =>
+  attestations.flatMap((attestation) => (attestation.kind === "cosignature" ? [attestation.line] : []));
 
-/** The earliest time stamp; null when there is none. ISO times in one spelling sort as text. */
-const findEarliestTimestamp = ({ attestations }: AttestedStatement): TimestampAttestation | null =>
+/** The earliest time stamp; null if there is none. ISO times in one spelling sort as text. */
+export const findEarliestTimestamp = ({ attestations }: AttestedStatement): TimestampAttestation | null =>
   attestations
-    .filter((one): one is TimestampAttestation => one.kind === "rfc3161")
+    .filter((attestation): attestation is TimestampAttestation => attestation.kind === "rfc3161")
     .sort((a, b) => (a.time < b.time ? -1 : 1))
     .at(0) ?? null;
 
-/** Member `attested` of an anchor. An authority's time goes before a witness's: stamping times is what it is for. */
-export const toAttestedView = (attested: AttestedStatement) => {
-  const stamp = findEarliestTimestamp(attested);
-  return {
-    tree_size: parseCheckpoint(attested.note)?.size.toString() ?? null,
-    signed_root: attested.note + listCosignatureLines(attested).join(""),
-    inclusion_proof: attested.inclusionProof,
-    time: stamp?.time ?? attested.attestations.map(({ time }) => time).sort()[0] ?? null,
-    time_source: stamp === null ? ("cosignature" as const) : ("rfc3161" as const),
-    attestations: attested.attestations.map((one) =>
-      one.kind === "rfc3161"
-        ? { kind: one.kind, tsa: one.tsa, time: one.time, token: one.token }
-        : { kind: one.kind, name: one.name, time: one.time },
-    ),
-  };
-};
-
+/** The form of an attested statement in evidence packs. */
 export const toPackedAttestation = (attested: AttestedStatement): PackedAttestation => {
   const stamp = findEarliestTimestamp(attested);
   return {

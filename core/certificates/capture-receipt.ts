@@ -1,4 +1,4 @@
-// What an issuance answers, and the text under which that answer is kept for a day for whoever sends the same again.
+// The response of an issuance, and the stored form that is replayed for a day to a caller who repeats the request.
 import type { Environment } from "../access/entitlement.ts";
 import type { CertId } from "../ids.ts";
 import { toIso, type Instant } from "../time.ts";
@@ -9,13 +9,13 @@ export interface CaptureReceipt {
   readonly issuedAt: Instant;
   readonly verifyUrl: string;
   readonly environment: Environment;
-  /** The person's withdrawal link, with its secret. */
+  /** The person's withdrawal link, including its secret. */
   readonly manageUrl: string;
-  /** Null where the form did not ask recipient by recipient. */
+  /** Null if the form did not ask about each recipient. */
   readonly answered: { readonly accepted: readonly string[]; readonly rejected: readonly string[] } | null;
 }
 
-/** Sealed and stored in this form: another version may replay it. */
+/** This form is sealed and stored, so another version of the code may replay it. */
 const toStoredReceipt = (receipt: CaptureReceipt) => ({
   cert_id: receipt.certId,
   fingerprint: receipt.fingerprint,
@@ -27,18 +27,20 @@ const toStoredReceipt = (receipt: CaptureReceipt) => ({
   ...(receipt.answered && { entities_accepted: receipt.answered.accepted, entities_rejected: receipt.answered.rejected }),
 });
 
+/** The text to seal and store. */
 export const serializeStoredReceipt = (receipt: CaptureReceipt): string => JSON.stringify(toStoredReceipt(receipt));
 
+/** Reads what `serializeStoredReceipt` wrote. Throws for text that is not JSON. */
 export const parseStoredReceipt = (text: string): CaptureReceipt => {
-  const kept = JSON.parse(text) as ReturnType<typeof toStoredReceipt>;
-  const { entities_accepted: accepted, entities_rejected: rejected } = kept;
+  const stored = JSON.parse(text) as ReturnType<typeof toStoredReceipt>;
+  const { entities_accepted: accepted, entities_rejected: rejected } = stored;
   return {
-    certId: kept.cert_id,
-    fingerprint: kept.fingerprint,
-    issuedAt: Date.parse(kept.issued_at),
-    verifyUrl: kept.verify_url,
-    environment: kept.environment,
-    manageUrl: kept.manage_url,
+    certId: stored.cert_id,
+    fingerprint: stored.fingerprint,
+    issuedAt: Date.parse(stored.issued_at),
+    verifyUrl: stored.verify_url,
+    environment: stored.environment,
+    manageUrl: stored.manage_url,
     answered: accepted === undefined || rejected === undefined ? null : { accepted, rejected },
   };
 };

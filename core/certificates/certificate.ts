@@ -1,4 +1,4 @@
-// The noun: a certificate as it was sealed, and the evidence kept with it.
+// A certificate as it is issued, and the evidence sealed with it.
 import type { JsonObject } from "../canonical-json.ts";
 import type { Environment } from "../access/entitlement.ts";
 import type { BusinessId, CertId, ClientId } from "../ids.ts";
@@ -8,7 +8,7 @@ import type { SubjectFields } from "./subject.ts";
 
 export type CertificateStatus = "active" | "revoked";
 
-/** How the request reached us; the Origin is as reported, never proved (docs/internals/security.md, accepted risks). */
+/** How the request reached the service. The Origin is only reported, never proved (docs/internals/security.md, accepted risks). */
 export interface CaptureContext {
   readonly ip: string;
   readonly userAgent: string;
@@ -17,7 +17,7 @@ export interface CaptureContext {
   readonly geo: { readonly country: string | null; readonly region: string | null; readonly city: string | null };
 }
 
-/** A form submission as parsed at the edge: shapes are right, meaning is not yet judged. */
+/** A form submission with validated shapes; its content is validated later (submission.ts). */
 export interface Submission {
   readonly fields: object;
   readonly disclosureText: string;
@@ -26,7 +26,7 @@ export interface Submission {
   readonly entitiesRejected: readonly string[] | undefined;
   readonly purpose: string;
   readonly pageUrl: string;
-  /** Optional evidence, already in wire form: locale, presentation, esign, widget, referrer, client_time. */
+  /** Optional evidence in its JSON form: locale, presentation, esign, widget, referrer, client_time. */
   readonly extras: JsonObject;
 }
 

@@ -1,46 +1,46 @@
-// A certificate as a receipt that other systems read: in the structure of ISO/IEC TS 27560:2023, as JSON-LD with the terms of
-// the Data Privacy Vocabulary, and as a Kantara Consent Receipt 1.1. Made from the published certificate only, so nothing
-// personal can enter it: the person stands in it by the certificate's own hash. What a certificate does not know is said to
-// be not stated, never guessed.
+// Consent receipts for other systems: ISO/IEC TS 27560:2023 as JSON-LD with terms of the Data Privacy Vocabulary, and Kantara Consent
+// Receipt 1.1. They are built from the published certificate only, so they contain no personal data: the person appears as the
+// certificate's subject hash. What a certificate does not contain is marked as not stated, never guessed.
 import { toIso, secondMs, type Instant } from "../time.ts";
 import { listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
 import type { PublishedCertificate } from "./published-certificate.ts";
-import { toWithdrawnEntitiesView, buildVerifyUrl, type ViewContext } from "./public-view.ts";
+import { buildVerifyUrl } from "./certificate-urls.ts";
+import { toWithdrawnEntitiesView, type ViewContext } from "./public-json.ts";
 
 export const receiptFormats = ["iso27560", "kantara"] as const;
 export type ReceiptFormat = (typeof receiptFormats)[number];
 
-/** What a receipt says beyond the certificate. */
+/** The certificate and what a receipt states beyond it. */
 export interface ReceiptInput {
   readonly certificate: PublishedCertificate;
-  /** ISO 3166-1 alpha-2, as the business gave it. */
+  /** ISO 3166-1 alpha-2, as set by the business. */
   readonly country: string;
-  /** The person ticked the box themselves, by the evidence; false where the evidence does not say so. */
+  /** Whether the evidence says that the person ticked the box themselves. */
   readonly isExplicit: boolean;
   readonly context: ViewContext;
 }
 
 const notStated = "not stated";
-const undeterminedLanguage = "und"; // BCP 47: the language the form was in is part of the evidence, which is not published
+const undeterminedLanguage = "und"; // BCP 47: the form's language is part of the evidence, which is not published
 
 const getSiteUrl = ({ originDomain }: PublishedCertificate): string => `https://${originDomain}/`;
 
-/** Where the person was told what happens with the data: the policy as it stood, else the certificate with its disclosure. */
+/** The privacy notice: the saved policy, or else the certificate page with its disclosure. */
 const getNoticeUrl = ({ certificate, context }: ReceiptInput): string =>
   certificate.policies.find(({ kind }) => kind === "privacy")?.sourceUrl ?? buildVerifyUrl(context.verifyBase, certificate.id);
 
-/** Which kinds of data were given; none once the person was erased. */
+/** The kinds of data that were given; empty once the subject is erased. */
 const listAttributes = (certificate: PublishedCertificate): string[] =>
   certificate.subjectErasedAt === null ? Object.keys(certificate.subjectMasked).sort() : [];
 
-/** Those the consent is for now, but for the business itself: nobody the person has withdrawn from one by one. */
+/** Recipients the consent still covers, without the business itself. */
 const listReceiptRecipients = (certificate: PublishedCertificate): readonly string[] =>
   listActiveEntities(certificate).filter((name) => name !== certificate.businessName);
 
 const describeCollectionMethod = ({ capturedVia, originDomain }: PublishedCertificate): string =>
   capturedVia === "browser" ? `web form on ${originDomain}` : `web form on ${originDomain}, sent by its server`;
 
-/** What the receipt can be checked against. */
+/** The certificate against which the receipt can be checked. */
 const toCertificateReference = ({ certificate, context }: ReceiptInput) => ({
   cert_id: certificate.id,
   fingerprint: certificate.fingerprint,
@@ -53,7 +53,7 @@ const toCertificateReference = ({ certificate, context }: ReceiptInput) => ({
 
 const toIriTerm = (term: string) => ({ "@id": term, "@type": "@id" });
 
-/** The fields of the standard that have one term of the vocabulary each; the others are plain JSON beside them. */
+/** The fields of the standard that correspond to one vocabulary term; other fields are plain JSON. */
 const jsonLdContext = {
   dpv: "https://w3id.org/dpv#",
   dct: "http://purl.org/dc/terms/",
@@ -98,7 +98,7 @@ interface ConsentEvent<State> {
   readonly at: Instant;
   readonly state: State;
   readonly by: string;
-  /** Of a consent that was given: for how long, and whether it was said in so many words. */
+  /** For a given consent: how long it is valid, and whether it was explicit. */
   readonly validity?: string;
   readonly isExplicit?: boolean;
 }
@@ -111,8 +111,8 @@ const toConsentEvent = <S>({ at, state, by, validity = "for good", isExplicit = 
   event_state: state,
 });
 
-/** A receipt that holds its record; every mandatory field of the standard is there. */
-export const buildIso27560Receipt = <State extends string>(of: {
+/** A receipt that contains its consent record, with every mandatory field of the standard. */
+export const buildIso27560Receipt = <State extends string>(input: {
   readonly id: string;
   readonly subjectHash: string;
   readonly notice: string;
@@ -126,9 +126,9 @@ export const buildIso27560Receipt = <State extends string>(of: {
   readonly manageUrl: string;
   readonly events: readonly ConsentEvent<State>[];
 }) => {
-  const { id, controller } = of;
-  const recipients = of.recipients.map((name, at) => toParty(`recipient_${at + 1}`, name, "recipient third party", null));
-  const header = { schema_version: "ISO/IEC TS 27560:2023" as const, pii_principal_id: of.subjectHash };
+  const { id, controller } = input;
+  const recipients = input.recipients.map((name, at) => toParty(`recipient_${at + 1}`, name, "recipient third party", null));
+  const header = { schema_version: "ISO/IEC TS 27560:2023" as const, pii_principal_id: input.subjectHash };
   return {
     "@context": jsonLdContext,
     "@type": "dpv:ConsentReceipt" as const,
@@ -139,25 +139,25 @@ export const buildIso27560Receipt = <State extends string>(of: {
       ...header,
       record_id: id,
       pii_processing: {
-        privacy_notice: of.notice,
+        privacy_notice: input.notice,
         language: undeterminedLanguage,
         purposes: [
           {
-            purpose: of.purpose,
+            purpose: input.purpose,
             lawful_basis: "dpv:Consent",
-            pii_information: of.attributes.map((name) => ({ pii_type: name, pii_attribute_id: name })),
+            pii_information: input.attributes.map((name) => ({ pii_type: name, pii_attribute_id: name })),
             pii_controllers: [controller.id],
-            collection_method: of.collection,
+            collection_method: input.collection,
             storage_locations: [notStated],
-            retention_period: of.retention,
-            jurisdiction: of.country,
+            retention_period: input.retention,
+            jurisdiction: input.country,
             recipient_third_parties: recipients.map(({ party_id }) => party_id),
-            withdrawal_method: of.manageUrl,
+            withdrawal_method: input.manageUrl,
           },
         ],
       },
       party_identification: [toParty(controller.id, controller.name, "PII controller", controller.url), ...recipients],
-      events: of.events.map(toConsentEvent),
+      events: input.events.map(toConsentEvent),
     },
   };
 };
@@ -186,7 +186,10 @@ const buildIso27560CertificateReceipt = (parts: ReceiptInput) => {
   };
 };
 
-/** Every required field of version 1.1.0; what the certificate does not know is an empty text where the schema wants a text, and left out where only a statement would do. */
+/**
+ * Every required field of version 1.1.0. Unknown values are an empty string where the schema requires text, and omitted where they
+ * would make a claim.
+ */
 const buildKantaraReceipt = (parts: ReceiptInput) => {
   const { certificate, country } = parts;
   const recipients = listReceiptRecipients(certificate);
@@ -233,5 +236,6 @@ const buildKantaraReceipt = (parts: ReceiptInput) => {
   };
 };
 
+/** The receipt of a certificate in one of the two formats (GET /v1/certs/{id}/receipt?format=…). */
 export const buildConsentReceipt = (format: ReceiptFormat, parts: ReceiptInput) =>
   format === "iso27560" ? buildIso27560CertificateReceipt(parts) : buildKantaraReceipt(parts);

@@ -1,6 +1,6 @@
-// The certificate in plain words, for people who were handed a pack: first who, when, from where, what was shown and how, then
-// who may make contact, what has happened since, and the proofs. It is certificate.html, and the checking page compares itself
-// with it. What was left out on purpose is said to be.
+// The certificate in plain language for readers of a pack: who, when, from where, what was shown and how, who may make contact, what
+// has happened since, and the proofs. It is certificate.html, and the self-checking page compares itself with it, so every text here is
+// part of the pack format. Deliberate omissions are stated.
 import type { Json, JsonObject } from "../canonical-json.ts";
 import type { Instant } from "../time.ts";
 import { listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
@@ -13,7 +13,7 @@ type DefinitionRow = Markup | null;
 
 const renderRow = (term: string, value: Markup | null): DefinitionRow => (value === null ? null : html`<dt>${term}</dt><dd>${value}</dd>`);
 
-const renderDefinitionList = (...all: readonly DefinitionRow[]): Markup => html`<dl>${all.filter((one) => one !== null)}</dl>`;
+const renderDefinitionList = (...all: readonly DefinitionRow[]): Markup => html`<dl>${all.filter((row) => row !== null)}</dl>`;
 
 const renderHash = (text: string): Markup => html`<code>${text}</code>`;
 
@@ -32,7 +32,7 @@ const renderTextMember = (object: JsonObject, name: string): Markup | null => {
   return typeof value === "string" && value !== "" ? renderExactText(value) : null;
 };
 
-/** What was kept of the submission; null where it is not in this pack. */
+/** The evidence of the submission; null if it is not in this pack. */
 const getIncludedEvidence = ({ opened, isRedacted }: EvidenceParts): JsonObject | null => (isRedacted ? null : opened.evidence);
 
 const renderMissingEvidence = ({ isRedacted }: EvidenceParts, what: string): Markup =>
@@ -130,7 +130,7 @@ const optInLabels: Readonly<Record<string, string>> = {
 
 const notStated = html`not stated`;
 
-/** As the form or the business's server reported it. */
+/** Presentation details as reported by the form or the business's server. */
 const renderPresentation = (parts: EvidenceParts): Markup => {
   const evidence = getIncludedEvidence(parts);
   if (evidence === null)
@@ -164,7 +164,7 @@ const renderEsign = (evidence: JsonObject): Markup => {
 <p>${accepted === true ? "Accepted by the person, as the form reported it." : "Not accepted by the person, as the form reported it."}</p>`;
 };
 
-/** Recipients the person has withdrawn from one by one. */
+/** Recipients withdrawn from individually. */
 const renderWithdrawnRecipients = ({ opened }: EvidenceParts): Markup | null => {
   const { entitiesWithdrawn } = opened.certificate;
   if (entitiesWithdrawn.length === 0) return null;
@@ -230,7 +230,7 @@ const parseInstant = (value: unknown): Instant | null => {
   return Number.isFinite(instant) ? instant : null;
 };
 
-/** What has happened, in the order in which it did. */
+/** All events of the certificate, in chronological order. */
 const renderTimeline = ({ opened, publicView }: EvidenceParts): Markup => {
   const { issuedAt, policies: linked, entitiesWithdrawn, subjectErasedAt } = opened.certificate;
   const view = toObject(publicView.withdrawal);
@@ -238,12 +238,12 @@ const renderTimeline = ({ opened, publicView }: EvidenceParts): Markup => {
     [parseInstant(anchor.anchored_at), `${what} anchored in the ledger`],
     [parseInstant(toObject(anchor.attested).time), `${what} seen in the ledger by a time-stamp authority`],
   ];
-  const acts = new Map(entitiesWithdrawn.map(({ number, withdrawnAt }) => [number, withdrawnAt]));
+  const entityWithdrawals = new Map(entitiesWithdrawn.map(({ number, withdrawnAt }) => [number, withdrawnAt]));
   const all: readonly (readonly [Instant | null, string])[] = [
     [issuedAt, "Certificate issued"],
     ...linked.map(({ kind, capturedAt }) => [capturedAt, kind === "privacy" ? "Privacy policy saved" : "Terms saved"] as const),
     ...anchored(toObject(publicView.anchor), "Issuance"),
-    ...[...acts.values()].map((at) => [at, "Withdrawn from single recipients"] as const),
+    ...[...entityWithdrawals.values()].map((at) => [at, "Withdrawn from single recipients"] as const),
     [parseInstant(view.withdrawn_at), "Consent withdrawn"],
     ...anchored(toObject(view.anchor), "Withdrawal"),
     [parseInstant(view.cease_acknowledged_at), "Business said that contact has ceased"],
@@ -257,11 +257,11 @@ const renderTimeline = ({ opened, publicView }: EvidenceParts): Markup => {
 const renderPolicies = ({ opened }: EvidenceParts): Markup => {
   const { policies: linked, policiesCaptured } = opened.certificate;
   if (linked.length === 0) return html`<p>${policiesCaptured ? "None were found on the site." : "Not looked for yet."}</p>`;
-  const words = { privacy: "Privacy policy", terms: "Terms" } as const;
+  const labels = { privacy: "Privacy policy", terms: "Terms" } as const;
   return renderDefinitionList(
     ...linked.map((policy) =>
       renderRow(
-        words[policy.kind],
+        labels[policy.kind],
         html`${renderExactText(policy.sourceUrl)}<br>captured ${renderTime(policy.capturedAt)}<br>SHA-256 of its text ${renderHash(policy.contentHash)}`,
       ),
     ),
@@ -290,7 +290,7 @@ ${renderDefinitionList(
 )}`;
 };
 
-/** The certificate in plain words: what the page shows and what the checking page compares itself with. */
+/** The article shown by certificate.html and by the self-checking page. */
 export const renderCertificateArticle = (parts: EvidenceParts, disclosed: DisclosedFields): Markup => {
   const { certificate } = parts.opened;
   return html`<main id="certificate">

@@ -1,5 +1,5 @@
-// The evidence of one certificate as one JSON object, for programs that want the parts (CONTRACT 8). It says what the files of
-// the pack say; the pack is what gets signed.
+// The evidence of one certificate as one JSON object, for programs. It has the same content as the files of the pack; only the pack is
+// signed.
 import { hashAuditEntry } from "../audit/chain.ts";
 import { toBase64 } from "../bytes.ts";
 import { sha256, sha256Hex } from "../hash.ts";
@@ -7,18 +7,18 @@ import { parseCheckpoint } from "../ledger/checkpoint.ts";
 import { parseTlogProof, formatTlogProofFromLines } from "../ledger/tlog-proof.ts";
 import { toIso } from "../time.ts";
 import type { JsonObject } from "../canonical-json.ts";
+import type { PackedAttestation } from "./attested-statement.ts";
 import {
   listDisclosedFields,
   type EvidenceParts,
   type PackedEntityWithdrawal,
-  type PackedAttestation,
   type PackedAudit,
   type PackedStatement,
 } from "./evidence-parts.ts";
 import { parseVerifierRelease, type VerifierRelease } from "./evidence-readme.ts";
 import { canonicalPreimageFromPublished, preimageFromPublished } from "./published-certificate.ts";
 import { computeSubjectCommitments, deriveSubjectSalts } from "./subject.ts";
-import { toPoliciesWithText } from "./public-view.ts";
+import { toPoliciesWithText } from "./public-json.ts";
 
 const buildVerificationSteps = (verifier: VerifierRelease | null): string =>
   [
@@ -45,7 +45,7 @@ const emptyLedgerPart = {
   tlog_proof: null,
 } as const;
 
-/** The proof against the checkpoint that others attested, where one was; else against the one of the receipt. */
+/** The proof against the attested checkpoint if there is one, otherwise against the checkpoint of the receipt. */
 const buildLedgerPart = (anchor: PackedStatement | undefined, entryHash: string | null): JsonObject => {
   if (anchor === undefined) return { entry: null, entry_hash: null, ...emptyLedgerPart };
   const { statement, receipt, attested } = anchor;
@@ -68,7 +68,7 @@ const buildLedgerPart = (anchor: PackedStatement | undefined, entryHash: string 
   };
 };
 
-/** A withdrawal from single recipients: what was signed, and its statement for the ledger. */
+/** A withdrawal from individual recipients: the signed receipt and its ledger statement. */
 const buildEntityWithdrawalPart = ({ number, receipt, signature, anchor }: PackedEntityWithdrawal): JsonObject => ({
   number,
   receipt: JSON.parse(receipt) as JsonObject,
@@ -105,7 +105,7 @@ const buildAuditPart = (audit: PackedAudit | null): JsonObject => {
   };
 };
 
-/** GET /v1/certs/{id}/evidence-pack?format=json: everything needed to check the certificate without us. */
+/** GET /v1/certs/{id}/evidence-pack?format=json: everything needed to check the certificate without the service. */
 export const buildEvidenceBundle = (parts: EvidenceParts): JsonObject => {
   const { opened, isRedacted, publicView } = parts;
   const { certificate, subject } = opened;

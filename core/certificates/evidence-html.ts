@@ -1,6 +1,5 @@
-// The pages of an evidence pack: the certificate in plain words, and the page that checks itself when opened from disk.
-// Both are written for files: no address is loaded, everything a stranger typed is text, and the policy in the page
-// forbids what is not named in it by its hash.
+// The HTML pages of an evidence pack: certificate.html, and the page that checks itself when opened from disk. Both are made for local
+// files: nothing is loaded, user input is always escaped, and the Content-Security-Policy allows only what it names by hash.
 import { toBase64 } from "../bytes.ts";
 import { sha256 } from "../hash.ts";
 import { renderCertificateArticle } from "./evidence-article.ts";
@@ -9,7 +8,7 @@ import type { EvidenceParts } from "./evidence-parts.ts";
 
 type DisclosedFields = readonly (readonly [string, string])[];
 
-/** Each printed page bears the certificate's id: a sheet that has lost its neighbours still says what it belongs to. */
+/** Each printed page shows the certificate id, so a loose sheet can be identified. */
 const buildStyleSheet = (
   certId: string,
 ): string => `:root{color-scheme:light dark;--ink:light-dark(#1b1d21,#e9e9e6);--quiet:light-dark(#575b62,#a7acb4);--paper:light-dark(#fff,#15171b);--line:light-dark(#dbdbd6,#353a42);--good:light-dark(#17663a,#71d19b);--bad:light-dark(#b02a21,#f59a93);--caution:light-dark(#835000,#e6b869);--action:light-dark(#1d4fb8,#8fb4ff)}
@@ -48,7 +47,7 @@ button{font:inherit;color:var(--action);background:none;border:1px solid current
 
 const toCspHash = (text: string): string => `'sha256-${toBase64(sha256(text))}'`;
 
-/** Nothing may be loaded from anywhere, nor sent; of scripts only the one with this hash runs. */
+/** Blocks loading and sending anything; only the script with this hash runs. */
 const buildContentSecurityPolicy = (style: string, script: string | null): string =>
   `default-src 'none'; style-src ${toCspHash(style)}; ${script === null ? "" : `script-src ${toCspHash(script)}; `}base-uri 'none'; form-action 'none'`;
 
@@ -72,11 +71,11 @@ ${body}
 `.text;
 };
 
-/** certificate.html of the pack: static, without script. */
+/** certificate.html of the pack: static, without a script. */
 export const renderCertificatePage = (parts: EvidenceParts, disclosed: DisclosedFields): string =>
   renderEvidencePage(parts, null, renderCertificateArticle(parts, disclosed));
 
-/** The page that holds the whole pack and checks it. Throws for a script that would end its own element. */
+/** The page that contains the whole pack and checks it. Throws for a script that would close its own element. */
 export const renderVerifyPage = (parts: EvidenceParts, disclosed: DisclosedFields, zipBase64: string, verifierSource: string): string => {
   if (/<\/script|<!--/i.test(verifierSource)) throw new TypeError("evidence page: the verifier cannot stand inside a page");
   const body = html`<div id="verdict" class="verdict caution" role="status"><p><strong>Not checked.</strong></p><p>This page checks itself with its own script, without any network. The script did not run here.</p></div>

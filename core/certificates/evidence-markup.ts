@@ -1,4 +1,4 @@
-// Markup of the pages of an evidence pack: what is put into it is text, whoever typed it, unless it is markup itself.
+// HTML templates for the pages of an evidence pack. Inserted strings are escaped; only Markup is inserted as it is.
 import { toIso, type Instant } from "../time.ts";
 
 export class Markup {
@@ -26,19 +26,20 @@ const renderPiece = (piece: MarkupPiece): string => {
   return String(piece).replaceAll(/[&<>"'\r]/g, (char) => htmlEntities[char] as string); // a parser would turn CR into LF
 };
 
-/** Markup from a template: what is put in is text, unless it is markup itself. */
+/** Template tag that escapes every inserted string and number. */
 export const html = (strings: TemplateStringsArray, ...pieces: readonly MarkupPiece[]): Markup =>
   new Markup(strings.reduce((text, string, at) => text + renderPiece(pieces[at - 1] ?? null) + string));
 
 const monthNames = "January February March April May June July August September October November December".split(" ");
 
-/** `4 March 2026, 05:06:07 UTC`. Spelt here, because what the platform prints changes with its version. */
+/** `4 March 2026, 05:06:07 UTC`. Formatted here because the platform's formatting changes with its version. */
 export const renderTime = (instant: Instant): Markup => {
   const iso = toIso(instant);
   const day = `${Number(iso.slice(8, 10))} ${monthNames[Number(iso.slice(5, 7)) - 1]} ${iso.slice(0, 4)}`;
   return html`<time datetime="${iso}">${day}, ${iso.slice(11, 19)} UTC</time>`;
 };
 
+/** Renders a time given as ISO text; null for anything else. */
 export const renderTimeText = (value: unknown): Markup | null => {
   const instant = typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isFinite(instant) ? renderTime(instant) : null;

@@ -1,6 +1,6 @@
-// The evidence pack: every byte that was hashed or signed for one certificate, each in a file of its own, so that common
-// tools can check it without us (docs/reference/evidence-pack.md). Everything comes in as data; the one thing done elsewhere is the
-// issuer's signature under the manifest. Equal certificates give equal bytes, but for `created_at` in the manifest.
+// The evidence pack: every byte that was hashed or signed for one certificate, each in its own file, so that common tools can check it
+// without the service (docs/reference/evidence-pack.md). All input is plain data except the issuer's signing function for the manifest.
+// Equal certificates give equal bytes, except for `created_at` in the manifest.
 import { serializeAuditEntry } from "../audit/chain.ts";
 import { toBase64, toBase64Url, fromBase64, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";
@@ -24,12 +24,12 @@ import {
 import { canonicalPreimageFromPublished } from "./published-certificate.ts";
 import { deriveFieldSalt, computeSubjectCommitments } from "./subject.ts";
 
-/** Twice this is what a reader takes. The two policies are 1 MiB each at most; an audit entry with its proof is about 2 KiB. */
+/** Verifiers accept twice this size. The two policies are at most 1 MiB each; an audit entry with its proof is about 2 KiB. */
 const maxPackBytes = 10 * 1_024 * 1_024;
 
 const toJsonBytes = (value: Json): Uint8Array => encodeUtf8(toCanonicalJson(value));
 
-/** What was kept back, so that nobody takes a gap for a defect. */
+/** Names what was deliberately omitted, so that a gap is not taken for a defect. */
 const listRedactions = (parts: EvidenceParts): string[] => {
   const shown = new Set(listDisclosedFields(parts).map(([key]) => key));
   const hidden = [...(parts.opened.subject?.fields.keys() ?? [])].filter((key) => !shown.has(key)).map((key) => `subject.${key}`);
@@ -38,7 +38,7 @@ const listRedactions = (parts: EvidenceParts): string[] => {
 
 const ipHashBytes = 16;
 
-/** Tells visitors apart without naming them. Keyed by the certificate's own secret: all IPv4 addresses are hashed in seconds. */
+/** Distinguishes visitors without naming them. Keyed by the certificate's secret, because all IPv4 addresses can be hashed in seconds. */
 const hashViewIp = (parts: EvidenceParts, ip: string): string | null =>
   parts.opened.subject === null
     ? null
@@ -74,7 +74,7 @@ const buildAnchorFiles = (folder: string, { statement, receipt, attested }: Pack
   const files: [string, Uint8Array][] = [[`${folder}/statement.json`, encodeUtf8(statement)]];
   if (receipt === null) return files;
   const proof = formatReceiptProof(receipt);
-  if (proof === null) throw new TypeError("evidence pack: a receipt that is none");
+  if (proof === null) throw new TypeError("evidence pack: the ledger receipt is invalid");
   files.push([`${folder}/receipt.json`, encodeUtf8(formatReceipt(receipt))]);
   files.push([`${folder}/entry.tlog-proof`, encodeUtf8(proof)]);
   if (receipt.leaf_body !== undefined) files.push([`${folder}/rekor.json`, fromBase64(receipt.leaf_body) ?? new Uint8Array(0)]);
@@ -87,7 +87,7 @@ const buildAnchorFiles = (folder: string, { statement, receipt, attested }: Pack
   return files;
 };
 
-/** The signed receipt of a withdrawal from single recipients, and its place in the ledger. */
+/** The signed receipt of a withdrawal from individual recipients, and its ledger proof. */
 const buildEntityWithdrawalFiles = ({ number, receipt, signature, anchor }: PackedEntityWithdrawal): [string, Uint8Array][] => [
   [`withdrawals/${number}/receipt.json`, encodeUtf8(receipt)],
   [`withdrawals/${number}/signature.json`, toJsonBytes({ ...signature })],
@@ -104,7 +104,7 @@ const buildAuditFiles = (audit: PackedAudit): [string, Uint8Array][] => {
   ];
   for (const { seq } of audit.entries) {
     const proof = audit.proofs.get(seq);
-    if (proof === undefined) throw new TypeError("evidence pack: an audit entry without its proof");
+    if (proof === undefined) throw new TypeError("evidence pack: an audit entry has no proof");
     files.push([`audit/${seq}.tlog-proof`, encodeUtf8(proof)]);
   }
   if (audit.heads === null) return files;
@@ -123,11 +123,11 @@ const toPublicKeyPem = (x: string): string => {
 };
 
 const filterObjects = (value: Json | undefined): readonly JsonObject[] =>
-  Array.isArray(value) ? value.filter((one) => isJsonObject(one)) : [];
+  Array.isArray(value) ? value.filter((item) => isJsonObject(item)) : [];
 
 const getIssuerJwks = ({ issuer_keys: jwks }: JsonObject): readonly JsonObject[] => (isJsonObject(jwks) ? filterObjects(jwks.keys) : []);
 
-/** Names of files are made of what is safe in one; keys of another shape stay in trust.json only. */
+/** Only keys whose ids are safe in a file name get a file; other keys are in trust.json only. */
 const buildTrustFiles = (trust: JsonObject): [string, Uint8Array][] => [
   ["trust/trust.json", toJsonBytes(trust)],
   ...getIssuerJwks(trust).flatMap(({ kid, x }): [string, Uint8Array][] =>
@@ -158,7 +158,7 @@ const buildCertificateFile = ({ publicView, isRedacted, opened, identity }: Evid
 
 const buildSubjectFiles = (parts: EvidenceParts): [string, Uint8Array][] => {
   const { subject } = parts.opened;
-  if (subject === null) return []; // erased: nothing is left to open the commitment with
+  if (subject === null) return []; // erased: the commitments can no longer be opened
   const disclosures = listDisclosedFields(parts).map(([key, value]) => [deriveFieldSalt(subject.rootSalt, key), key, value]);
   return [
     ["subject/commitments.json", toJsonBytes(computeSubjectCommitments(subject.fields, subject.rootSalt))],
@@ -166,7 +166,7 @@ const buildSubjectFiles = (parts: EvidenceParts): [string, Uint8Array][] => {
   ];
 };
 
-/** Every file of the pack, by path. Throws for parts that contradict each other; that is always a fault of ours. */
+/** Every file of the pack by path. Throws for contradictory parts, which is always a bug of the service. */
 export const buildPackFiles = async (parts: EvidenceParts): Promise<ReadonlyMap<string, Uint8Array>> => {
   const { certificate } = parts.opened;
   const {
@@ -214,8 +214,8 @@ export const buildPackFiles = async (parts: EvidenceParts): Promise<ReadonlyMap<
 export const buildEvidenceZip = async (parts: EvidenceParts): Promise<Uint8Array<ArrayBuffer>> => createZip(await buildPackFiles(parts));
 
 /**
- * The same pack as one page that checks itself when opened from disk (`text/html`, name `evidence-<cert_id>.html`).
- * `verifierSource` is what verifier/build.ts makes of verifier/page.ts.
+ * The same pack as one page that checks itself when opened from disk (`text/html`, name `evidence-<cert_id>.html`). `verifierSource` is
+ * the output of verifier/build.ts for verifier/page.ts.
  */
 export const buildEvidenceHtml = async (parts: EvidenceParts, verifierSource: string): Promise<string> =>
   renderVerifyPage(parts, listDisclosedFields(parts), toBase64(await buildEvidenceZip(parts)), verifierSource);

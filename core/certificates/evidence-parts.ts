@@ -1,28 +1,17 @@
-// What an evidence pack is made of, as plain data: the parts that the operation loads and the page and the pack are built from.
+// The input of an evidence pack as plain data. An operation loads it; the pack, the bundle and the pages are built from it.
 import type { AuditEntry } from "../audit/chain.ts";
 import type { HeadsProof } from "../audit/proof.ts";
 import type { JsonObject } from "../canonical-json.ts";
 import type { DomainEventType } from "../domain-events.ts";
 import type { Receipt } from "../ledger/receipt.ts";
 import type { Instant } from "../time.ts";
+import type { PackedAttestation } from "./attested-statement.ts";
 import type { IssuerSignature, OpenedCertificate, PublishedCertificate, PageView } from "./published-certificate.ts";
 
-/** A checkpoint of the ledger that others vouched for, and the statement's place in its tree. */
-export interface PackedAttestation {
-  /** The stored note: text, empty line, the log's own signature. A time stamp is over exactly these bytes. */
-  readonly note: string;
-  /** Base64, from the leaf's sibling up to the child of the root. */
-  readonly inclusionProof: readonly string[];
-  /** Signature lines of witnesses, each with its line break. */
-  readonly cosignatures: readonly string[];
-  /** The time-stamp reply, DER. */
-  readonly tsr: Uint8Array | null;
-}
-
-/** A statement for the ledger, and what the ledger and others say of it. */
+/** A ledger statement with its receipt and attestation. */
 export interface PackedStatement {
   readonly statement: string;
-  /** Null while the ledger has not confirmed. */
+  /** Null until the ledger confirms. */
   readonly receipt: Receipt | null;
   readonly attested: PackedAttestation | null;
 }
@@ -31,34 +20,34 @@ export interface PackedAnchor extends PackedStatement {
   readonly event: "issued" | "revoked";
 }
 
-/** The proof of a withdrawal from single recipients. */
+/** The proof of a withdrawal from individual recipients. */
 export interface PackedEntityWithdrawal {
   /** 1, 2, 3 … on its certificate. */
   readonly number: number;
-  /** The text that was signed, exactly. */
+  /** The exact text that was signed. */
   readonly receipt: string;
   readonly signature: IssuerSignature;
   readonly anchor: PackedStatement | null;
 }
 
-/** A pack holds the proofs of the first acts, about 15 KiB each; later ones are proved by their audit entries. */
+/** A pack contains the proofs of this many withdrawals, about 15 KiB each; audit entries prove the later ones. */
 export const maxPackedEntityWithdrawals = 100;
 
-/** This certificate's entries of its business's chain, oldest first: those that the audit log already holds. */
+/** The entries of this certificate in its business's chain that the audit log already holds, oldest first. */
 export interface PackedAudit {
   readonly chainIndex: number;
-  /** The chain's newest entry, whatever it is about. */
+  /** The newest entry of the chain, which may concern another record. */
   readonly head: { readonly seq: string; readonly hash: string };
   readonly entries: readonly AuditEntry[];
-  /** By seq; without those that were erased. */
+  /** By seq; erased payloads are missing. */
   readonly payloads: ReadonlyMap<string, { readonly salt: string; readonly payload: JsonObject }>;
   /** c2sp.org/tlog-proof@v1 of each entry, by seq. */
   readonly proofs: ReadonlyMap<string, string>;
-  /** Null while the chain is younger than the newest record of heads. */
+  /** Null if the chain is newer than the last heads record. */
   readonly heads: HeadsProof | null;
 }
 
-/** The issuer's active key: storage/signer.ts has all of it but the name, which is `<host of the service>/issuer`. */
+/** The issuer's active key. `keyName` is `<host of the service>/issuer`. */
 export interface PackIssuer {
   readonly keyName: string;
   /** Public key, base64url. */
@@ -70,32 +59,32 @@ export interface PackIssuer {
 export interface EvidenceParts {
   readonly createdAt: Instant;
   readonly opened: OpenedCertificate;
-  /** What GET /v1/certs/{id}/verify answers at this moment. */
+  /** The response of GET /v1/certs/{id}/verify at this moment. */
   readonly publicView: JsonObject;
   readonly views: readonly PageView[];
-  /** Text of each linked policy by its content hash; null where it could not be read. */
+  /** Text of each linked policy by content hash; null if it could not be read. */
   readonly policyTexts: ReadonlyMap<string, string | null>;
   readonly identity: { readonly legalName: string | null; readonly mailingAddress: string | null; readonly contact: string | null };
-  /** That the certificate was withdrawn, as handed to the person; absent or null while it was not. */
+  /** The withdrawal receipt; absent or null while the certificate is active. */
   readonly withdrawalReceipt?: JsonObject | null;
   readonly anchors: readonly PackedAnchor[];
-  /** Withdrawals from single recipients, oldest first. */
+  /** Withdrawals from individual recipients, oldest first. */
   readonly entityWithdrawals: readonly PackedEntityWithdrawal[];
-  /** Null while the audit log holds nothing of the certificate. */
+  /** Null if the audit log has no entry of the certificate yet. */
   readonly audit: PackedAudit | null;
   /** The document at /.well-known/svc-trust.json. */
   readonly trust: JsonObject;
   readonly issuer: PackIssuer;
-  /** Field keys whose value and salt are disclosed; null discloses every field. */
+  /** Field keys to disclose with value and salt; null discloses every field. */
   readonly disclosedKeys: ReadonlySet<string> | null;
-  /** Leaves out the subject's values and everything in the evidence that points to a person. */
+  /** Omits the subject's values and everything in the evidence that points to a person. */
   readonly isRedacted: boolean;
 }
 
 /**
- * The audit entries that belong to the evidence. Not who looked at it: that is the business's own record, and every look would
- * make the evidence another one. Not what a stranger can bring about, who could fill a pack with it. And nothing that happened
- * after the certificate was read, so that all of the evidence is of that moment.
+ * The types of audit entries that belong to the evidence. Views are excluded, because every view would change the evidence. Entries that
+ * strangers can cause are excluded, because they could fill a pack. Entries newer than the loaded certificate are excluded, so that all
+ * of the evidence is of one moment.
  */
 export const listEvidenceEventTypes = ({
   status,
@@ -113,6 +102,6 @@ export const listEvidenceEventTypes = ({
   ...(subjectErasedAt === null ? [] : (["certificate.subject_erased"] as const)),
 ];
 
-/** Fields that the pack shows in the clear, in the order in which they were stored. */
+/** Fields shown in the clear, in stored order. */
 export const listDisclosedFields = ({ opened, isRedacted, disclosedKeys }: EvidenceParts): readonly (readonly [string, string])[] =>
   isRedacted || opened.subject === null ? [] : [...opened.subject.fields].filter(([key]) => disclosedKeys?.has(key) ?? true);

@@ -1,5 +1,4 @@
-// README.txt of an evidence pack: how anyone checks it with common tools.
-
+// README.txt of an evidence pack: how to check it with common tools. The text is part of the pack format.
 import type { JsonObject } from "../canonical-json.ts";
 
 export interface VerifierRelease {
@@ -8,7 +7,7 @@ export interface VerifierRelease {
   readonly sha256: string;
 }
 
-/** The verifier that a trust document names; null where it names none. */
+/** The verifier named by a trust document; null if none. */
 export const parseVerifierRelease = (trust: JsonObject): VerifierRelease | null => {
   const { url, sha256 } = (trust.verifier ?? {}) as Partial<VerifierRelease>;
   return url === undefined || sha256 === undefined ? null : { url, sha256 };
@@ -22,6 +21,7 @@ const buildDownloadSteps = (verifier: VerifierRelease | null): string =>
     echo "${verifier.sha256}  svc-verify.mjs" | sha256sum -c
 `;
 
+/** The text of README.txt for one certificate and issuer key. */
 export const buildReadme = ({
   certId,
   kid,

@@ -1,6 +1,5 @@
-// The container of an evidence pack: a zip that stores its members as they are, in exactly one spelling. Nothing in it
-// depends on a clock or a machine, and the reader takes only what the writer would write, so no byte of an archive can be
-// changed, added or hidden without being noticed (no comments, no extra fields, no gaps between members).
+// The zip container of an evidence pack: members are stored uncompressed, in exactly one spelling, independent of clock and machine. The
+// reader accepts only what the writer produces, so no byte can be changed, added or hidden (no comments, extra fields or gaps).
 import { concatBytes, areBytesEqual, encodeUtf8 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 
@@ -11,11 +10,11 @@ const centralSignature = 0x02014b50;
 const endSignature = 0x06054b50;
 const localHeaderBytes = 30;
 const endRecordBytes = 22;
-const zipVersion = 20; // 2.0, the first that knows folders in names; made on "FAT", whose attributes are all zero
+const zipVersion = 20; // 2.0, the first version with folders in names; host system FAT, whose attributes are all zero
 const utf8NamesFlag = 0x0800;
 const storedMethod = 0;
 const midnightDosTime = 0;
-const earliestDosDate = 0x0021; // 1980-01-01, the earliest date the format can say
+const earliestDosDate = 0x0021; // 1980-01-01, the earliest date of the format
 
 const crcTable = Uint32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte;
@@ -42,7 +41,7 @@ const encodeFields = (...pairs: readonly (readonly [2 | 4, number])[]): Uint8Arr
   return bytes;
 };
 
-/** What both headers of a member say, word for word. */
+/** The fields that are identical in both headers of a member. */
 const buildMemberFields = (name: Uint8Array, content: Uint8Array): readonly (readonly [2 | 4, number])[] => [
   [2, zipVersion],
   [2, utf8NamesFlag],
@@ -58,16 +57,16 @@ const buildMemberFields = (name: Uint8Array, content: Uint8Array): readonly (rea
 
 const pathSegmentPattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** A relative path of plain ASCII: no member can land outside the folder it is unpacked into, on any system. */
+/** A relative ASCII path: no member can be unpacked outside its folder, on any system. */
 const isPackPath = (name: string): boolean => name.length <= 200 && name.split("/").every((part) => pathSegmentPattern.test(part));
 
-/** Members sorted by name, whatever the order of the map. Throws for a name that the reader would refuse. */
+/** Members are sorted by name, whatever the order of the map. Throws for a name that the reader would refuse. */
 export const createZip = (files: PackFiles): Uint8Array<ArrayBuffer> => {
   const members: Uint8Array[] = [];
   const directory: Uint8Array[] = [];
   let offset = 0;
   for (const [name, content] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    if (!isPackPath(name)) throw new TypeError("zip: a member has no plain relative name");
+    if (!isPackPath(name)) throw new TypeError("zip: a member name is not a plain relative path");
     const nameBytes = encodeUtf8(name);
     const header = buildMemberFields(nameBytes, content);
     members.push(encodeFields([4, localSignature], ...header), nameBytes, content);
@@ -99,8 +98,8 @@ export type ZipVerdict = Verdict<{ files: PackFiles }, ZipFault>;
 const decodeLatin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 
 /**
- * The members of an archive that `zipOf` could have written, else what is wrong with it first. Members are counted off from
- * the first byte; then the whole is written again and compared, which settles every field that was not looked at.
+ * The members of an archive that `createZip` could have written, or the first fault found. Members are read from the first byte on. The
+ * archive is then written again and compared, which checks every field that was not read.
  */
 export const parseZip = (zip: Uint8Array, maxBytes: number): ZipVerdict => {
   if (zip.length > maxBytes) return fail("too_large");

@@ -1,8 +1,8 @@
-// What a value under a recognised key must be (CONTRACT 2): who reads `country` or `email` on a certificate may rely on its kind.
-// Values are stored as typed; any other key holds any text.
+// Validation of values under recognized field keys, so that readers of a certificate can rely on the kind of `country` or `email`. Values
+// are stored as typed; other keys accept any text.
 import { isEmailAddress } from "../email-address.ts";
 
-/** ISO 3166-1 alpha-2, all that are assigned. */
+/** All assigned ISO 3166-1 alpha-2 codes. */
 const countryCodes: ReadonlySet<string> = new Set(
   (
     "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG " +
@@ -14,13 +14,13 @@ const countryCodes: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Two letters in either case. */
+/** Accepts either case. */
 export const isCountryCode = (text: string): boolean => countryCodes.has(text.toUpperCase());
 
 const isCalendarDay = (year: number, month: number, day: number): boolean =>
   month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 
-/** `1980-01-31`, or as forms ask for it: `01/31/1980`, `31.1.1980`. Which of the two comes first, only the form knows. */
+/** `1980-01-31`, or as forms write it: `01/31/1980`, `31.1.1980`. Day and month are accepted in either order. */
 const isDate = (text: string): boolean => {
   const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
   if (isoYear !== undefined) return isCalendarDay(Number(isoYear), Number(isoMonth), Number(isoDay));
@@ -29,12 +29,12 @@ const isDate = (text: string): boolean => {
 };
 
 const fieldKinds: Readonly<Record<string, readonly [is: (value: string) => boolean, rule: string]>> = {
-  email: [isEmailAddress, "must be one e-mail address"],
-  country: [isCountryCode, "must be two letters of ISO 3166-1"],
+  email: [isEmailAddress, "must be one email address"],
+  country: [isCountryCode, "must be a two-letter ISO 3166-1 code"],
   date_of_birth: [isDate, "must be a date"],
 };
 
-/** Null, or the rule that is broken. An empty value says that nothing was typed. */
+/** Null, or the broken rule. An empty value is valid: nothing was typed. */
 export const validateFieldKind = (key: string, value: string): string | null => {
   const kind = Object.hasOwn(fieldKinds, key) ? fieldKinds[key] : undefined;
   return kind === undefined || value === "" || kind[0](value) ? null : kind[1];

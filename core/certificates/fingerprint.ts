@@ -1,6 +1,6 @@
-// The fingerprint: SHA-256 over the canonical JSON of exactly these eight members, or ten when the form asked recipient
-// by recipient (SPEC, What the service does 7). Everything in it is published, so anyone can recompute it; text goes in
-// exactly as stored, never Unicode-normalised, so no verifier needs Unicode tables.
+// The fingerprint: SHA-256 over the canonical JSON of exactly eight members, or ten if the form asked about each recipient (SPEC
+// Certificate). All members are published, so anyone can recompute it. Text is used exactly as stored, never Unicode-normalized, so
+// verifiers need no Unicode tables.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 import type { Recipients } from "./recipients.ts";
@@ -8,7 +8,7 @@ import type { Recipients } from "./recipients.ts";
 export const fingerprintVersion = "1" as const;
 
 export interface Preimage {
-  /** Id and the name as shown when the certificate was issued: a later change of name does not change whom the person trusted. */
+  /** Id and name at the time of issuance: a later change of name does not change whom the person trusted. */
   readonly business: { readonly id: string; readonly name: string };
   readonly cert_id: string;
   readonly disclosure_hash: string;
@@ -22,7 +22,8 @@ export interface Preimage {
   readonly timestamp: string;
 }
 
-export const buildPreimage = (bound: {
+/** The members bound by the fingerprint, with recipient names sorted. */
+export const buildPreimage = (input: {
   readonly business: { readonly id: string; readonly name: string };
   readonly certId: string;
   readonly disclosureHash: string;
@@ -32,22 +33,22 @@ export const buildPreimage = (bound: {
   readonly subjectHash: string;
   readonly timestamp: string;
 }): Preimage => ({
-  business: { id: bound.business.id, name: bound.business.name },
-  cert_id: bound.certId,
-  disclosure_hash: bound.disclosureHash,
-  entities: [...bound.recipients.entities].sort(),
-  ...(bound.recipients.answered && {
-    entities_accepted: [...bound.recipients.answered.accepted].sort(),
-    entities_rejected: [...bound.recipients.answered.rejected].sort(),
+  business: { id: input.business.id, name: input.business.name },
+  cert_id: input.certId,
+  disclosure_hash: input.disclosureHash,
+  entities: [...input.recipients.entities].sort(),
+  ...(input.recipients.answered && {
+    entities_accepted: [...input.recipients.answered.accepted].sort(),
+    entities_rejected: [...input.recipients.answered.rejected].sort(),
   }),
-  origin_domain: bound.originDomain,
-  purpose: bound.purpose,
-  subject_hash: bound.subjectHash,
-  timestamp: bound.timestamp,
+  origin_domain: input.originDomain,
+  purpose: input.purpose,
+  subject_hash: input.subjectHash,
+  timestamp: input.timestamp,
 });
 
 /** The exact text whose SHA-256 is the fingerprint. */
 export const canonicalizePreimage = (preimage: Preimage): string => toCanonicalJson({ ...preimage, business: { ...preimage.business } });
 
-/** 64 lower-case hex characters, of `canonicalPreimage`. */
+/** 64 lowercase hex characters; the input is the text of `canonicalizePreimage`. */
 export const computeFingerprint = (canonical: string): string => sha256Hex(canonical);

@@ -1,5 +1,5 @@
-// The decision behind POST /v1/consent: a business, a submission and the time become a certificate and its fact, or a
-// refusal. Pure: ids, salts and the clock come in as arguments.
+// The decision of POST /v1/consent: a submission becomes a certificate with its domain event, or a refusal. It is pure: ids, salts and
+// the time are arguments.
 import { authorizeCapture, type AccessRefusal, type Environment, type Plan } from "../access/entitlement.ts";
 import { verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain, type VerifiedHost } from "../access/origins.ts";
 import type { BusinessPrincipal } from "../access/principal.ts";
@@ -20,7 +20,7 @@ export interface IssuingBusiness extends Omit<BusinessPrincipal, "country"> {
   readonly environment: Environment;
   readonly domains: readonly VerifiedDomain[];
   readonly retentionYears: number;
-  /** Whether it asked to hear of each issuance. */
+  /** Whether the business opted in to `certificate.issued` events. */
   readonly emitsIssued: boolean;
 }
 
@@ -39,19 +39,19 @@ const addYears = (from: Instant, years: number): Instant => {
 };
 
 /**
- * With a salt of its own: the hash of the evidence is kept in the clear and stands in redacted packs, and who knows the rest could
- * try all four billion network addresses against it.
+ * Salted, because the hash of the evidence is stored in the clear and is part of redacted packs: without a salt, a reader who knows the
+ * rest could try all four billion IPv4 addresses against it.
  */
-const buildEvidence = (submission: Submission, origin: string, seen: CaptureContext, salt: string): JsonObject => ({
+const buildEvidence = (submission: Submission, origin: string, context: CaptureContext, salt: string): JsonObject => ({
   salt,
   page_url: submission.pageUrl,
-  ip: seen.ip,
-  user_agent: seen.userAgent,
-  os: parseOsFamily(seen.userAgent),
-  browser: parseBrowserFamily(seen.userAgent),
-  geo: { ...seen.geo },
-  gpc: seen.gpc,
-  captured_via: seen.capturedVia,
+  ip: context.ip,
+  user_agent: context.userAgent,
+  os: parseOsFamily(context.userAgent),
+  browser: parseBrowserFamily(context.userAgent),
+  geo: { ...context.geo },
+  gpc: context.gpc,
+  captured_via: context.capturedVia,
   origin_reported: origin,
   referrer: submission.extras.referrer ?? null,
   client_time: submission.extras.client_time ?? null,
@@ -61,14 +61,14 @@ const buildEvidence = (submission: Submission, origin: string, seen: CaptureCont
   esign: submission.extras.esign ?? null,
 });
 
-/** Refuses, in this order: the account's state and plan, the Origin, the page address (SPEC, POST /v1/consent, rules 1 and 2). */
+/** Refuses, in this order: the account's status and plan, the Origin, the page URL (SPEC Certificate). */
 export const issueCertificate = (input: {
   readonly business: IssuingBusiness;
   readonly clientId: ClientId;
   readonly submission: Submission;
-  readonly read: ParsedSubmission;
+  readonly parsed: ParsedSubmission;
   readonly originHeader: string | null;
-  readonly circumstances: CaptureContext;
+  readonly captureContext: CaptureContext;
   readonly rules: OriginRules;
   readonly now: Instant;
   readonly certId: CertId;
@@ -82,9 +82,9 @@ export const issueCertificate = (input: {
   const page = verifyPageUrl(submission.pageUrl, business.domains, input.rules);
   if (!page.ok) return page;
 
-  const { fields, recipients, purpose } = input.read;
+  const { fields, recipients, purpose } = input.parsed;
   const disclosureHash = sha256Hex(submission.disclosureText);
-  const hashOfSubject = computeSubjectHash(computeSubjectCommitments(fields, input.rootSalt));
+  const subjectHash = computeSubjectHash(computeSubjectCommitments(fields, input.rootSalt));
   const preimage = buildPreimage({
     business,
     certId,
@@ -92,12 +92,12 @@ export const issueCertificate = (input: {
     recipients,
     originDomain: origin.value.host,
     purpose,
-    subjectHash: hashOfSubject,
+    subjectHash,
     timestamp: toIso(now),
   });
   const canonical = canonicalizePreimage(preimage);
   const fingerprint = computeFingerprint(canonical);
-  const evidence = buildEvidence(submission, input.originHeader as string, input.circumstances, deriveEvidenceSalt(input.rootSalt));
+  const evidence = buildEvidence(submission, input.originHeader as string, input.captureContext, deriveEvidenceSalt(input.rootSalt));
   const evidenceText = toCanonicalJson(evidence);
   const evidenceHash = sha256Hex(evidenceText);
   const certificate: Certificate = {
@@ -113,13 +113,13 @@ export const issueCertificate = (input: {
     issuedAt: now,
     fields,
     rootSalt: input.rootSalt,
-    subjectHash: hashOfSubject,
+    subjectHash,
     fingerprint,
     canonical,
     evidence,
     evidenceText,
     evidenceHash,
-    captureContext: input.circumstances,
+    captureContext: input.captureContext,
     retentionUntil: addYears(now, business.retentionYears),
   };
   const domainEvent = createCertificateEvent({ id: certId, chain: business.chain }, now, {

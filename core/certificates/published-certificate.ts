@@ -1,5 +1,5 @@
-// A certificate as it is published: everything a stranger may see, and nothing else. What only the owner may see travels
-// beside it (`OpenedCertificate`), never inside it, so that a public view cannot print it by mistake.
+// A certificate as it is published: everything a stranger may see, and nothing else. What only the owner may see is in a separate type
+// (`OpenedCertificate`), so that a public view cannot expose it by mistake.
 import type { Environment } from "../access/entitlement.ts";
 import type { JsonObject } from "../canonical-json.ts";
 import type { AuditChain } from "../domain-events.ts";
@@ -30,18 +30,18 @@ export interface PublishedAnchor {
   readonly status: "pending" | "prepared" | "anchored" | "parked";
   readonly receipt: string | null;
   readonly anchoredAt: Instant | null;
-  /** What others attested of it; absent or null until somebody has. */
+  /** Attestations by others; absent or null until there is one. */
   readonly attested?: AttestedStatement | null;
 }
 
-/** A withdrawal as anyone may see it. */
+/** The public part of a withdrawal. */
 export interface PublishedWithdrawal extends Omit<Withdrawal, "certId" | "recorded"> {
-  /** When the business was told, of a withdrawal it recorded. */
+  /** When the business received the request, for a withdrawal that it recorded. */
   readonly receivedAt: Instant | null;
   readonly acknowledgedAt: Instant | null;
 }
 
-/** What proves a withdrawal: the text that was signed, and the statement in the ledger. */
+/** The proof of a withdrawal: the signed receipt and its ledger statement. */
 export interface WithdrawalProof {
   readonly receipt: string;
   readonly signature: IssuerSignature;
@@ -50,7 +50,7 @@ export interface WithdrawalProof {
 
 export interface WithdrawalWithProof extends PublishedWithdrawal, WithdrawalProof {}
 
-/** What only the owner sees of it. */
+/** The part of a withdrawal that only the owner sees. */
 export interface OpenedWithdrawal {
   readonly recorded: Pick<RecordedRequest, "channel" | "note"> | null;
   readonly acknowledgement: CeaseDetails | null;
@@ -84,24 +84,24 @@ export interface PublishedCertificate {
   readonly capturedVia: "browser" | "server";
   readonly signature: IssuerSignature;
   readonly viewCount: number;
-  /** True once a capture of the origin's policies is linked, whatever it found. */
+  /** True once a capture of the origin's policies is linked, even if it found none. */
   readonly policiesCaptured: boolean;
   readonly policies: readonly PublishedPolicy[];
   readonly anchor: PublishedAnchor | null;
   /** Null exactly while the certificate is active. */
   readonly withdrawal: WithdrawalWithProof | null;
-  /** Recipients the person has withdrawn from one by one, in the order of the acts. */
+  /** Recipients withdrawn from individually, in the order of the withdrawals. */
   readonly entitiesWithdrawn: readonly WithdrawnEntity[];
 }
 
-/** The person was asked about each recipient and agreed to none: the certificate records a refusal. */
+/** Whether the person was asked about each recipient and accepted none: the certificate records a refusal. */
 export const isConsentRefused = ({ answered }: Pick<PublishedCertificate, "answered">): boolean => answered?.accepted.length === 0;
 
-/** A sandbox client may certify on a developer's own machine, which nobody can prove control of. */
+/** False only for a sandbox certificate of localhost, whose control cannot be proved. */
 export const hasVerifiedDomain = ({ environment, originDomain }: Pick<PublishedCertificate, "environment" | "originDomain">): boolean =>
   environment === "live" || originDomain !== "localhost";
 
-/** What a list shows of it. */
+/** The members shown in lists. */
 export type CertificateSummary = Pick<
   PublishedCertificate,
   | "id"
@@ -124,15 +124,15 @@ export interface OpenedCertificate {
   readonly certificate: PublishedCertificate;
   /** Null once the subject was erased. */
   readonly subject: { readonly fields: SubjectFields; readonly rootSalt: Uint8Array } | null;
-  /** Null likewise. */
+  /** Null once the subject was erased. */
   readonly evidence: JsonObject | null;
   readonly evidenceHash: string;
   readonly retentionUntil: Instant;
   readonly chain: AuditChain;
-  /** The outbox row of the issuance, once the audit log has taken it. */
+  /** The outbox row of the issuance, once the audit log has recorded it. */
   readonly issuedEntry: string | null;
   readonly withdrawal: OpenedWithdrawal | null;
-  /** Of each of `certificate.entitiesWithdrawn`, in its order. */
+  /** One for each of `certificate.entitiesWithdrawn`, in the same order. */
   readonly entitiesWithdrawn: readonly OpenedWithdrawal[];
 }
 
@@ -146,12 +146,13 @@ export interface PageView {
 
 export type PoliciesStatus = "pending" | "captured" | "unavailable";
 
+/** `pending` until a capture is linked, then whether it found policies. */
 export const getPoliciesStatus = (certificate: PublishedCertificate): PoliciesStatus => {
   if (!certificate.policiesCaptured) return "pending";
   return certificate.policies.length > 0 ? "captured" : "unavailable";
 };
 
-/** The bound members of a stored certificate, from its published parts alone: nobody needs a secret to recompute them. */
+/** The preimage of a stored certificate, from published parts only: recomputing it needs no secret. */
 export const preimageFromPublished = (certificate: PublishedCertificate): Preimage =>
   buildPreimage({
     business: { id: certificate.businessId, name: certificate.businessName },
@@ -164,5 +165,6 @@ export const preimageFromPublished = (certificate: PublishedCertificate): Preima
     timestamp: toIso(certificate.issuedAt),
   });
 
+/** The text whose SHA-256 is the fingerprint of a stored certificate. */
 export const canonicalPreimageFromPublished = (certificate: PublishedCertificate): string =>
   canonicalizePreimage(preimageFromPublished(certificate));

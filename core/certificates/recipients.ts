@@ -1,13 +1,13 @@
-// The recipients a certificate names, and what the visitor answered for each (SPEC, Certificate, per-recipient rules).
-// "Asked and declined nobody" and "never asked" are different facts: both lists are present, or neither is.
+// The recipients named on a certificate and the person's answer for each (SPEC Certificate). "Asked and declined none" and "never asked"
+// are different statements, so both answer lists are present or neither is.
 import { trimWhiteSpace } from "../text.ts";
 
 export interface Recipients {
-  /** Unique, sorted by UTF-16 code unit: the order the fingerprint binds. */
+  /** Unique, sorted by UTF-16 code unit: the order used by the fingerprint. */
   readonly entities: readonly string[];
-  /** Present only when the form asked recipient by recipient. */
+  /** Present only if the form asked about each recipient. */
   readonly answered?: { readonly accepted: readonly string[]; readonly rejected: readonly string[] };
 }
 
-/** Names are compared in NFC, so that two spellings of one name are one recipient; they are stored as declared. */
+/** The form used to compare names: trimmed NFC, so two spellings of one name are one recipient. Names are stored as declared. */
 export const normalizeRecipientName = (name: string): string => trimWhiteSpace(name).normalize("NFC");

@@ -1,25 +1,25 @@
-// The person on a certificate: the salted commitment that stands for each field in public.
-// A plain hash of an address would be a dictionary oracle (there are only ~10^10 phone numbers), and a keyed hash could
-// be checked by us alone. With a 128-bit salt per field the holder can prove one field at a time, nobody can guess, and
-// deleting the root salt turns the commitment into noise while the fingerprint stays valid.
+// The subject of a certificate: the salted commitment published for each field. A plain hash of a phone number could be reversed by
+// trying all ~10^10 numbers, and a keyed hash could be checked only by the service. With a 128-bit salt per field, the holder can prove
+// one field at a time and no one can guess. Deleting the root salt makes the commitments useless while the fingerprint stays valid.
 import { toBase64Url } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import { hmacSha256, sha256Hex } from "../hash.ts";
 import { maskFieldValue } from "../masking.ts";
 
-/** Field key to value, as stored. A Map, because keys come from outside and must never meet a prototype. */
+/** Field key to value, as stored. A Map, because keys are user input and must not reach an object prototype. */
 export type SubjectFields = ReadonlyMap<string, string>;
 
 const saltBytes = 16; // 128 bits: no table of guesses can be computed
 
-/** base64url, 128 bits, derived from the certificate's root salt so that only the root needs keeping. */
+/** 128 bits in base64url, derived from the root salt so that only the root must be stored. */
 export const deriveFieldSalt = (rootSalt: Uint8Array, key: string): string =>
   toBase64Url(hmacSha256(rootSalt, `svc-subject-v1\n${key}`).subarray(0, saltBytes));
 
-/** As good as random, and told apart from the salt of any field. */
+/** As unpredictable as a random salt; the label separates it from the salts of fields. */
 export const deriveEvidenceSalt = (rootSalt: Uint8Array): string =>
   toBase64Url(hmacSha256(rootSalt, "svc-evidence-v1").subarray(0, saltBytes));
 
+/** Hex SHA-256 of the canonical JSON `[salt, key, value]`. */
 export const computeFieldCommitment = (salt: string, key: string, value: string): string => sha256Hex(toCanonicalJson([salt, key, value]));
 
 export const deriveSubjectSalts = (fields: SubjectFields, rootSalt: Uint8Array): Record<string, string> =>
@@ -31,5 +31,6 @@ export const computeSubjectCommitments = (fields: SubjectFields, rootSalt: Uint8
 /** Hex SHA-256 over the canonical JSON of the per-field commitments. */
 export const computeSubjectHash = (commitments: Record<string, string>): string => sha256Hex(toCanonicalJson(commitments));
 
+/** The masked form of every field, published with the certificate. */
 export const maskSubject = (fields: SubjectFields): Record<string, string> =>
   Object.fromEntries([...fields].map(([key, value]) => [key, maskFieldValue(key, value)]));

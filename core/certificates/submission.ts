@@ -1,4 +1,4 @@
-// The meaning of a submission, judged before anything is looked up: which text may be sealed and how much of it.
+// Validates the content of a submission before any lookup: which text may be sealed, and how much.
 import { validatePageUrl } from "../access/origins.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import { validateLine, validateMultilineText, trimWhiteSpace } from "../text.ts";
@@ -12,20 +12,24 @@ const maxValueLength = 500;
 const keyPattern = /^[a-z][a-z0-9_]{0,39}$/;
 const objectPrototypeNames: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Object.prototype), "prototype"]);
 
-/** CONTRACT 2: 1 to 20 fields, at least one with a value, each one visible line of at most 500 characters. */
+/** 1 to 20 fields, at least one with a value, each one visible line of at most 500 characters. Refuses `invalid_request`. */
 export const parseSubjectFields = (input: object): Result<SubjectFields, "invalid_request"> => {
   const entries = Object.entries(input);
-  if (entries.length < 1 || entries.length > maxFields) return refuse("invalid_request", "fields: must hold 1 to 20 entries.");
+  if (entries.length < 1 || entries.length > maxFields) return refuse("invalid_request", "fields: must contain 1 to 20 entries.");
   const fields = new Map<string, string>();
   for (const [key, raw] of entries) {
-    if (!keyPattern.test(key) || objectPrototypeNames.has(key)) return refuse("invalid_request", "fields: a key is not allowed.");
-    if (typeof raw !== "string") return refuse("invalid_request", "fields: every value must be text.");
+    if (!keyPattern.test(key) || objectPrototypeNames.has(key))
+      return refuse(
+        "invalid_request",
+        "fields: each key must be 1 to 40 lowercase letters, digits and underscores, start with a letter, and not be reserved.",
+      );
+    if (typeof raw !== "string") return refuse("invalid_request", "fields: each value must be a string.");
     const value = trimWhiteSpace(raw);
-    if (value.length > maxValueLength) return refuse("invalid_request", "fields: a value is longer than 500 characters.");
+    if (value.length > maxValueLength) return refuse("invalid_request", "fields: each value must be at most 500 characters.");
     const fault = validateLine(value);
-    if (fault !== null) return refuse("invalid_request", `fields: a value ${fault}.`);
-    const misfit = validateFieldKind(key, value);
-    if (misfit !== null) return refuse("invalid_request", `fields: ${key} ${misfit}.`);
+    if (fault !== null) return refuse("invalid_request", `fields: each value ${fault}.`);
+    const kindFault = validateFieldKind(key, value);
+    if (kindFault !== null) return refuse("invalid_request", `fields: ${key} ${kindFault}.`);
     fields.set(key, value);
   }
   if ([...fields.values()].every((value) => value === ""))
@@ -33,28 +37,29 @@ export const parseSubjectFields = (input: object): Result<SubjectFields, "invali
   return ok(fields);
 };
 
-const maxEntities = 1_000; // what one lead form of the industry can list
+const maxEntities = 1_000; // a lead form can list this many
 const maxEntityLength = 200;
 
 const parseDeclaredEntities = (names: readonly string[]): Result<Map<string, string>, "invalid_request"> => {
-  if (names.length < 1 || names.length > maxEntities) return refuse("invalid_request", "entities: must name 1 to 1,000 recipients.");
+  if (names.length < 1 || names.length > maxEntities) return refuse("invalid_request", "entities: must contain 1 to 1,000 names.");
   const byComparable = new Map<string, string>();
   for (const raw of names) {
     const name = trimWhiteSpace(raw);
-    if (name === "") return refuse("invalid_request", "entities: a name is empty.");
-    if (name.length > maxEntityLength) return refuse("invalid_request", "entities: a name is longer than 200 characters.");
+    if (name === "") return refuse("invalid_request", "entities: each name must not be empty.");
+    if (name.length > maxEntityLength) return refuse("invalid_request", "entities: each name must be at most 200 characters.");
     const fault = validateLine(name);
-    if (fault !== null) return refuse("invalid_request", `entities: a name ${fault}.`);
+    if (fault !== null) return refuse("invalid_request", `entities: each name ${fault}.`);
     const key = normalizeRecipientName(name);
-    if (!byComparable.has(key)) byComparable.set(key, name); // the first spelling stays
+    if (!byComparable.has(key)) byComparable.set(key, name); // the first spelling is kept
   }
   return ok(byComparable);
 };
 
-/** Declared spellings of the names in `answers`; names that were not declared are dropped, as for the checkbox. */
+/** The declared spellings of the names in `answers`. Undeclared names are dropped. */
 const filterDeclared = (answers: readonly string[], names: ReadonlyMap<string, string>): string[] =>
   [...new Set(answers.flatMap((answer) => names.get(normalizeRecipientName(answer)) ?? []))].sort();
 
+/** 1 to 1,000 recipients, with both answer lists or neither. Refuses `invalid_request`. */
 export const parseRecipients = (input: {
   readonly entities: readonly string[];
   readonly accepted: readonly string[] | undefined;
@@ -65,12 +70,12 @@ export const parseRecipients = (input: {
   const entities = [...names.value.values()].sort();
   if (input.accepted === undefined && input.rejected === undefined) return ok({ entities });
   if (input.accepted === undefined || input.rejected === undefined) {
-    return refuse("invalid_request", "entities_accepted and entities_rejected: send both or neither.");
+    return refuse("invalid_request", "entities_accepted and entities_rejected: must be sent together. Send both or neither.");
   }
   const accepted = filterDeclared(input.accepted, names.value);
   const rejected = filterDeclared(input.rejected, names.value);
   if (accepted.some((name) => rejected.includes(name))) {
-    return refuse("invalid_request", "entities_accepted and entities_rejected: a name stands in both.");
+    return refuse("invalid_request", "entities_accepted and entities_rejected: must not contain the same name.");
   }
   return ok({ entities, answered: { accepted, rejected } });
 };
@@ -84,7 +89,7 @@ export interface ParsedSubmission {
   readonly purpose: string;
 }
 
-/** Refuses `invalid_request`, naming the input and the rule. */
+/** Refuses `invalid_request`, naming the field and the rule. */
 export const parseSubmission = (submission: Submission): Result<ParsedSubmission, "invalid_request"> => {
   const fields = parseSubjectFields(submission.fields);
   if (!fields.ok) return fields;
@@ -96,13 +101,13 @@ export const parseSubmission = (submission: Submission): Result<ParsedSubmission
   if (!recipients.ok) return recipients;
 
   if (submission.disclosureText.length > maxDisclosureLength)
-    return refuse("invalid_request", "disclosure_text: is longer than 20,000 characters.");
+    return refuse("invalid_request", "disclosure_text: must be at most 20,000 characters.");
   const disclosureFault = validateMultilineText(submission.disclosureText);
   if (disclosureFault !== null) return refuse("invalid_request", `disclosure_text: ${disclosureFault}.`);
 
   const purpose = trimWhiteSpace(submission.purpose);
   if (purpose === "") return refuse("invalid_request", "purpose: must not be empty.");
-  if (purpose.length > maxPurposeLength) return refuse("invalid_request", "purpose: is longer than 500 characters.");
+  if (purpose.length > maxPurposeLength) return refuse("invalid_request", "purpose: must be at most 500 characters.");
   const purposeFault = validateLine(purpose);
   if (purposeFault !== null) return refuse("invalid_request", `purpose: ${purposeFault}.`);
 

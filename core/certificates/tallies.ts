@@ -1,14 +1,14 @@
-// Certificates are counted by hour and by day as they are issued. What was issued between two instants is then a sum of whole
-// days, of whole hours before and after them, and of what is left of two hours, which is counted.
+// Counting certificates over a period. They are tallied by hour and by day as they are issued, so a count is the sum of whole days, of
+// the whole hours before and after them, and of a direct count over the rest of two hours.
 import { dayMs, hourMs, type Instant } from "../time.ts";
 
-/** From the longest to the shortest; as in the triggers of d1-migrations. */
+/** Longest first; the triggers in d1-migrations use the same spans. */
 const tallySpansMs: readonly number[] = [dayMs, hourMs];
 
-/** Every instant of a Date lies before it; a multiple of each span. */
+/** Later than every instant of a Date, and a multiple of each span. */
 const maxInstant: Instant = 8_640_000_000_000_000;
 
-/** From `from` up to and without `to`. */
+/** Includes `from`, excludes `to`. */
 interface Period {
   readonly from: Instant;
   readonly to: Instant;
@@ -33,6 +33,6 @@ const dividePeriod = (period: Period, [span, ...shorter]: readonly number[]): Ta
   };
 };
 
-/** Both ends are included; null is without an end. */
+/** Both ends are inclusive; null means unbounded. */
 export const planTallies = (from: Instant | null, to: Instant | null): TallyPlan =>
   dividePeriod({ from: Math.max(0, from ?? 0), to: to === null ? maxInstant : Math.min(maxInstant, to + 1) }, tallySpansMs);

@@ -1,5 +1,5 @@
-// The family of operating system and browser named by a User-Agent. Only families: browsers freeze the rest of the text,
-// and the trail needs to say "an iPhone", not more.
+// Operating system and browser family of a User-Agent. Only families: browsers freeze the rest of the text, and "an iPhone" is enough
+// for the view trail.
 
 const osPatterns: readonly (readonly [RegExp, string])[] = [
   [/Windows NT|Win64|Windows Phone/, "Windows"],
@@ -26,9 +26,8 @@ export const parseOsFamily = (userAgent: string): string | null => findFamily(os
 export const parseBrowserFamily = (userAgent: string): string | null => findFamily(browserPatterns, userAgent);
 
 /**
- * Link previews, crawlers and monitors: their opens are kept in the trail, marked, and not counted. Only names that say so:
- * a tool or a request without a name may have a reader behind it, and an open that is not counted is evidence lost. CUBOT
- * makes telephones.
+ * Whether this is a link preview, crawler or monitor: such views are recorded and marked but not counted. Only matches names that say so:
+ * an unknown tool may have a reader behind it, and an uncounted view is lost evidence. CUBOT is a phone maker.
  */
 export const isKnownBot = (userAgent: string): boolean =>
   /(?<!\bCU)bot\b|crawl|spider|slurp|preview|facebookexternalhit|WhatsApp|Slackbot|Discordbot|TelegramBot|Twitterbot|LinkedInBot|Embedly|Iframely|vkShare|Viber|Cardyb|Mastodon|Lighthouse|Google-InspectionTool|monitor|uptime/i.test(

@@ -1,4 +1,4 @@
-// Is a business one of the recipients a certificate names? Names are compared as people read them: without case, spacing and
+// Whether a business is one of the recipients named on a certificate. Names are compared as people read them: ignoring case, spacing and
 // Unicode form.
 import { listConsentedEntities, listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
 import { trimWhiteSpace } from "../text.ts";
@@ -19,17 +19,17 @@ const includesAnyName = (names: readonly string[], own: readonly (string | null)
   return own.some((name) => name !== null && known.has(foldRecipientName(name)));
 };
 
-/** Named at all, whatever was answered. */
+/** Named at all, whatever the person answered. */
 export const isNamedRecipient = (recipients: NamedRecipients, own: readonly (string | null)[]): boolean =>
   includesAnyName(recipients.entities, own);
 
-/** One of those the consent is for, and still is. */
+/** Whether the consent covers it and has not been withdrawn from it. */
 export const isConsentedTo = (recipients: Parameters<typeof listActiveEntities>[0], own: readonly (string | null)[]): boolean =>
   includesAnyName(listActiveEntities(recipients), own);
 
-/** The person consented to it, and has withdrawn since. */
+/** Whether the person consented to it and has withdrawn since. */
 export const isWithdrawnFrom = (recipients: Parameters<typeof listActiveEntities>[0], own: readonly (string | null)[]): boolean =>
   !isConsentedTo(recipients, own) && includesAnyName(listConsentedEntities(recipients), own);
 
-/** One consent to one seller: a single recipient, or recipients each asked about separately. */
+/** Whether each consent is to one seller: a single recipient, or recipients that were each asked about separately. */
 export const isOneToOne = ({ entities, answered }: NamedRecipients): boolean => answered !== null || entities.length === 1;

@@ -1,23 +1,23 @@
-// May this person still be contacted? Decided from the business's own records about an address: one record that grants it is
-// enough, and each record says how it stands.
+// The contact check: whether a person may still be contacted, decided from the business's own records of an address. One record with
+// active consent is enough, and each record reports its own status.
 import type { CertificateStatus } from "../certificates/certificate.ts";
 import type { CertId, ShareId } from "../ids.ts";
 import type { ShareStatus } from "../shares/share.ts";
 import type { Instant } from "../time.ts";
 
-/** A certificate that carries the address, as far as contact is concerned. */
+/** A certificate that contains the address. */
 interface CertificateBasis {
   readonly type: "cert";
   readonly id: CertId;
   readonly status: CertificateStatus;
   readonly ceaseBy: Instant | null;
-  /** The person was asked about the recipient in question, or where none is in question about each, and declined. */
+  /** The person was asked about the recipient in question and declined; without one, about each recipient and declined all. */
   readonly isRejected: boolean;
-  /** The person has withdrawn from the recipient in question; `ceaseBy` is then that recipient's. */
+  /** The person has withdrawn from the recipient in question; `ceaseBy` is then the deadline of that recipient. */
   readonly isWithdrawn: boolean;
 }
 
-/** A share whose values held the address, as it stands at the moment of the question. */
+/** A share whose values included the address, with its status at the time of the check. */
 interface ShareBasis {
   readonly type: "share";
   readonly id: ShareId;
@@ -34,7 +34,7 @@ export interface ContactVerdict {
   readonly reason: ContactReason;
 }
 
-/** What one record alone would answer. A share that was renewed without the address has ended for it. */
+/** The reason from this record alone. A share that was renewed without the address counts as ended. */
 export const getContactReason = (basis: ContactBasis): Exclude<ContactReason, "none"> => {
   if (basis.type === "share") {
     if (basis.status === "active") return "active_consent";
@@ -46,9 +46,9 @@ export const getContactReason = (basis: ContactBasis): Exclude<ContactReason, "n
 
 const reasonPrecedence = ["active_consent", "revoked", "rejected_recipient", "expired"] as const;
 
-/** Active consent wins, then a withdrawal, then a recipient the person declined, then a share that ended by itself. */
+/** Active consent wins, then a withdrawal, then a recipient the person declined, then a share that expired. */
 export const resolveContactVerdict = (basis: readonly ContactBasis[]): ContactVerdict => {
   const reasons = new Set(basis.map(getContactReason));
-  const reason = reasonPrecedence.find((one) => reasons.has(one)) ?? "none";
+  const reason = reasonPrecedence.find((candidate) => reasons.has(candidate)) ?? "none";
   return { contactable: reason === "active_consent", reason };
 };

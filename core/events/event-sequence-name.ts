@@ -1,4 +1,4 @@
-// What the sequence of a business's events is called. Its sandbox has one of its own, so that no test reaches what is live.
+// The names of event sequences. A business's sandbox has its own sequence, so that tests cannot affect live events.
 import type { Environment } from "../access/entitlement.ts";
 import type { BusinessId } from "../ids.ts";
 
@@ -12,7 +12,7 @@ export interface EventSequenceOwner {
   readonly environment: Environment;
 }
 
-/** Whose events a sequence of this name holds. */
+/** The owner of a sequence name. */
 export const parseEventSequenceName = (name: string): EventSequenceOwner =>
   name.endsWith(sandboxSuffix)
     ? { businessId: name.slice(0, -sandboxSuffix.length) as BusinessId, environment: "sandbox" }

@@ -1,10 +1,10 @@
-// What a business is told: the kinds of event, an event as it is stored, and the one body that the feed and every delivery
-// carry (SPEC, Resources, Event). An event names what happened and to which record; it never names a person, except in the
-// payload of an update, which stays sealed until the moment it is sent or read.
+// Public events: their types, their stored form, and the JSON body used by the feed and every webhook delivery (SPEC Events). An event
+// names what happened and to which record. It never contains personal data, except in the payload of an update, which stays sealed until
+// it is sent or read.
 import type { JsonObject } from "../canonical-json.ts";
 import { toIso, type Instant } from "../time.ts";
 
-/** SPEC, Events. What an endpoint receives that does not choose. */
+/** SPEC Events: received by every endpoint that does not select types. */
 export const standardEventTypes = [
   "share.created",
   "share.expiring",
@@ -19,35 +19,34 @@ export const standardEventTypes = [
   "certificate.revoked",
 ] as const;
 
-/** Emitted for businesses that ask for them, and sent to endpoints that name them; the feed of everybody else stays as in SPEC. */
+/** Emitted only for businesses that opt in, and sent only to endpoints that select them. */
 export const optInEventTypes = ["certificate.issued", "certificate.entities_withdrawn"] as const;
 
 export type EventType = (typeof standardEventTypes)[number] | (typeof optInEventTypes)[number];
 
-/** On its way into a business's sequence, which gives it its place. */
+/** An event before the sequence of its business assigns its number. */
 export interface UnsequencedEvent {
-  /** UUID v4, generated with the change it tells of; what receivers tell copies apart by. */
+  /** UUID v4, created with the change it reports; receivers use it to detect duplicates. */
   readonly id: string;
   readonly type: string;
   readonly createdAt: Instant;
   /** At most one of the two is set. */
   readonly shareId: string | null;
   readonly certId: string | null;
-  /** The payload of an update, sealed under its share's key; null for every other event. */
+  /** The payload of an update, sealed with the key of its share; null for every other event. */
   readonly dataSealed: string | null;
 }
 
-/** An event with its place: 1, 2, 3 … without a gap in each business. */
+/** An event with its number: 1, 2, 3 … without gaps in each sequence. */
 export interface StoredEvent extends UnsequencedEvent {
   readonly seq: number;
 }
 
-/** The payload of an update: the fields that changed. */
+/** The payload of an update: the changed fields. */
 export type EventData = JsonObject;
 
 /**
- * The event as a receiver sees it, keys in the order in which SPEC lists them: the body of a delivery, and of the feed. `data` is the
- * opened payload.
+ * The JSON of an event, in a delivery and in the feed, with keys in the order of the specification. `data` is the opened payload.
  */
 export const eventToWire = (event: Omit<StoredEvent, "dataSealed">, data: EventData | null) => ({
   id: event.id,

@@ -1,8 +1,8 @@
-// Which contact field a control holds, guessed from the words around it, and which controls are never touched.
-// Shared by the page script, which reads a page that is open, and by the integration helper, which reads its source: both see one form.
-// Words are compared without case, accents, camelCase or punctuation: "contactLastName", "last-name" and "LAST_NAME" are one.
+// Guesses which contact field a form control holds from its hints, and names the controls that are never read. Shared by the widget,
+// which reads live pages, and the integration helper, which reads page source, so that both see the same form. Hints are compared without
+// case, accents, camelCase or punctuation: "contactLastName", "last-name" and "LAST_NAME" are equal.
 
-/** As much of a form control as is looked at; an element of a page is one. */
+/** The part of a form control that is read; a DOM element satisfies it. */
 export interface NamedControl {
   readonly type: string;
   readonly id: string;
@@ -11,8 +11,8 @@ export interface NamedControl {
   matches(selector: string): boolean;
 }
 
-// Order matters: "email address" is no address, "company name" no name, "address city" a city. The autocomplete
-// vocabulary goes through the same table (address-level2 is a city, address-level1 a state).
+// Order matters: "email address" is not an address, "company name" is not a name, "address city" is a city. Autocomplete tokens use the
+// same table (address-level2 is a city, address-level1 a state).
 const fieldKeyPatterns: [key: string, pattern: RegExp][] = [
   ["email", /email|\be mail|courriel|correo|\bmail$/],
   ["phone", /phone|\btel\b|telefon|\bmobil|\bcell\b|\bmovil|contact num/],
@@ -29,7 +29,7 @@ const fieldKeyPatterns: [key: string, pattern: RegExp][] = [
   ["full_name", /(^|\b(your|contact|customer|txt|field) ?)name( \d+| required)?$|^nom(bre)?\b/],
 ];
 
-// Half a phone number (its country code, its extension) is not a phone number; "Phone (with area code)" is.
+// Part of a phone number (country code, extension) is not a phone number; "Phone (with area code)" is.
 const phonePartPattern = /^(?!.*\b(with|incl)).*\b(ext|country|area|local|code|prefix|type|fax|time)/;
 
 const guessableTypePattern = /^(text|email|tel|number|select-one)?$/;
@@ -37,26 +37,26 @@ const guessableTypePattern = /^(text|email|tel|number|select-one)?$/;
 const secretHintPattern =
   /\bpass(w|code|phrase)|\bpwd|\bpin\b|\botp\b|one ?time|\bcv[vc]|security code|\bcc |\bcc(num|name|exp)|(credit|debit) ?card|card ?(num|no\b|holder)|\bssn|social ?sec/;
 
-/** Never read, mapped or not: what is no part of the visitor's visible answer, and what can hold a secret. */
+/** Controls that are never read, even if mapped: not a visible answer of the visitor, or possibly a secret. */
 export function isOffLimits(control: NamedControl, hints: string[]): boolean {
-  // The label of a control that is named "mobile" may well say "we text you a one-time code": its own words count then.
+  // The label of a control named "mobile" may say "we text you a one-time code": then only its own attributes count.
   const own = hints.slice(0, 5);
-  const telling = own.some((hint) => guessKeyFromHint(hint)) ? own : hints;
+  const relevant = own.some((hint) => guessKeyFromHint(hint)) ? own : hints;
   return (
     /^(hidden|file|password)$/.test(control.type) ||
     control.matches(":disabled") ||
-    telling.some((hint) => secretHintPattern.test(normalizeHint(hint)))
+    relevant.some((hint) => secretHintPattern.test(normalizeHint(hint)))
   );
 }
 
-/** The guessed key and its rank; a smaller rank is a stronger hint. Free text, boxes and dates are never guessed. */
+/** The guessed key and its rank; a smaller rank is a stronger hint. Free text, checkboxes and dates are never guessed. */
 export function guessFieldKey(control: NamedControl, hints: string[]): [key: string, rank: number] {
   const rank = hints.findIndex((hint) => guessKeyFromHint(hint));
-  // Of the other types only what says autocomplete (a textarea with street-address).
+  // Other types are guessed by autocomplete only (a textarea with street-address).
   return [rank === 0 || guessableTypePattern.test(control.type || "") ? guessKeyFromHint(hints[rank]) : "", 2 + rank];
 }
 
-/** In order of trust: autocomplete, type, last part of the name (`user[address][city]`), name, id, then what is shown. */
+/** In order of trust: autocomplete, type, last part of the name (`user[address][city]`), name, id, then visible text. */
 export function collectHints(control: NamedControl, label: { readonly textContent: string | null } | undefined): string[] {
   const attribute = (name: string) => control.getAttribute(name) || "";
   const name = attribute("name");
@@ -65,12 +65,12 @@ export function collectHints(control: NamedControl, label: { readonly textConten
       .split(/[[\].$:]+/)
       .filter(Boolean)
       .pop() || "";
-  // "section-x shipping tel webauthn": the field is the last word but for webauthn.
+  // "section-x shipping tel webauthn": the field is the last token other than webauthn.
   const token = attribute("autocomplete")
     .replace(/webauthn/i, "")
     .trim()
     .replace(/.*\s/, "");
-  // type=tel is also used for the number pad alone: a zip code, a code, an extension.
+  // type=tel is also used just for the number pad: a ZIP code, a code, an extension.
   const isPadOnly =
     control.type === "tel" &&
     [token, name, control.id].some((own) => guessKeyFromHint(own) === "zip" || phonePartPattern.test(normalizeHint(own)));
@@ -80,7 +80,7 @@ export function collectHints(control: NamedControl, label: { readonly textConten
     lastPart,
     name,
     control.id,
-    // Without the control's own text: the options of a select inside its label are not its label.
+    // Without the control's own text: the options of a select inside a label are not part of the label.
     label ? (label.textContent || "").replace(control.textContent || "", "") : "",
     attribute("placeholder"),
     attribute("aria-label"),
@@ -88,10 +88,10 @@ export function collectHints(control: NamedControl, label: { readonly textConten
 }
 
 function guessKeyFromHint(hint = ""): string {
-  const said = normalizeHint(hint);
-  const guess = fieldKeyPatterns.find(([, pattern]) => pattern.test(said));
-  // A label is a few words. A sentence ("By giving your phone number you agree...") names nothing: 60 characters.
-  return !guess || said.length > 60 || (guess[0] === "phone" && phonePartPattern.test(said)) ? "" : guess[0];
+  const text = normalizeHint(hint);
+  const guess = fieldKeyPatterns.find(([, pattern]) => pattern.test(text));
+  // Longer than 60 characters is a sentence ("By giving your phone number you agree..."), not a label.
+  return !guess || text.length > 60 || (guess[0] === "phone" && phonePartPattern.test(text)) ? "" : guess[0];
 }
 
 function normalizeHint(hint: string): string {

@@ -1,9 +1,9 @@
-// The forms of a page as its source has them: what a mapping chooses from, and nothing else. Whatever stands here was written by
-// strangers; it is compared and copied, never obeyed.
+// The forms of a page as found in its source, from which a field mapping is built. All of it is untrusted text: it is compared and
+// copied, never interpreted.
 
 export interface FormControl {
   readonly tag: "input" | "select" | "textarea";
-  /** As a browser names it: `text` where none or an unknown one is given, `select-one` for a list. */
+  /** As in the DOM: `text` if missing or unknown, `select-one` for a list. */
   readonly type: string;
   readonly name: string;
   readonly id: string;
@@ -11,17 +11,17 @@ export interface FormControl {
   readonly placeholder: string;
   readonly ariaLabel: string;
   readonly label: string;
-  /** Of a checkbox. */
+  /** The value of a checkbox. */
   readonly value: string;
   readonly isDisabled: boolean;
   readonly isChecked: boolean;
-  /** `data-svc-field`; null where it is not given. */
+  /** `data-svc-field`; null if absent. */
   readonly svcField: string | null;
-  /** `data-sp1-entity`; null where it is not given. */
+  /** `data-sp1-entity`; null if absent. */
   readonly entity: string | null;
-  /** Matches this control and no other of the form; null where none is sure to. */
+  /** Matches only this control in the form; null if no selector certainly does. */
   readonly selector: string | null;
-  /** Of its label. */
+  /** Selector of its label. */
   readonly labelSelector: string | null;
 }
 
@@ -29,19 +29,19 @@ export interface FormControl {
 export interface FormText {
   readonly selector: string | null;
   readonly text: string;
-  /** An element that runs within a line: it may be only a part of what is said. */
+  /** An inline element, which may be only part of a sentence. */
   readonly isInline: boolean;
 }
 
 export interface PageForm {
-  /** Matches this form and no other of the page; null where none is sure to. */
+  /** Matches only this form on the page; null if no selector certainly does. */
   readonly selector: string | null;
   readonly isSearch: boolean;
   readonly controls: readonly FormControl[];
   readonly texts: readonly FormText[];
 }
 
-/** A script of the page that says which client it is of: ours, if its address is. */
+/** A script of the page with a client id. It belongs to the service if its URL does. */
 export interface ScriptTag {
   readonly src: string;
   readonly clientId: string;

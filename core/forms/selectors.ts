@@ -1,10 +1,9 @@
-// CSS selectors out of names that strangers chose. Every character that means something in CSS is written as an escape, so a name
-// can match its own element and nothing more.
+// CSS selectors built from untrusted names. Every character with a meaning in CSS is escaped, so a name can match only its own element.
 
 const plainIdentifierPattern = /^[A-Za-z_-][A-Za-z0-9_-]*$/;
-const maxSelectorNameLength = 200; // a name longer than that is no name; a selector of it would only be a burden
+const maxSelectorNameLength = 200; // longer names make unusable selectors
 
-/** A name as an identifier (CSSOM, serialize an identifier). */
+/** Escapes a name as an identifier (CSSOM, serialize an identifier). */
 const escapeIdentifier = (name: string): string => {
   if (plainIdentifierPattern.test(name) && !/^-?$|^-[0-9]|^--$/.test(name)) return name;
   return [...name]
@@ -17,7 +16,7 @@ const escapeIdentifier = (name: string): string => {
     .join("");
 };
 
-/** A value between double quotes. */
+/** Quotes and escapes an attribute value. */
 const quoteValue = (value: string): string =>
   `"${[...value]
     .map((character) => {
@@ -33,7 +32,7 @@ const quoteValue = (value: string): string =>
 const isUsableName = (name: string): boolean =>
   name !== "" && name.length <= maxSelectorNameLength && name.isWellFormed() && !name.includes("\u0000");
 
-/** Null for a name that no selector should be made of. */
+/** Null if the name cannot be used in a selector. */
 export const buildIdSelector = (id: string): string | null => (isUsableName(id) ? `#${escapeIdentifier(id)}` : null);
 
 export const buildAttributeSelector = (tag: string, attribute: string, value: string): string | null =>

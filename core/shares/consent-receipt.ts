@@ -2,7 +2,7 @@
 // (core/certificates/consent-receipt.ts). It is the person's own copy of what they agreed to; their values are not in it.
 import { buildIso27560Receipt } from "../certificates/consent-receipt.ts";
 import type { PublishedAnchor } from "../certificates/published-certificate.ts";
-import { toAnchorView } from "../certificates/public-view.ts";
+import { toAnchorView } from "../certificates/public-json.ts";
 import type { Share } from "./share.ts";
 
 /** What a receipt says beyond the share. */

@@ -7,15 +7,7 @@ import { sha256Hex } from "../hash.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import { toIso, type Instant } from "../time.ts";
 import { formatEntityReceipt } from "./receipt.ts";
-import type { WithdrawableCertificate, Withdrawal, WithdrawalSource } from "./withdrawal.ts";
-
-/** One act of the person: it has one moment, one receipt, one audit entry and one statement, however many recipients it names. */
-export interface EntityWithdrawal extends Omit<Withdrawal, "certId" | "scope"> {
-  /** 1, 2, 3 … on its certificate. */
-  readonly number: number;
-  /** Sorted, as on the certificate. */
-  readonly entities: readonly string[];
-}
+import type { EntityWithdrawal, WithdrawableCertificate, Withdrawal, WithdrawalSource } from "./withdrawal.ts";
 
 /** A recipient the person has withdrawn from, of an active certificate or of one that was revoked later. */
 export interface WithdrawnEntity extends Pick<Withdrawal, "withdrawnAt" | "ceaseBy" | "method"> {

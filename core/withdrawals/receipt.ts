@@ -2,8 +2,7 @@
 // checked for ever and without us; the ledger's statement of the same withdrawal follows from its members.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { toIso, toIsoOrNull } from "../time.ts";
-import type { EntityWithdrawal } from "./entity-withdrawal.ts";
-import type { Withdrawal, WithdrawableCertificate } from "./withdrawal.ts";
+import type { EntityWithdrawal, Withdrawal, WithdrawableCertificate } from "./withdrawal.ts";
 
 export const receiptFormat = "svc-withdrawal-receipt-v1" as const;
 /** Of a withdrawal from single recipients: it names them, in `entities`. */

@@ -1,10 +1,11 @@
 // The decision to withdraw: a certificate, how it was withdrawn and the time become a withdrawal and its fact. Whether the
 // person may is decided before (answer.ts); the state of the business's account never matters here.
 import { getCeaseDeadline } from "../cease-deadline.ts";
-import type { PublishedCertificate } from "../certificates/published-certificate.ts";
+import type { Environment } from "../access/entitlement.ts";
+import type { CertificateStatus } from "../certificates/certificate.ts";
 import type { Actor } from "../actor.ts";
 import { createCertificateEvent, type AuditChain, type DomainEvent } from "../domain-events.ts";
-import type { CertId } from "../ids.ts";
+import type { BusinessId, CertId } from "../ids.ts";
 import { refuse, ok, type Result } from "../result.ts";
 import { toIso, minuteMs, type Instant } from "../time.ts";
 
@@ -17,12 +18,19 @@ export type WithdrawalScope = "certificate" | "business";
 export const recordedChannels = ["sms_stop", "phone", "mail", "email", "in_person", "other"] as const;
 export type RecordedChannel = (typeof recordedChannels)[number];
 
-/** What a withdrawal needs of a certificate. */
-export interface WithdrawableCertificate
-  extends Pick<
-    PublishedCertificate,
-    "id" | "businessId" | "businessName" | "environment" | "status" | "originDomain" | "issuedAt" | "fingerprint"
-  > {
+/**
+ * What a withdrawal needs of a certificate. Not derived from `PublishedCertificate`, which contains withdrawals: that would be an import
+ * cycle.
+ */
+export interface WithdrawableCertificate {
+  readonly id: CertId;
+  readonly businessId: BusinessId;
+  readonly businessName: string;
+  readonly environment: Environment;
+  readonly status: CertificateStatus;
+  readonly originDomain: string;
+  readonly issuedAt: Instant;
+  readonly fingerprint: string;
   readonly chain: AuditChain;
 }
 
@@ -42,6 +50,14 @@ export interface Withdrawal {
   readonly scope: WithdrawalScope;
   /** Of a business-recorded one. */
   readonly recorded: RecordedRequest | null;
+}
+
+/** A withdrawal from individual recipients: one time, receipt, audit entry and ledger statement, however many recipients it names. */
+export interface EntityWithdrawal extends Omit<Withdrawal, "certId" | "scope"> {
+  /** 1, 2, 3 … on its certificate. */
+  readonly number: number;
+  /** Sorted, as on the certificate. */
+  readonly entities: readonly string[];
 }
 
 const maxClockSkewMs = 5 * minuteMs; // between the business's clock and ours

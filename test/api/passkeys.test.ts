@@ -167,7 +167,7 @@ describe("adding a passkey", () => {
     const bad = await call("/v1/me/passkeys", buildJsonRequest({ credential: await authenticator.make(options, lies) }, me));
     expect([outcome(bad), bad.body.error.message]).toEqual([
       "400 passkey_refused",
-      "The passkey was not accepted. Ask for new options and try again.",
+      "The passkey could not be verified. Request new options and try again.",
     ]);
     const honest = await call("/v1/me/passkeys", buildJsonRequest({ credential: await authenticator.make(options) }, me));
     if (lies.challenge === undefined) expect(outcome(honest)).toBe("400 passkey_refused");

@@ -160,7 +160,7 @@ test("a business comes from nothing to a live certificate within its first hour"
   await box(page, "Domain").fill("localhost");
   await page.getByRole("button", { name: "Add a domain" }).click();
   await page.getByRole("button", { name: "Check now" }).click();
-  await page.getByText(/Well-known file: the answer was an error page/).waitFor();
+  await page.getByText(/Well-known file: server returned an error page/).waitFor();
   site.proof = (await page.getByRole("region", { name: "File", exact: true }).locator("code").nth(1).textContent()) ?? "";
   expect(site.proof).toMatch(/^svc-verify=/);
   await page.getByRole("button", { name: "Check now" }).click();

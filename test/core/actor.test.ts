@@ -1,4 +1,4 @@
-// The texts that chains have committed to: who acted, and what an entry of it holds. They never change.
+// The text form of each actor, and the audit payload with it. Audit chains commit to both, so they never change.
 import { describe, expect, test } from "vitest";
 import { formatActor, type Actor } from "../../core/actor.ts";
 import { toCanonicalJson } from "../../core/canonical-json.ts";
@@ -17,10 +17,10 @@ const texts: readonly (readonly [Actor, string, string])[] = [
   [{ kind: "system" }, "service", '{"actor":"service","note":1}'],
 ];
 
-describe("an actor", () => {
-  test.each(texts)("%j is %s", (actor, text, payload) => {
+describe("formatActor and toAuditPayload", () => {
+  test.each(texts)("formats %j as %s", (actor, text, payload) => {
     expect(formatActor(actor)).toBe(text);
-    const fact: DomainEvent = {
+    const event: DomainEvent = {
       type: "certificate.subject_read",
       entityType: "certificate",
       entityId: "cc_1",
@@ -29,6 +29,6 @@ describe("an actor", () => {
       actor,
       payload: { note: 1 },
     };
-    expect(toCanonicalJson(toAuditPayload(fact))).toBe(payload);
+    expect(toCanonicalJson(toAuditPayload(event))).toBe(payload);
   });
 });

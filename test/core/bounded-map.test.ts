@@ -1,8 +1,8 @@
-// What is remembered, and what makes room.
+// Which entry a full BoundedMap drops.
 import { expect, test } from "vitest";
 import { BoundedMap } from "../../core/bounded-map.ts";
 
-test("the entry set longest ago makes room, and setting it again makes it the newest", () => {
+test("BoundedMap drops the entry set longest ago, counting a repeated set as new", () => {
   const map = new BoundedMap<string, number>(2);
   map.set("a", 1);
   map.set("b", 2);

@@ -1,8 +1,8 @@
-// Bytes have one spelling: what another decoder would take for the same is refused.
+// Strict base64 decoding without native decoders: only the canonical spelling is accepted.
 import { expect, test } from "vitest";
 import { listMisreadSpellings } from "../support/base64-spellings.ts";
 
-test("base64 is read in its one spelling, by an engine without a decoder of its own", () => {
-  expect("fromBase64" in Uint8Array).toBe(false); // Node 24; once it has one, this test says nothing that the other does not
+test("fromBase64 accepts only the canonical spelling when the engine has no native decoder", () => {
+  expect("fromBase64" in Uint8Array).toBe(false); // Node 24; once Node has a decoder, this test repeats the workerd one
   expect(listMisreadSpellings()).toEqual([]);
 });

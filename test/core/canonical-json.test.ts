@@ -1,11 +1,11 @@
-// RFC 8785, its own examples, and everything that JSON cannot carry exactly.
+// Canonical JSON: the examples of RFC 8785, and every value that JSON cannot carry exactly.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toCanonicalJson, type Json } from "../../core/canonical-json.ts";
 import { anyCharacter } from "../support/characters.ts";
 
-describe("canonical JSON", () => {
-  test("the sample of RFC 8785 section 3.2.2 is written as printed there", () => {
+describe("toCanonicalJson", () => {
+  test("serializes the sample of RFC 8785 section 3.2.2 as printed there", () => {
     const sample = JSON.parse(
       String.raw`{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],"string":"\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/","literals":[null,true,false]}`,
     ) as Json;
@@ -14,7 +14,7 @@ describe("canonical JSON", () => {
     );
   });
 
-  test("keys are sorted by UTF-16 code unit, as in RFC 8785 section 3.2.3", () => {
+  test("sorts keys by UTF-16 code unit, as in RFC 8785 section 3.2.3", () => {
     const sample = { "\u20ac": 1, "\r": 2, "\ufb33": 3, "1": 4, "\u{1f600}": 5, "\u0080": 6, "\u00f6": 7 };
     expect([...toCanonicalJson(sample).matchAll(/:(\d)/g)].map(([, value]) => value)).toEqual(["2", "4", "6", "7", "1", "5", "3"]);
   });
@@ -44,14 +44,14 @@ describe("canonical JSON", () => {
     ["41b3de4355555557", "333333333.33333343"],
     ["becbf647612f3696", "-0.0000033333333333333333"],
     ["43143ff3c1cb0959", "1424953923781206.2"],
-  ])("the double %s of RFC 8785 appendix B is %s", (hex, text) => {
+  ])("serializes the double %s of RFC 8785 appendix B as %s", (hex, text) => {
     const double = new DataView(new Uint8Array((hex.match(/../g) as string[]).map((pair) => Number.parseInt(pair, 16))).buffer).getFloat64(
       0,
     );
     expect(toCanonicalJson(double)).toBe(text);
   });
 
-  test("only what must be escaped is escaped, in one spelling", () => {
+  test("escapes only the characters that must be escaped, each in one spelling", () => {
     expect(toCanonicalJson('\b\t\n\f\r"\\\u0000\u001f\u007f\u2028\u2029/é😀')).toBe(
       String.raw`"\b\t\n\f\r\"\\\u0000\u001f${"\u007f\u2028\u2029"}/é😀"`,
     );
@@ -83,19 +83,19 @@ describe("canonical JSON", () => {
     ["a function", () => 1],
     ["a symbol", Symbol("a")],
     ["an object with toJSON", Object.assign(Object.create({ toJSON: () => "x" }), { a: 1 })],
-  ])("%s throws instead of being written differently (F5)", (_name, value) => {
+  ])("throws for %s instead of serializing it differently (F5)", (_name, value) => {
     expect(() => toCanonicalJson(value as Json)).toThrow(TypeError);
   });
 
-  test("an object without a prototype is a plain object", () => {
+  test("accepts an object without a prototype", () => {
     expect(toCanonicalJson(Object.assign(Object.create(null), { b: 1, a: [] }) as Json)).toBe('{"a":[],"b":1}');
   });
 
-  test("the key __proto__ is a key like any other", () => {
+  test("treats __proto__ as an ordinary key", () => {
     expect(toCanonicalJson(JSON.parse('{"b":1,"__proto__":{"a":2}}') as Json)).toBe('{"__proto__":{"a":2},"b":1}');
   });
 
-  test("any value reads back as itself, and is written the same again", () => {
+  test("round-trips any value to the same text", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: anyCharacter }), (value) => {
         const plain = JSON.parse(JSON.stringify(value)) as Json;
@@ -107,7 +107,7 @@ describe("canonical JSON", () => {
     );
   });
 
-  test("the order in which keys were added does not matter", () => {
+  test("does not depend on the insertion order of keys", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: anyCharacter }), fc.integer()), (record) => {
         const reversed = Object.fromEntries(Object.entries(record).reverse());

@@ -1,4 +1,4 @@
-// Text is hashed as its UTF-8 bytes, however long it is and whatever was hashed before it.
+// Text is hashed as UTF-8, whatever its length and whatever was hashed before.
 import { createHash, createHmac } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -8,14 +8,14 @@ import { anyCharacter } from "../support/characters.ts";
 
 const platformHex = (data: string): string => createHash("sha256").update(Buffer.from(data, "utf8")).digest("hex");
 const short = fc.string({ unit: anyCharacter, maxLength: 300 });
-/** Around the length from which text is encoded in another place: a random piece again and again, since eleven thousand random ones take long. */
+/** Lengths around the limit of the scratch buffer. One random piece is repeated, because eleven thousand random characters take long. */
 const long = fc
   .tuple(fc.string({ minLength: 1, maxLength: 40 }), fc.integer({ min: 10_800, max: 11_100 }))
   .map(([piece, length]) => piece.repeat(Math.ceil(length / piece.length)).slice(0, length));
 const text = fc.oneof(short, long);
 
-describe("SHA-256", () => {
-  test("of text is that of its UTF-8 bytes, for short and long text in any order", () => {
+describe("sha256", () => {
+  test("hashes text as its UTF-8 bytes, for short and long text in any order", () => {
     fc.assert(
       fc.property(fc.array(text, { minLength: 1, maxLength: 6 }), (texts) => {
         for (const one of texts) {
@@ -27,11 +27,11 @@ describe("SHA-256", () => {
     );
   });
 
-  test.each([10_922, 10_923, 32_768, 100_000])("of %i characters of three bytes each", (length) => {
+  test.each([10_922, 10_923, 32_768, 100_000])("hashes %i three-byte characters as their UTF-8 bytes", (length) => {
     expect(sha256Hex("€".repeat(length))).toBe(platformHex("€".repeat(length)));
   });
 
-  test("a digest is 32 bytes of its own, which the next one leaves as they are", () => {
+  test("returns 32 bytes that later calls do not change", () => {
     const first = sha256("first");
     const copy = first.slice();
     sha256("second");
@@ -41,8 +41,8 @@ describe("SHA-256", () => {
   });
 });
 
-describe("HMAC-SHA-256", () => {
-  test("is the platform's, over text and bytes alike", () => {
+describe("hmacSha256", () => {
+  test("matches the platform's HMAC for text and for bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 80 }), text, (key, message) => {
         const expected = new Uint8Array(createHmac("sha256", key).update(Buffer.from(message, "utf8")).digest());
@@ -54,7 +54,7 @@ describe("HMAC-SHA-256", () => {
   });
 });
 
-test("secrets are equal when every character is", () => {
+test("isEqualConstantTime returns true only when every character is equal", () => {
   expect(isEqualConstantTime("token", "token")).toBe(true);
   expect(isEqualConstantTime("token", "tokem")).toBe(false);
   expect(isEqualConstantTime("token", "token ")).toBe(false);

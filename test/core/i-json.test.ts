@@ -1,5 +1,5 @@
-// Bodies are I-JSON. Checked by a table, against JSON.parse for valid documents, and against a second parser, written
-// the other way round (recursive descent, one character at a time), for documents with anything wrong in them.
+// Strict parsing of bodies as I-JSON: a table of cases, JSON.parse as the reference for valid documents, and a second parser with another
+// design (recursive descent, one character at a time) as the reference for invalid ones.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { encodeUtf8 } from "../../core/bytes.ts";
@@ -12,7 +12,7 @@ const parsed = (text: string | Uint8Array): unknown => {
 };
 const nested = (depth: number, inner = "1"): string => "[".repeat(depth) + inner + "]".repeat(depth);
 
-test("bytes that are not UTF-8 leave nothing behind for the next body", () => {
+test("parseIJson keeps no state after bytes that are not UTF-8", () => {
   for (const broken of [[0x22, 0xe2, 0x82], [0xff], [0xf0, 0x9f]]) {
     expect(parseIJson(Uint8Array.from(broken)).ok).toBe(false);
     expect(parsed('{"a":"€"}')).toEqual({ a: "€" });
@@ -21,7 +21,7 @@ test("bytes that are not UTF-8 leave nothing behind for the next body", () => {
 
 class NotIJson extends Error {}
 
-/** The oracle: slow, obvious, and strict. */
+/** The reference parser: slow, simple and strict. */
 const oracle = (text: string): unknown => {
   let at = 0;
   const fail = (): never => {
@@ -132,62 +132,62 @@ const asOracle = (text: string): { readonly ok: boolean; readonly value?: unknow
   }
 };
 
-describe("I-JSON", () => {
+describe("parseIJson", () => {
   test.each<readonly [string, string | Uint8Array, string]>([
-    ["nothing", "", "not valid JSON"],
-    ["white space", " \n", "not valid JSON"],
-    ["half an object", '{"a":1', "not valid JSON"],
-    ["two values", "{}{}", "not valid JSON"],
-    ["a comma too many", '{"a":1,}', "not valid JSON"],
-    ["a comma too many in a list", "[1,]", "not valid JSON"],
-    ["a comment", "{/**/}", "not valid JSON"],
-    ["single quotes", "{'a':1}", "not valid JSON"],
-    ["a bare key", "{a:1}", "not valid JSON"],
-    ["NaN", "NaN", "not valid JSON"],
-    ["Infinity", "-Infinity", "not valid JSON"],
-    ["undefined", "undefined", "not valid JSON"],
-    ["a hex number", "0x10", "not valid JSON"],
-    ["a leading zero", "01", "not valid JSON"],
-    ["a leading plus", "+1", "not valid JSON"],
-    ["a point without digits", "1.", "not valid JSON"],
-    ["a raw line break in text", '"a\nb"', "not valid JSON"],
-    ["a raw NUL in text", '"a\u0000b"', "not valid JSON"],
-    ["an unknown escape", String.raw`"\x41"`, "not valid JSON"],
-    ["half an escape", String.raw`"\u12"`, "not valid JSON"],
-    ["a form feed as white space", "\f1", "not valid JSON"],
-    ["a no-break space as white space", "\u00a01", "not valid JSON"],
-    ["a byte order mark", "\ufeff{}", "not valid JSON"],
-    ["a byte order mark of UTF-16", new Uint8Array([0xff, 0xfe, 0x7b, 0, 0x7d, 0]), "not valid UTF-8"],
-    ["UTF-16 without a mark", new Uint8Array([0x7b, 0, 0x7d, 0]), "not valid JSON"],
-    ["a continuation byte alone", new Uint8Array([0x22, 0x80, 0x22]), "not valid UTF-8"],
-    ["a cut sequence", new Uint8Array([0x22, 0xe2, 0x82, 0x22]), "not valid UTF-8"],
-    ["a cut sequence at the end", new Uint8Array([0x22, 0x61, 0x22, 0xf0, 0x9f]), "not valid UTF-8"],
-    ["an overlong slash", new Uint8Array([0x22, 0xc0, 0xaf, 0x22]), "not valid UTF-8"],
-    ["an overlong NUL", new Uint8Array([0x22, 0xc0, 0x80, 0x22]), "not valid UTF-8"],
-    ["a surrogate in UTF-8", new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22]), "not valid UTF-8"],
-    ["a pair of surrogates in UTF-8", new Uint8Array([0x22, 0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80, 0x22]), "not valid UTF-8"],
-    ["a code point past the last", new Uint8Array([0x22, 0xf4, 0x90, 0x80, 0x80, 0x22]), "not valid UTF-8"],
-    ["the byte FE", new Uint8Array([0x22, 0xfe, 0x22]), "not valid UTF-8"],
-    ["Latin-1", new Uint8Array([0x22, 0xe9, 0x22]), "not valid UTF-8"],
-    ["a lone high surrogate, escaped", String.raw`"\ud83d"`, "half a surrogate pair"],
-    ["a lone low surrogate, escaped", String.raw`["\ude00"]`, "half a surrogate pair"],
-    ["a pair the wrong way round", String.raw`"\ude00\ud83d"`, "half a surrogate pair"],
-    ["a lone surrogate as a key", String.raw`{"\ud83d":1}`, "half a surrogate pair"],
-    ["two surrogates in two texts", String.raw`["\ud83d","\ude00"]`, "half a surrogate pair"],
-    ["equal keys", '{"a":1,"a":1}', "a key stands twice"],
-    ["equal keys, one escaped", String.raw`{"a":1,"\u0061":2}`, "a key stands twice"],
-    ["equal keys apart", '{"a":{"b":1},"c":[{"a":1}],"a":2}', "a key stands twice"],
-    ["equal keys deep down", '{"x":[{"y":{"a":1,"b":2,"a":3}}]}', "a key stands twice"],
-    ["equal empty keys", '{"":1,"":2}', "a key stands twice"],
-    ["__proto__ twice", '{"__proto__":1,"__proto__":2}', "a key stands twice"],
+    ["nothing", "", "must be valid JSON"],
+    ["white space", " \n", "must be valid JSON"],
+    ["half an object", '{"a":1', "must be valid JSON"],
+    ["two values", "{}{}", "must be valid JSON"],
+    ["a comma too many", '{"a":1,}', "must be valid JSON"],
+    ["a comma too many in a list", "[1,]", "must be valid JSON"],
+    ["a comment", "{/**/}", "must be valid JSON"],
+    ["single quotes", "{'a':1}", "must be valid JSON"],
+    ["a bare key", "{a:1}", "must be valid JSON"],
+    ["NaN", "NaN", "must be valid JSON"],
+    ["Infinity", "-Infinity", "must be valid JSON"],
+    ["undefined", "undefined", "must be valid JSON"],
+    ["a hex number", "0x10", "must be valid JSON"],
+    ["a leading zero", "01", "must be valid JSON"],
+    ["a leading plus", "+1", "must be valid JSON"],
+    ["a point without digits", "1.", "must be valid JSON"],
+    ["a raw line break in text", '"a\nb"', "must be valid JSON"],
+    ["a raw NUL in text", '"a\u0000b"', "must be valid JSON"],
+    ["an unknown escape", String.raw`"\x41"`, "must be valid JSON"],
+    ["half an escape", String.raw`"\u12"`, "must be valid JSON"],
+    ["a form feed as white space", "\f1", "must be valid JSON"],
+    ["a no-break space as white space", "\u00a01", "must be valid JSON"],
+    ["a byte order mark", "\ufeff{}", "must be valid JSON"],
+    ["a byte order mark of UTF-16", new Uint8Array([0xff, 0xfe, 0x7b, 0, 0x7d, 0]), "must be valid UTF-8"],
+    ["UTF-16 without a mark", new Uint8Array([0x7b, 0, 0x7d, 0]), "must be valid JSON"],
+    ["a continuation byte alone", new Uint8Array([0x22, 0x80, 0x22]), "must be valid UTF-8"],
+    ["a cut sequence", new Uint8Array([0x22, 0xe2, 0x82, 0x22]), "must be valid UTF-8"],
+    ["a cut sequence at the end", new Uint8Array([0x22, 0x61, 0x22, 0xf0, 0x9f]), "must be valid UTF-8"],
+    ["an overlong slash", new Uint8Array([0x22, 0xc0, 0xaf, 0x22]), "must be valid UTF-8"],
+    ["an overlong NUL", new Uint8Array([0x22, 0xc0, 0x80, 0x22]), "must be valid UTF-8"],
+    ["a surrogate in UTF-8", new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22]), "must be valid UTF-8"],
+    ["a pair of surrogates in UTF-8", new Uint8Array([0x22, 0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80, 0x22]), "must be valid UTF-8"],
+    ["a code point past the last", new Uint8Array([0x22, 0xf4, 0x90, 0x80, 0x80, 0x22]), "must be valid UTF-8"],
+    ["the byte FE", new Uint8Array([0x22, 0xfe, 0x22]), "must be valid UTF-8"],
+    ["Latin-1", new Uint8Array([0x22, 0xe9, 0x22]), "must be valid UTF-8"],
+    ["a lone high surrogate, escaped", String.raw`"\ud83d"`, "contains a lone surrogate"],
+    ["a lone low surrogate, escaped", String.raw`["\ude00"]`, "contains a lone surrogate"],
+    ["a pair the wrong way round", String.raw`"\ude00\ud83d"`, "contains a lone surrogate"],
+    ["a lone surrogate as a key", String.raw`{"\ud83d":1}`, "contains a lone surrogate"],
+    ["two surrogates in two texts", String.raw`["\ud83d","\ude00"]`, "contains a lone surrogate"],
+    ["equal keys", '{"a":1,"a":1}', "contains the same key twice"],
+    ["equal keys, one escaped", String.raw`{"a":1,"\u0061":2}`, "contains the same key twice"],
+    ["equal keys apart", '{"a":{"b":1},"c":[{"a":1}],"a":2}', "contains the same key twice"],
+    ["equal keys deep down", '{"x":[{"y":{"a":1,"b":2,"a":3}}]}', "contains the same key twice"],
+    ["equal empty keys", '{"":1,"":2}', "contains the same key twice"],
+    ["__proto__ twice", '{"__proto__":1,"__proto__":2}', "contains the same key twice"],
     ["nine levels", nested(9), "nested too deeply"],
     ["nine levels of objects", `${'{"a":'.repeat(9)}1${"}".repeat(9)}`, "nested too deeply"],
     ["a hundred thousand levels", nested(100_000), "nested too deeply"],
-    ["a hundred thousand levels, never closed", "[".repeat(100_000), "not valid JSON"],
+    ["a hundred thousand levels, never closed", "[".repeat(100_000), "must be valid JSON"],
     ["1e400", '{"n":1e400}', "a number is too large"],
     ["-1e400", "[-1e400]", "a number is too large"],
     ["a number of 400 digits", "9".repeat(400), "a number is too large"],
-  ])("%s is refused", (_name, text, rule) => {
+  ])("refuses %s", (_name, text, rule) => {
     expect(parsed(text)).toContain(rule);
   });
 
@@ -199,7 +199,7 @@ describe("I-JSON", () => {
     ["brackets in text", `"${"[{".repeat(50)}"`, "[{".repeat(50)],
     ["a quote and a backslash in text", String.raw`["\"","\\","\\\""]`, ['"', "\\", '\\"']],
     ["a pair, escaped", String.raw`"\ud83d\ude00"`, "😀"],
-    ["half a pair escaped and half not is no pair, but a whole one beside is", String.raw`"😀\ud83d\ude00"`, "😀😀"],
+    ["a literal pair beside an escaped pair", String.raw`"😀\ud83d\ude00"`, "😀😀"],
     ["escaped NUL", String.raw`"\u0000"`, "\u0000"],
     ["the same key in two objects", '[{"a":1},{"a":2}]', [{ a: 1 }, { a: 2 }]],
     ["keys that differ in case", '{"a":1,"A":2}', { a: 1, A: 2 }],
@@ -210,18 +210,18 @@ describe("I-JSON", () => {
     ["a byte order mark inside text", '"\ufeff"', "\ufeff"],
     ["U+2028 in text", '"\u2028"', "\u2028"],
     ["a noncharacter in text", '"\uffff"', "\uffff"],
-  ])("%s is taken", (_name, text, value) => {
+  ])("accepts %s", (_name, text, value) => {
     expect(parsed(text)).toEqual(value);
   });
 
-  test("the key __proto__ becomes a member and changes no prototype", () => {
+  test("keeps the key __proto__ as a member without changing a prototype", () => {
     const value = parsed('{"__proto__":{"polluted":true}}') as object;
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(Object.keys(value)).toEqual(["__proto__"]);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test("every valid document reads as JSON.parse reads it, however it is spelt", () => {
+  test("returns what JSON.parse returns for every valid document, however it is spelled", () => {
     const spelt = (value: unknown, indent: number, escaped: boolean): string => {
       const text = JSON.stringify(value, null, indent);
       return escaped ? text.replace(/[^\u0000-\u007e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`) : text;
@@ -235,7 +235,7 @@ describe("I-JSON", () => {
     );
   });
 
-  test("a document with anything changed in it is judged as the second parser judges it", () => {
+  test("agrees with the reference parser on documents with any change", () => {
     const pieces = fc.constantFrom(
       '"',
       "\\",
@@ -282,18 +282,18 @@ describe("I-JSON", () => {
     );
   });
 
-  test("bytes that are not UTF-8 are refused wherever they stand", () => {
+  test("refuses bytes that are not UTF-8 at any position", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 12 }), (bytes) => {
         const body = new Uint8Array([0x22, ...bytes, 0x22]);
         const isUtf8 = Buffer.from(Buffer.from(body).toString("utf8")).equals(Buffer.from(body));
-        if (!isUtf8) expect(parsed(body)).toContain("not valid UTF-8");
+        if (!isUtf8) expect(parsed(body)).toContain("must be valid UTF-8");
       }),
       { numRuns: 3_000 },
     );
   });
 
-  test("a body of the largest size is judged, whatever fills it", () => {
+  test("decides on a body of the maximum size, whatever its content", () => {
     const numbers = Array.from({ length: 130_000 }, () => 1);
     const members = Array.from({ length: 20_000 }, (_, at) => [`k${at}`, 0] as const);
     expect(parsed(`"${"\\u0061".repeat(43_000)}"`)).toBe("a".repeat(43_000));

@@ -1,4 +1,4 @@
-// Identifiers and secrets: how they are spelt, that they tell their home and nothing else.
+// Identifiers and secrets: their spelling, and that they reveal only their shard.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -32,19 +32,19 @@ const prefixes = [
   "pc_test_",
 ] as const satisfies readonly IdPrefix[];
 const secretPrefixes = ["sk_live_", "sk_test_", "pat_", "ac_"] as const satisfies readonly SecretPrefix[];
-const home = (text: string): ShardId => text as ShardId;
-const homes = fc.tuple(fc.constantFrom(...alphabet), fc.constantFrom(...alphabet)).map(([a, b]) => home(a + b));
+const toShardId = (text: string): ShardId => text as ShardId;
+const shards = fc.tuple(fc.constantFrom(...alphabet), fc.constantFrom(...alphabet)).map(([a, b]) => toShardId(a + b));
 
-/** Five bits a character, most significant first. */
+/** Five bits per character, most significant first. */
 const bytesOfCrockford = (text: string): number[] => {
   const bits = [...text].map((char) => alphabet.indexOf(char).toString(2).padStart(5, "0")).join("");
   return (bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2));
 };
 
-describe("ids", () => {
-  test("an id is its prefix, its home and all 120 random bits, whatever they are", () => {
+describe("generateId", () => {
+  test("returns the prefix, the shard and all 120 random bits", () => {
     fc.assert(
-      fc.property(fc.constantFrom(...prefixes), homes, fc.uint8Array({ minLength: 15, maxLength: 15 }), (prefix, at, bytes) => {
+      fc.property(fc.constantFrom(...prefixes), shards, fc.uint8Array({ minLength: 15, maxLength: 15 }), (prefix, at, bytes) => {
         const id = generateId(prefix, at, (count) => {
           expect(count).toBe(15);
           return bytes;
@@ -58,9 +58,9 @@ describe("ids", () => {
     );
   });
 
-  test("ids made one after another stand in no order", () => {
+  test("returns consecutive ids in no order", () => {
     const ids = Array.from({ length: 1_000 }, () =>
-      generateId("cc_", home("00"), (count) => crypto.getRandomValues(new Uint8Array(count))),
+      generateId("cc_", toShardId("00"), (count) => crypto.getRandomValues(new Uint8Array(count))),
     );
     expect(new Set(ids).size).toBe(1_000);
     const rising = ids.filter((id, at) => at > 0 && id > (ids[at - 1] as string)).length;
@@ -86,7 +86,7 @@ describe("ids", () => {
     ["nothing", "", false],
     ["wide digits", `cc_\uff10${body.slice(1)}`, false],
     ["a path", `cc_${body}/../x`, false],
-  ])("as a certificate id: %s", (_name, text, isOne) => {
+  ])("parseCertId decides on an id: %s", (_name, text, isOne) => {
     expect(parseCertId(text) !== null).toBe(isOne);
   });
 
@@ -97,15 +97,15 @@ describe("ids", () => {
     [`pc_prod_${body}`, false],
     [`cc_${body}`, false],
     ["pc_live_", false],
-  ])("as a client id: %s", (text, isOne) => {
+  ])("parseClientId decides on %s", (text, isOne) => {
     expect(parseClientId(text) !== null).toBe(isOne);
   });
 });
 
-describe("secrets", () => {
-  test("a secret is its prefix, its home and 256 random bits", () => {
+describe("generateSecret", () => {
+  test("returns the prefix, the shard and 256 random bits", () => {
     fc.assert(
-      fc.property(fc.constantFrom(...secretPrefixes), homes, fc.uint8Array({ minLength: 32, maxLength: 32 }), (prefix, at, bytes) => {
+      fc.property(fc.constantFrom(...secretPrefixes), shards, fc.uint8Array({ minLength: 32, maxLength: 32 }), (prefix, at, bytes) => {
         const secret = generateSecret(prefix, at, (count) => {
           expect(count).toBe(32);
           return bytes;
@@ -119,7 +119,7 @@ describe("secrets", () => {
     );
   });
 
-  const secret = generateSecret("sk_live_", home("00"), (count) => new Uint8Array(count).fill(7));
+  const secret = generateSecret("sk_live_", toShardId("00"), (count) => new Uint8Array(count).fill(7));
   test.each([
     ["one character short", secret.slice(0, -1)],
     ["one character long", `${secret}A`],
@@ -127,12 +127,12 @@ describe("secrets", () => {
     ["a line break at the end", `${secret}\n`],
     ["upper case", secret.toUpperCase()],
     ["the prefix alone", "sk_live_"],
-    ["nothing", ""],
-  ])("no key: %s", (_name, text) => {
+    ["no characters", ""],
+  ])("hasSecretShape returns false for a key with %s", (_name, text) => {
     expect(hasSecretShape(text, "sk_live_", "sk_test_")).toBe(false);
   });
 
-  test("what names no home belongs to none", () => {
+  test("shardOfId returns the first two characters of text without a known prefix", () => {
     for (const text of ["", "x", "__proto__", "constructor"]) expect(shardOfId(text)).toBe(text.slice(0, 2));
   });
 });

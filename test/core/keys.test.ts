@@ -1,4 +1,4 @@
-// `npm run keys` as an operator runs it: what it generates, where it leaves it, and that a production deployment takes it.
+// `npm run keys` as an operator runs it: what it generates, where it writes it, and that a production deployment accepts it.
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -38,7 +38,7 @@ const secretNames = [
   ...["LEDGER_WRITE_TOKEN", "LEDGER_KEY", "LEDGER_WITNESS_KEY", "LEDGER_AUDITOR_TOKEN"],
 ];
 
-/** What `loadConfig` says of production deployments with these secrets, one line each. */
+/** The faults that `loadConfig` reports for production deployments with these secrets, one line each. */
 const configured = (...deployments: readonly Readonly<Record<string, string>>[]): string[] => {
   const settings = {
     ENVIRONMENT: "production",
@@ -59,14 +59,14 @@ const configured = (...deployments: readonly Readonly<Record<string, string>>[])
   return execFileSync(process.execPath, ["--input-type=module", "-e", script, envs], { encoding: "utf8" }).trim().split("\n");
 };
 
-describe("the keys of a deployment", () => {
-  test("are all there, and as JSON nothing but them is on stdout", () => {
+describe("npm run keys", () => {
+  test("generates every key and prints only them as JSON to stdout", () => {
     expect(first.status).toBe(0);
     expect(Object.keys(secrets).sort()).toEqual([...secretNames].sort());
     expect(Object.values(secrets).filter((secret) => first.stderr.includes(secret))).toEqual([]);
   });
 
-  test("are what a production deployment takes, and each that it needs is missed", () => {
+  test("generates keys that a production deployment accepts, each of which is required", () => {
     const needed = ["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "AUDIT_KEY", "LEDGER_KEY", "LEDGER_WRITE_TOKEN"];
     const without = (name: string): Record<string, string> => Object.fromEntries(Object.entries(secrets).filter(([one]) => one !== name));
     const [whole, ...lacking] = configured(secrets, ...needed.map(without));
@@ -74,12 +74,12 @@ describe("the keys of a deployment", () => {
     expect(lacking).toEqual(needed.map((name) => `not configured to run: ${name}`));
   });
 
-  test("are generated anew every time", () => {
+  test("generates different keys on every run", () => {
     const second = JSON.parse(run(...names, "--json").stdout) as Record<string, string>;
     expect(secretNames.filter((name) => second[name] === secrets[name])).toEqual([]);
   });
 
-  test("have 256 bits each", () => {
+  test("generates 256 bits for each key", () => {
     expect(fromBase64(/^1:(.+)$/.exec(secrets.MASTER_KEYS ?? "")?.[1] ?? "")).toHaveLength(32);
     for (const name of ["INDEX_KEY", "ISSUER_KEY"]) expect(fromBase64(secrets[name] ?? "")).toHaveLength(32);
     for (const name of ["LEDGER_WRITE_TOKEN", "LEDGER_AUDITOR_TOKEN"]) expect(fromBase64Url(secrets[name] ?? "")).toHaveLength(32);
@@ -90,7 +90,7 @@ describe("the keys of a deployment", () => {
     ["LEDGER_KEY", ledger, keyKinds.log, () => published.vars.LEDGER_VKEYS],
     ["AUDIT_KEY", audit, keyKinds.log, () => published.vars.AUDIT_VKEY],
     ["LEDGER_WITNESS_KEY", "ledger.example.com/witness", keyKinds.witness, () => published.witnesses[0]],
-  ])("%s opens under the name %s, and its public part is the one to publish", async (secretName, name, kind, vkey) => {
+  ])("generates %s under the name %s with the public part to publish", async (secretName, name, kind, vkey) => {
     const secret = secrets[secretName] ?? "";
     const { key } = await openNoteSigner(secret);
     expect(key).toMatchObject({ name, kind });
@@ -99,7 +99,7 @@ describe("the keys of a deployment", () => {
     expect(secret).toMatch(/^PRIVATE\+KEY\+[^+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]+=*$/);
   });
 
-  test("publish the issuer's key as certificates name it, and the anchor key as Rekor records it", async () => {
+  test("publishes the issuer key as certificates name it and the anchor key as Rekor records it", async () => {
     const signer = await openSigner(fromBase64(secrets.ISSUER_KEY ?? "") ?? new Uint8Array(0), []);
     expect(published.issuer_keys).toEqual(signer.publicKeys);
     const anchor = createPrivateKey({ key: Buffer.from(secrets.ANCHOR_KEY ?? "", "base64"), format: "der", type: "pkcs8" });
@@ -112,14 +112,14 @@ describe("the keys of a deployment", () => {
     ]);
   });
 
-  test("go to the terminal as name and value, and into no file", () => {
+  test("prints names and values to the terminal and writes no file", () => {
     const { stdout, stderr, status } = run(...names);
     expect(status).toBe(0);
     expect(stderr).toBe("");
     for (const name of secretNames) expect(stdout).toMatch(new RegExp(`^${name}=.{32}`, "m"));
   });
 
-  test("go into a file that only its owner reads, and then not to the terminal", () => {
+  test("writes a file readable only by its owner, and prints no key, when a file is named", () => {
     const path = join(folder, "secrets.json");
     const { stdout, stderr, status } = run(...names, "--out", path);
     expect(status).toBe(0);
@@ -129,7 +129,7 @@ describe("the keys of a deployment", () => {
     expect(Object.values(written).filter((secret) => (stdout + stderr).includes(secret))).toEqual([]);
   });
 
-  test("never replace a file", () => {
+  test("never replaces a file", () => {
     const path = join(folder, "kept.json");
     writeFileSync(path, "the only copy");
     for (const option of ["--out", "--ledger-out"]) {
@@ -138,7 +138,7 @@ describe("the keys of a deployment", () => {
     expect(readFileSync(path, "utf8")).toBe("the only copy");
   });
 
-  test("of a ledger in another account are a file of its own; the two share the write token alone", () => {
+  test("writes the keys of a ledger in another account to a separate file that shares only the write token", () => {
     const [ours, theirs] = [join(folder, "ours.json"), join(folder, "theirs.json")];
     expect(run(...names, "--out", ours, "--ledger-out", theirs).status).toBe(0);
     const [service, log] = [ours, theirs].map((path) => JSON.parse(readFileSync(path, "utf8")) as Record<string, string>);
@@ -148,13 +148,13 @@ describe("the keys of a deployment", () => {
     expect(Object.keys(log ?? {})).toContain("LEDGER_KEY");
   });
 
-  test("may be generated one at a time, with no other's public part beside it", () => {
+  test("generates a single key without the public parts of others", () => {
     const { stdout, stderr } = run("--only", "ISSUER_KEY", "--json");
     expect(Object.keys(JSON.parse(stdout))).toEqual(["ISSUER_KEY"]);
     expect(Object.keys(publicOf(stderr))).toEqual(["issuer_keys"]);
   });
 
-  test("of several shards of the audit log stand in one secret", () => {
+  test("puts the keys of several audit logs into one secret", () => {
     const { stdout } = run(...names, "--audit-origin", "api.example.com/audit/1", "--json");
     const shards = (JSON.parse(stdout) as { AUDIT_KEY: string }).AUDIT_KEY.split(" ").map((secret) => parseSkey(secret)?.name);
     expect(shards).toEqual([audit, "api.example.com/audit/1"]);
@@ -169,7 +169,7 @@ describe("the keys of a deployment", () => {
     ["a witness with a space", [...names, "--witness-name", "a b/c"]],
     ["an unknown secret", [...names, "--only", "MASTER_KEY"]],
     ["an unknown option", [...names, "--print"]],
-  ])("are not generated with %s", (_, args) => {
+  ])("refuses to generate keys with %s", (_, args) => {
     const { status, stdout, stderr } = run(...args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
     expect(stderr).toContain("Usage: npm run");

@@ -1,9 +1,9 @@
-// What a stranger may see of a person.
+// Masked field values on public pages.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { maskFieldValue } from "../../core/masking.ts";
 
-describe("masking", () => {
+describe("maskFieldValue", () => {
   test.each([
     ["email", "john.doe@example.com", "j***@e***.com"],
     ["email", "a@mail.example.co.uk", "a***@m***.uk"],
@@ -33,11 +33,11 @@ describe("masking", () => {
     ["constructor", "x", "***"],
     ["__proto__", "x", "***"],
     ["anything_else", "", ""],
-  ])("%s %j becomes %j", (key, value, shown) => {
+  ])("masks %s %j as %j", (key, value, shown) => {
     expect(maskFieldValue(key, value)).toBe(shown);
   });
 
-  test("the length of a value is not told", () => {
+  test("hides the length of a value", () => {
     for (const key of ["email", "phone", "first_name", "message"]) {
       const shown = (middle: string): string =>
         maskFieldValue(key, { email: `j${middle}@example.com`, phone: `${middle.replace(/./g, "5")}67` }[key] ?? `j${middle}`);
@@ -45,7 +45,7 @@ describe("masking", () => {
     }
   });
 
-  test("at most the first letters, two digits and the last label of a long value remain", () => {
+  test("keeps at most the first letters, two digits and the last label of a long value", () => {
     fc.assert(
       fc.property(
         fc.constantFrom("email", "phone", "first_name", "zip", "message"),

@@ -1,4 +1,4 @@
-// Which text may be sealed: every rule with a text that keeps it and one that breaks it.
+// Which text may be sealed: for every rule, a text that follows it and one that breaks it.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { hasVisibleCharacter, validateLine, validateMultilineText, trimWhiteSpace } from "../../core/text.ts";
@@ -19,7 +19,7 @@ const zeroWidth = [
 
 describe("a line of text", () => {
   test.each([...controls, 0x2028, 0x2029, ...embeddings, ...nonCharacters, ...zeroWidth].map((code) => [point(code), code] as const))(
-    "%s between letters is refused",
+    "refuses %s between letters",
     (_name, code) => {
       expect(validateLine(between(code))).not.toBeNull();
     },
@@ -46,7 +46,7 @@ describe("a line of text", () => {
     ["private use", "\ue000"],
     ["braille blank among letters", "a\u2800b"],
     ["empty", ""],
-  ])("%s is taken", (_name, text) => {
+  ])("accepts %s", (_name, text) => {
     expect(validateLine(text)).toBeNull();
   });
 
@@ -67,14 +67,14 @@ describe("a line of text", () => {
     ["a tab", "a\tb"],
     ["a carriage return", "a\rb"],
     ["NEL", "a\u0085b"],
-  ])("%s is refused", (_name, text) => {
+  ])("refuses %s", (_name, text) => {
     expect(validateLine(text)).not.toBeNull();
   });
 });
 
-describe("a passage of text", () => {
+describe("validateMultilineText", () => {
   test.each([...controls.filter((code) => !lineBreaksAndTab.includes(code)), 0x202d, 0x202e].map((code) => [point(code), code] as const))(
-    "%s is refused",
+    "refuses %s",
     (_name, code) => {
       expect(validateMultilineText(between(code))).not.toBeNull();
     },
@@ -84,7 +84,7 @@ describe("a passage of text", () => {
     [...lineBreaksAndTab, 0x202a, 0x202b, 0x202c, ...range(0x2066, 0x2069), 0x200b, 0x00ad, 0xfeff, 0x2028, 0x2029, 0x200d].map(
       (code) => [point(code), code] as const,
     ),
-  )("%s is kept", (_name, code) => {
+  )("accepts %s", (_name, code) => {
     expect(validateMultilineText(between(code))).toBeNull();
   });
 
@@ -98,31 +98,28 @@ describe("a passage of text", () => {
     ["braille blanks", "\u2800\u2800"],
     ["marks", "\u0301"],
     ["annotation marks", "\ufff9\ufffa\ufffb"],
-  ])("%s alone is refused", (_name, text) => {
-    expect(validateMultilineText(text)).toBe("must hold something visible");
+  ])("refuses text of only %s", (_name, text) => {
+    expect(validateMultilineText(text)).toBe("must contain a visible character");
     expect(hasVisibleCharacter(text)).toBe(false);
   });
 });
 
-describe("trimming", () => {
+describe("trimWhiteSpace", () => {
   // The property White_Space of Unicode, complete.
   const whiteSpace = [...range(0x09, 0x0d), 0x20, 0x85, 0xa0, 0x1680, ...range(0x2000, 0x200a), 0x2028, 0x2029, 0x202f, 0x205f, 0x3000];
 
-  test.each(whiteSpace.map((code) => [point(code), String.fromCodePoint(code)] as const))(
-    "%s is trimmed from both ends",
-    (_name, space) => {
-      expect(trimWhiteSpace(`${space}${space}a${space}b${space}`)).toBe(`a${space}b`);
-    },
-  );
+  test.each(whiteSpace.map((code) => [point(code), String.fromCodePoint(code)] as const))("removes %s from both ends", (_name, space) => {
+    expect(trimWhiteSpace(`${space}${space}a${space}b${space}`)).toBe(`a${space}b`);
+  });
 
   test.each([0x200b, 0xfeff, 0x180e, 0x2060, 0x2800, 0x00ad].map((code) => [point(code), String.fromCodePoint(code)] as const))(
-    "%s is not white space and stays",
+    "keeps %s, which is not white space",
     (_name, char) => {
       expect(trimWhiteSpace(`${char}a${char}`)).toBe(`${char}a${char}`);
     },
   );
 
-  test("it equals the pattern that says the same", () => {
+  test("matches the equivalent regular expression", () => {
     const space = fc.constantFrom(...whiteSpace.map((code) => String.fromCodePoint(code)));
     fc.assert(
       fc.property(fc.array(fc.oneof(space, fc.string({ unit: anyCharacter }))), (parts) => {
@@ -132,7 +129,7 @@ describe("trimming", () => {
     );
   });
 
-  test("a quarter of a megabyte of spaces inside a text takes no time worth mentioning", () => {
+  test("trims text with 256 KiB of inner spaces in less than a second", () => {
     const text = `a${" ".repeat(256 * 1_024)}b`;
     const start = process.cpuUsage();
     expect(trimWhiteSpace(text)).toBe(text);

@@ -60,7 +60,7 @@ test("where nothing is there, nothing is said of it", async () => {
   publish([]);
   const answer = await check();
   expect(getPageText(answer)).not.toContain(heading);
-  expect(getPageText(answer)).toContain("TXT record: nothing is there.");
+  expect(getPageText(answer)).toContain("TXT record: not found.");
 });
 
 test("the wire never repeats them", async () => {

@@ -68,7 +68,7 @@ test("sent twice it is one, and removed twice it is gone once", async () => {
 });
 
 test.each([
-  ["nothing visible", "   ", "Must hold something visible."],
+  ["nothing visible", "   ", "Must contain a visible character."],
   ["too long", "n".repeat(61), "Must be at most 60 characters."],
   ["of two lines", "one\ntwo", "Must"],
 ])("a name that is %s is refused beside its field, kept as typed, and changes no row", async (_what, name, why) => {

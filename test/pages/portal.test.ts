@@ -52,7 +52,7 @@ describe("the way in", () => {
     const form = await openPage({ cookie: "" }, "/portal/sign-up");
     expect(form.status).toBe(200);
     const bad = await postForm({ cookie: "" }, "/portal/sign-up", { business_name: "", email, country: "US", website: "" });
-    expect([bad.status, getPageText(bad)]).toEqual([400, expect.stringContaining("Must hold something visible")]);
+    expect([bad.status, getPageText(bad)]).toEqual([400, expect.stringContaining("Must contain a visible character")]);
     expect(bad.text).toContain(`value="${email}"`);
     const asked = await postForm({ cookie: "" }, "/portal/sign-up", {
       business_name: "New Portal LLC",

@@ -232,7 +232,7 @@ describe("a proof that is not there", () => {
     const answer = await prove(id);
     expect(describeOutcome(answer)).toBe("409 domain_unverified");
     expect(seen(answer)).toBe(
-      "TXT record: something is there, but not with this token. Well-known file: nothing is there. Meta tag: something is there, but not with this token.",
+      "TXT record: found, but with a different token. Well-known file: not found. Meta tag: found, but with a different token.",
     );
     expect(answer.text).not.toContain("hunter2");
     expect((await list())[0]).toMatchObject({ status: "pending" });
@@ -242,18 +242,15 @@ describe("a proof that is not there", () => {
     const { id, token } = await claimed();
     const right = { Status: 0, Answer: [{ name: `_svc-challenge.${domain}`, type: 16, TTL: 60, data: `svc-verify=${token}` }] };
     const cases: readonly (readonly [string, (resolver: string) => Response])[] = [
-      ["nothing is there", () => Response.json({ Status: 3 })],
-      ["nothing is there", () => Response.json({ Status: 0 })],
-      ["some resolvers see it and others do not yet", (resolver) => Response.json(resolver === "dns.google" ? right : { Status: 3 })],
-      ["nobody answered, or not in time", () => Response.json({ Status: 2 })],
-      [
-        "nobody answered, or not in time",
-        (resolver) => (resolver === "dns.google" ? Response.json(right) : new Response("", { status: 500 })),
-      ],
-      ["nobody answered, or not in time", () => new Response("<html>", { status: 200 })],
-      ["nobody answered, or not in time", () => Response.json({ ...right, Answer: "no list" })],
+      ["not found", () => Response.json({ Status: 3 })],
+      ["not found", () => Response.json({ Status: 0 })],
+      ["not visible to every resolver yet", (resolver) => Response.json(resolver === "dns.google" ? right : { Status: 3 })],
+      ["no answer in time", () => Response.json({ Status: 2 })],
+      ["no answer in time", (resolver) => (resolver === "dns.google" ? Response.json(right) : new Response("", { status: 500 }))],
+      ["no answer in time", () => new Response("<html>", { status: 200 })],
+      ["no answer in time", () => Response.json({ ...right, Answer: "no list" })],
       // a record under a name that the question does not lead to
-      ["nothing is there", () => Response.json({ Status: 0, Answer: [{ ...right.Answer[0], name: "elsewhere.com" }] })],
+      ["not found", () => Response.json({ Status: 0, Answer: [{ ...right.Answer[0], name: "elsewhere.com" }] })],
     ];
     for (const [words, answer] of cases) {
       publish(answer);
@@ -266,17 +263,17 @@ describe("a proof that is not there", () => {
     const tag = `<meta name="svc-site-verification" content="${token}">`;
     const url = `https://${domain}/`;
     const cases: readonly (readonly [string, () => Response | Promise<Response>])[] = [
-      ["nothing is there", () => htmlResponse(`<html><head></head><body>${tag}</body></html>`)],
-      ["nothing is there", () => htmlResponse(`<p>comment</p>${tag}`)],
-      ["nothing is there", () => htmlResponse(`<template>${tag}</template><noscript>${tag}</noscript>`)],
-      ["nothing is there", () => htmlResponse(`<script>"${tag}"</script><!-- ${tag} -->`)],
-      ["nothing is there", () => htmlResponse(`${"<template>".repeat(200)}${tag}`)],
-      ["it redirects to another host, or too often", () => redirectResponse("https://evil-roofs.com/")],
-      ["it redirects to another host, or too often", () => redirectResponse(url)],
-      ["the answer was an error page", () => htmlResponse(tag, { status: 404 })],
-      ["the answer was neither a page nor a text", () => new Response(tag, { headers: { "content-type": "application/json" } })],
-      ["the answer was too large", () => htmlResponse("x".repeat(1_048_577))],
-      ["nobody answered, or not in time", () => htmlResponse(tag, { status: 503 })],
+      ["not found", () => htmlResponse(`<html><head></head><body>${tag}</body></html>`)],
+      ["not found", () => htmlResponse(`<p>comment</p>${tag}`)],
+      ["not found", () => htmlResponse(`<template>${tag}</template><noscript>${tag}</noscript>`)],
+      ["not found", () => htmlResponse(`<script>"${tag}"</script><!-- ${tag} -->`)],
+      ["not found", () => htmlResponse(`${"<template>".repeat(200)}${tag}`)],
+      ["redirects to another host or redirects too often", () => redirectResponse("https://evil-roofs.com/")],
+      ["redirects to another host or redirects too often", () => redirectResponse(url)],
+      ["server returned an error page", () => htmlResponse(tag, { status: 404 })],
+      ["response is neither HTML nor plain text", () => new Response(tag, { headers: { "content-type": "application/json" } })],
+      ["response is too large", () => htmlResponse("x".repeat(1_048_577))],
+      ["no answer in time", () => htmlResponse(tag, { status: 503 })],
     ];
     for (const [words, answer] of cases) {
       web.serve(url, answer);
@@ -285,7 +282,7 @@ describe("a proof that is not there", () => {
     for (const addresses of [["127.0.0.1"], ["10.0.0.7"], ["169.254.169.254"], ["93.184.216.34", "192.168.1.1"]]) {
       web.resolve(domain, addresses);
       const calls = web.calls.length;
-      expect(seen(await prove(id, { method: "meta" }))).toBe("Meta tag: the host has no public address.");
+      expect(seen(await prove(id, { method: "meta" }))).toBe("Meta tag: host has no public IP address.");
       expect(web.calls.length).toBe(calls);
     }
   });
@@ -293,9 +290,9 @@ describe("a proof that is not there", () => {
   test("by file: another token, a page that answers everything, a redirect to www is followed", async () => {
     const { id, token } = await claimed();
     wellKnown("svc-verify=0123");
-    expect(seen(await prove(id, { method: "well_known" }))).toBe("Well-known file: something is there, but not with this token.");
+    expect(seen(await prove(id, { method: "well_known" }))).toBe("Well-known file: found, but with a different token.");
     wellKnown(`<html>svc-verify=${token}</html>`, { headers: { "content-type": "text/html" } });
-    expect(seen(await prove(id, { method: "well_known" }))).toBe("Well-known file: nothing is there.");
+    expect(seen(await prove(id, { method: "well_known" }))).toBe("Well-known file: not found.");
     web.serve(`https://${domain}/.well-known/svc-verification.txt`, () =>
       redirectResponse(`https://www.${domain}/.well-known/svc-verification.txt`),
     );

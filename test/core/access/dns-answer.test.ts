@@ -1,4 +1,4 @@
-// What resolvers may say about a host, and which addresses are public.
+// DNS answers about a host, and which addresses are public.
 import { describe, expect, test } from "vitest";
 import { combineHostVerdicts, parseDnsAnswer, toHostVerdict, type DnsAnswer } from "../../../core/access/dns-answer.ts";
 import { findHostNameFault } from "../../../core/access/outbound-url.ts";
@@ -13,8 +13,8 @@ const answer = (...records: object[]): object => ({ Status: 0, Question: [{ name
 const refused = { ok: false, fault: "refused" };
 const unanswered = { ok: false, fault: "unanswered" };
 
-describe("an answer is believed", () => {
-  test("with addresses under the name that was asked", () => {
+describe("parseDnsAnswer accepts an answer", () => {
+  test("with addresses under the queried name", () => {
     expect(read(answer(a("www.shop.com.", "93.184.216.34"), a("WWW.shop.com", "93.184.216.35")))).toEqual({
       ok: true,
       addresses: ["93.184.216.34", "93.184.216.35"],
@@ -34,12 +34,12 @@ describe("an answer is believed", () => {
     ["no such name", { Status: 3, Authority: [] }],
     ["an alias and no address", answer(alias("www.shop.com.", "edge.cdn-host.net."))],
     ["records of other types only", answer({ name: "www.shop.com", type: 46, TTL: 1, data: "A 8 2 ..." })],
-  ])("with no address at all: %s", (_, body) => {
+  ])("without addresses: %s", (_, body) => {
     expect(read(body)).toEqual({ ok: true, addresses: [] });
   });
 });
 
-describe("an answer forbids the host", () => {
+describe("parseDnsAnswer refuses an answer with", () => {
   test.each([
     ["one private address among public ones", answer(a("www.shop.com", "93.184.216.34"), a("www.shop.com", "10.0.0.1"))],
     ["an address of another name", answer(a("other.shop.com", "93.184.216.34"))],
@@ -48,7 +48,7 @@ describe("an answer forbids the host", () => {
     ["an alias to localhost", answer(alias("www.shop.com", "localhost"), a("localhost", "93.184.216.34"))],
     ["an alias to one of our hosts", answer(alias("www.shop.com", "api.svc-host.com"), a("api.svc-host.com", "93.184.216.34"))],
     ["an alias that is an address", answer(alias("www.shop.com", "127.0.0.1"))],
-    ["aliases in a circle", answer(alias("www.shop.com", "a.shop.com"), alias("a.shop.com", "www.shop.com"))],
+    ["an alias loop", answer(alias("www.shop.com", "a.shop.com"), alias("a.shop.com", "www.shop.com"))],
     [
       "two aliases of one name",
       answer(alias("www.shop.com", "a.shop.com"), alias("www.shop.com", "b.shop.com"), a("b.shop.com", "93.184.216.34")),
@@ -56,8 +56,8 @@ describe("an answer forbids the host", () => {
     ["an alias that nothing leads to", answer(alias("x.shop.com", "y.shop.com"), a("www.shop.com", "93.184.216.34"))],
     ["more than 64 records", answer(...Array.from({ length: 65 }, () => a("www.shop.com", "93.184.216.34")))],
     ["a record without data", answer({ name: "www.shop.com", type: 1 })],
-    ["a record that is none", answer("93.184.216.34" as unknown as object)],
-    ["records that are no list", { Status: 0, Answer: { name: "www.shop.com" } }],
+    ["a record that is not an object", answer("93.184.216.34" as unknown as object)],
+    ["records that are not a list", { Status: 0, Answer: { name: "www.shop.com" } }],
     ["an address in octal", answer(a("www.shop.com", "0177.0.0.1"))],
     ["an address in one number", answer(a("www.shop.com", "2130706433"))],
     ["an address with a zone", answer(aaaa("www.shop.com", "2606:2800::1%eth0"))],
@@ -67,12 +67,15 @@ describe("an answer forbids the host", () => {
   });
 });
 
-test.each([[null], [1], ["x"], [[]], [{}], [{ Status: "0" }], [{ Status: 2 }], [{ Status: 5, Answer: [] }]])("%j is no answer", (body) => {
-  expect(read(body)).toEqual(unanswered);
-});
+test.each([[null], [1], ["x"], [[]], [{}], [{ Status: "0" }], [{ Status: 2 }], [{ Status: 5, Answer: [] }]])(
+  "parseDnsAnswer returns unanswered for %j",
+  (body) => {
+    expect(read(body)).toEqual(unanswered);
+  },
+);
 
-describe("classes of addresses", () => {
-  const privateOnes = [
+describe("isPublicAddress", () => {
+  const privateAddresses = [
     ...["0.0.0.0", "0.1.2.3", "10.1.2.3", "100.64.0.1", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1", "172.31.255.255"],
     ...["192.0.0.1", "192.0.2.1", "192.88.99.1", "192.168.0.1", "198.18.0.1", "198.19.255.255", "198.51.100.1", "203.0.113.1", "224.0.0.1"],
     ...[
@@ -100,7 +103,7 @@ describe("classes of addresses", () => {
     ],
     ...["fd00:ec2::254", "fe80::1", "fec0::1", "ff02::1", "4000::1", "5f00::1", "e000::1"],
   ];
-  test.each(privateOnes)("%s is not public", (address) => {
+  test.each(privateAddresses)("returns false for %s", (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
   test.each([
@@ -114,12 +117,12 @@ describe("classes of addresses", () => {
     "2606:4700::1111",
     "2a00:1450::1",
     "2001:4860:4860::8888",
-  ])("%s is public", (address) => {
+  ])("returns true for %s", (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
 });
 
-describe("verdicts", () => {
+describe("host verdicts", () => {
   const some: DnsAnswer = { ok: true, addresses: ["93.184.216.34"] };
   const none: DnsAnswer = { ok: true, addresses: [] };
   test.each<[string, DnsAnswer[], string]>([
@@ -137,10 +140,10 @@ describe("verdicts", () => {
       ],
       "not_public",
     ],
-  ])("of one resolver, %s", (_, answers, verdict) => {
+  ])("of one resolver: %s", (_, answers, verdict) => {
     expect(toHostVerdict(answers)).toBe(verdict);
   });
-  test("resolvers must agree, a no outweighs silence, and no resolver is no answer", () => {
+  test("require all resolvers to agree, rank not_public over unanswered, and need at least one resolver", () => {
     expect(combineHostVerdicts(["public", "public"])).toBe("public");
     expect(combineHostVerdicts(["public", "not_public"])).toBe("not_public");
     expect(combineHostVerdicts(["unanswered", "not_public"])).toBe("not_public");

@@ -1,4 +1,4 @@
-// Which state and plan of a business allow what: the whole matrix.
+// What each status and plan of a business allows: the whole matrix.
 import { describe, expect, test } from "vitest";
 import {
   authorizeCapture,
@@ -18,7 +18,7 @@ describe("entitlement", () => {
     ["suspended", "business_suspended", "business_suspended"],
     ["pending", "business_inactive", "business_inactive"],
     ["closed", "business_inactive", "business_inactive"],
-  ])("%s: reading %s, writing %s", (status, reading, writing) => {
+  ])("decides on access while %s: reading %s, writing %s", (status, reading, writing) => {
     expect(outcome(authorizeRead(status))).toBe(reading);
     expect(outcome(authorizeWrite(status))).toBe(writing);
   });
@@ -27,7 +27,7 @@ describe("entitlement", () => {
   const plans: readonly Plan[] = ["free", "business", "enterprise"];
   const environments: readonly Environment[] = ["live", "sandbox"];
   test.each(statuses.flatMap((status) => plans.flatMap((plan) => environments.map((environment) => [status, plan, environment] as const))))(
-    "capturing while %s on %s with a %s client",
+    "decides on capturing while %s on plan %s with a %s client",
     (status, plan, environment) => {
       const writing = outcome(authorizeWrite(status));
       const expected = writing === "yes" && environment === "live" && plan !== "enterprise" ? "plan_required" : writing;
@@ -35,10 +35,10 @@ describe("entitlement", () => {
     },
   );
 
-  test("the one way to a live certificate is active on Enterprise", () => {
-    const ways = statuses.flatMap((status) =>
+  test("allows live certificates only to active businesses on Enterprise", () => {
+    const allowed = statuses.flatMap((status) =>
       plans.filter((plan) => authorizeCapture({ status, plan }, "live").ok).map((plan) => [status, plan]),
     );
-    expect(ways).toEqual([["active", "enterprise"]]);
+    expect(allowed).toEqual([["active", "enterprise"]]);
   });
 });

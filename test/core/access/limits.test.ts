@@ -1,4 +1,4 @@
-// The limits in force, and the sliding window that counts by address.
+// The rate limits in force, and the sliding window that counts by address.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { AddressWindows } from "../../../workers/adapters/address-windows.ts";
@@ -6,8 +6,8 @@ import { defaultLimits, parseLimits } from "../../../workers/limits.ts";
 
 const read = (settings: Record<string, string>, scale = 1) => parseLimits((name) => settings[name], scale);
 
-describe("limits", () => {
-  test("are the published ones", () => {
+describe("parseLimits", () => {
+  test("returns the published limits by default", () => {
     const { limits, faults } = read({});
     expect(faults).toEqual([]);
     expect(limits.API_KEY).toMatchObject({ count: 120, seconds: 60 });
@@ -16,13 +16,13 @@ describe("limits", () => {
     expect(limits.VERIFY_PER_IP).toMatchObject({ count: 120, seconds: 60 });
   });
 
-  test("a setting of the same name changes one and only one", () => {
+  test("changes only the limit named by a setting", () => {
     const { limits } = read({ LIMIT_CONSENT_PER_IP: "5/10" });
     expect(limits.CONSENT_PER_IP).toMatchObject({ count: 5, seconds: 10 });
     expect(limits.VERIFY_PER_IP).toMatchObject({ count: 120, seconds: 60 });
   });
 
-  test("scaling grows the limits by address and client and never that of an API key", () => {
+  test("scales the limits by address and client but never the limit of API keys", () => {
     const { limits } = read({}, 1_000);
     expect(limits.CONSENT_PER_IP.count).toBe(60_000);
     expect(limits.API_KEY.count).toBe(120);
@@ -31,22 +31,22 @@ describe("limits", () => {
     }
   });
 
-  test("a limit never scales down to nothing", () => {
+  test("never scales a limit below one", () => {
     expect(read({}, 0.0001).limits.CONSENT_PER_IP.count).toBe(1);
   });
 
   test.each(["", "5", "5/", "/10", "0/10", "5/0", "-5/10", "5.5/10", "5/10 ", "5/10/2", "1e3/10", "five/ten", "12345678/10"])(
-    "the setting %j is named as a fault",
+    "reports the setting %j as a fault",
     (text) => {
       expect(read({ LIMIT_VERIFY_PER_IP: text }).faults).toEqual(["LIMIT_VERIFY_PER_IP"]);
     },
   );
 });
 
-describe("a sliding window", () => {
+describe("AddressWindows", () => {
   const limit = { count: 3, seconds: 10 };
 
-  test("lets the count through, refuses the next, and opens again one by one", () => {
+  test("allows the limit, refuses the next call, and frees places one by one", () => {
     const windows = new AddressWindows();
     expect([0, 1_000, 2_000].map((now) => windows.take("a", limit, now))).toEqual([
       { isAllowed: true, remaining: 2, resetMs: 10_000 },
@@ -60,7 +60,7 @@ describe("a sliding window", () => {
     expect(windows.take("b", limit, 10_001)).toMatchObject({ isAllowed: true, remaining: 2 });
   });
 
-  test("no window of its length ever holds more than the count, whenever the calls come", () => {
+  test("never allows more calls than the limit in any window, whatever their timing", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 4_000 }), { maxLength: 60 }), (pauses) => {
         const windows = new AddressWindows();
@@ -75,7 +75,7 @@ describe("a sliding window", () => {
     );
   });
 
-  test("refused calls do not prolong the refusal", () => {
+  test("does not extend the refusal when refused calls repeat", () => {
     const windows = new AddressWindows();
     for (let now = 0; now < 10_000; now += 100) windows.take("a", limit, now);
     expect(windows.take("a", limit, 10_200).isAllowed).toBe(true);

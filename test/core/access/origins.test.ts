@@ -1,4 +1,4 @@
-// Which Origin and page address may speak for a business: every trick of spelling as a row.
+// Which Origins and page URLs are accepted for a business: one row per spelling trick.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { validatePageUrl, verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain } from "../../../core/access/origins.ts";
@@ -25,18 +25,18 @@ const pageHost = (pageUrl: string, rules: OriginRules, of = domains): string | n
   return found.ok ? found.value.host : null;
 };
 
-describe("Origin", () => {
+describe("verifyOrigin", () => {
   test.each<readonly [string, string | null, string | null]>([
     ["the verified host", "https://example.com", "example.com"],
-    ["a sub-domain of a domain proved by DNS", "https://www.example.com", "www.example.com"],
-    ["a deep sub-domain", "https://a.b.c.example.com", "a.b.c.example.com"],
+    ["a subdomain of a domain verified by DNS", "https://www.example.com", "www.example.com"],
+    ["a deep subdomain", "https://a.b.c.example.com", "a.b.c.example.com"],
     ["the exact host of a tag", "https://demo.example", "demo.example"],
     ["www of a tag", "https://www.demo.example", "www.demo.example"],
     ["www of a file", "https://www.file.example", "www.file.example"],
     ["an international name in punycode", "https://xn--bcher-kva.example", "xn--bcher-kva.example"],
     ["upper case", "https://WWW.Example.COM", "www.example.com"],
     ["an upper-case scheme", "HTTPS://example.com", "example.com"],
-    ["the port that https means anyway", "https://example.com:443", "example.com"],
+    ["the default port of https", "https://example.com:443", "example.com"],
     ["missing", null, null],
     ["empty", "", null],
     ["null", "null", null],
@@ -90,14 +90,14 @@ describe("Origin", () => {
     ["an IPv6 address", "https://[2001:db8::1]", null],
     ["localhost", "http://localhost:8788", null],
     ["the loopback address", "http://127.0.0.1:8788", null],
-  ])("in production, %s", (_name, origin, host) => {
+  ])("decides in production on %s", (_name, origin, host) => {
     expect(originHost(origin, production)).toBe(host);
   });
 
   test.each<readonly [string, string, string | null]>([
     ["localhost with a port", "http://localhost:8788", "localhost"],
     ["localhost without a port", "http://localhost", "localhost"],
-    ["localhost with the port that http means anyway", "http://localhost:80", "localhost"],
+    ["localhost with the default port of http", "http://localhost:80", "localhost"],
     ["localhost over https with a port", "https://localhost:8788", "localhost"],
     ["the loopback address with a port", "http://127.0.0.1:3000", "127.0.0.1"],
     ["another spelling of the loopback address", "http://127.1:3000", null],
@@ -108,11 +108,11 @@ describe("Origin", () => {
     ["another host over http", "http://example.com", null],
     ["another host with a port", "https://example.com:8443", null],
     ["0.0.0.0", "http://0.0.0.0:3000", null],
-  ])("in development, %s", (_name, origin, host) => {
+  ])("decides in development on %s", (_name, origin, host) => {
     expect(originHost(origin, development)).toBe(host);
   });
 
-  test("in development, localhost counts only when the business has it verified", () => {
+  test("refuses localhost in development unless the business has verified it", () => {
     expect(originHost("http://localhost:8788", development, [])).toBeNull();
   });
 
@@ -123,11 +123,11 @@ describe("Origin", () => {
     ["a name under localhost", "http://app.localhost:3000", null],
     ["a name that begins like localhost", "http://localhost.evil.com", null],
     ["any other host", "https://example.com", null],
-  ])("a sandbox client without domains: %s", (_name, origin, host) => {
+  ])("decides for a sandbox client without domains on %s", (_name, origin, host) => {
     expect(originHost(origin, sandbox, [])).toBe(host);
   });
 
-  test("localhost of a sandbox client names no domain, and a verified one names its own", () => {
+  test("returns no domain id for localhost of a sandbox client, and the id of a verified domain otherwise", () => {
     expect(verifyOrigin("http://localhost:3000", [], sandbox)).toEqual({ ok: true, value: { host: "localhost", domainId: null } });
     expect(verifyOrigin("https://a.example.com", domains, production)).toEqual({
       ok: true,
@@ -135,7 +135,7 @@ describe("Origin", () => {
     });
   });
 
-  test("no text whatever passes unless its host is a verified domain, below one proved by DNS, or www of another", () => {
+  test("accepts only a verified host, a subdomain of one verified by DNS, or www of another, for any text", () => {
     const covered = (host: string): boolean =>
       domains.some(({ domain, method }) => host === domain || (method === "dns" ? host.endsWith(`.${domain}`) : host === `www.${domain}`));
     const part = fc.constantFrom(
@@ -172,7 +172,7 @@ describe("Origin", () => {
   });
 });
 
-describe("page address", () => {
+describe("verifyPageUrl", () => {
   test.each<readonly [string, string, string | null]>([
     ["the verified host", "https://example.com", "example.com"],
     ["path, query and fragment", "https://www.example.com/a/b;c?d=e&f=%20#g", "www.example.com"],
@@ -181,7 +181,7 @@ describe("page address", () => {
     ["an @ in the path", "https://www.example.com/@name", "www.example.com"],
     ["an @ in the query", "https://www.example.com?mail=a@b.c", "www.example.com"],
     ["upper case", "HTTPS://WWW.EXAMPLE.COM/", "www.example.com"],
-    ["the port that https means anyway", "https://example.com:443/", "example.com"],
+    ["the default port of https", "https://example.com:443/", "example.com"],
     ["2,048 characters", `https://example.com/${"a".repeat(2_028)}`, "example.com"],
     ["an international name as letters", "https://bücher.example/", "xn--bcher-kva.example"],
     ["an international name as decomposed letters", "https://bu\u0308cher.example/", "xn--bcher-kva.example"],
@@ -230,7 +230,7 @@ describe("page address", () => {
     ["an IPv6 address", "https://[2001:db8::1]/", null],
     ["localhost", "http://localhost:8788/", null],
     ["another international name", "https://büecher.example/", null],
-  ])("in production, %s", (_name, pageUrl, host) => {
+  ])("decides in production on %s", (_name, pageUrl, host) => {
     expect(pageHost(pageUrl, production)).toBe(host);
   });
 
@@ -243,11 +243,11 @@ describe("page address", () => {
     ["the loopback address in hex", "http://0x7f000001/", null],
     ["IPv6 loopback", "http://[::1]:3000/", "fault"],
     ["another host over http", "http://example.com/", "fault"],
-  ])("in development, %s", (_name, pageUrl, host) => {
+  ])("decides in development on %s", (_name, pageUrl, host) => {
     expect(pageHost(pageUrl, development)).toBe(host);
   });
 
-  test("a sandbox client may stand on http://localhost, and on nothing else that is not verified", () => {
+  test("accepts http://localhost and no other unverified host for a sandbox client", () => {
     expect(pageHost("http://localhost:3000/", sandbox, [])).toBe("localhost");
     expect(pageHost("http://127.0.0.1:3000/", sandbox, [])).toBeNull();
     expect(pageHost("https://example.com/", sandbox, [])).toBeNull();

@@ -1,4 +1,4 @@
-// Which addresses a stranger may have us call: hostile and legal ones, one by one.
+// Which URLs a third party may make the service call: hostile and allowed ones, one by one.
 import { describe, expect, test } from "vitest";
 import {
   checkOutboundUrl,
@@ -233,24 +233,24 @@ const faultOf = (text: unknown, under: OutboundUrlRules = rules): OutboundUrlFau
   return check.ok ? null : check.fault;
 };
 
-describe("addresses a stranger gives", () => {
+describe("checkOutboundUrl", () => {
   test("more than a hundred hostile and more than twenty legal ones are tried", () => {
     expect(Object.values(hostile).flat().length).toBeGreaterThan(100);
     expect(legal.length).toBeGreaterThan(20);
   });
 
-  test.each(legal)("%s is called", (text) => {
+  test.each(legal)("accepts %s", (text) => {
     expect(faultOf(text)).toBeNull();
   });
 
   test.each(Object.entries(hostile).flatMap(([fault, texts]) => texts.map((text) => [text, fault] as const)))(
-    "%j is refused: %s",
+    "refuses %j: %s",
     (text, fault) => {
       expect(faultOf(text)).toBe(fault);
     },
   );
 
-  test("what is called is the address in its one spelling", () => {
+  test("returns the URL in its canonical spelling", () => {
     expect(checkOutboundUrl("HTTPS://Example.COM:443/A?b", rules)).toEqual({
       ok: true,
       url: { href: "https://example.com/A?b", hostname: "example.com", isDevelopmentHost: false },
@@ -258,9 +258,9 @@ describe("addresses a stranger gives", () => {
   });
 });
 
-describe("hosts named for development", () => {
+describe("checkOutboundUrl with development hosts", () => {
   test.each(["http://localhost:8788/", "https://localhost:8788/x?y=1", "http://127.0.0.1:8788/privacy", "http://plain.shop.com:80/"])(
-    "%s is called",
+    "accepts %s",
     (text) => {
       expect(checkOutboundUrl(text, developing)).toMatchObject({ ok: true, url: { isDevelopmentHost: true } });
     },
@@ -297,20 +297,20 @@ describe("hosts named for development", () => {
       "http://localhost:8788\\@x/",
       "//localhost:8788/",
     ],
-  ])("%s stays refused: it is not written as named", (text) => {
+  ])("refuses %s, which is not spelled as configured", (text) => {
     expect(faultOf(text, developing)).not.toBeNull();
   });
 
-  test("the service never calls itself, named or not", () => {
+  test("refuses the service's own host even if it is listed", () => {
     expect(faultOf("http://localhost:8787/v1/consent", developing)).toBe("own_host");
   });
 
-  test("a port that URLs usually leave out is kept as named", () => {
+  test("keeps a default port as configured", () => {
     expect(checkOutboundUrl("http://plain.shop.com:80/a", developing)).toMatchObject({ url: { href: "http://plain.shop.com:80/a" } });
   });
 });
 
-describe("references made absolute", () => {
+describe("resolveReference", () => {
   const base = "https://www.shop.com/forms/quote";
   test.each([
     ["/privacy", "https://www.shop.com/privacy"],
@@ -323,7 +323,7 @@ describe("references made absolute", () => {
     ["//127.1/x", "https://127.1/x"],
     ["https://user@shop.com/x", "https://user@shop.com/x"],
     ["https://shop%2ecom/x", "https://shop%2ecom/x"],
-  ])("%s becomes %s", (reference, address) => {
+  ])("resolves %s to %s", (reference, address) => {
     expect(resolveReference(reference, base)).toBe(address);
   });
 
@@ -339,16 +339,16 @@ describe("references made absolute", () => {
     "/a\tb",
     "https://[x/",
     "data:,x",
-  ])("%j leads nowhere", (reference) => {
+  ])("returns null for %j", (reference) => {
     expect(resolveReference(reference, base)).toBeNull();
   });
 
-  test("a relative reference keeps the host as its base spells it", () => {
+  test("keeps the host of a relative reference as its base spells it", () => {
     expect(resolveReference("/b", "http://plain.shop.com:80/a")).toBe("http://plain.shop.com:80/b");
   });
 });
 
-test("an alias is judged like a host", () => {
+test("findHostNameFault applies the rules for hosts to aliases", () => {
   expect(findHostNameFault("edge.cdn-host.net", rules.ownHosts)).toBeNull();
   expect(findHostNameFault("db.internal", rules.ownHosts)).toBe("internal_name");
   expect(findHostNameFault("10.0.0.1", rules.ownHosts)).toBe("ip_address");

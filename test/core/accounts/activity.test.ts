@@ -1,4 +1,4 @@
-// Figures of days and months as the portal's charts show them.
+// Daily and monthly values of the portal's charts.
 import { expect, test } from "vitest";
 import {
   buildActivity,
@@ -22,10 +22,10 @@ const counted = (day: string, more: Partial<DailyCounts>): DailyCounts => ({
   ...more,
 });
 
-test("every day has its place, the last of them today, and the thirty before are one sum", () => {
+test("buildActivity returns a point for each of the last thirty days and the sum of the thirty before", () => {
   const { days, comparisons } = buildActivity(
     [
-      counted("2026-01-04", { issued: 100 }), // the day before the sixty
+      counted("2026-01-04", { issued: 100 }), // the day before the sixty days
       counted("2026-01-05", { issued: 2, withdrawn: 1, opened: 10 }),
       counted("2026-02-03", { issued: 3, revoked: 8 }),
       counted("2026-02-04", { issued: 5, opened: 20, granted: 9 }),
@@ -47,7 +47,7 @@ test("every day has its place, the last of them today, and the thirty before are
   });
 });
 
-test("months are those of the calendar, the last of them this one", () => {
+test("buildActivity returns twelve calendar months, ending with the current one", () => {
   const { months } = buildActivity(
     [
       counted("2025-03-31", { onTime: 100 }),
@@ -71,7 +71,7 @@ test("months are those of the calendar, the last of them this one", () => {
   ]);
 });
 
-test("of certificates too, and a month begins anew", () => {
+test("buildCertificateMonths returns twelve calendar months and counts each from its first day", () => {
   const counts = [
     counted("2025-03-31", { issued: 100 }),
     counted("2025-04-01", { issued: 1 }),
@@ -87,6 +87,6 @@ test("of certificates too, and a month begins anew", () => {
   ]);
 });
 
-test("is asked for from the earliest day that is shown", () => {
+test("getActivityStart and getMonthlyActivityStart return the earliest day shown", () => {
   expect([getMonthlyActivityStart(now), getActivityStart(now)]).toEqual([at("2025-04-01"), at("2025-04-01")]);
 });

@@ -1,4 +1,4 @@
-// Audit chains: the vectors byte for byte, and that every change to a chain is found and named.
+// Audit chains: the vectors byte for byte, and that every change to a chain is detected and located.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -16,15 +16,15 @@ import { hashLeaf } from "../../../core/ledger/merkle.ts";
 import vectors from "../../vectors/ledger.json" with { type: "json" };
 
 const { audit } = vectors;
-const place = { chain: audit.chain, chainIndex: BigInt(audit.index) };
-const genesis = createGenesisHead(sha256, place);
+const position = { chain: audit.chain, chainIndex: BigInt(audit.index) };
+const genesis = createGenesisHead(sha256, position);
 
 const eventOf = (canonical: string) => {
   const { type, entity_type, entity_id, at, payload_hash } = JSON.parse(canonical);
   return { type, entity_type, entity_id, at, payload_hash };
 };
 
-/** A chain of `length` entries in the place of the vectors. */
+/** A chain of `length` entries at the position of the vectors. */
 const chainOf = (length: number, chain = audit.chain, start = genesis): HashedEntry[] => {
   const entries: HashedEntry[] = [];
   let head = start;
@@ -42,8 +42,8 @@ const chainOf = (length: number, chain = audit.chain, start = genesis): HashedEn
   return entries;
 };
 
-describe("the vectors", () => {
-  test("give the genesis, every canonical entry, hash and leaf", () => {
+describe("chain vectors", () => {
+  test("match the genesis, every canonical entry, hash and leaf", () => {
     expect(genesis).toEqual({ seq: 0n, hash: audit.genesis });
     let head = genesis;
     for (const vector of audit.entries) {
@@ -59,10 +59,10 @@ describe("the vectors", () => {
   });
 });
 
-describe("a chain", () => {
+describe("verifyEntries", () => {
   const entries = chainOf(12);
 
-  test("verifies whole and in stretches", () => {
+  test("verifies a whole chain and parts of it", () => {
     expect(verifyEntries(sha256, audit.chain, genesis, entries).ok).toBe(true);
     const before = { seq: 5n, hash: entries[4]?.hash ?? "" };
     expect(verifyEntries(sha256, audit.chain, before, entries.slice(5))).toEqual({ ok: true, head: { seq: 12n, hash: entries[11]?.hash } });
@@ -71,7 +71,7 @@ describe("a chain", () => {
 
   const members = ["at", "entity_id", "entity_type", "payload_hash", "type", "prev_hash", "hash"] as const;
 
-  test("names the first entry in which any member was changed", () => {
+  test("returns the first entry with a changed member", () => {
     fc.assert(
       fc.property(fc.nat(11), fc.constantFrom(...members), (at, member) => {
         const changed = entries.map((entry, index) => (index === at ? { ...entry, [member]: `${entry[member]}x` } : entry));
@@ -80,7 +80,7 @@ describe("a chain", () => {
     );
   });
 
-  test("names the place where entries were removed, added, repeated or swapped", () => {
+  test("returns the position where entries were removed, added, repeated or swapped", () => {
     for (let at = 0; at < 11; at += 1) {
       const seq = BigInt(at + 1);
       const removed = entries.toSpliced(at, 1);
@@ -92,27 +92,27 @@ describe("a chain", () => {
     }
   });
 
-  test("whose removed entry was papered over by renumbering is still found", () => {
-    const papered = entries.toSpliced(4, 1).map((entry, at) => {
+  test("detects a removed entry when the following entries are renumbered", () => {
+    const renumberedChain = entries.toSpliced(4, 1).map((entry, at) => {
       const renumbered = { ...entry, seq: String(at + 1) };
       return { ...renumbered, hash: hashAuditEntry(sha256, renumbered) };
     });
-    expect(verifyEntries(sha256, audit.chain, genesis, papered)).toEqual({ ok: false, fault: "prev_mismatch", seq: 5n });
+    expect(verifyEntries(sha256, audit.chain, genesis, renumberedChain)).toEqual({ ok: false, fault: "prev_mismatch", seq: 5n });
   });
 
-  test("cannot be shown as another principal's: neither under another tag nor in another place (C5)", () => {
+  test("refuses a chain presented under another tag or at another index (C5)", () => {
     const bobsChain = "ffeeddccbbaa99887766554433221100";
     const bobsGenesis = createGenesisHead(sha256, { chain: bobsChain, chainIndex: 7n });
     const bobs = chainOf(3, bobsChain, bobsGenesis);
     expect(verifyEntries(sha256, bobsChain, bobsGenesis, bobs).ok).toBe(true);
     expect(verifyEntries(sha256, audit.chain, genesis, bobs)).toEqual({ ok: false, fault: "wrong_chain", seq: 1n });
-    const relabelled = bobs.map((entry) => ({ ...entry, chain: audit.chain }));
-    expect(verifyEntries(sha256, audit.chain, genesis, relabelled)).toEqual({ ok: false, fault: "prev_mismatch", seq: 1n });
+    const relabeled = bobs.map((entry) => ({ ...entry, chain: audit.chain }));
+    expect(verifyEntries(sha256, audit.chain, genesis, relabeled)).toEqual({ ok: false, fault: "prev_mismatch", seq: 1n });
     const sameTagElsewhere = createGenesisHead(sha256, { chain: bobsChain, chainIndex: 8n });
     expect(verifyEntries(sha256, bobsChain, sameTagElsewhere, bobs)).toEqual({ ok: false, fault: "prev_mismatch", seq: 1n });
   });
 
-  test("counts in one spelling, exactly, also beyond a double", () => {
+  test("accepts one spelling of a number and counts exactly beyond a double", () => {
     const first = entries[0] as HashedEntry;
     for (const seq of ["01", "+1", "1.0", " 1", ""]) {
       expect(verifyEntries(sha256, audit.chain, genesis, [{ ...first, seq }])).toEqual({ ok: false, fault: "entry_malformed", seq: 1n });

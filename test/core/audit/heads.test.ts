@@ -1,4 +1,4 @@
-// The tree of heads: updated leaf by leaf it is the tree that a full computation gives, and its paths lead to its root.
+// The tree of heads: incremental updates give the same tree as a full computation, and its paths lead to its root.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -18,7 +18,7 @@ import { naiveLeaf, naiveRoot } from "../../support/naive-log.ts";
 const chainName = (index: number): string => index.toString(16).padStart(32, "0");
 const headOf = (index: number, seq: number) => ({ seq: BigInt(seq), hash: toHex(sha256(`${index} ${seq}`)) });
 
-/** A tree of heads in memory, kept up by its changes alone. */
+/** A tree of heads in memory, maintained only by its changes. */
 class MemoryHeads {
   readonly nodes = new Map<string, Uint8Array>();
   size = 0;
@@ -40,12 +40,12 @@ class MemoryHeads {
 }
 
 describe("the tree of heads", () => {
-  test("after 5,000 random updates is the tree computed anew", () => {
+  test("equals a fully computed tree after 5,000 random updates", () => {
     const tree = new MemoryHeads();
     const seqs: number[] = [];
     let state = 12_345;
     const next = (below: number): number => {
-      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0; // a fixed sequence, so that a failure can be repeated
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0; // a fixed sequence, so that a failure can be reproduced
       return Math.floor((state / 2 ** 32) * below);
     };
     for (let update = 0; update < 5_000; update += 1) {
@@ -64,7 +64,7 @@ describe("the tree of heads", () => {
     }
   });
 
-  test("changed by any batches is the tree computed anew", () => {
+  test("equals a fully computed tree after any batches of changes", () => {
     const batches = fc.array(fc.array(fc.tuple(fc.nat(70), fc.nat(1_000)), { minLength: 1, maxLength: 12 }), {
       minLength: 1,
       maxLength: 8,
@@ -76,7 +76,7 @@ describe("the tree of heads", () => {
         for (const batch of all) {
           const changes = new Map<number, Uint8Array>();
           for (const [wanted, seq] of batch) {
-            const index = Math.min(wanted, current.length); // places are given out one after the other
+            const index = Math.min(wanted, current.length); // indexes are assigned one after another
             const leaf = hashHeadLeaf(sha256, chainName(index), headOf(index, seq));
             current[index] = leaf;
             changes.set(index, leaf);
@@ -88,18 +88,18 @@ describe("the tree of heads", () => {
     );
   });
 
-  test("without chains has the root of the empty tree", () => {
+  test("has the root of the empty tree when there are no chains", () => {
     expect(toHex(computeHeadsRoot(sha256, 0, () => new Uint8Array(0)))).toBe(toHex(sha256("")));
   });
 
-  test("says of a chain how far it has come, in one spelling", () => {
+  test("serializes the length and head of a chain in one spelling", () => {
     const head = { seq: 3n, hash: "8981c90b4ab205e7da49565b430fe0049d71929ee33bb58327400a67b7e29c60" };
     expect(serializeHeadLeaf("00112233445566778899aabbccddeeff", head)).toBe(
       '{"chain":"00112233445566778899aabbccddeeff","head":"8981c90b4ab205e7da49565b430fe0049d71929ee33bb58327400a67b7e29c60","seq":"3"}',
     );
   });
 
-  test("joins the log as the hash of a canonical record", () => {
+  test("is recorded in the log as the hash of a canonical record", () => {
     const text = serializeHeadsRecord({
       at: "2026-03-04T05:15:00.000Z",
       heads_root: "00".repeat(32),

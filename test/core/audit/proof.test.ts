@@ -1,4 +1,4 @@
-// The proof that comes with a chain, against an operator who has the keys and lies: everything here is properly signed.
+// Audit proofs against a dishonest operator who has the keys: everything here is properly signed.
 import { describe, expect, test } from "vitest";
 import { createGenesisHead, createNextEntry, type ChainHead } from "../../../core/audit/chain.ts";
 import { hashHeadLeaf, serializeHeadLeaf, hashHeadsRecord, serializeHeadsRecord } from "../../../core/audit/heads.ts";
@@ -17,12 +17,12 @@ const origin = "svc.example/audit/0";
 const signer = await openNoteSigner(await createSecret(origin, 33));
 const trust = { origin, keys: [signer.key] };
 const chain = "000102030405060708090a0b0c0d0e0f";
-const place = { chain, chainIndex: 1n };
+const position = { chain, chainIndex: 1n };
 const neighbour = sha256("another chain's leaf");
 
 /** A chain of `length` entries. */
 const headsUpTo = (length: number, note = ""): ChainHead[] => {
-  const heads: ChainHead[] = [createGenesisHead(sha256, place)];
+  const heads: ChainHead[] = [createGenesisHead(sha256, position)];
   for (let at = 1; at <= length; at += 1) {
     const event = {
       type: "share.created",
@@ -38,14 +38,14 @@ const headsUpTo = (length: number, note = ""): ChainHead[] => {
 const entryOf = (head: ChainHead | undefined): Uint8Array => fromHex(head?.hash ?? "") as Uint8Array;
 
 interface Lies {
-  /** The record claims to stand elsewhere than it does. */
+  /** The position that the record falsely claims. */
   readonly logSize?: string;
   readonly recorded?: ChainHead;
   readonly headsSize?: string;
   readonly schema?: string;
 }
 
-/** The log holds the chain's three entries and then a record over them; the proof is of the third. */
+/** The log holds the chain's three entries followed by a heads record; the proof is for the third entry. */
 const proofWith = async (lies: Lies = {}, heads = headsUpTo(3)): Promise<AuditProof> => {
   const recorded = lies.recorded ?? (heads[3] as ChainHead);
   const record = serializeHeadsRecord({
@@ -74,41 +74,41 @@ const proofWith = async (lies: Lies = {}, heads = headsUpTo(3)): Promise<AuditPr
 };
 
 const verdictOf = async (proof: AuditProof, heads = headsUpTo(3)): Promise<string> => {
-  const verdict = await verifyAuditProof(noteCrypto, trust, place, heads.at(-1) as ChainHead, (seq) => heads[Number(seq)]?.hash, proof);
+  const verdict = await verifyAuditProof(noteCrypto, trust, position, heads.at(-1) as ChainHead, (seq) => heads[Number(seq)]?.hash, proof);
   return verdict.ok ? `complete up to ${verdict.complete?.seq}` : verdict.fault;
 };
 
-describe("an audit proof", () => {
-  test("that is whole says how far nothing was left out", async () => {
+describe("verifyAuditProof", () => {
+  test("returns how far the chain is complete for a full proof", async () => {
     expect(await verdictOf(await proofWith())).toBe("complete up to 3");
     expect(await verdictOf(await proofWith({ recorded: headsUpTo(3)[2] as ChainHead }))).toBe("complete up to 2");
   });
 
-  test("without a record proves the newest entry and claims no more", async () => {
-    const verdict = await verifyAuditProof(noteCrypto, trust, place, headsUpTo(3)[3] as ChainHead, () => undefined, {
+  test("proves only the newest entry when there is no heads record", async () => {
+    const verdict = await verifyAuditProof(noteCrypto, trust, position, headsUpTo(3)[3] as ChainHead, () => undefined, {
       ...(await proofWith()),
       heads: null,
     });
     expect(verdict).toMatchObject({ ok: true, complete: null });
   });
 
-  test("whose record stands elsewhere than it says is refused: an old record must not pass for the newest", async () => {
+  test("refuses a record at another position than it claims, so an old record cannot pass as the newest", async () => {
     expect(await verdictOf(await proofWith({ logSize: "2" }))).toBe("record_malformed");
     expect(await verdictOf(await proofWith({ logSize: "03" }))).toBe("record_malformed");
   });
 
-  test("whose record is of another kind or counts otherwise is refused", async () => {
+  test("refuses a record with another schema or size", async () => {
     expect(await verdictOf(await proofWith({ schema: "svc-heads-v2" }))).toBe("record_malformed");
     expect(await verdictOf(await proofWith({ headsSize: "02" }))).toBe("record_malformed");
     expect(await verdictOf(await proofWith({ headsSize: "5" }))).toBe("heads_mismatch");
   });
 
-  test("shows a reader that entries were kept back (C6)", async () => {
+  test("detects withheld entries (C6)", async () => {
     const four = headsUpTo(4)[4] as ChainHead;
     expect(await verdictOf(await proofWith({ recorded: four }))).toBe("entries_missing");
   });
 
-  test("shows a reader that the chain was rewritten after it was recorded, though the new one is in the log", async () => {
+  test("detects a chain rewritten after it was recorded, even if the new chain is in the log", async () => {
     const rewritten = headsUpTo(3, "rewritten ");
     const recorded = headsUpTo(3)[3] as ChainHead;
     expect(await verdictOf(await proofWith({ recorded }, rewritten), rewritten)).toBe("leaf_mismatch");

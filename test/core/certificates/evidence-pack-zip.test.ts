@@ -1,4 +1,4 @@
-// The container of a pack: one spelling of a zip, and every other spelling refused.
+// The zip container of a pack: one accepted spelling, every other refused.
 import { describe, expect, test } from "vitest";
 import { concatBytes, encodeUtf8 } from "../../../core/bytes.ts";
 import { parseZip, createZip } from "../../../core/certificates/evidence-zip.ts";
@@ -17,7 +17,7 @@ const faultOf = (bytes: Uint8Array, maxBytes = max): string => {
   return verdict.ok ? "ok" : verdict.fault;
 };
 
-/** An archive written field by field, so that any of them can be wrong. */
+/** Writes an archive field by field, so that any field can be wrong. */
 interface Member {
   readonly name: string;
   readonly content?: Uint8Array;
@@ -102,23 +102,23 @@ const archive = (members: readonly Member[], around: { gap?: Uint8Array; comment
   return concatBytes(...local, gap, directory, ...end, comment);
 };
 
-describe("a stored zip", () => {
-  test("gives back what was put in, sorted by name", () => {
+describe("createZip and parseZip", () => {
+  test("return the files that were put in, sorted by name", () => {
     const read = parseZip(zip, max);
     expect(read.ok && [...read.files.keys()]).toEqual(["A.txt", "a/b.txt", "a/empty", "z.bin"]);
     expect(read.ok && new Map(read.files)).toEqual(files);
   });
 
-  test("is the same whatever the order in which the files came", () => {
+  test("do not depend on the order of the files", () => {
     expect(createZip(new Map([...files].reverse()))).toEqual(zip);
   });
 
-  test("is what the independent writer of this test writes", () => {
+  test("write the same bytes as the independent writer of this test", () => {
     const members = [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, content]) => ({ name, content }));
     expect(archive(members)).toEqual(zip);
   });
 
-  test("with any one byte changed in three ways is refused", () => {
+  test("refuse an archive with any single byte changed in three ways", () => {
     let refused = 0;
     for (let at = 0; at < zip.length; at += 1) {
       for (const mask of [0x01, 0x20, 0x80]) {
@@ -130,11 +130,11 @@ describe("a stored zip", () => {
     expect(refused).toBe(zip.length * 3);
   });
 
-  test("cut off anywhere is refused", () => {
+  test("refuse an archive truncated at any byte", () => {
     for (let length = 0; length < zip.length; length += 1) expect(faultOf(zip.subarray(0, length))).not.toBe("ok");
   });
 
-  test("is read out of the middle of a larger buffer", () => {
+  test("read an archive from the middle of a larger buffer", () => {
     const around = concatBytes(encodeUtf8("before"), zip, encodeUtf8("after"));
     expect(faultOf(around.subarray(6, 6 + zip.length))).toBe("ok");
   });
@@ -160,7 +160,7 @@ describe("a stored zip", () => {
     ...["/a", "../a", "a/../b", "a/./b", "a//b", "a/", "a\\b", "C:a", ".a", "a\u0000b", "ä", "", "a b"].map(
       (name): [string, Uint8Array, string] => [`the name ${JSON.stringify(name)}`, archive([{ name }]), "unsafe_name"],
     ),
-  ])("with %s is refused", (_, bytes, fault) => {
+  ])("refuse an archive with %s", (_, bytes, fault) => {
     expect(faultOf(bytes)).toBe(fault);
   });
 
@@ -169,7 +169,7 @@ describe("a stored zip", () => {
     expect(faultOf(zip, zip.length)).toBe("ok");
   });
 
-  test("is not written with a name that its reader refuses", () => {
+  test("do not write a name that the reader refuses", () => {
     expect(() => createZip(new Map([["../a", encodeUtf8("x")]]))).toThrow(TypeError);
   });
 });

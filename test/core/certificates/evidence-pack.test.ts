@@ -1,4 +1,4 @@
-// The evidence pack: which files it holds, that each is exactly what was hashed or signed, and what is left out when asked.
+// The evidence pack: its files, that each is exactly what was hashed or signed, and what redaction omits.
 import { execFileSync } from "node:child_process";
 import { createPublicKey, verify } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -58,7 +58,7 @@ const everything = [
   "views.json",
 ];
 
-/** Names without the hashes in them. */
+/** File names without the hashes in them. */
 const shortened = (files: ReadonlyMap<string, Uint8Array>): string[] =>
   [...files.keys()].map((path) => path.replace(/(privacy|terms|issuer|tsa)-[A-Za-z0-9_-]{16,}/, "$1-*")).sort();
 
@@ -75,12 +75,12 @@ const inFolder = (files: ReadonlyMap<string, Uint8Array>, work: (folder: string)
   }
 };
 
-describe("the pack of a withdrawn certificate that everybody has attested", () => {
-  test("holds every file of the layout and no other", async () => {
+describe("the pack of a withdrawn and fully attested certificate", () => {
+  test("contains exactly the files of the layout", async () => {
     expect(shortened(await filesOf({ isRevoked: true }))).toEqual(everything);
   });
 
-  test("travels through the zip unchanged", async () => {
+  test("is unchanged after packing and unpacking the zip", async () => {
     const { parts } = await worldOf({ isRevoked: true });
     const read = parseZip(await buildEvidenceZip(parts), 1_000_000);
     expect(read.ok && new Map(read.files)).toEqual(new Map([...(await buildPackFiles(parts))].sort()));
@@ -88,7 +88,7 @@ describe("the pack of a withdrawn certificate that everybody has attested", () =
 });
 
 describe("each file", () => {
-  test("has the hash that its claim names", async () => {
+  test("has the hash stated by the file that refers to it", async () => {
     const { parts, fingerprint } = await worldOf();
     const files = await buildPackFiles(parts);
     const hashOf = (path: string): string => sha256Hex(files.get(path)!);
@@ -100,7 +100,7 @@ describe("each file", () => {
     for (const path of files.keys()) if (/^policies\/.*txt$/.test(path)) expect(path).toContain(hashOf(path));
   });
 
-  test("is listed for sha256sum, which finds nothing wrong and names the file in which a byte changes", async () => {
+  test("is listed for sha256sum, which passes and then fails when a file changes", async () => {
     inFolder(await filesOf({ isRevoked: true }), (folder) => {
       const check = (): string =>
         execFileSync("sha256sum", ["-c", "--strict", "MANIFEST.sha256"], {
@@ -114,7 +114,7 @@ describe("each file", () => {
     });
   });
 
-  test("stands in the manifest with its size and hash, but for the manifest itself", async () => {
+  test("is in the manifest with size and hash, except the manifest itself", async () => {
     const files = await filesOf();
     const manifest = jsonOf(files, "manifest.json");
     expect(manifest).toMatchObject({ schema: "svc-evidence-pack-v1", created_at: "2026-11-20T12:00:00.000Z", redacted: [] });
@@ -124,7 +124,7 @@ describe("each file", () => {
 });
 
 describe("the issuer", () => {
-  test("signs the manifest as a note that other tools read with the key in the README", async () => {
+  test("signs the manifest as a note that verifies with the key in the README", async () => {
     const files = await filesOf();
     const note = parseNote(textOf(files, "MANIFEST.note"))!;
     expect(note.text).toBe(`svc-evidence-pack-v1\ncc_009w4k2m7q1x8z3v5t6r0nabcd\n${sha256Hex(files.get("MANIFEST.sha256")!)}\n`);
@@ -132,7 +132,7 @@ describe("the issuer", () => {
     expect(await verifyNote(noteCrypto, note, [parseVkey(sha256, vkey) as VerifierKey])).toMatchObject({ ok: true });
   });
 
-  test("has its public key in the pack as openssl reads it, good for the signature on the record", async () => {
+  test("has a PEM public key in the pack that verifies the signature of the record", async () => {
     const files = await filesOf();
     const pem = createPublicKey(textOf(files, `trust/issuer-${issuer.kid}.pem`));
     const { signature } = jsonOf(files, "certificate.json");
@@ -141,10 +141,10 @@ describe("the issuer", () => {
 });
 
 describe("equal certificates", () => {
-  test("give equal bytes, but for the time of the manifest", async () => {
-    const one = await buildEvidenceZip((await worldOf({ isRevoked: true })).parts);
+  test("give equal bytes except for the time in the manifest", async () => {
+    const original = await buildEvidenceZip((await worldOf({ isRevoked: true })).parts);
     const again = await buildEvidenceZip((await worldOf({ isRevoked: true })).parts);
-    expect(toHex(again)).toBe(toHex(one));
+    expect(toHex(again)).toBe(toHex(original));
     const first = await filesOf();
     const later = await filesOf({ createdAt: Date.parse("2027-01-01T00:00:00.000Z") });
     const changed = [...first.keys()].filter((path) => toHex(first.get(path)!) !== toHex(later.get(path)!));
@@ -152,8 +152,8 @@ describe("equal certificates", () => {
   });
 });
 
-describe("what is not there yet", () => {
-  test("is simply absent: the receipt while the ledger has not confirmed, the attestation while nobody has attested", async () => {
+describe("a pack with missing parts", () => {
+  test("omits the receipt until the ledger confirms, and the attestation until there is one", async () => {
     const anchorsIn = async (wanted: Wanted) => [...(await filesOf(wanted)).keys()].filter((path) => path.startsWith("anchors/")).sort();
     expect(await anchorsIn({ anchors: "none" })).toEqual([]);
     expect(await anchorsIn({ anchors: "pending" })).toEqual(["anchors/issued/statement.json"]);
@@ -164,7 +164,7 @@ describe("what is not there yet", () => {
     ]);
   });
 
-  test("is absent of the audit log too", async () => {
+  test("omits audit files that do not exist yet", async () => {
     const auditIn = async (wanted: Wanted) => [...(await filesOf(wanted)).keys()].filter((path) => path.startsWith("audit/")).sort();
     expect(await auditIn({ audit: "none" })).toEqual([]);
     expect(await auditIn({ audit: "entries" })).toEqual([
@@ -182,7 +182,7 @@ describe("a redacted pack", () => {
   const findings = (files: ReadonlyMap<string, Uint8Array>): string[] =>
     [...files.keys()].flatMap((path) => personal.filter((what) => textOf(files, path).includes(what)).map((what) => `${path}: ${what}`));
 
-  test("holds nothing that names the person, in any file, and says what is missing", async () => {
+  test("contains nothing that names the person and lists what is omitted", async () => {
     const files = await filesOf({ redacted: true, isRevoked: true });
     expect(findings(await filesOf({ isRevoked: true })).length).toBeGreaterThan(8);
     expect(findings(files)).toEqual([]);
@@ -197,7 +197,7 @@ describe("a redacted pack", () => {
     expect(jsonOf(files, "subject/disclosures.json")).toEqual([]);
   });
 
-  test("still tells two visitors apart, by a hash that cannot be guessed", async () => {
+  test("distinguishes visitors by a hash that cannot be guessed", async () => {
     const views = jsonOf(await filesOf({ redacted: true }), "views.json");
     expect(views[0].ip_hash).toMatch(/^[A-Za-z0-9_-]{22}$/);
     expect(views[1].ip_hash).toBe(views[0].ip_hash);
@@ -205,15 +205,15 @@ describe("a redacted pack", () => {
   });
 });
 
-describe("disclosure", () => {
-  test("shows the chosen fields with their salts and no other", async () => {
+describe("selective disclosure", () => {
+  test("shows only the chosen fields with their salts", async () => {
     const files = await filesOf({ disclose: ["phone"] });
     expect(jsonOf(files, "subject/disclosures.json")).toEqual([[expect.stringMatching(/^[\w-]{22}$/), "phone", "+15555550123"]]);
     expect(jsonOf(files, "manifest.json").redacted).toEqual(["subject.email", "subject.first_name"]);
     expect([...files.keys()].filter((path) => textOf(files, path).includes("pat@example.com"))).toEqual([]);
   });
 
-  test("is impossible once the person was erased, and the rest stays as it was", async () => {
+  test("is impossible once the subject is erased, and leaves the preimage unchanged", async () => {
     const before = await filesOf();
     const files = await filesOf({ isErased: true });
     expect([...files.keys()].filter((path) => path.startsWith("subject/"))).toEqual([]);
@@ -232,16 +232,16 @@ describe("certificate.html", () => {
   });
 });
 
-describe("certificate.html in words", () => {
-  /** The text of the page, one space for any white space. */
-  const said = async (wanted: Wanted = {}): Promise<string> =>
+describe("the text of certificate.html", () => {
+  /** The text of the page with white space collapsed. */
+  const pageText = async (wanted: Wanted = {}): Promise<string> =>
     textOf(await filesOf(wanted), "certificate.html")
       .replace(/<(style|title)>[\s\S]*?<\/\1>/g, "")
       .replace(/<[^>]+>/g, " ")
       .replace(/\s+/g, " ");
 
-  test("says who, when, from where, what was shown and how, before anything else", async () => {
-    const text = await said();
+  test("shows who, when, from where, what was shown and how, in this order before the rest", async () => {
+    const text = await pageText();
     const order = [
       "Asked by Acme Solar LLC",
       "email pat@example.com",
@@ -261,18 +261,18 @@ describe("certificate.html in words", () => {
       "Policies on that day",
       "Proofs",
     ];
-    const places = order.map((words) => text.indexOf(words));
-    expect(places).not.toContain(-1);
-    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    const positions = order.map((phrase) => text.indexOf(phrase));
+    expect(positions).not.toContain(-1);
+    expect(positions).toEqual(positions.toSorted((a, b) => a - b));
   });
 
-  test("names the certificate on each printed page", async () => {
+  test("shows the certificate id on each printed page", async () => {
     const page = textOf(await filesOf(), "certificate.html");
     expect(page).toContain('@bottom-left{content:"Certificate cc_009w4k2m7q1x8z3v5t6r0nabcd"');
   });
 
-  test("says of whom contact was withdrawn and until when, and no longer who may contact", async () => {
-    const text = await said({ isRevoked: true });
+  test("shows from whom consent was withdrawn and the deadline instead of who may make contact", async () => {
+    const text = await pageText({ isRevoked: true });
     expect(text).not.toContain("Who may make contact");
     expect(text).toContain(
       "Contact withdrawn from None of them may make contact under this consent any more. Their contact must cease by 17 April 2026, 23:59:59 UTC .",
@@ -280,9 +280,9 @@ describe("certificate.html in words", () => {
     expect(text).toContain("How by the person, who proved the e-mail address on the certificate");
   });
 
-  test("tells what has happened in its order, with the time of each anchor", async () => {
-    const [, told = ""] = /What has happened (.*) Policies on that day/.exec(await said({ isRevoked: true })) ?? [];
-    expect(told.match(/: \S[^:]+?(?= \d|$)/g)?.map((what) => what.slice(2))).toEqual([
+  test("lists events in chronological order with the time of each anchor", async () => {
+    const [, timeline = ""] = /What has happened (.*) Policies on that day/.exec(await pageText({ isRevoked: true })) ?? [];
+    expect(timeline.match(/: \S[^:]+?(?= \d|$)/g)?.map((what) => what.slice(2))).toEqual([
       "Certificate issued",
       "Privacy policy saved",
       "Terms saved",
@@ -290,27 +290,27 @@ describe("certificate.html in words", () => {
       "Issuance anchored in the ledger",
       "Withdrawal anchored in the ledger",
     ]);
-    expect(told).toContain("5 April 2026, 06:07:09 UTC : Withdrawal anchored in the ledger");
+    expect(timeline).toContain("5 April 2026, 06:07:09 UTC : Withdrawal anchored in the ledger");
   });
 
-  test("says what a redacted pack leaves out", async () => {
-    const text = await said({ redacted: true });
+  test("states what a redacted pack omits", async () => {
+    const text = await pageText({ redacted: true });
     expect(text).toContain("Left out of this pack on purpose, and shown masked: email p***@e***.com");
     expect(text).toContain("Left out of this pack on purpose: IP address, browser, operating system, and address of the page.");
     expect(text).toContain("Left out of this pack on purpose: kind of consent, size, contrast and visibility of the text");
   });
 });
 
-describe("parts that contradict each other", () => {
-  test("are a fault, not a pack", async () => {
+describe("buildPackFiles", () => {
+  test("throws for parts that contradict each other", async () => {
     const { parts } = await worldOf();
     const audit = { ...parts.audit!, proofs: new Map() };
-    await expect(buildPackFiles({ ...parts, audit })).rejects.toThrow("without its proof");
+    await expect(buildPackFiles({ ...parts, audit })).rejects.toThrow("has no proof");
     const policyTexts = new Map([...parts.policyTexts.keys()].map((hash) => [hash, "x".repeat(11_000_000)]));
     await expect(buildPackFiles({ ...parts, policyTexts })).rejects.toThrow("too large");
   });
 
-  test("are not the same as unknown members of the trust document, which simply travel along", async () => {
+  test("keeps unknown members of the trust document in trust.json", async () => {
     const { parts } = await worldOf({ trust: { ...trustDocument, tsa: [{ name: "x" }], further: ["../../etc/passwd"] } });
     const files = await buildPackFiles(parts);
     expect([...files.keys()].filter((path) => path.startsWith("trust/"))).toEqual([`trust/issuer-${issuer.kid}.pem`, "trust/trust.json"]);

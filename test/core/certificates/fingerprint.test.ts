@@ -1,4 +1,4 @@
-// Fingerprints against the published vectors, and what must and must not change one.
+// Fingerprints: the published vectors, and what does and does not change a fingerprint.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { canonicalizePreimage, computeFingerprint, buildPreimage, type Preimage } from "../../../core/certificates/fingerprint.ts";
@@ -13,8 +13,8 @@ const cases = vectors.fingerprint as readonly {
   readonly fingerprint: string;
 }[];
 
-/** The same facts as a certificate states them, in any order. */
-const boundBy = (input: Preimage, reversed: boolean): Parameters<typeof buildPreimage>[0] => {
+/** The input of buildPreimage for a vector, with names in either order. */
+const preimageInput = (input: Preimage, reversed: boolean): Parameters<typeof buildPreimage>[0] => {
   const turned = (names: readonly string[]): string[] => (reversed ? [...names].reverse() : [...names]);
   return {
     timestamp: input.timestamp,
@@ -36,29 +36,29 @@ const boundBy = (input: Preimage, reversed: boolean): Parameters<typeof buildPre
 const fingerprinted = (input: Preimage): string => computeFingerprint(canonicalizePreimage(input));
 
 describe("fingerprint vectors", () => {
-  test("there are six, with six different fingerprints", () => {
+  test("contain six different fingerprints", () => {
     expect(new Set(cases.map(({ fingerprint }) => fingerprint)).size).toBe(6);
   });
 
-  test.each(cases)("$name is reproduced byte for byte (F1)", ({ input, canonical, fingerprint, disclosure_text }) => {
+  test.each(cases)("reproduce $name byte for byte (F1)", ({ input, canonical, fingerprint, disclosure_text }) => {
     expect(canonicalizePreimage(input)).toBe(canonical);
     expect(fingerprinted(input)).toBe(fingerprint);
     expect(sha256Hex(canonical)).toBe(fingerprint);
     expect(sha256Hex(disclosure_text)).toBe(input.disclosure_hash);
   });
 
-  test.each(cases)("$name does not depend on the order in which its facts arrive (F2)", ({ input, canonical }) => {
-    expect(canonicalizePreimage(buildPreimage(boundBy(input, false)))).toBe(canonical);
-    expect(canonicalizePreimage(buildPreimage(boundBy(input, true)))).toBe(canonical);
+  test.each(cases)("reproduce $name in any input order (F2)", ({ input, canonical }) => {
+    expect(canonicalizePreimage(buildPreimage(preimageInput(input, false)))).toBe(canonical);
+    expect(canonicalizePreimage(buildPreimage(preimageInput(input, true)))).toBe(canonical);
   });
 });
 
-describe("fingerprint", () => {
+describe("a fingerprint", () => {
   const [base] = cases as [(typeof cases)[number]];
   const answered = (accepted: readonly string[], rejected: readonly string[]): string =>
     fingerprinted({ ...base.input, entities_accepted: accepted, entities_rejected: rejected });
 
-  test("never asked, asked and answered by nobody, and declined by nobody are three different facts (F3)", () => {
+  test("differs between never asked, none answered and none declined (F3)", () => {
     const all = base.input.entities;
     expect(new Set([fingerprinted(base.input), answered([], []), answered(all, []), answered([], all)]).size).toBe(4);
   });
@@ -90,12 +90,12 @@ describe("fingerprint", () => {
     );
   });
 
-  test("a name in two Unicode forms gives two fingerprints: sealed text is never normalised", () => {
+  test("differs for two Unicode forms of a name, because sealed text is never normalized", () => {
     const named = (name: string): string => fingerprinted({ ...base.input, entities: [name] });
     expect(named("Caf\u00e9")).not.toBe(named("Cafe\u0301"));
   });
 
-  test("an undefined list does not pass as a list that is not there (F5)", () => {
+  test("throws for an undefined list instead of treating it as absent (F5)", () => {
     const broken = { ...base.input, entities_accepted: [], entities_rejected: undefined } as unknown as Preimage;
     expect(() => fingerprinted(broken)).toThrow(TypeError);
   });

@@ -1,4 +1,4 @@
-// Recipients: named, accepted, rejected; and the difference between "declined nobody" and "never asked".
+// Recipients: named, accepted, rejected; and the difference between "declined none" and "never asked".
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseRecipients } from "../../../core/certificates/submission.ts";
@@ -10,18 +10,18 @@ const value = (...args: Parameters<typeof named>) => {
   return read.ok ? read.value : read.detail;
 };
 
-describe("recipients", () => {
-  test("are unique and sorted by UTF-16 code unit", () => {
+describe("parseRecipients", () => {
+  test("returns unique names sorted by UTF-16 code unit", () => {
     expect(value(["Zeta", "zeta", "\ufb33 dalet", "😀 Emoji Co", "Zeta", "€ Euro SA", "Ångström AB"])).toEqual({
       entities: ["Zeta", "zeta", "Ångström AB", "€ Euro SA", "😀 Emoji Co", "\ufb33 dalet"],
     });
   });
 
-  test("never asked leaves both lists out", () => {
+  test("omits both lists when the form never asked", () => {
     expect(Object.keys(value(["A"]) as object)).toEqual(["entities"]);
   });
 
-  test("asked and declined nobody keeps an empty list", () => {
+  test("keeps an empty list when no recipient was declined", () => {
     expect(value(["A", "B"], ["B", "A"], [])).toEqual({ entities: ["A", "B"], answered: { accepted: ["A", "B"], rejected: [] } });
     expect(value(["A", "B"], [], [])).toEqual({ entities: ["A", "B"], answered: { accepted: [], rejected: [] } });
   });
@@ -33,11 +33,11 @@ describe("recipients", () => {
     });
   });
 
-  test("a declared name without a box stands in neither list", () => {
+  test("puts a declared name without an answer in neither list", () => {
     expect(value(["A", "B", "C"], ["A"], ["C"])).toEqual({ entities: ["A", "B", "C"], answered: { accepted: ["A"], rejected: ["C"] } });
   });
 
-  test("a name in another Unicode form or with spaces around it is the same name, stored as first declared (F6)", () => {
+  test("treats Unicode forms and surrounding spaces as the same name, stored as first declared (F6)", () => {
     expect(value(["Caf\u00e9", " Cafe\u0301 "], ["Cafe\u0301"], [])).toEqual({
       entities: ["Caf\u00e9"],
       answered: { accepted: ["Caf\u00e9"], rejected: [] },
@@ -45,17 +45,17 @@ describe("recipients", () => {
   });
 
   test.each<readonly [string, Parameters<typeof named>, string]>([
-    ["nobody", [[]], "1 to 1,000"],
-    ["1,001", [Array.from({ length: 1_001 }, (_, at) => `E${at}`)], "1 to 1,000"],
+    ["no names", [[]], "1 to 1,000"],
+    ["1,001 names", [Array.from({ length: 1_001 }, (_, at) => `E${at}`)], "1 to 1,000"],
     ["an empty name", [["A", " "]], "empty"],
     ["201 characters", [["x".repeat(201)]], "200"],
     ["a control character", [["A\u0007"]], "control"],
     ["an invisible name", [["\u200b"]], "invisible"],
     ["accepted alone", [["A"], ["A"]], "both or neither"],
     ["rejected alone", [["A"], undefined, ["A"]], "both or neither"],
-    ["a name in both", [["A"], ["A"], ["A"]], "stands in both"],
-    ["a name in both in two forms", [["Caf\u00e9"], ["Caf\u00e9"], ["Cafe\u0301"]], "stands in both"],
-  ])("%s is refused", (_name, args, rule) => {
+    ["a name in both", [["A"], ["A"], ["A"]], "must not contain the same name"],
+    ["a name in both in two forms", [["Caf\u00e9"], ["Caf\u00e9"], ["Cafe\u0301"]], "must not contain the same name"],
+  ])("refuses %s", (_name, args, rule) => {
     expect(value(...args)).toContain(rule);
   });
 
@@ -64,12 +64,12 @@ describe("recipients", () => {
     ["200 characters", ["x".repeat(200)], 1],
     ["200 characters between spaces", [`  ${"x".repeat(200)} `], 1],
     ["the same name a thousand times", Array<string>(1_000).fill("A"), 1],
-  ])("%s is taken", (_name, entities, count) => {
+  ])("accepts %s", (_name, entities, count) => {
     const read = named(entities);
     expect(read.ok && read.value.entities.length).toBe(count);
   });
 
-  test("answers are disjoint, sorted subsets of the names, and order and repetition change nothing (F2)", () => {
+  test("returns disjoint, sorted subsets of the names, independent of order and repetition (F2)", () => {
     const names = fc.uniqueArray(fc.constantFrom("A", "b", "Ç", "C\u0327", "\ufb33", "😀", "zeta", "Z"), { minLength: 1 });
     const answers = fc.array(fc.constantFrom("A", "b", "Ç", "\ufb33", "😀", "zeta", "Unknown"));
     fc.assert(

@@ -1,4 +1,4 @@
-// The person on a certificate: which fields are taken, and the salted commitment against its vectors.
+// The subject of a certificate: which fields are accepted, and the salted commitments against their vectors.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fromHex } from "../../../core/bytes.ts";
@@ -20,8 +20,8 @@ const fault = (input: object): string => {
   return read.ok ? "accepted" : `${read.code} ${read.detail}`;
 };
 
-describe("subject vectors", () => {
-  test.each(vectors.subject)("$subject_hash is reproduced byte for byte", (vector) => {
+describe("subject commitments", () => {
+  test.each(vectors.subject)("reproduce $subject_hash byte for byte", (vector) => {
     const fields = new Map(Object.entries(vector.fields) as [string, string][]);
     expect(deriveSubjectSalts(fields, salt(vector.salt))).toEqual(vector.salts);
     const commitments = computeSubjectCommitments(fields, salt(vector.salt));
@@ -30,7 +30,7 @@ describe("subject vectors", () => {
     expect(computeSubjectHash(commitments)).toBe(vector.subject_hash);
   });
 
-  test("one field can be proved with its own salt and nothing else", () => {
+  test("prove one field with only its own salt", () => {
     const [vector] = vectors.subject as [(typeof vectors.subject)[0]];
     const salts = vector.salts as Record<string, string>;
     expect(computeFieldCommitment(salts.email as string, "email", "pat@example.com")).toBe(
@@ -41,7 +41,7 @@ describe("subject vectors", () => {
     );
   });
 
-  test("the same person under two salts shares no salt, no commitment and no hash", () => {
+  test("share no salt, commitment or hash between two root salts for the same person", () => {
     const fields = new Map([
       ["email", "pat@example.com"],
       ["phone", "+15555550123"],
@@ -54,7 +54,7 @@ describe("subject vectors", () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  test("the hash does not depend on the order of the fields", () => {
+  test("do not depend on the order of the fields", () => {
     const pairs: [string, string][] = [
       ["email", "pat@example.com"],
       ["phone", "1"],
@@ -65,8 +65,8 @@ describe("subject vectors", () => {
     expect(hashOf([...pairs].reverse())).toBe(hashOf(pairs));
   });
 
-  // A million of them by `npm run stress`.
-  test("a dictionary of guesses finds nothing, not even with another field's salt (F8)", { timeout: 60_000 }, () => {
+  // `npm run stress` tries a million guesses.
+  test("resist a dictionary of guesses, even with the salt of another field (F8)", { timeout: 60_000 }, () => {
     const guesses = Number(process.env.GUESSES ?? "20000");
     const phone = "+12025550123"; // in the middle of what is guessed
     const fields = new Map([
@@ -88,44 +88,44 @@ describe("subject vectors", () => {
     expect(published.has(sha256Hex(`["${deriveSubjectSalts(fields, root).phone}","phone","${phone}"]`))).toBe(true); // with its own salt it is
   });
 
-  test("no commitment is the plain hash of its value", () => {
+  test("never equal the plain hash of a value", () => {
     const commitments = Object.values(computeSubjectCommitments(new Map([["email", "pat@example.com"]]), salt("00".repeat(32))));
     expect(commitments).not.toContain(sha256Hex("pat@example.com"));
   });
 });
 
-describe("subject fields", () => {
+describe("parseSubjectFields", () => {
   const many = (count: number): Record<string, string> => Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, "x"]));
 
   test.each<readonly [string, object, string]>([
-    ["no field", {}, "must hold 1 to 20 entries"],
-    ["21 fields", many(21), "must hold 1 to 20 entries"],
+    ["no fields", {}, "must contain 1 to 20 entries"],
+    ["21 fields", many(21), "must contain 1 to 20 entries"],
     ["only empty values", { email: "", first_name: "  " }, "at least one value must not be empty"],
-    ["a number", { zip: 94000 }, "every value must be text"],
-    ["null", { zip: null }, "every value must be text"],
-    ["a list", { zip: ["94000"] }, "every value must be text"],
-    ["an object with toString", { zip: { toString: () => "94000" } }, "every value must be text"],
-    ["501 characters", { message: "x".repeat(501) }, "longer than 500"],
-    ["an upper-case key", { Email: "pat@example.com" }, "a key is not allowed"],
-    ["a key of 41 characters", { [`a${"b".repeat(40)}`]: "x" }, "a key is not allowed"],
-    ["a key that starts with a digit", { "1st": "x" }, "a key is not allowed"],
-    ["a key that starts with an underscore", { _id: "x" }, "a key is not allowed"],
-    ["an empty key", { "": "x" }, "a key is not allowed"],
-    ["a key with a dash", { "first-name": "x" }, "a key is not allowed"],
-    ["a key with a newline at its end", { "email\n": "x" }, "a key is not allowed"],
-    ["__proto__", JSON.parse('{"__proto__":"x"}'), "a key is not allowed"],
-    ["constructor", { constructor: "x" }, "a key is not allowed"],
-    ["prototype", { prototype: "x" }, "a key is not allowed"],
-    ["an e-mail address that is none", { email: "pat" }, "must be one e-mail address"],
-    ["two e-mail addresses", { email: "a@example.com,b@example.com" }, "must be one e-mail address"],
+    ["a number", { zip: 94000 }, "each value must be a string"],
+    ["null", { zip: null }, "each value must be a string"],
+    ["a list", { zip: ["94000"] }, "each value must be a string"],
+    ["an object with toString", { zip: { toString: () => "94000" } }, "each value must be a string"],
+    ["501 characters", { message: "x".repeat(501) }, "at most 500"],
+    ["an upper-case key", { Email: "pat@example.com" }, "each key must be 1 to 40 lowercase letters"],
+    ["a key of 41 characters", { [`a${"b".repeat(40)}`]: "x" }, "each key must be 1 to 40 lowercase letters"],
+    ["a key that starts with a digit", { "1st": "x" }, "each key must be 1 to 40 lowercase letters"],
+    ["a key that starts with an underscore", { _id: "x" }, "each key must be 1 to 40 lowercase letters"],
+    ["an empty key", { "": "x" }, "each key must be 1 to 40 lowercase letters"],
+    ["a key with a dash", { "first-name": "x" }, "each key must be 1 to 40 lowercase letters"],
+    ["a key with a newline at its end", { "email\n": "x" }, "each key must be 1 to 40 lowercase letters"],
+    ["__proto__", JSON.parse('{"__proto__":"x"}'), "each key must be 1 to 40 lowercase letters"],
+    ["constructor", { constructor: "x" }, "each key must be 1 to 40 lowercase letters"],
+    ["prototype", { prototype: "x" }, "each key must be 1 to 40 lowercase letters"],
+    ["an invalid email address", { email: "pat" }, "must be one email address"],
+    ["two email addresses", { email: "a@example.com,b@example.com" }, "must be one email address"],
     ["a line break", { first_name: "Pat\nBcc: x" }, "control characters"],
-    ["a line separator", { first_name: "Pat\u2028x" }, "must be one line"],
-    ["the name of a country", { country: "United States" }, "country must be two letters of ISO 3166-1"],
-    ["two letters that are no country", { country: "XX" }, "country must be two letters of ISO 3166-1"],
+    ["a line separator", { first_name: "Pat\u2028x" }, "must be a single line"],
+    ["the name of a country", { country: "United States" }, "country must be a two-letter ISO 3166-1 code"],
+    ["two letters that are not a country", { country: "XX" }, "country must be a two-letter ISO 3166-1 code"],
     ["a word for a date", { date_of_birth: "yesterday" }, "date_of_birth must be a date"],
-    ["a day that is not there", { date_of_birth: "1981-02-29" }, "date_of_birth must be a date"],
-    ["a month that is not there", { date_of_birth: "13/13/1980" }, "date_of_birth must be a date"],
-  ])("%s is refused", (_name, input, rule) => {
+    ["a day that does not exist", { date_of_birth: "1981-02-29" }, "date_of_birth must be a date"],
+    ["a month that does not exist", { date_of_birth: "13/13/1980" }, "date_of_birth must be a date"],
+  ])("refuses %s", (_name, input, rule) => {
     expect(fault(input)).toContain("invalid_request");
     expect(fault(input)).toContain(rule);
   });
@@ -137,20 +137,20 @@ describe("subject fields", () => {
     ["an empty value beside another", { email: "", phone: "1" }, { email: "", phone: "1" }],
     ["a key of 40 characters", { [`a${"b".repeat(39)}`]: "x" }, { [`a${"b".repeat(39)}`]: "x" }],
     ["an unknown key", { favourite_tree_2: "oak" }, { favourite_tree_2: "oak" }],
-    ["a value that is not normalised", { first_name: "Rene\u0301" }, { first_name: "Rene\u0301" }],
-    ["a phone number nobody can parse", { phone: "call my mother" }, { phone: "call my mother" }],
+    ["a value that is not normalized", { first_name: "Rene\u0301" }, { first_name: "Rene\u0301" }],
+    ["a phone number that does not parse", { phone: "call my mother" }, { phone: "call my mother" }],
     ["a country in either case", { country: "us", zip: "1" }, { country: "us", zip: "1" }],
     ["a date", { date_of_birth: "1980-02-29" }, { date_of_birth: "1980-02-29" }],
-    ["a date as American forms ask for it", { date_of_birth: "02/29/1980" }, { date_of_birth: "02/29/1980" }],
-    ["a date as German forms ask for it", { date_of_birth: "29.2.1980" }, { date_of_birth: "29.2.1980" }],
+    ["a date in American format", { date_of_birth: "02/29/1980" }, { date_of_birth: "02/29/1980" }],
+    ["a date in German format", { date_of_birth: "29.2.1980" }, { date_of_birth: "29.2.1980" }],
     ["an empty country beside another", { country: "", phone: "1" }, { country: "", phone: "1" }],
     ["a value like a key", { message: "__proto__" }, { message: "__proto__" }],
-  ])("%s is taken", (_name, input, stored) => {
+  ])("accepts %s", (_name, input, stored) => {
     const read = parseSubjectFields(input);
     expect(read.ok && Object.fromEntries(read.value)).toEqual(stored);
   });
 
-  test("whatever is sent, the answer is a Map of checked text or a refusal, and no prototype changes", () => {
+  test("returns a Map of validated text or a refusal for any input, and changes no prototype", () => {
     const before = JSON.stringify(Reflect.ownKeys(Object.prototype).map(String));
     fc.assert(
       fc.property(
@@ -169,7 +169,7 @@ describe("subject fields", () => {
     expect(JSON.stringify(Reflect.ownKeys(Object.prototype).map(String))).toBe(before);
   });
 
-  test("the masked form has the same keys and none of the values", () => {
+  test("masks to the same keys and none of the values", () => {
     expect(
       maskSubject(
         new Map([

@@ -1,4 +1,4 @@
-// Families of operating systems and browsers, and known programs.
+// Operating system and browser families of User-Agents, and known bots.
 import { describe, expect, test } from "vitest";
 import { parseBrowserFamily, isKnownBot, parseOsFamily } from "../../../core/certificates/user-agent.ts";
 
@@ -51,7 +51,7 @@ describe("user agents", () => {
     ["Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", "Linux", "Firefox"],
     ["curl/8.5.0", null, null],
     ["", null, null],
-  ])("%s", (userAgent, os, browser) => {
+  ])("returns the families of %s", (userAgent, os, browser) => {
     expect([parseOsFamily(userAgent), parseBrowserFamily(userAgent)]).toEqual([os, browser]);
   });
 
@@ -71,7 +71,7 @@ describe("user agents", () => {
     ["Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 Version/19.0 Mobile/15E148 Safari/604.1", false],
     ["Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36", false],
     ["Mozilla/5.0 (Linux; Android 9; CUBOT X19) AppleWebKit/537.36 Chrome/142.0.0.0 Mobile Safari/537.36", false],
-  ])("%j is a known program: %s", (userAgent, isOne) => {
+  ])("isKnownBot decides on %j: %s", (userAgent, isOne) => {
     expect(isKnownBot(userAgent)).toBe(isOne);
   });
 });

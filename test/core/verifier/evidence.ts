@@ -17,7 +17,7 @@ import { issueCertificate } from "../../../core/certificates/issue.ts";
 import type { OpenedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { parseSubmission } from "../../../core/certificates/submission.ts";
 import { maskSubject } from "../../../core/certificates/subject.ts";
-import { toPublicView } from "../../../core/certificates/public-view.ts";
+import { toPublicView } from "../../../core/certificates/public-json.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
 import type { BusinessId, CertId, ClientId } from "../../../core/ids.ts";
 import { formatCheckpoint } from "../../../core/ledger/checkpoint.ts";
@@ -151,9 +151,9 @@ const sealed = (wanted: Wanted) => {
       },
       clientId,
       submission,
-      read: demanded(parseSubmission(submission)).value,
+      parsed: demanded(parseSubmission(submission)).value,
       originHeader: "https://www.acme-solar.example",
-      circumstances: {
+      captureContext: {
         ip: "203.0.113.7",
         userAgent: "Mozilla/5.0 (iPhone)",
         gpc: false,

@@ -1,7 +1,7 @@
 // The wire of the audit trail: what happened to a business's records, and the proof that nothing was changed or left out.
 import { z } from "@hono/zod-openapi";
 import type { AuditTrail, AuditPage } from "../../../core/audit/trail.ts";
-import { toAnchorView } from "../../../core/certificates/public-view.ts";
+import { toAnchorView } from "../../../core/certificates/public-json.ts";
 import { toIso } from "../../../core/time.ts";
 import { limitSchema, nullableSchema, positiveIntSchema, timeSchema } from "../../http/wire.ts";
 import { anchorSchema } from "../certificates/schema.ts";

@@ -6,7 +6,8 @@ import type { OpenedCertificate, PublishedCertificate, PageView } from "../../..
 import { maskSubject } from "../../../core/certificates/subject.ts";
 import { parseSubmission } from "../../../core/certificates/submission.ts";
 import { buildEvidenceBundle } from "../../../core/certificates/evidence-bundle.ts";
-import { toPublicView, buildVerifyUrl } from "../../../core/certificates/public-view.ts";
+import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
+import { toPublicView } from "../../../core/certificates/public-json.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
 import type { BusinessId, CertId, ClientId } from "../../../core/ids.ts";
 import { formatAnchorStatement, hashStatement, type AnchorSubject } from "../../../core/ledger/statement.ts";
@@ -51,9 +52,9 @@ const issueExampleCertificate = () => {
     },
     clientId: exampleClientId,
     submission,
-    read: read.value,
+    parsed: read.value,
     originHeader: "https://www.acme-solar.example",
-    circumstances: {
+    captureContext: {
       ip: "203.0.113.7",
       userAgent,
       gpc: false,

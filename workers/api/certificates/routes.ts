@@ -6,7 +6,7 @@ import { actorFromApiKey, type Principal, type BusinessScope } from "../../../co
 import type { CaptureContext } from "../../../core/certificates/certificate.ts";
 import { buildEvidenceBundle } from "../../../core/certificates/evidence-bundle.ts";
 import { buildEvidenceHtml, buildEvidenceZip } from "../../../core/certificates/evidence-pack.ts";
-import { toPublicView } from "../../../core/certificates/public-view.ts";
+import { toPublicView } from "../../../core/certificates/public-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { parseClientId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";

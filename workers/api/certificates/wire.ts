@@ -5,15 +5,15 @@ import type { CaptureReceipt } from "../../../core/certificates/capture-receipt.
 import type { Submission } from "../../../core/certificates/certificate.ts";
 import type { CertificateSummary, OpenedWithdrawal, PageView } from "../../../core/certificates/published-certificate.ts";
 import { deriveSubjectSalts } from "../../../core/certificates/subject.ts";
+import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import {
   toAnswersView,
   toWithdrawnEntitiesView,
   toPoliciesWithText,
-  buildVerifyUrl,
   toPublicView,
   toWithdrawalView,
   type ViewContext,
-} from "../../../core/certificates/public-view.ts";
+} from "../../../core/certificates/public-json.ts";
 import { toIso, toIsoOrNull } from "../../../core/time.ts";
 import type { ErasedSubject } from "../../operations/certificates/erase-subject.ts";
 import type { CertificateList, CertificateListQuery } from "../../operations/certificates/list-certificates.ts";

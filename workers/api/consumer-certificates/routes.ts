@@ -1,7 +1,7 @@
 // The routes of a person who looks for certificates that name them, whoever issued them, and withdraws from there.
 import { z } from "@hono/zod-openapi";
 import { parseCertId, parseBusinessId } from "../../../core/ids.ts";
-import { buildVerifyUrl } from "../../../core/certificates/public-view.ts";
+import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { toIso, toIsoOrNull } from "../../../core/time.ts";
 import { jsonBody } from "../../http/body.ts";
 import { respond } from "../../http/envelope.ts";

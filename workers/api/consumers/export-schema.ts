@@ -1,7 +1,7 @@
 // The wire of an export: everything that is kept about a person, in one file. It has no envelope, since it is a file.
 import { z } from "@hono/zod-openapi";
 import type { AgentToken } from "../../../core/agents/agent-token.ts";
-import { toAnchorView } from "../../../core/certificates/public-view.ts";
+import { toAnchorView } from "../../../core/certificates/public-json.ts";
 import { buildShareReceipt } from "../../../core/shares/consent-receipt.ts";
 import { toIso } from "../../../core/time.ts";
 import { timeSchema, nullableSchema } from "../../http/wire.ts";

@@ -1,6 +1,6 @@
 // A business's certificates for its people (CONTRACT 10 and 19): masked, the person shown only by an audited POST.
 import { z } from "@hono/zod-openapi";
-import { toPublicView } from "../../../core/certificates/public-view.ts";
+import { toPublicView } from "../../../core/certificates/public-json.ts";
 import { noBody } from "../../http/body.ts";
 import { respond, success } from "../../http/envelope.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { parseClientId, parseShareId } from "../../../core/ids.ts";
 import { ok, type Result } from "../../../core/result.ts";
-import { toAnchorView } from "../../../core/certificates/public-view.ts";
+import { toAnchorView } from "../../../core/certificates/public-json.ts";
 import { parseRequestedScope, contactKeys, fieldGroupNames, groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import { defaultDurationDays, maxDurationDays } from "../../../core/shares/grant.ts";
 import { fieldLabels } from "../../../core/shares/labels.ts";

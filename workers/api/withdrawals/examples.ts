@@ -1,5 +1,5 @@
 // The worked certificate of the description, withdrawn: its receipt can be recomputed and its signature checked.
-import { toWithdrawalReceiptView, toWithdrawalView } from "../../../core/certificates/public-view.ts";
+import { toWithdrawalReceiptView, toWithdrawalView } from "../../../core/certificates/public-json.ts";
 import type { WithdrawalWithProof } from "../../../core/certificates/published-certificate.ts";
 import { toIso } from "../../../core/time.ts";
 import { formatWithdrawalReceipt } from "../../../core/withdrawals/receipt.ts";

@@ -2,7 +2,7 @@
 // acknowledges with its key.
 import { actorFromApiKey } from "../../../core/access/principal.ts";
 import { z } from "@hono/zod-openapi";
-import { toWithdrawalReceiptView } from "../../../core/certificates/public-view.ts";
+import { toWithdrawalReceiptView } from "../../../core/certificates/public-json.ts";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
 import { respond, refusal, success } from "../../http/envelope.ts";
 import { apiKeyGuard } from "../../http/guards/api-key.ts";

@@ -2,13 +2,8 @@
 import { z } from "@hono/zod-openapi";
 import { emailCodePattern, emailCodeRule } from "../../../core/access/email-code.ts";
 import { receiptFormats } from "../../../core/certificates/consent-receipt.ts";
-import {
-  toWithdrawnEntitiesView,
-  buildEntityReceiptUrl,
-  buildReceiptUrl,
-  toWithdrawalView,
-  type ViewContext,
-} from "../../../core/certificates/public-view.ts";
+import { buildEntityReceiptUrl, buildReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
+import { toWithdrawnEntitiesView, toWithdrawalView, type ViewContext } from "../../../core/certificates/public-json.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import { toIso } from "../../../core/time.ts";

@@ -2,7 +2,7 @@ import { toBase64Url } from "../../../core/bytes.ts";
 import { serializeStoredReceipt, type CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
 import type { IssuedCertificate } from "../../../core/certificates/issue.ts";
 import { normalizeSubject } from "../../../core/certificates/normalized-subject.ts";
-import { buildVerifyUrl } from "../../../core/certificates/public-view.ts";
+import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { captureReuseMs } from "../../../core/policies/snapshot.ts";
 import type { IssuingClient } from "../../../storage/accounts.ts";

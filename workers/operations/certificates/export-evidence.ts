@@ -13,7 +13,7 @@ import {
 } from "../../../core/certificates/evidence-parts.ts";
 import type { DomainEventType } from "../../../core/domain-events.ts";
 import type { OpenedCertificate, PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
-import { toPublicView, toWithdrawalReceiptView } from "../../../core/certificates/public-view.ts";
+import { toPublicView, toWithdrawalReceiptView } from "../../../core/certificates/public-json.ts";
 import { shardOfId, type CertId } from "../../../core/ids.ts";
 import { parseReceipt, type Receipt } from "../../../core/ledger/receipt.ts";
 import { buildTrustDocument } from "../../../core/ledger/trust-document.ts";

@@ -1,5 +1,5 @@
 // Deployment addresses and the current time, for building views of certificates.
-import type { ViewContext } from "../../../core/certificates/public-view.ts";
+import type { ViewContext } from "../../../core/certificates/public-json.ts";
 import type { Runtime } from "../dependencies.ts";
 
 export const getViewContext = ({ config, clock }: Runtime): ViewContext => ({

@@ -1,5 +1,5 @@
 import { getCeaseDeadline as deadlineOf } from "../../../core/cease-deadline.ts";
-import { buildReceiptUrl, buildEntityReceiptUrl } from "../../../core/certificates/public-view.ts";
+import { buildReceiptUrl, buildEntityReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import { openSubjectEmail } from "../../../storage/certificates.ts";

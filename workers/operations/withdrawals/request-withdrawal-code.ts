@@ -1,6 +1,6 @@
 // The person asks for a code that is mailed to the address on the certificate.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
-import { buildVerifyUrl } from "../../../core/certificates/public-view.ts";
+import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";

@@ -5,7 +5,7 @@ import type { Hono } from "hono";
 import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
 import { isConsentRefused, type PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
-import { buildVerifyUrl } from "../../../core/certificates/public-view.ts";
+import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { parseCertId, type CertId } from "../../../core/ids.ts";
 import type { Instant } from "../../../core/time.ts";
 import { listActiveEntities } from "../../../core/withdrawals/entity-withdrawal.ts";

@@ -3,7 +3,7 @@ import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { buildEvidenceHtml, buildEvidenceZip } from "../../../core/certificates/evidence-pack.ts";
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
-import { buildVerifyUrl } from "../../../core/certificates/public-view.ts";
+import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { parseCertId, type CertId } from "../../../core/ids.ts";
 import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
 import type { AppEnv } from "../../http/context.ts";

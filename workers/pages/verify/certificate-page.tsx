@@ -9,7 +9,8 @@ import {
   type PublishedCertificate,
   type PublishedPolicy,
 } from "../../../core/certificates/published-certificate.ts";
-import { buildVerifyUrl, type ViewContext } from "../../../core/certificates/public-view.ts";
+import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
+import type { ViewContext } from "../../../core/certificates/public-json.ts";
 import type { TrustDocument } from "../../../core/ledger/trust-document.ts";
 import { listActiveEntities } from "../../../core/withdrawals/entity-withdrawal.ts";
 import type { CertificatePage } from "../../operations/certificates/get-certificate-page.ts";

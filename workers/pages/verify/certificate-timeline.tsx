@@ -1,7 +1,7 @@
 // What has happened to a certificate, in its order, and what is still to come.
 import type { Child, FC } from "hono/jsx";
 import type { PublishedAnchor } from "../../../core/certificates/published-certificate.ts";
-import { buildReceiptUrl } from "../../../core/certificates/public-view.ts";
+import { buildReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
 import type { Instant } from "../../../core/time.ts";
 import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
 import type { CertificatePage } from "../../operations/certificates/get-certificate-page.ts";

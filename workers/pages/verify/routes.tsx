@@ -1,6 +1,6 @@
 // GET /c/{id}: the public page of a certificate. Who opens it is noted in the view trail; whoever has the address may.
 import type { Context, Hono } from "hono";
-import { toPublicView } from "../../../core/certificates/public-view.ts";
+import { toPublicView } from "../../../core/certificates/public-json.ts";
 import { parseCertId, parseTypedCertId } from "../../../core/ids.ts";
 import { buildTrustDocument } from "../../../core/ledger/trust-document.ts";
 import type { AppEnv } from "../../http/context.ts";

@@ -1,7 +1,7 @@
 // What several pages show of withdrawing: its forms and boxes, when it was done, its receipts. Every form works without a script.
 import type { FC } from "hono/jsx";
 import type { PublishedCertificate, PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
-import { buildEntityReceiptUrl } from "../../../core/certificates/public-view.ts";
+import { buildEntityReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
 import { listActiveEntities } from "../../../core/withdrawals/entity-withdrawal.ts";
 import type { BusinessContactDetails } from "../../operations/certificates/get-business-contact.ts";
 import { EmailField, ChoiceField, SubmitButton } from "../shared/form-fields.tsx";

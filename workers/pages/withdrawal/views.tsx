@@ -2,7 +2,7 @@
 // typed and says what to do.
 import type { Child, FC } from "hono/jsx";
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
-import { buildReceiptUrl } from "../../../core/certificates/public-view.ts";
+import { buildReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
 import { listActiveEntities } from "../../../core/withdrawals/entity-withdrawal.ts";
 import type { OtherCertificates } from "../../operations/withdrawals/load-other-certificates.ts";
 import type { BusinessContactDetails } from "../../operations/certificates/get-business-contact.ts";

@@ -1,12 +1,12 @@
-// One e-mail address: what counts as one, and when two are the same.
+// Email addresses: which text is valid, and which spellings are equal.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { normalizeEmailAddress, isEmailAddress, isSameEmailAddress } from "../../core/email-address.ts";
 import { anyCharacter } from "../support/characters.ts";
 
-describe("a mailbox", () => {
+describe("isEmailAddress and normalizeEmailAddress", () => {
   test.each<readonly [string, string]>([
-    ["plain", "pat@example.com"],
+    ["a plain form", "pat@example.com"],
     ["plus addressing", "pat+solar@example.com"],
     ["dots", "pat.q.public@mail.example.co.uk"],
     ["one letter", "a@b.co"],
@@ -20,12 +20,12 @@ describe("a mailbox", () => {
     ["a label with dashes", "pat@my-example--x.com"],
     ["64 characters before the @", `${"a".repeat(64)}@example.com`],
     ["254 characters", `a@${`${"b".repeat(60)}.`.repeat(4)}`.padEnd(254, "e")],
-  ])("%s is one", (_name, address) => {
+  ])("accept an address with %s", (_name, address) => {
     expect(isEmailAddress(address)).toBe(true);
   });
 
   test.each<readonly [string, string]>([
-    ["nothing", ""],
+    ["no characters", ""],
     ["no @", "pat.example.com"],
     ["nothing before the @", "@example.com"],
     ["nothing after the @", "pat@"],
@@ -67,7 +67,7 @@ describe("a mailbox", () => {
     ["an override", "pat\u202e@example.com"],
     ["a soft hyphen in the domain", "pat@exa\u00admple.com"],
     ["an ideographic dot", "pat@example\u3002com"],
-  ])("%s is not one", (_name, address) => {
+  ])("refuse an address with %s", (_name, address) => {
     expect(isEmailAddress(address)).toBe(false);
     expect(normalizeEmailAddress(address.trim() === address ? address : `${address}@`)).toBeNull();
   });
@@ -80,11 +80,11 @@ describe("a mailbox", () => {
     ["domain as punycode", "zoe@XN--EXMPLE-CUA.test", "zoe@xn--exmple-cua.test"],
     ["plus addressing is kept", "pat+solar@example.com", "pat+solar@example.com"],
     ["dots are kept", "p.a.t@gmail.com", "p.a.t@gmail.com"],
-  ])("two spellings meet: %s", (_name, address, comparable) => {
+  ])("normalize the address: %s", (_name, address, comparable) => {
     expect(normalizeEmailAddress(address)).toBe(comparable);
   });
 
-  test("whatever is called a mailbox carries nothing that a mail header or a second recipient could hide in", () => {
+  test("accept no character that could carry an email header or a second recipient", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -104,7 +104,7 @@ describe("a mailbox", () => {
   });
 });
 
-describe("two addresses", () => {
+describe("isSameEmailAddress", () => {
   test.each([
     ["pat@example.com", " pat@EXAMPLE.com ", true],
     ["pat@b\u00fccher.example", "pat@xn--bcher-kva.example", true],
@@ -113,7 +113,7 @@ describe("two addresses", () => {
     ["pat@example.com", "pat@example.org", false],
     ["pat@example.com", "", false],
     ["", "", false],
-  ])("%j and %j are surely one mailbox: %s", (one, other, isSame) => {
-    expect([isSameEmailAddress(one, other), isSameEmailAddress(other, one)]).toEqual([isSame, isSame]);
+  ])("compares %j with %j: %s", (first, second, isSame) => {
+    expect([isSameEmailAddress(first, second), isSameEmailAddress(second, first)]).toEqual([isSame, isSame]);
   });
 });

@@ -1,10 +1,10 @@
-// Network addresses as text, and how callers are grouped for limits.
+// IP addresses in text, and how callers are grouped for rate limits.
 import { describe, expect, test } from "vitest";
 import { getIpRateLimitKey, isIpAddress } from "../../../core/access/ip-address.ts";
 
-describe("network addresses", () => {
+describe("isIpAddress and getIpRateLimitKey", () => {
   test.each(["203.0.113.7", "0.0.0.0", "255.255.255.255", "::1", "::", "2001:db8::1", "2001:DB8:0:0:0:0:0:1", "::ffff:203.0.113.7"])(
-    "%s is one",
+    "recognize %s",
     (text) => {
       expect(isIpAddress(text)).toBe(true);
     },
@@ -32,7 +32,7 @@ describe("network addresses", () => {
     "::ffff:999.0.113.7",
     "a".repeat(46),
     "203.0.113.7, 10.0.0.1",
-  ])("%j is none", (text) => {
+  ])("refuse %j", (text) => {
     expect(isIpAddress(text)).toBe(false);
   });
 
@@ -47,7 +47,7 @@ describe("network addresses", () => {
     ["2001:db8::", "2001:db8:0:0"],
     ["::1", "0:0:0:0"],
     ["2001:db8:1::2:3:4:5", "2001:db8:1:0"],
-  ])("%s counts as %s", (ip, key) => {
+  ])("count %s as %s", (ip, key) => {
     expect(getIpRateLimitKey(ip)).toBe(key);
   });
 });

@@ -1,11 +1,15 @@
-// A certificate as everybody sees it, in the form that is answered, packed as certificate.json, shown by the page and checked by
-// svc-verify (CONTRACT 8). Built from the published certificate only: nothing decrypted can enter.
+// The published JSON of a certificate: what GET /v1/certs/{id}/verify returns, what packs contain as certificate.json, and what svc-verify
+// checks. `PublishedCertificate` is the internal form; every `to…View` function here maps a part of it to this format. The mapping is in
+// core, not in workers/api, because evidence packs and consent receipts contain the same JSON. Only published parts are read, so no
+// decrypted value can enter.
 import { toIso, toIsoOrNull, type Instant } from "../time.ts";
 import { isOverdue } from "../withdrawals/cease-acknowledgment.ts";
 import { parseWithdrawalReceipt } from "../withdrawals/receipt.ts";
+import { parseCheckpoint } from "../ledger/checkpoint.ts";
 import { formatReceiptProof, type Receipt } from "../ledger/receipt.ts";
-import { toAttestedView } from "./attested-statement.ts";
+import { findEarliestTimestamp, listCosignatureLines, type AttestedStatement } from "./attested-statement.ts";
 import { fingerprintVersion } from "./fingerprint.ts";
+import { buildEntityReceiptUrl, buildReceiptUrl, buildVerifyUrl } from "./certificate-urls.ts";
 import {
   hasVerifiedDomain,
   getPoliciesStatus,
@@ -19,29 +23,21 @@ import {
   type WithdrawalProof,
 } from "./published-certificate.ts";
 
-/** Where the service answers by its settings (a request never says where it is), and when it is asked: a view says what is overdue. */
+/** The base URLs from the settings (never from the request), and the time of the view, which decides what is overdue. */
 export interface ViewContext {
   readonly verifyBase: string;
-  /** With its version. */
+  /** Includes the version. */
   readonly apiBase: string;
   readonly now: Instant;
 }
 
-export const buildReceiptUrl = (apiBase: string, certId: string): string => `${apiBase}/certs/${certId}/receipt`;
-
-/** Of a withdrawal from single recipients. */
-export const buildEntityReceiptUrl = (apiBase: string, certId: string, number: number): string =>
-  `${buildReceiptUrl(apiBase, certId)}?withdrawal=${number}`;
-
-export const buildVerifyUrl = (verifyBase: string, certId: string): string => `${verifyBase}/c/${certId}`;
-
-/** Both lists or neither: "asked and declined nobody" is not "never asked". */
+/** Both lists or neither: "asked and declined none" differs from "never asked". */
 export const toAnswersView = (answered: PublishedCertificate["answered"] | undefined) =>
   answered ? { entities_accepted: answered.accepted, entities_rejected: answered.rejected } : {};
 
 /**
- * Absent while the person has withdrawn from no single recipient. Where the business has acknowledged the withdrawal of the whole
- * certificate, nobody on it is late.
+ * Empty while the person has withdrawn from no individual recipient. Once the business has acknowledged the withdrawal of the whole
+ * certificate, no recipient on it is overdue.
  */
 export const toWithdrawnEntitiesView = (
   {
@@ -74,11 +70,28 @@ const toPolicyView = (policy: PublishedPolicy) => ({
   captured_at: toIso(policy.capturedAt),
 });
 
-/** While pending, what will be anchored; once anchored, the verified receipt with it. */
+/** The published member `attested` of an anchor. A time-stamp authority's time is preferred over a witness's. */
+const toAttestedView = (attested: AttestedStatement) => {
+  const stamp = findEarliestTimestamp(attested);
+  return {
+    tree_size: parseCheckpoint(attested.note)?.size.toString() ?? null,
+    signed_root: attested.note + listCosignatureLines(attested).join(""),
+    inclusion_proof: attested.inclusionProof,
+    time: stamp?.time ?? attested.attestations.map(({ time }) => time).sort()[0] ?? null,
+    time_source: stamp === null ? ("cosignature" as const) : ("rfc3161" as const),
+    attestations: attested.attestations.map((attestation) =>
+      attestation.kind === "rfc3161"
+        ? { kind: attestation.kind, tsa: attestation.tsa, time: attestation.time, token: attestation.token }
+        : { kind: attestation.kind, name: attestation.name, time: attestation.time },
+    ),
+  };
+};
+
+/** While pending, what will be anchored; once anchored, also the verified receipt. */
 export const toAnchorView = (anchor: PublishedAnchor | null) => {
   if (anchor === null) return null;
   const { event, entryHash, statement, ledgerId } = anchor;
-  // stored only after every check of core/ledger/receipt.ts, so reading it needs none
+  // Receipts are stored only after every check of core/ledger/receipt.ts, so reading one needs no check.
   const receipt = anchor.status === "anchored" && anchor.receipt !== null ? (JSON.parse(anchor.receipt) as Receipt) : null;
   if (receipt === null) return { status: "pending" as const, event, entry_hash: entryHash, statement, ledger: ledgerId };
   return {
@@ -93,14 +106,14 @@ export const toAnchorView = (anchor: PublishedAnchor | null) => {
     inclusion_proof: receipt.inclusion_proof,
     signed_root: receipt.signed_root,
     anchored_at: toIsoOrNull(anchor.anchoredAt),
-    // our clock: nobody else vouches for this time
+    // The clock of this service; no one else attests this time.
     anchored_at_source: "service" as const,
     tlog_proof: formatReceiptProof(receipt),
     ...(anchor.attested && { attested: toAttestedView(anchor.attested) }),
   };
 };
 
-/** How it stands with the duty to cease contact. */
+/** A withdrawal and the state of the duty to cease contact. */
 export const toWithdrawalView = (certId: string, withdrawal: PublishedWithdrawal, { apiBase, now }: ViewContext) => ({
   withdrawn_at: toIso(withdrawal.withdrawnAt),
   cease_by: toIso(withdrawal.ceaseBy),
@@ -117,7 +130,7 @@ const toWithdrawalWithProofView = (certId: string, withdrawal: WithdrawalWithPro
   anchor: toAnchorView(withdrawal.anchor),
 });
 
-/** GET /v1/certs/{id}/receipt: everything to check a withdrawal without us. */
+/** GET /v1/certs/{id}/receipt: everything needed to check a withdrawal without the service. */
 export const toWithdrawalReceiptView = (withdrawal: WithdrawalProof) => ({
   receipt: parseWithdrawalReceipt(withdrawal.receipt),
   canonical: withdrawal.receipt,
@@ -142,13 +155,13 @@ const unverifiedOriginChecks = [
   { id: "domain", result: "not_verified", note: "Nobody proved control of this domain: a sandbox certificate may name it without." },
 ];
 
-/** What this service checked at the moment of issuance, and what it could not know. */
+/** What was checked at issuance, and what could not be known. */
 const listChecks = (certificate: PublishedCertificate) => [
   ...(hasVerifiedDomain(certificate) ? verifiedOriginChecks(certificate) : unverifiedOriginChecks),
   { id: "subject", result: "as_submitted", note: "The person's details are as they were typed into the form; nobody checked them." },
 ];
 
-/** GET /v1/certs/{id}/verify: no personal data but the masked subject. */
+/** GET /v1/certs/{id}/verify. Contains no personal data except the masked subject. */
 export const toPublicView = (certificate: PublishedCertificate, context: ViewContext) => ({
   cert_id: certificate.id,
   status: certificate.status,
@@ -183,5 +196,6 @@ export const toPublicView = (certificate: PublishedCertificate, context: ViewCon
   status_list: null,
 });
 
+/** The policies of a certificate with their text, where it could be read. */
 export const toPoliciesWithText = (certificate: PublishedCertificate, texts: ReadonlyMap<string, string | null>) =>
   certificate.policies.map((policy) => ({ ...toPolicyView(policy), text: texts.get(policy.contentHash) ?? null }));
