@@ -80,7 +80,8 @@ export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Ins
 };
 
 /** True when the batch failed because one of the certificates was erased before. */
-export const isAlreadyErased = (error: unknown): boolean => isTriggerError(error, "the person of a certificate is erased once, as a whole");
+export const isAlreadyErased = (error: unknown): boolean =>
+  isTriggerError(error, "the person of a certificate can be erased only once and only completely");
 
 /**
  * The retention period has ended. A withdrawal delays the erasure while recipients still have days to comply, so that a contact check can

@@ -131,7 +131,7 @@ export const insertEntityWithdrawal = async (
 /** True when the batch failed because the certificate was revoked, or another withdrawal was committed, since it was read. */
 export const isOutdatedEntityWithdrawal = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", entityWithdrawals.certId, entityWithdrawals.number) ||
-  isTriggerError(error, "a certificate is revoked once, by a withdrawal");
+  isTriggerError(error, "a certificate can be revoked only once, by a withdrawal");
 
 const insertAcknowledgedEntities = bulkInsert(acknowledgedEntities, ["certId", "entity", "number"]);
 

@@ -12,11 +12,11 @@ type FaultKind = "outage" | "constraint" | "bug";
 
 /** Trigger messages that `isTriggerError` checks for; the same text as in d1-migrations. */
 const triggerMessages = [
-  "a certificate is revoked once, by a withdrawal",
-  "policies are linked once",
-  "the person of a certificate is erased once, as a whole",
-  "a business keeps an owner",
-  "a share does not go back",
+  "a certificate can be revoked only once, by a withdrawal",
+  "policies can be linked to a certificate only once",
+  "the person of a certificate can be erased only once and only completely",
+  "a business must have an owner",
+  "a share cannot return to an earlier state",
 ] as const;
 type TriggerMessage = (typeof triggerMessages)[number];
 

@@ -127,7 +127,7 @@ export const deleteMember = (db: Database, businessId: BusinessId, id: string) =
   ] as const;
 
 /** True when a trigger rejected the batch because it would leave the business without an owner. */
-export const isLastOwner = (error: unknown): boolean => isTriggerError(error, "a business keeps an owner");
+export const isLastOwner = (error: unknown): boolean => isTriggerError(error, "a business must have an owner");
 
 /** An invitation that has not expired; null otherwise. */
 export const findOpenInvitation = async (db: Database, id: string, now: Instant) =>

@@ -134,4 +134,4 @@ export const linkPolicyCapture = (db: Database, captureId: string, certIds: read
     .where(inArray(certificates.id, jsonList(certIds)));
 
 /** True when the batch failed because another worker linked the same certificates first. */
-export const isAlreadyLinked = (error: unknown): boolean => isTriggerError(error, "policies are linked once");
+export const isAlreadyLinked = (error: unknown): boolean => isTriggerError(error, "policies can be linked to a certificate only once");

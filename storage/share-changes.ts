@@ -32,7 +32,7 @@ export const isOutdatedGrant = (error: unknown): boolean =>
 
 /** True when the batch failed because the share is in another state than the one the change was decided on. */
 export const isOutdatedShare = (error: unknown): boolean =>
-  isConstraintViolation(error, "NOT NULL", shares.changedBy) || isTriggerError(error, "a share does not go back");
+  isConstraintViolation(error, "NOT NULL", shares.changedBy) || isTriggerError(error, "a share cannot return to an earlier state");
 
 // The shared values belong to the person; the reason for revoking and the acknowledgment belong to the business.
 const subjectContext = columnContext("shares", "subject");

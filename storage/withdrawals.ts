@@ -213,7 +213,8 @@ export const findRecordedWithdrawal = async (db: Database, vault: Vault, of: Cer
 
 /** True when the batch failed because the certificate was withdrawn before. */
 export const isAlreadyWithdrawn = (error: unknown): boolean =>
-  isConstraintViolation(error, "UNIQUE", withdrawals.certId) || isTriggerError(error, "a certificate is revoked once, by a withdrawal");
+  isConstraintViolation(error, "UNIQUE", withdrawals.certId) ||
+  isTriggerError(error, "a certificate can be revoked only once, by a withdrawal");
 
 /** The statements of an acknowledgment. Fails as `isAlreadyAcknowledged` says. */
 export const insertAcknowledgement = async (
