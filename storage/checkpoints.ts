@@ -121,7 +121,7 @@ export const findNewestCheckpoint = async (db: Database, origin: string) => {
   );
 };
 
-/** Size of the newest checkpoint of a log that this witness has cosigned; "0" when none is known. */
+/** Size of the newest checkpoint of a log that this witness has cosigned, as decimal text; "0" when there is none. */
 export const getWitnessedSize = async (db: Database, origin: string, witness: string): Promise<string> => {
   const row = await db
     .select({ size: checkpoints.size })

@@ -1,4 +1,4 @@
-// The public clients of a business.
+// Public clients of a business.
 import { eq } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import type { Database } from "./database.ts";

@@ -137,7 +137,7 @@ export const listNextToWithdraw = (
     .all();
 };
 
-const leaseMs = minuteMs; // more than a batch takes
+const leaseMs = minuteMs; // longer than a batch takes
 
 const toAccountWithdrawalRow = ({ addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal) => ({
   addressIndex,

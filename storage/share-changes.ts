@@ -136,7 +136,7 @@ export const claimShareIntent = async (db: Database, now: Instant) =>
 /** Deletes a settled intent. */
 export const deleteShareIntent = (db: Database, shareId: ShareId) => db.delete(shareIntents).where(eq(shareIntents.shareId, shareId));
 
-/** What a share loses with its end: the key of its values, and a time at which something is due. */
+/** The columns that are cleared when a share ends: the key of its values and the next due time. */
 const endedFields = { keySealed: null, nextDueAt: null } as const;
 const requestIdIf = (condition: SQL, requestId: string): SQL<string> => sql<string>`case when ${condition} then ${requestId} end`;
 const isActiveShare = (now: Instant): SQL => sql`${shares.state} = 'active' and ${shares.expiresAt} > ${now}`;
@@ -145,7 +145,7 @@ type RevocationDeadline = Pick<ShareRevocation, "revokedAt" | "ceaseBy">;
 const revokedFields = ({ revokedAt, ceaseBy }: RevocationDeadline, requestId: string, condition = isActiveShare(revokedAt)) =>
   ({ ...endedFields, state: "revoked", revokedAt, ceaseBy, changedBy: requestIdIf(condition, requestId) }) as const;
 
-/** Fails as `isOutdatedShare` says. */
+/** The statements that revoke an active share. Fails as `isOutdatedShare` says. */
 export const updateShareRevoked = async (
   db: Database,
   vault: Vault,
@@ -176,14 +176,14 @@ export const updateTestSharesRevoked = (db: Database, ids: readonly ShareId[], r
     .set(revokedFields(revocation, requestId, eq(shares.state, "active")))
     .where(allOf(inArray(shares.id, jsonList(ids)), eq(shares.environment, "sandbox")));
 
-/** Fails as `isOutdatedShare` says. */
+/** Marks an active share as replaced by its renewal. Fails as `isOutdatedShare` says. */
 export const updateShareSuperseded = (db: Database, old: ShareId, by: ShareId, now: Instant, requestId: string) =>
   db
     .update(shares)
     .set({ ...endedFields, state: "superseded", supersededBy: by, changedBy: requestIdIf(isActiveShare(now), requestId) })
     .where(eq(shares.id, old));
 
-/** Fails as `isOutdatedShare` says. */
+/** The statements that record the acknowledgment of a revoked share. Fails as `isOutdatedShare` says. */
 export const updateShareCeased = async (
   db: Database,
   vault: Vault,

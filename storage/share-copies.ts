@@ -155,7 +155,7 @@ export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Ins
     .onConflictDoUpdate(mergeIntoWaiting(now));
 };
 
-const leaseMs = minuteMs; // more than a batch takes
+const leaseMs = minuteMs; // longer than a batch takes
 
 /** Takes the change that has been due longest, under a lease of a minute; null when there is none. */
 export const claimFieldFanout = async (db: Database, now: Instant): Promise<FieldFanout | null> => {

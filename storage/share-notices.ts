@@ -14,7 +14,7 @@ export type ShareNotice = Pick<typeof shareNotices.$inferSelect, "shareId" | "ki
 export const insertOverdueNotice = (db: Database, shareId: ShareId, ceaseBy: Instant) =>
   db.insert(shareNotices).values({ shareId, kind: "overdue", nextAt: ceaseBy + 1 });
 
-const leaseMs = minuteMs; // more than a page of them takes
+const leaseMs = minuteMs; // longer than a page of them takes
 
 /** Takes up to `max` due notices under a lease of a minute, longest due first. */
 export const claimShareNotices = (db: Database, now: Instant, max: number): Promise<readonly ShareNotice[]> =>
