@@ -1,7 +1,10 @@
--- The schema of a shard: every table, index and trigger. Later migrations only add to it.
+-- The schema of a shard: every table, index and trigger, grouped by subject. Later migrations only add to it.
 --
 -- storage/schema.ts declares the same tables for drizzle, and a test compares the two. This file is written by hand because drizzle-kit
 -- cannot express STRICT tables or triggers. Times are milliseconds since 1970 (UTC) unless a comment says otherwise.
+-- docs/internals/storage.md describes every column.
+
+-- Businesses and their clients
 
 CREATE TABLE businesses (
   id TEXT PRIMARY KEY,
@@ -16,7 +19,7 @@ CREATE TABLE businesses (
   retention_years INTEGER NOT NULL DEFAULT 5 CHECK (retention_years BETWEEN 1 AND 10),
   audit_chain TEXT NOT NULL UNIQUE,
   audit_log INTEGER NOT NULL DEFAULT 0,
-  -- Rises with every change of the account, its domains or its clients: who decided on an older reading finds out at commit.
+  -- Rises, by triggers, with every change of the account, its domains or its clients. A change decided on an older revision fails.
   revision INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
   revocation_scope_default TEXT NOT NULL DEFAULT 'business' CHECK (revocation_scope_default IN ('certificate', 'business')),
@@ -60,10 +63,10 @@ CREATE INDEX clients_business ON clients (business_id);
 CREATE TABLE client_daily_usage (
   client_id TEXT NOT NULL REFERENCES clients (id),
   day INTEGER NOT NULL,
-  -- Computed inside the insert; NULL beyond the limit of the day, which undoes the whole batch.
+  -- Computed in the insert. NULL beyond the daily limit, which rolls back the batch.
   submissions INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
-  -- When the owners were told that the limit is near.
+  -- When the owners were warned that the limit is near.
   warned_at INTEGER,
   PRIMARY KEY (client_id, day)
 ) STRICT;
@@ -81,6 +84,275 @@ CREATE TABLE api_keys (
   last_used_at INTEGER
 ) STRICT;
 CREATE INDEX api_keys_business ON api_keys (business_id);
+
+CREATE TABLE saved_views (
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  name TEXT NOT NULL,
+  query TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (business_id, name)
+) STRICT;
+
+CREATE TABLE daily_activity (
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
+  -- Midnight UTC.
+  day INTEGER NOT NULL,
+  withdrawn INTEGER NOT NULL DEFAULT 0,
+  -- Acknowledgments of certificates, single recipients and shares.
+  on_time INTEGER NOT NULL DEFAULT 0,
+  late INTEGER NOT NULL DEFAULT 0,
+  issued INTEGER NOT NULL DEFAULT 0,
+  opened INTEGER NOT NULL DEFAULT 0,
+  granted INTEGER NOT NULL DEFAULT 0,
+  revoked INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (business_id, environment, day)
+) STRICT;
+
+CREATE TABLE sandbox_clocks (
+  business_id TEXT PRIMARY KEY REFERENCES businesses (id),
+  offset_ms INTEGER NOT NULL CHECK (offset_ms >= 0),
+  moved_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TRIGGER businesses_revised AFTER UPDATE ON businesses WHEN NEW.revision = OLD.revision BEGIN
+  UPDATE businesses SET revision = revision + 1 WHERE id = NEW.id;
+END;
+
+CREATE TRIGGER domains_added AFTER INSERT ON domains BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id; END;
+
+CREATE TRIGGER domains_changed AFTER UPDATE ON domains BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id; END;
+
+CREATE TRIGGER domains_removed AFTER DELETE ON domains BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = OLD.business_id; END;
+
+CREATE TRIGGER clients_changed AFTER UPDATE ON clients BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id; END;
+
+CREATE TRIGGER clients_removed AFTER DELETE ON clients BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = OLD.business_id; END;
+
+-- Members, consumers and signing in
+
+CREATE TABLE members (
+  id TEXT PRIMARY KEY,
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  email_sealed TEXT NOT NULL,
+  email_index TEXT NOT NULL,
+  role TEXT NOT NULL CHECK (role IN ('owner', 'member')),
+  created_at INTEGER NOT NULL,
+  -- When a session of the membership last began.
+  last_used_at INTEGER,
+  UNIQUE (business_id, email_index)
+) STRICT;
+CREATE INDEX members_address ON members (email_index);
+
+CREATE TABLE invitations (
+  id TEXT PRIMARY KEY,
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  email_index TEXT NOT NULL,
+  email_sealed TEXT NOT NULL,
+  role TEXT NOT NULL CHECK (role IN ('owner', 'member')),
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  UNIQUE (business_id, email_index)
+) STRICT;
+CREATE INDEX invitations_address ON invitations (email_index, created_at);
+CREATE INDEX invitations_expiry ON invitations (expires_at);
+
+CREATE TABLE signups (
+  id TEXT PRIMARY KEY,
+  email_index TEXT NOT NULL,
+  email_sealed TEXT NOT NULL,
+  request_sealed TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX signups_address ON signups (email_index, created_at);
+CREATE INDEX signups_expiry ON signups (expires_at);
+
+CREATE TABLE consumers (
+  id TEXT PRIMARY KEY,
+  email_sealed TEXT NOT NULL,
+  email_index TEXT NOT NULL UNIQUE,
+  -- As given at the first sign-in; NULL when none was given.
+  name_sealed TEXT,
+  audit_chain TEXT NOT NULL UNIQUE,
+  audit_log INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL,
+  fields_sealed TEXT,
+  fields_revision INTEGER NOT NULL DEFAULT 0,
+  erased_at INTEGER,
+  plan TEXT NOT NULL DEFAULT 'free' CHECK (plan IN ('free', 'white_glove'))
+) STRICT;
+
+CREATE TABLE consumer_shards (
+  consumer_id TEXT NOT NULL REFERENCES consumers (id),
+  shard TEXT NOT NULL,
+  PRIMARY KEY (consumer_id, shard)
+) STRICT;
+
+CREATE TABLE sessions (
+  token_hash TEXT PRIMARY KEY,
+  realm TEXT NOT NULL CHECK (realm IN ('consumer', 'business')),
+  user_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  id TEXT NOT NULL DEFAULT '',
+  device_sealed TEXT,
+  seen_day INTEGER,
+  verified_at INTEGER,
+  has_other_shards INTEGER NOT NULL DEFAULT 0 CHECK (has_other_shards IN (0, 1))
+) STRICT;
+CREATE INDEX sessions_user ON sessions (user_id);
+CREATE INDEX sessions_expiry ON sessions (expires_at);
+
+CREATE TABLE passkeys (
+  id TEXT PRIMARY KEY,
+  consumer_id TEXT NOT NULL REFERENCES consumers (id),
+  -- The authenticator's id of the passkey.
+  credential_id TEXT NOT NULL UNIQUE,
+  -- The authenticator's id of the account: the shard and 30 random bytes, the same for all passkeys of an account.
+  user_handle TEXT NOT NULL,
+  -- COSE key, base64url.
+  public_key TEXT NOT NULL,
+  counter INTEGER NOT NULL,
+  transports TEXT NOT NULL,
+  backed_up INTEGER NOT NULL,
+  name_sealed TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  used_day INTEGER
+) STRICT;
+CREATE INDEX passkeys_consumer ON passkeys (consumer_id);
+
+CREATE TABLE webauthn_challenges (
+  challenge_hash TEXT PRIMARY KEY,
+  purpose TEXT NOT NULL CHECK (purpose IN ('add', 'sign_in')),
+  -- The session that adds a passkey and the user handle it is offered; NULL for signing in.
+  session_hash TEXT,
+  user_handle TEXT,
+  expires_at INTEGER NOT NULL,
+  used_at INTEGER
+) STRICT;
+CREATE INDEX webauthn_challenges_expiry ON webauthn_challenges (expires_at);
+
+CREATE TABLE email_codes (
+  id TEXT PRIMARY KEY,
+  purpose TEXT NOT NULL,
+  -- What the code is for within its purpose: business and environment, or a realm.
+  topic TEXT NOT NULL,
+  -- Of the address. For an address that is not on the certificate: a value that matches no address.
+  address_index TEXT NOT NULL,
+  -- The certificate the code was requested for; erasing its person deletes the row.
+  cert_id TEXT REFERENCES certificates (id),
+  code_hash TEXT NOT NULL,
+  -- Hash of the requesting browser's cookie; NULL where browsers are not told apart.
+  context_hash TEXT,
+  same_context_attempts INTEGER NOT NULL DEFAULT 0,
+  other_context_attempts INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL,
+  -- Computed in the insert. Equal to created_at when a limit was reached.
+  expires_at INTEGER NOT NULL,
+  -- The session that used the code.
+  session_hash TEXT,
+  signup_id TEXT
+) STRICT;
+CREATE INDEX email_codes_address ON email_codes (purpose, address_index, topic, created_at);
+CREATE INDEX email_codes_age ON email_codes (created_at);
+CREATE INDEX email_codes_cert ON email_codes (cert_id) WHERE cert_id IS NOT NULL;
+
+CREATE TABLE email_code_failures (
+  purpose TEXT NOT NULL,
+  topic TEXT NOT NULL,
+  address_index TEXT NOT NULL,
+  -- The certificate of the last failure; erasing its person deletes the row.
+  cert_id TEXT REFERENCES certificates (id),
+  failures INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (purpose, topic, address_index)
+) STRICT;
+CREATE INDEX email_code_failures_age ON email_code_failures (updated_at);
+CREATE INDEX email_code_failures_cert ON email_code_failures (cert_id) WHERE cert_id IS NOT NULL;
+
+CREATE TRIGGER members_owner_demoted BEFORE UPDATE OF role ON members WHEN OLD.role = 'owner' AND NEW.role <> 'owner'
+  AND NOT EXISTS (SELECT 1 FROM members WHERE business_id = OLD.business_id AND role = 'owner' AND id <> OLD.id)
+BEGIN SELECT RAISE(ABORT, 'a business must have an owner'); END;
+
+CREATE TRIGGER members_owner_removed BEFORE DELETE ON members WHEN OLD.role = 'owner'
+  AND NOT EXISTS (SELECT 1 FROM members WHERE business_id = OLD.business_id AND role = 'owner' AND id <> OLD.id)
+BEGIN SELECT RAISE(ABORT, 'a business must have an owner'); END;
+
+CREATE TRIGGER sessions_named AFTER INSERT ON sessions WHEN NEW.id = '' BEGIN
+  UPDATE sessions SET id = 'ssn_' || substr(user_id, 5, 2) || lower(hex(randomblob(12))) WHERE token_hash = NEW.token_hash;
+END;
+
+CREATE TRIGGER members_used AFTER INSERT ON sessions WHEN NEW.realm = 'business' BEGIN
+  UPDATE members SET last_used_at = NEW.created_at WHERE id = NEW.user_id;
+END;
+
+-- Agent tokens and OAuth
+
+CREATE TABLE agent_tokens (
+  id TEXT PRIMARY KEY,
+  token_hash TEXT NOT NULL UNIQUE,
+  realm TEXT NOT NULL CHECK (realm IN ('consumer', 'business')),
+  -- The consumer or member. Not a reference, because the person can be deleted; the token is void then.
+  principal_id TEXT NOT NULL,
+  -- NULL for a consumer.
+  business_id TEXT REFERENCES businesses (id),
+  name_sealed TEXT,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  -- Whole days since 1970; NULL until the first tool call.
+  last_used_day INTEGER,
+  -- When the person was last notified of a change by the token.
+  notified_at INTEGER,
+  revoked_at INTEGER,
+  source TEXT NOT NULL DEFAULT 'minted' CHECK (source IN ('minted', 'oauth')),
+  client_id TEXT,
+  client_host TEXT,
+  redirect_host TEXT,
+  language TEXT CHECK (language IN ('en', 'es', 'fr-CA')),
+  expiry_notified_at INTEGER,
+  CHECK ((realm = 'business') = (business_id IS NOT NULL))
+) STRICT;
+CREATE INDEX agent_tokens_principal ON agent_tokens (principal_id);
+CREATE INDEX agent_tokens_business ON agent_tokens (business_id) WHERE business_id IS NOT NULL;
+CREATE INDEX agent_tokens_expiry ON agent_tokens (expires_at);
+CREATE INDEX agent_tokens_ending ON agent_tokens (expires_at) WHERE source = 'oauth' AND revoked_at IS NULL AND expiry_notified_at IS NULL;
+
+CREATE TABLE oauth_codes (
+  code_hash TEXT PRIMARY KEY,
+  -- Of the authorization page: submitting it twice creates one code.
+  nonce_hash TEXT NOT NULL UNIQUE,
+  realm TEXT NOT NULL CHECK (realm IN ('consumer', 'business')),
+  principal_id TEXT NOT NULL,
+  business_id TEXT REFERENCES businesses (id),
+  client_id TEXT NOT NULL,
+  client_name TEXT,
+  client_host TEXT,
+  redirect_uri TEXT NOT NULL,
+  challenge TEXT NOT NULL,
+  -- 1 when earlier tokens of the same client are revoked by this one.
+  replaces INTEGER NOT NULL CHECK (replaces IN (0, 1)),
+  language TEXT NOT NULL CHECK (language IN ('en', 'es', 'fr-CA')),
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  used_at INTEGER,
+  -- The token that the code became.
+  token_id TEXT,
+  CHECK ((realm = 'business') = (business_id IS NOT NULL)),
+  CHECK ((used_at IS NULL) = (token_id IS NULL))
+) STRICT;
+CREATE INDEX oauth_codes_age ON oauth_codes (expires_at);
+
+CREATE TABLE oauth_clients (
+  url TEXT PRIMARY KEY,
+  -- The used part of the document: name and redirect URIs, as JSON.
+  document TEXT NOT NULL,
+  -- When it was fetched; used for seven days.
+  fetched_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX oauth_clients_age ON oauth_clients (fetched_at);
+
+-- Certificates
 
 CREATE TABLE purposes (
   id INTEGER PRIMARY KEY,
@@ -123,34 +395,10 @@ CREATE TABLE certificate_tallies (
   PRIMARY KEY (group_id, span, start)
 ) STRICT;
 
-CREATE TABLE daily_activity (
-  business_id TEXT NOT NULL REFERENCES businesses (id),
-  environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
-  -- Midnight, UTC, in milliseconds.
-  day INTEGER NOT NULL,
-  withdrawn INTEGER NOT NULL DEFAULT 0,
-  -- Acknowledgements: of whole certificates, of single recipients, of shares.
-  on_time INTEGER NOT NULL DEFAULT 0,
-  late INTEGER NOT NULL DEFAULT 0,
-  issued INTEGER NOT NULL DEFAULT 0,
-  opened INTEGER NOT NULL DEFAULT 0,
-  granted INTEGER NOT NULL DEFAULT 0,
-  revoked INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (business_id, environment, day)
-) STRICT;
-
-CREATE TABLE saved_views (
-  business_id TEXT NOT NULL REFERENCES businesses (id),
-  name TEXT NOT NULL,
-  query TEXT NOT NULL,
-  created_at INTEGER NOT NULL,
-  PRIMARY KEY (business_id, name)
-) STRICT;
-
 CREATE TABLE certificates (
   ord INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
-  -- Computed inside the insert from the account as it stands at that moment; NULL aborts the whole batch.
+  -- Computed in the insert. NULL when the account has changed, which rolls back the batch.
   business_id TEXT NOT NULL REFERENCES businesses (id),
   business_name TEXT NOT NULL,
   client_id TEXT NOT NULL REFERENCES clients (id),
@@ -201,81 +449,69 @@ CREATE TABLE certificate_views (
 ) STRICT;
 CREATE INDEX certificate_views_cert ON certificate_views (cert_id, ord);
 
-CREATE TABLE idempotent_responses (
-  key_hash TEXT PRIMARY KEY,
-  body_hash TEXT NOT NULL,
-  status INTEGER NOT NULL,
-  response_sealed TEXT NOT NULL,
-  expires_at INTEGER NOT NULL,
-  cert_id TEXT
+CREATE TABLE match_misses (
+  cert_id TEXT NOT NULL REFERENCES certificates (id),
+  day INTEGER NOT NULL,
+  misses INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (cert_id, day)
 ) STRICT;
-CREATE INDEX idempotent_responses_expiry ON idempotent_responses (expires_at);
-CREATE INDEX idempotent_responses_certificate ON idempotent_responses (cert_id) WHERE cert_id IS NOT NULL;
+CREATE INDEX match_misses_age ON match_misses (day);
 
-CREATE TABLE audit_outbox (
-  ord INTEGER PRIMARY KEY AUTOINCREMENT,
-  id TEXT NOT NULL,
-  audit_log INTEGER NOT NULL,
-  chain TEXT NOT NULL,
-  type TEXT NOT NULL,
-  entity_type TEXT NOT NULL,
-  entity_id TEXT NOT NULL,
-  at INTEGER NOT NULL,
-  payload_hash TEXT NOT NULL,
-  payload_sealed TEXT,
-  drained_at INTEGER,
-  UNIQUE (id, chain)
-) STRICT;
-CREATE INDEX audit_outbox_undrained ON audit_outbox (audit_log, ord) WHERE drained_at IS NULL;
-CREATE INDEX audit_outbox_entity ON audit_outbox (entity_id);
-CREATE INDEX audit_outbox_chain ON audit_outbox (chain) WHERE entity_type <> 'certificate';
+CREATE TRIGGER disclosures_sealed BEFORE UPDATE ON disclosures BEGIN SELECT RAISE(ABORT, 'a disclosure is immutable'); END;
 
-CREATE TABLE anchors (
-  ord INTEGER PRIMARY KEY AUTOINCREMENT,
-  id TEXT NOT NULL UNIQUE,
-  ledger_id TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  entity_id TEXT NOT NULL,
-  event TEXT NOT NULL,
-  statement TEXT NOT NULL,
-  entry_hash TEXT NOT NULL,
-  status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'prepared', 'anchored', 'parked')),
-  attempts INTEGER NOT NULL DEFAULT 0,
-  next_at INTEGER NOT NULL,
-  lease_until INTEGER NOT NULL DEFAULT 0,
-  lease TEXT,
-  prepared TEXT,
-  tx_ref TEXT,
-  receipt TEXT,
-  anchored_at INTEGER,
-  last_error TEXT,
-  created_at INTEGER NOT NULL,
-  UNIQUE (ledger_id, entry_hash)
-) STRICT;
-CREATE INDEX anchors_due ON anchors (ledger_id, next_at, ord) WHERE status IN ('pending', 'prepared');
-CREATE INDEX anchors_entity ON anchors (entity_id, event);
+CREATE TRIGGER entity_lists_sealed BEFORE UPDATE ON entity_lists BEGIN SELECT RAISE(ABORT, 'a list of recipients is immutable'); END;
 
-CREATE TABLE outbox (
-  ord INTEGER PRIMARY KEY AUTOINCREMENT,
-  kind TEXT NOT NULL,
-  entity_id TEXT NOT NULL,
-  -- What rows of one kind are grouped by: for policies the domain, so that one capture serves every certificate waiting for it.
-  topic TEXT NOT NULL,
-  payload TEXT NOT NULL,
-  attempts INTEGER NOT NULL DEFAULT 0,
-  next_at INTEGER NOT NULL,
-  created_at INTEGER NOT NULL,
-  business_id TEXT NOT NULL DEFAULT '',
-  UNIQUE (kind, entity_id)
-) STRICT;
-CREATE INDEX outbox_due ON outbox (kind, next_at, ord);
-CREATE INDEX outbox_topic ON outbox (kind, business_id, topic);
+CREATE TRIGGER certificate_groups_sealed BEFORE UPDATE OF id, purpose_id, entity_list_id, origin_domain ON certificate_groups
+BEGIN SELECT RAISE(ABORT, 'the key of a certificate group is immutable'); END;
 
-CREATE TABLE policy_turns (
-  business_id TEXT PRIMARY KEY,
-  taken_at INTEGER NOT NULL,
-  until INTEGER NOT NULL
-) STRICT;
+CREATE TRIGGER certificates_kept BEFORE DELETE ON certificates BEGIN SELECT RAISE(ABORT, 'a certificate is never deleted'); END;
+
+CREATE TRIGGER certificates_policies_linked BEFORE UPDATE OF policy_capture_id ON certificates WHEN OLD.policy_capture_id IS NOT NULL
+BEGIN SELECT RAISE(ABORT, 'policies can be linked to a certificate only once'); END;
+
+CREATE TRIGGER certificates_withdrawn BEFORE UPDATE OF status ON certificates
+WHEN OLD.status = 'revoked' OR NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.cert_id = NEW.id)
+BEGIN SELECT RAISE(ABORT, 'a certificate can be revoked only once, by a withdrawal'); END;
+
+CREATE TRIGGER certificates_person BEFORE UPDATE OF
+  subject_masked, subject_sealed, subject_erased_at, email_index, phone_index, evidence_sealed, manage_token_hash
+ON certificates
+WHEN OLD.subject_erased_at IS NOT NULL OR NEW.subject_erased_at IS NULL OR NEW.subject_masked <> '{}'
+  OR NEW.email_index IS NOT NULL OR NEW.phone_index IS NOT NULL OR NEW.evidence_sealed <> '' OR NEW.manage_token_hash <> ''
+BEGIN SELECT RAISE(ABORT, 'the person of a certificate can be erased only once and only completely'); END;
+
+CREATE TRIGGER certificates_sealed BEFORE UPDATE OF
+  id, business_id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, entities_accepted,
+  entities_rejected, origin_domain, issued_at, fingerprint, subject_hash, evidence_hash, signature, signature_kid
+ON certificates BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
+
+CREATE TRIGGER certificates_counted AFTER INSERT ON certificates BEGIN
+  UPDATE certificate_groups SET active = active + (NEW.status = 'active'), revoked = revoked + (NEW.status = 'revoked') WHERE id = NEW.group_id;
+  INSERT INTO certificate_tallies (group_id, span, start, active, revoked)
+    SELECT NEW.group_id, s.value, NEW.issued_at - NEW.issued_at % s.value, NEW.status = 'active', NEW.status = 'revoked'
+    FROM json_each('[3600000, 86400000]') s WHERE true
+    ON CONFLICT (group_id, span, start) DO UPDATE SET active = active + excluded.active, revoked = revoked + excluded.revoked;
+END;
+
+CREATE TRIGGER certificates_recounted AFTER UPDATE OF status ON certificates WHEN OLD.status = 'active' AND NEW.status = 'revoked' BEGIN
+  UPDATE certificate_groups SET active = active - 1, revoked = revoked + 1 WHERE id = NEW.group_id;
+  UPDATE certificate_tallies SET active = active - 1, revoked = revoked + 1
+    WHERE group_id = NEW.group_id AND span IN (3600000, 86400000) AND start = NEW.issued_at - NEW.issued_at % span;
+END;
+
+CREATE TRIGGER certificates_dated AFTER INSERT ON certificates BEGIN
+  INSERT INTO daily_activity (business_id, environment, day, issued)
+    VALUES (NEW.business_id, NEW.environment, NEW.issued_at - NEW.issued_at % 86400000, 1)
+    ON CONFLICT (business_id, environment, day) DO UPDATE SET issued = issued + 1;
+END;
+
+CREATE TRIGGER certificate_views_dated AFTER INSERT ON certificate_views WHEN NEW.bot = 0 BEGIN
+  INSERT INTO daily_activity (business_id, environment, day, opened)
+    SELECT business_id, environment, NEW.at - NEW.at % 86400000, 1 FROM certificates WHERE id = NEW.cert_id
+    ON CONFLICT (business_id, environment, day) DO UPDATE SET opened = opened + 1;
+END;
+
+-- Policy snapshots
 
 CREATE TABLE policy_snapshots (
   id TEXT PRIMARY KEY,
@@ -298,279 +534,15 @@ CREATE TABLE policy_captures (
 ) STRICT;
 CREATE INDEX policy_captures_origin ON policy_captures (origin, captured_at);
 
-CREATE TABLE ledger_state (
-  ledger_id TEXT PRIMARY KEY,
-  size TEXT NOT NULL DEFAULT '0',
-  root TEXT,
-  note TEXT,
-  failures INTEGER NOT NULL DEFAULT 0,
-  blocked_until INTEGER NOT NULL DEFAULT 0,
-  -- Two signed trees that cannot both be true, as JSON; while it is set the ledger is asked nothing.
-  fork TEXT,
-  updated_at INTEGER NOT NULL
+CREATE TABLE policy_turns (
+  business_id TEXT PRIMARY KEY,
+  taken_at INTEGER NOT NULL,
+  until INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE checkpoints (
-  origin TEXT NOT NULL,
-  window INTEGER NOT NULL,
-  size TEXT NOT NULL,
-  root TEXT NOT NULL,
-  note TEXT NOT NULL,
-  -- The largest heads record it covers, for audit logs.
-  heads_root TEXT,
-  heads_size TEXT,
-  created_at INTEGER NOT NULL,
-  PRIMARY KEY (origin, window)
-) STRICT;
+CREATE TRIGGER policy_snapshots_sealed BEFORE UPDATE ON policy_snapshots BEGIN SELECT RAISE(ABORT, 'a policy snapshot is immutable'); END;
 
-CREATE TABLE audit_log_high_water (
-  audit_log INTEGER PRIMARY KEY,
-  size TEXT NOT NULL,
-  root TEXT NOT NULL,
-  updated_at INTEGER NOT NULL
-) STRICT;
-
-CREATE TABLE attestations (
-  origin TEXT NOT NULL,
-  window INTEGER NOT NULL,
-  kind TEXT NOT NULL CHECK (kind IN ('rfc3161', 'cosignature')),
-  attestor TEXT NOT NULL,
-  status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'attested', 'unverified', 'given_up')),
-  attempts INTEGER NOT NULL DEFAULT 0,
-  next_at INTEGER NOT NULL,
-  data TEXT,
-  time TEXT,
-  PRIMARY KEY (origin, window, kind, attestor),
-  FOREIGN KEY (origin, window) REFERENCES checkpoints (origin, window)
-) STRICT;
-CREATE INDEX attestations_due ON attestations (next_at) WHERE status = 'pending';
-
-CREATE TABLE event_outbox (
-  ord INTEGER PRIMARY KEY AUTOINCREMENT,
-  event_id TEXT NOT NULL UNIQUE,
-  business_id TEXT NOT NULL REFERENCES businesses (id),
-  type TEXT NOT NULL,
-  share_id TEXT,
-  cert_id TEXT,
-  data_sealed TEXT,
-  created_at INTEGER NOT NULL,
-  CHECK (share_id IS NULL OR cert_id IS NULL)
-) STRICT;
-CREATE INDEX event_outbox_business ON event_outbox (business_id, ord);
-
-CREATE TABLE sandbox_event_outbox (
-  ord INTEGER PRIMARY KEY AUTOINCREMENT,
-  event_id TEXT NOT NULL UNIQUE,
-  business_id TEXT NOT NULL REFERENCES businesses (id),
-  type TEXT NOT NULL,
-  share_id TEXT,
-  cert_id TEXT,
-  data_sealed TEXT,
-  -- By the clock of the sandbox.
-  created_at INTEGER NOT NULL,
-  CHECK (share_id IS NULL OR cert_id IS NULL)
-) STRICT;
-CREATE INDEX sandbox_event_outbox_business ON sandbox_event_outbox (business_id, ord);
-
-CREATE TABLE sandbox_clocks (
-  business_id TEXT PRIMARY KEY REFERENCES businesses (id),
-  offset_ms INTEGER NOT NULL CHECK (offset_ms >= 0),
-  moved_at INTEGER NOT NULL
-) STRICT;
-
-CREATE TABLE members (
-  id TEXT PRIMARY KEY,
-  business_id TEXT NOT NULL REFERENCES businesses (id),
-  email_sealed TEXT NOT NULL,
-  email_index TEXT NOT NULL,
-  role TEXT NOT NULL CHECK (role IN ('owner', 'member')),
-  created_at INTEGER NOT NULL,
-  -- When a session of the seat last began.
-  last_used_at INTEGER,
-  UNIQUE (business_id, email_index)
-) STRICT;
-CREATE INDEX members_address ON members (email_index);
-
-CREATE TABLE signups (
-  id TEXT PRIMARY KEY,
-  email_index TEXT NOT NULL,
-  email_sealed TEXT NOT NULL,
-  request_sealed TEXT NOT NULL,
-  created_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL
-) STRICT;
-CREATE INDEX signups_address ON signups (email_index, created_at);
-CREATE INDEX signups_expiry ON signups (expires_at);
-
-CREATE TABLE invitations (
-  id TEXT PRIMARY KEY,
-  business_id TEXT NOT NULL REFERENCES businesses (id),
-  email_index TEXT NOT NULL,
-  email_sealed TEXT NOT NULL,
-  role TEXT NOT NULL CHECK (role IN ('owner', 'member')),
-  created_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL,
-  UNIQUE (business_id, email_index)
-) STRICT;
-CREATE INDEX invitations_address ON invitations (email_index, created_at);
-CREATE INDEX invitations_expiry ON invitations (expires_at);
-
-CREATE TABLE consumers (
-  id TEXT PRIMARY KEY,
-  email_sealed TEXT NOT NULL,
-  email_index TEXT NOT NULL UNIQUE,
-  -- As given at the first sign-in; NULL when none was.
-  name_sealed TEXT,
-  audit_chain TEXT NOT NULL UNIQUE,
-  audit_log INTEGER NOT NULL DEFAULT 0,
-  created_at INTEGER NOT NULL,
-  fields_sealed TEXT,
-  fields_revision INTEGER NOT NULL DEFAULT 0,
-  erased_at INTEGER,
-  plan TEXT NOT NULL DEFAULT 'free' CHECK (plan IN ('free', 'white_glove'))
-) STRICT;
-
-CREATE TABLE consumer_shards (
-  consumer_id TEXT NOT NULL REFERENCES consumers (id),
-  shard TEXT NOT NULL,
-  PRIMARY KEY (consumer_id, shard)
-) STRICT;
-
-CREATE TABLE billing_customers (
-  customer_id TEXT PRIMARY KEY,
-  account_id TEXT UNIQUE,
-  linked_at INTEGER,
-  subscription_id TEXT,
-  plan TEXT CHECK (plan IN ('free', 'business', 'enterprise', 'white_glove')),
-  plan_at INTEGER NOT NULL DEFAULT 0,
-  paid_at INTEGER NOT NULL DEFAULT 0,
-  failed_at INTEGER NOT NULL DEFAULT 0,
-  past_due_since INTEGER,
-  suspended_at INTEGER,
-  ended_at INTEGER,
-  revision INTEGER NOT NULL DEFAULT 0,
-  updated_at INTEGER NOT NULL,
-  CHECK ((account_id IS NULL) = (linked_at IS NULL))
-) STRICT;
-CREATE INDEX billing_customers_unpaid ON billing_customers (past_due_since) WHERE past_due_since IS NOT NULL AND suspended_at IS NULL;
-CREATE INDEX billing_customers_unlinked ON billing_customers (updated_at) WHERE account_id IS NULL;
-
-CREATE TABLE billing_events (
-  id TEXT PRIMARY KEY,
-  customer_id TEXT NOT NULL,
-  type TEXT NOT NULL,
-  at INTEGER NOT NULL,
-  received_at INTEGER NOT NULL
-) STRICT;
-CREATE INDEX billing_events_age ON billing_events (received_at);
-
-CREATE TABLE sessions (
-  token_hash TEXT PRIMARY KEY,
-  realm TEXT NOT NULL CHECK (realm IN ('consumer', 'business')),
-  user_id TEXT NOT NULL,
-  created_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL,
-  id TEXT NOT NULL DEFAULT '',
-  device_sealed TEXT,
-  seen_day INTEGER,
-  verified_at INTEGER,
-  has_other_shards INTEGER NOT NULL DEFAULT 0 CHECK (has_other_shards IN (0, 1))
-) STRICT;
-CREATE INDEX sessions_user ON sessions (user_id);
-CREATE INDEX sessions_expiry ON sessions (expires_at);
-
-CREATE TABLE passkeys (
-  id TEXT PRIMARY KEY,
-  consumer_id TEXT NOT NULL REFERENCES consumers (id),
-  -- As the authenticator calls it.
-  credential_id TEXT NOT NULL UNIQUE,
-  -- What the authenticator calls the account: the home and 30 random bytes, the same for all passkeys of an account.
-  user_handle TEXT NOT NULL,
-  -- COSE, base64url.
-  public_key TEXT NOT NULL,
-  counter INTEGER NOT NULL,
-  transports TEXT NOT NULL,
-  backed_up INTEGER NOT NULL,
-  name_sealed TEXT NOT NULL,
-  created_at INTEGER NOT NULL,
-  used_day INTEGER
-) STRICT;
-CREATE INDEX passkeys_consumer ON passkeys (consumer_id);
-
-CREATE TABLE webauthn_challenges (
-  challenge_hash TEXT PRIMARY KEY,
-  purpose TEXT NOT NULL CHECK (purpose IN ('add', 'sign_in')),
-  -- The session that adds a passkey, and the user handle it is offered; NULL for signing in.
-  session_hash TEXT,
-  user_handle TEXT,
-  expires_at INTEGER NOT NULL,
-  used_at INTEGER
-) STRICT;
-CREATE INDEX webauthn_challenges_expiry ON webauthn_challenges (expires_at);
-
-CREATE TABLE mail_outbox (
-  ord INTEGER PRIMARY KEY AUTOINCREMENT,
-  id TEXT NOT NULL UNIQUE,
-  template TEXT NOT NULL,
-  message_sealed TEXT NOT NULL,
-  attempts INTEGER NOT NULL DEFAULT 0,
-  next_at INTEGER NOT NULL,
-  give_up_at INTEGER NOT NULL,
-  created_at INTEGER NOT NULL,
-  cert_id TEXT,
-  consumer_id TEXT
-) STRICT;
-CREATE INDEX mail_outbox_due ON mail_outbox (next_at, ord);
-CREATE INDEX mail_outbox_certificate ON mail_outbox (cert_id) WHERE cert_id IS NOT NULL;
-CREATE INDEX mail_outbox_consumer ON mail_outbox (consumer_id) WHERE consumer_id IS NOT NULL;
-CREATE INDEX mail_outbox_urgent ON mail_outbox (give_up_at, ord, next_at);
-
-CREATE TABLE captured_mail (
-  ord INTEGER PRIMARY KEY AUTOINCREMENT,
-  id TEXT NOT NULL UNIQUE,
-  recipient_index TEXT NOT NULL,
-  message_sealed TEXT NOT NULL,
-  sent_at INTEGER NOT NULL
-) STRICT;
-CREATE INDEX captured_mail_recipient ON captured_mail (recipient_index, ord);
-
-CREATE TABLE email_codes (
-  id TEXT PRIMARY KEY,
-  purpose TEXT NOT NULL,
-  -- What a code signup_id within its purpose: business and environment, or a realm.
-  topic TEXT NOT NULL,
-  -- Of an address that is mailed; of one that is on none of the certificates it was asked for, a value that is nobody's.
-  address_index TEXT NOT NULL,
-  -- The certificate it was asked for, with whose person it ends.
-  cert_id TEXT REFERENCES certificates (id),
-  code_hash TEXT NOT NULL,
-  -- The browser that asked, by the hash of its cookie; NULL where none is told from another.
-  context_hash TEXT,
-  same_context_attempts INTEGER NOT NULL DEFAULT 0,
-  other_context_attempts INTEGER NOT NULL DEFAULT 0,
-  created_at INTEGER NOT NULL,
-  -- Computed inside the insert; equal to created_at where a limit was reached.
-  expires_at INTEGER NOT NULL,
-  -- The session it was spent on.
-  session_hash TEXT,
-  signup_id TEXT
-) STRICT;
-CREATE INDEX email_codes_address ON email_codes (purpose, address_index, topic, created_at);
-CREATE INDEX email_codes_age ON email_codes (created_at);
-CREATE INDEX email_codes_cert ON email_codes (cert_id) WHERE cert_id IS NOT NULL;
-
-CREATE TABLE email_code_failures (
-  purpose TEXT NOT NULL,
-  topic TEXT NOT NULL,
-  address_index TEXT NOT NULL,
-  -- The certificate of the last of them, likewise.
-  cert_id TEXT REFERENCES certificates (id),
-  failures INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL,
-  PRIMARY KEY (purpose, topic, address_index)
-) STRICT;
-CREATE INDEX email_code_failures_age ON email_code_failures (updated_at);
-CREATE INDEX email_code_failures_cert ON email_code_failures (cert_id) WHERE cert_id IS NOT NULL;
+-- Withdrawals
 
 CREATE TABLE withdrawals (
   cert_id TEXT PRIMARY KEY REFERENCES certificates (id),
@@ -580,11 +552,11 @@ CREATE TABLE withdrawals (
   cease_by INTEGER NOT NULL,
   method TEXT NOT NULL CHECK (method IN ('email_code', 'manage_link', 'business_recorded')),
   scope TEXT NOT NULL CHECK (scope IN ('certificate', 'business')),
-  -- Of a revocation that reached the business by other means.
+  -- For a withdrawal that the business recorded.
   channel TEXT CHECK (channel IN ('sms_stop', 'phone', 'mail', 'email', 'in_person', 'other')),
   received_at INTEGER,
   note_sealed TEXT,
-  -- The text that was signed, exactly.
+  -- The signed text, byte for byte.
   receipt TEXT NOT NULL,
   signature TEXT NOT NULL,
   signature_kid TEXT NOT NULL,
@@ -594,10 +566,16 @@ CREATE TABLE withdrawals (
 ) STRICT;
 CREATE INDEX withdrawals_deadline ON withdrawals (business_id, environment, cease_by);
 
+CREATE TABLE cease_acknowledgements (
+  cert_id TEXT PRIMARY KEY REFERENCES withdrawals (cert_id),
+  acknowledged_at INTEGER NOT NULL,
+  details_sealed TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE entity_withdrawals (
   cert_id TEXT NOT NULL REFERENCES certificates (id),
-  -- 1, 2, 3 ... on its certificate. Of two acts at once the second finds its number taken, and is decided anew: so the one that
-  -- names the last recipient always knows that it does.
+  -- 1, 2, 3 ... per certificate. Of two concurrent withdrawals the second finds its number taken and is decided again, so the one that
+  -- names the last recipient always knows it.
   number INTEGER NOT NULL CHECK (number > 0),
   withdrawn_at INTEGER NOT NULL,
   cease_by INTEGER NOT NULL,
@@ -605,7 +583,7 @@ CREATE TABLE entity_withdrawals (
   channel TEXT CHECK (channel IN ('sms_stop', 'phone', 'mail', 'email', 'in_person', 'other')),
   received_at INTEGER,
   note_sealed TEXT,
-  -- The text that was signed, exactly.
+  -- The signed text, byte for byte.
   receipt TEXT NOT NULL,
   signature TEXT NOT NULL,
   signature_kid TEXT NOT NULL,
@@ -651,12 +629,6 @@ CREATE TABLE entity_cease_deadlines (
 ) STRICT;
 CREATE INDEX entity_cease_deadlines_board ON entity_cease_deadlines (business_id, environment, cease_by);
 
-CREATE TABLE cease_acknowledgements (
-  cert_id TEXT PRIMARY KEY REFERENCES withdrawals (cert_id),
-  acknowledged_at INTEGER NOT NULL,
-  details_sealed TEXT NOT NULL
-) STRICT;
-
 CREATE TABLE withdrawal_work (
   cert_id TEXT PRIMARY KEY REFERENCES withdrawals (cert_id),
   business_id TEXT NOT NULL REFERENCES businesses (id),
@@ -671,136 +643,160 @@ CREATE TABLE withdrawal_work (
 ) STRICT;
 CREATE INDEX withdrawal_work_due ON withdrawal_work (next_at);
 
-CREATE TABLE match_misses (
-  cert_id TEXT NOT NULL REFERENCES certificates (id),
-  day INTEGER NOT NULL,
-  misses INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (cert_id, day)
+CREATE TABLE account_withdrawals (
+  address_index TEXT NOT NULL,
+  -- Empty for all businesses.
+  business_id TEXT NOT NULL,
+  withdrawn_at INTEGER NOT NULL,
+  next_at INTEGER NOT NULL,
+  PRIMARY KEY (address_index, business_id)
 ) STRICT;
-CREATE INDEX match_misses_age ON match_misses (day);
+CREATE INDEX account_withdrawals_due ON account_withdrawals (next_at);
 
-CREATE TABLE idempotency_claims (
-  key_hash TEXT PRIMARY KEY,
-  body_hash TEXT NOT NULL,
-  -- The request that does the work; only it may end the claim.
-  holder TEXT NOT NULL,
-  -- A holder that is not done by then has died, and the same request may take over.
-  leased_until INTEGER NOT NULL,
-  -- What the work drew at random and must not draw again when another request goes on with it.
-  draft_sealed TEXT,
-  expires_at INTEGER NOT NULL
-) STRICT;
-CREATE INDEX idempotency_claims_expiry ON idempotency_claims (expires_at);
+CREATE TRIGGER withdrawals_revoke AFTER INSERT ON withdrawals BEGIN
+  UPDATE certificates SET status = 'revoked' WHERE id = NEW.cert_id;
+  UPDATE purposes SET active = active - 1, revoked = revoked + 1 WHERE id = (SELECT c.purpose_id FROM certificates c WHERE c.id = NEW.cert_id);
+END;
 
-CREATE TABLE agent_tokens (
-  id TEXT PRIMARY KEY,
-  token_hash TEXT NOT NULL UNIQUE,
-  realm TEXT NOT NULL CHECK (realm IN ('consumer', 'business')),
-  -- The consumer or the member whose token it is. Not a reference: a person may go, and the token is then worth nothing.
-  principal_id TEXT NOT NULL,
-  -- NULL for a consumer's.
-  business_id TEXT REFERENCES businesses (id),
-  name_sealed TEXT,
-  created_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL,
-  -- Whole days since 1970; NULL until a tool was called with it.
-  last_used_day INTEGER,
-  -- When its person was last mailed that it changed something; NULL before.
-  notified_at INTEGER,
-  revoked_at INTEGER,
-  source TEXT NOT NULL DEFAULT 'minted' CHECK (source IN ('minted', 'oauth')),
-  client_id TEXT,
-  client_host TEXT,
-  redirect_host TEXT,
-  language TEXT CHECK (language IN ('en', 'es', 'fr-CA')),
-  expiry_notified_at INTEGER,
-  CHECK ((realm = 'business') = (business_id IS NOT NULL))
-) STRICT;
-CREATE INDEX agent_tokens_principal ON agent_tokens (principal_id);
-CREATE INDEX agent_tokens_business ON agent_tokens (business_id) WHERE business_id IS NOT NULL;
-CREATE INDEX agent_tokens_expiry ON agent_tokens (expires_at);
-CREATE INDEX agent_tokens_ending ON agent_tokens (expires_at) WHERE source = 'oauth' AND revoked_at IS NULL AND expiry_notified_at IS NULL;
+CREATE TRIGGER withdrawals_kept BEFORE DELETE ON withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is never deleted'); END;
 
-CREATE TABLE oauth_codes (
-  code_hash TEXT PRIMARY KEY,
-  -- Of the page that asked: allowing twice makes one code.
-  nonce_hash TEXT NOT NULL UNIQUE,
-  realm TEXT NOT NULL CHECK (realm IN ('consumer', 'business')),
-  principal_id TEXT NOT NULL,
-  business_id TEXT REFERENCES businesses (id),
-  client_id TEXT NOT NULL,
-  client_name TEXT,
-  client_host TEXT,
-  redirect_uri TEXT NOT NULL,
-  challenge TEXT NOT NULL,
-  -- Whether earlier tokens of the same program end when this one is made.
-  replaces INTEGER NOT NULL CHECK (replaces IN (0, 1)),
-  language TEXT NOT NULL CHECK (language IN ('en', 'es', 'fr-CA')),
-  created_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL,
-  used_at INTEGER,
-  -- Of the token it became.
-  token_id TEXT,
-  CHECK ((realm = 'business') = (business_id IS NOT NULL)),
-  CHECK ((used_at IS NULL) = (token_id IS NULL))
-) STRICT;
-CREATE INDEX oauth_codes_age ON oauth_codes (expires_at);
+CREATE TRIGGER withdrawals_sealed BEFORE UPDATE OF
+  cert_id, business_id, environment, withdrawn_at, cease_by, method, scope, channel, received_at, receipt, signature, signature_kid
+ON withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
 
-CREATE TABLE oauth_clients (
-  url TEXT PRIMARY KEY,
-  -- Of the document, only what is used: name and redirects, as JSON.
-  document TEXT NOT NULL,
-  -- When it was read from there; it serves for seven days.
-  fetched_at INTEGER NOT NULL
-) STRICT;
-CREATE INDEX oauth_clients_age ON oauth_clients (fetched_at);
+CREATE TRIGGER withdrawals_note BEFORE UPDATE OF note_sealed ON withdrawals
+WHEN NEW.note_sealed IS NOT NULL
+  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
+BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
+
+CREATE TRIGGER withdrawals_counted AFTER INSERT ON withdrawals BEGIN
+  INSERT INTO daily_activity (business_id, environment, day, withdrawn)
+    VALUES (NEW.business_id, NEW.environment, NEW.withdrawn_at - NEW.withdrawn_at % 86400000, 1)
+    ON CONFLICT (business_id, environment, day) DO UPDATE SET withdrawn = withdrawn + 1;
+END;
+
+CREATE TRIGGER cease_acknowledgements_kept BEFORE DELETE ON cease_acknowledgements
+BEGIN SELECT RAISE(ABORT, 'an acknowledgment is never deleted'); END;
+
+CREATE TRIGGER cease_acknowledgements_sealed BEFORE UPDATE ON cease_acknowledgements
+WHEN NEW.cert_id <> OLD.cert_id OR NEW.acknowledged_at <> OLD.acknowledged_at OR NEW.details_sealed <> ''
+  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
+BEGIN SELECT RAISE(ABORT, 'an acknowledgment is immutable'); END;
+
+CREATE TRIGGER entity_cease_deadlines_ended AFTER INSERT ON cease_acknowledgements BEGIN
+  DELETE FROM entity_cease_deadlines WHERE cert_id = NEW.cert_id;
+END;
+
+CREATE TRIGGER cease_acknowledgements_counted AFTER INSERT ON cease_acknowledgements BEGIN
+  INSERT INTO daily_activity (business_id, environment, day, on_time, late)
+    SELECT business_id, environment, NEW.acknowledged_at - NEW.acknowledged_at % 86400000, NEW.acknowledged_at <= cease_by, NEW.acknowledged_at > cease_by
+    FROM withdrawals WHERE cert_id = NEW.cert_id
+    ON CONFLICT (business_id, environment, day) DO UPDATE SET on_time = on_time + excluded.on_time, late = late + excluded.late;
+END;
+
+CREATE TRIGGER entity_withdrawals_active BEFORE INSERT ON entity_withdrawals
+WHEN (SELECT c.status FROM certificates c WHERE c.id = NEW.cert_id) <> 'active'
+BEGIN SELECT RAISE(ABORT, 'a certificate can be revoked only once, by a withdrawal'); END;
+
+CREATE TRIGGER entity_withdrawals_sealed BEFORE UPDATE OF
+  cert_id, number, withdrawn_at, cease_by, method, channel, received_at, receipt, signature, signature_kid
+ON entity_withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
+
+CREATE TRIGGER entity_withdrawals_note BEFORE UPDATE OF note_sealed ON entity_withdrawals
+WHEN NEW.note_sealed IS NOT NULL
+  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
+BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
+
+CREATE TRIGGER entity_withdrawals_kept BEFORE DELETE ON entity_withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is never deleted'); END;
+
+CREATE TRIGGER entity_cease_deadlines_opened AFTER INSERT ON entity_withdrawals BEGIN
+  INSERT INTO entity_cease_deadlines (cert_id, number, business_id, environment, cease_by)
+  SELECT NEW.cert_id, NEW.number, c.business_id, c.environment, NEW.cease_by FROM certificates c WHERE c.id = NEW.cert_id;
+END;
+
+CREATE TRIGGER withdrawn_entities_sealed BEFORE UPDATE ON withdrawn_entities BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
+
+CREATE TRIGGER withdrawn_entities_kept BEFORE DELETE ON withdrawn_entities BEGIN SELECT RAISE(ABORT, 'a withdrawal is never deleted'); END;
+
+CREATE TRIGGER entity_acknowledgements_sealed BEFORE UPDATE ON entity_acknowledgements
+WHEN NEW.cert_id <> OLD.cert_id OR NEW.number <> OLD.number OR NEW.acknowledged_at <> OLD.acknowledged_at OR NEW.details_sealed <> ''
+  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
+BEGIN SELECT RAISE(ABORT, 'an acknowledgment is immutable'); END;
+
+CREATE TRIGGER entity_acknowledgements_kept BEFORE DELETE ON entity_acknowledgements
+BEGIN SELECT RAISE(ABORT, 'an acknowledgment is never deleted'); END;
+
+CREATE TRIGGER acknowledged_entities_sealed BEFORE UPDATE ON acknowledged_entities
+BEGIN SELECT RAISE(ABORT, 'an acknowledgment is immutable'); END;
+
+CREATE TRIGGER acknowledged_entities_kept BEFORE DELETE ON acknowledged_entities
+BEGIN SELECT RAISE(ABORT, 'an acknowledgment is never deleted'); END;
+
+CREATE TRIGGER entity_cease_deadlines_done AFTER INSERT ON acknowledged_entities BEGIN
+  DELETE FROM entity_cease_deadlines WHERE cert_id = NEW.cert_id AND NOT EXISTS (
+    SELECT 1 FROM withdrawn_entities w WHERE w.cert_id = entity_cease_deadlines.cert_id AND w.number = entity_cease_deadlines.number
+      AND NOT EXISTS (SELECT 1 FROM acknowledged_entities a WHERE a.cert_id = w.cert_id AND a.entity = w.entity));
+END;
+
+CREATE TRIGGER acknowledged_entities_counted AFTER INSERT ON acknowledged_entities BEGIN
+  INSERT INTO daily_activity (business_id, environment, day, on_time, late)
+    SELECT c.business_id, c.environment, a.acknowledged_at - a.acknowledged_at % 86400000, a.acknowledged_at <= d.cease_by, a.acknowledged_at > d.cease_by
+    FROM entity_acknowledgements a JOIN withdrawn_entities w ON w.cert_id = NEW.cert_id AND w.entity = NEW.entity
+      JOIN entity_withdrawals d ON d.cert_id = w.cert_id AND d.number = w.number
+      JOIN certificates c ON c.id = NEW.cert_id
+    WHERE a.cert_id = NEW.cert_id AND a.number = NEW.number
+    ON CONFLICT (business_id, environment, day) DO UPDATE SET on_time = on_time + excluded.on_time, late = late + excluded.late;
+END;
+
+-- Shares
 
 CREATE TABLE shares (
   ord INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
   business_id TEXT NOT NULL REFERENCES businesses (id),
-  -- As shown when it was granted.
+  -- As shown at the grant.
   business_name TEXT NOT NULL,
   client_id TEXT NOT NULL REFERENCES clients (id),
   environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
-  -- The person, in whatever home; NULL for a test person, and once the account is erased.
+  -- The person, of any shard; NULL for a test person, and once the account is erased.
   consumer_id TEXT,
   consumer_chain TEXT,
   consumer_audit_log INTEGER,
-  -- What somebody did or the sweep noted. An active share whose time is over has expired, noted or not.
+  -- The stored state. An active share past expires_at has expired, swept or not.
   state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'revoked', 'ceased', 'expired', 'superseded')),
-  -- One bit a field, in the order of core/shares/fields.ts.
+  -- One bit per field, in the order of core/shares/fields.ts.
   scope INTEGER NOT NULL CHECK (scope BETWEEN 1 AND 1023),
   origin TEXT NOT NULL,
   purpose TEXT NOT NULL,
   disclosure_hash TEXT NOT NULL REFERENCES disclosures (hash),
   duration_days INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
-  -- Exclusive: at this instant it has expired.
+  -- Exclusive: the share has expired at this time.
   expires_at INTEGER NOT NULL,
-  -- The next warning or the end.
+  -- The next expiry warning or the expiration.
   next_due_at INTEGER,
   revoked_at INTEGER,
   cease_by INTEGER,
-  -- Why the person revoked the share, in their words, sealed.
+  -- The person's reason for revoking.
   reason_sealed TEXT,
   supersedes TEXT,
   superseded_by TEXT,
-  -- Of the person's fields, at the moment of the grant.
+  -- Revision of the person's fields at the grant.
   fields_revision INTEGER NOT NULL,
   fingerprint TEXT NOT NULL,
   subject_hash TEXT NOT NULL,
-  -- Root salt and values of that moment, sealed for the person; NULL for a test person, and once the account is erased.
+  -- Root salt and values at the grant, sealed for the person; NULL for a test person, and once the account is erased.
   subject_sealed TEXT,
   signature TEXT NOT NULL,
   signature_kid TEXT NOT NULL,
-  -- The key of the copy and of the payloads of updates; it ends with the share.
+  -- The key of the copy and of update payloads; deleted when the share ends.
   key_sealed TEXT,
   email_index TEXT,
   phone_index TEXT,
-  -- Of the mails to the person.
+  -- Language of emails to the person.
   language TEXT NOT NULL DEFAULT 'en' CHECK (language IN ('en', 'es', 'fr-CA')),
-  -- The request that made the last change of state; joins the rows that follow from it.
+  -- The request that made the last change of state; dependent rows join on it. NULL when the change was decided on an older state, which
+  -- rolls back the batch.
   changed_by TEXT NOT NULL,
   update_sent_at INTEGER,
   CHECK ((state IN ('revoked', 'ceased')) = (revoked_at IS NOT NULL)),
@@ -828,9 +824,9 @@ CREATE TABLE share_values (
 CREATE TABLE share_codes (
   share_id TEXT PRIMARY KEY REFERENCES shares (id),
   code_hash TEXT NOT NULL UNIQUE,
-  -- One decision for a request: a second press meets this row.
+  -- One decision per request: a second submission violates UNIQUE.
   request_hash TEXT NOT NULL UNIQUE,
-  -- How often the code was given anew to the same request, because it had expired unused.
+  -- Counts the codes issued for the request; a new one replaces an unused, expired one.
   generation INTEGER NOT NULL DEFAULT 1,
   client_id TEXT NOT NULL,
   business_id TEXT NOT NULL REFERENCES businesses (id),
@@ -842,7 +838,7 @@ CREATE TABLE share_codes (
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
   used_at INTEGER,
-  -- The request that redeemed it, and the keyed hash of its idempotency key.
+  -- The request that redeemed the code, and the keyed hash of its idempotency key.
   used_by TEXT,
   retry_hash TEXT
 ) STRICT;
@@ -851,7 +847,7 @@ CREATE INDEX share_codes_age ON share_codes (created_at);
 CREATE TABLE share_acknowledgements (
   share_id TEXT PRIMARY KEY REFERENCES shares (id),
   acknowledged_at INTEGER NOT NULL,
-  -- What the business says with it can name people.
+  -- Sealed, because the business's note can name people.
   details_sealed TEXT NOT NULL
 ) STRICT;
 
@@ -862,17 +858,6 @@ CREATE TABLE share_intents (
 ) STRICT;
 CREATE INDEX share_intents_due ON share_intents (next_at);
 
-CREATE TABLE field_fanouts (
-  consumer_id TEXT NOT NULL REFERENCES consumers (id),
-  shard TEXT NOT NULL,
-  -- JSON list of the keys that changed.
-  changed TEXT NOT NULL,
-  revision INTEGER NOT NULL,
-  next_at INTEGER NOT NULL,
-  PRIMARY KEY (consumer_id, shard)
-) STRICT;
-CREATE INDEX field_fanouts_due ON field_fanouts (next_at);
-
 CREATE TABLE share_notices (
   share_id TEXT NOT NULL REFERENCES shares (id),
   kind TEXT NOT NULL CHECK (kind IN ('expiring', 'overdue')),
@@ -881,254 +866,33 @@ CREATE TABLE share_notices (
 ) STRICT;
 CREATE INDEX share_notices_due ON share_notices (next_at);
 
-CREATE TABLE account_erasures (
-  consumer_id TEXT PRIMARY KEY REFERENCES consumers (id),
-  -- Of the last mail to the person.
-  language TEXT NOT NULL CHECK (language IN ('en', 'es', 'fr-CA')),
-  next_at INTEGER NOT NULL
-) STRICT;
-CREATE INDEX account_erasures_due ON account_erasures (next_at);
-
-CREATE TABLE account_withdrawals (
-  address_index TEXT NOT NULL,
-  -- Empty: every business.
-  business_id TEXT NOT NULL,
-  withdrawn_at INTEGER NOT NULL,
-  next_at INTEGER NOT NULL,
-  PRIMARY KEY (address_index, business_id)
-) STRICT;
-CREATE INDEX account_withdrawals_due ON account_withdrawals (next_at);
-
-CREATE TABLE removals (
-  ord INTEGER PRIMARY KEY AUTOINCREMENT,
-  id TEXT NOT NULL UNIQUE,
+CREATE TABLE field_fanouts (
   consumer_id TEXT NOT NULL REFERENCES consumers (id),
-  status TEXT NOT NULL DEFAULT 'requested' CHECK (status IN ('requested', 'in_progress', 'completed', 'rejected')),
-  notes_sealed TEXT,
-  language TEXT NOT NULL CHECK (language IN ('en', 'es', 'fr-CA')),
-  requested_at INTEGER NOT NULL,
-  completed_at INTEGER,
-  recheck_at INTEGER,
-  -- The file itself; its hash is in the person's chain and signed.
-  affidavit_sealed TEXT,
-  affidavit_sha256 TEXT,
-  signature TEXT,
-  signature_kid TEXT,
-  -- The act of the operator that made the last change; NULL breaks the batch of one decided on an older state.
-  changed_by TEXT NOT NULL,
-  CHECK ((status = 'completed') = (affidavit_sha256 IS NOT NULL)),
-  CHECK ((completed_at IS NULL) = (recheck_at IS NULL)),
-  CHECK ((affidavit_sha256 IS NULL) = (signature IS NULL) AND (signature IS NULL) = (signature_kid IS NULL))
+  shard TEXT NOT NULL,
+  -- JSON list of the changed keys.
+  changed TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  next_at INTEGER NOT NULL,
+  PRIMARY KEY (consumer_id, shard)
 ) STRICT;
-CREATE INDEX removals_consumer ON removals (consumer_id, ord);
+CREATE INDEX field_fanouts_due ON field_fanouts (next_at);
 
-CREATE TABLE removal_targets (
-  removal_id TEXT NOT NULL REFERENCES removals (id),
-  name TEXT NOT NULL,
-  status TEXT NOT NULL DEFAULT 'requested' CHECK (status IN ('requested', 'in_progress', 'completed', 'rejected')),
-  completed_at INTEGER,
-  PRIMARY KEY (removal_id, name)
-) STRICT;
-
--- Triggers
-
-CREATE TRIGGER businesses_revised AFTER UPDATE ON businesses WHEN NEW.revision = OLD.revision BEGIN
-  UPDATE businesses SET revision = revision + 1 WHERE id = NEW.id;
-END;
-
-CREATE TRIGGER domains_added AFTER INSERT ON domains BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id; END;
-
-CREATE TRIGGER domains_changed AFTER UPDATE ON domains BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id; END;
-
-CREATE TRIGGER domains_removed AFTER DELETE ON domains BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = OLD.business_id; END;
-
-CREATE TRIGGER clients_changed AFTER UPDATE ON clients BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id; END;
-
-CREATE TRIGGER clients_removed AFTER DELETE ON clients BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = OLD.business_id; END;
-
-CREATE TRIGGER disclosures_sealed BEFORE UPDATE ON disclosures BEGIN SELECT RAISE(ABORT, 'a disclosure is immutable'); END;
-
-CREATE TRIGGER entity_lists_sealed BEFORE UPDATE ON entity_lists BEGIN SELECT RAISE(ABORT, 'a list of recipients is immutable'); END;
-
-CREATE TRIGGER certificate_groups_sealed BEFORE UPDATE OF id, purpose_id, entity_list_id, origin_domain ON certificate_groups
-BEGIN SELECT RAISE(ABORT, 'what a group is of is immutable'); END;
-
-CREATE TRIGGER certificates_kept BEFORE DELETE ON certificates BEGIN SELECT RAISE(ABORT, 'a certificate is never deleted'); END;
-
-CREATE TRIGGER certificates_policies_linked BEFORE UPDATE OF policy_capture_id ON certificates WHEN OLD.policy_capture_id IS NOT NULL
-BEGIN SELECT RAISE(ABORT, 'policies are linked once'); END;
-
-CREATE TRIGGER certificates_withdrawn BEFORE UPDATE OF status ON certificates
-WHEN OLD.status = 'revoked' OR NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.cert_id = NEW.id)
-BEGIN SELECT RAISE(ABORT, 'a certificate is revoked once, by a withdrawal'); END;
-
-CREATE TRIGGER certificates_person BEFORE UPDATE OF
-  subject_masked, subject_sealed, subject_erased_at, email_index, phone_index, evidence_sealed, manage_token_hash
-ON certificates
-WHEN OLD.subject_erased_at IS NOT NULL OR NEW.subject_erased_at IS NULL OR NEW.subject_masked <> '{}'
-  OR NEW.email_index IS NOT NULL OR NEW.phone_index IS NOT NULL OR NEW.evidence_sealed <> '' OR NEW.manage_token_hash <> ''
-BEGIN SELECT RAISE(ABORT, 'the person of a certificate is erased once, as a whole'); END;
-
-CREATE TRIGGER certificates_sealed BEFORE UPDATE OF
-  id, business_id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, entities_accepted,
-  entities_rejected, origin_domain, issued_at, fingerprint, subject_hash, evidence_hash, signature, signature_kid
-ON certificates BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
-
-CREATE TRIGGER certificates_counted AFTER INSERT ON certificates BEGIN
-  UPDATE certificate_groups SET active = active + (NEW.status = 'active'), revoked = revoked + (NEW.status = 'revoked') WHERE id = NEW.group_id;
-  INSERT INTO certificate_tallies (group_id, span, start, active, revoked)
-    SELECT NEW.group_id, s.value, NEW.issued_at - NEW.issued_at % s.value, NEW.status = 'active', NEW.status = 'revoked'
-    FROM json_each('[3600000, 86400000]') s WHERE true
-    ON CONFLICT (group_id, span, start) DO UPDATE SET active = active + excluded.active, revoked = revoked + excluded.revoked;
-END;
-
-CREATE TRIGGER certificates_recounted AFTER UPDATE OF status ON certificates WHEN OLD.status = 'active' AND NEW.status = 'revoked' BEGIN
-  UPDATE certificate_groups SET active = active - 1, revoked = revoked + 1 WHERE id = NEW.group_id;
-  UPDATE certificate_tallies SET active = active - 1, revoked = revoked + 1
-    WHERE group_id = NEW.group_id AND span IN (3600000, 86400000) AND start = NEW.issued_at - NEW.issued_at % span;
-END;
-
-CREATE TRIGGER certificates_dated AFTER INSERT ON certificates BEGIN
-  INSERT INTO daily_activity (business_id, environment, day, issued)
-    VALUES (NEW.business_id, NEW.environment, NEW.issued_at - NEW.issued_at % 86400000, 1)
-    ON CONFLICT (business_id, environment, day) DO UPDATE SET issued = issued + 1;
-END;
-
-CREATE TRIGGER certificate_views_dated AFTER INSERT ON certificate_views WHEN NEW.bot = 0 BEGIN
-  INSERT INTO daily_activity (business_id, environment, day, opened)
-    SELECT business_id, environment, NEW.at - NEW.at % 86400000, 1 FROM certificates WHERE id = NEW.cert_id
-    ON CONFLICT (business_id, environment, day) DO UPDATE SET opened = opened + 1;
-END;
-
-CREATE TRIGGER policy_snapshots_sealed BEFORE UPDATE ON policy_snapshots BEGIN SELECT RAISE(ABORT, 'a snapshot is immutable'); END;
-
-CREATE TRIGGER members_owner_demoted BEFORE UPDATE OF role ON members WHEN OLD.role = 'owner' AND NEW.role <> 'owner'
-  AND NOT EXISTS (SELECT 1 FROM members WHERE business_id = OLD.business_id AND role = 'owner' AND id <> OLD.id)
-BEGIN SELECT RAISE(ABORT, 'a business keeps an owner'); END;
-
-CREATE TRIGGER members_owner_removed BEFORE DELETE ON members WHEN OLD.role = 'owner'
-  AND NOT EXISTS (SELECT 1 FROM members WHERE business_id = OLD.business_id AND role = 'owner' AND id <> OLD.id)
-BEGIN SELECT RAISE(ABORT, 'a business keeps an owner'); END;
-
-CREATE TRIGGER sessions_named AFTER INSERT ON sessions WHEN NEW.id = '' BEGIN
-  UPDATE sessions SET id = 'ssn_' || substr(user_id, 5, 2) || lower(hex(randomblob(12))) WHERE token_hash = NEW.token_hash;
-END;
-
-CREATE TRIGGER members_used AFTER INSERT ON sessions WHEN NEW.realm = 'business' BEGIN
-  UPDATE members SET last_used_at = NEW.created_at WHERE id = NEW.user_id;
-END;
-
-CREATE TRIGGER withdrawals_revoke AFTER INSERT ON withdrawals BEGIN
-  UPDATE certificates SET status = 'revoked' WHERE id = NEW.cert_id;
-  UPDATE purposes SET active = active - 1, revoked = revoked + 1 WHERE id = (SELECT c.purpose_id FROM certificates c WHERE c.id = NEW.cert_id);
-END;
-
-CREATE TRIGGER withdrawals_kept BEFORE DELETE ON withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is never deleted'); END;
-
-CREATE TRIGGER withdrawals_sealed BEFORE UPDATE OF
-  cert_id, business_id, environment, withdrawn_at, cease_by, method, scope, channel, received_at, receipt, signature, signature_kid
-ON withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
-
-CREATE TRIGGER withdrawals_note BEFORE UPDATE OF note_sealed ON withdrawals
-WHEN NEW.note_sealed IS NOT NULL
-  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
-BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
-
-CREATE TRIGGER withdrawals_counted AFTER INSERT ON withdrawals BEGIN
-  INSERT INTO daily_activity (business_id, environment, day, withdrawn)
-    VALUES (NEW.business_id, NEW.environment, NEW.withdrawn_at - NEW.withdrawn_at % 86400000, 1)
-    ON CONFLICT (business_id, environment, day) DO UPDATE SET withdrawn = withdrawn + 1;
-END;
-
-CREATE TRIGGER entity_withdrawals_active BEFORE INSERT ON entity_withdrawals
-WHEN (SELECT c.status FROM certificates c WHERE c.id = NEW.cert_id) <> 'active'
-BEGIN SELECT RAISE(ABORT, 'a certificate is revoked once, by a withdrawal'); END;
-
-CREATE TRIGGER entity_withdrawals_sealed BEFORE UPDATE OF
-  cert_id, number, withdrawn_at, cease_by, method, channel, received_at, receipt, signature, signature_kid
-ON entity_withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
-
-CREATE TRIGGER entity_withdrawals_note BEFORE UPDATE OF note_sealed ON entity_withdrawals
-WHEN NEW.note_sealed IS NOT NULL
-  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
-BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
-
-CREATE TRIGGER entity_withdrawals_kept BEFORE DELETE ON entity_withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is never deleted'); END;
-
-CREATE TRIGGER entity_cease_deadlines_opened AFTER INSERT ON entity_withdrawals BEGIN
-  INSERT INTO entity_cease_deadlines (cert_id, number, business_id, environment, cease_by)
-  SELECT NEW.cert_id, NEW.number, c.business_id, c.environment, NEW.cease_by FROM certificates c WHERE c.id = NEW.cert_id;
-END;
-
-CREATE TRIGGER withdrawn_entities_sealed BEFORE UPDATE ON withdrawn_entities BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
-
-CREATE TRIGGER withdrawn_entities_kept BEFORE DELETE ON withdrawn_entities BEGIN SELECT RAISE(ABORT, 'a withdrawal is never deleted'); END;
-
-CREATE TRIGGER entity_acknowledgements_sealed BEFORE UPDATE ON entity_acknowledgements
-WHEN NEW.cert_id <> OLD.cert_id OR NEW.number <> OLD.number OR NEW.acknowledged_at <> OLD.acknowledged_at OR NEW.details_sealed <> ''
-  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
-BEGIN SELECT RAISE(ABORT, 'an acknowledgement is immutable'); END;
-
-CREATE TRIGGER entity_acknowledgements_kept BEFORE DELETE ON entity_acknowledgements
-BEGIN SELECT RAISE(ABORT, 'an acknowledgement is never deleted'); END;
-
-CREATE TRIGGER acknowledged_entities_sealed BEFORE UPDATE ON acknowledged_entities
-BEGIN SELECT RAISE(ABORT, 'an acknowledgement is immutable'); END;
-
-CREATE TRIGGER acknowledged_entities_kept BEFORE DELETE ON acknowledged_entities
-BEGIN SELECT RAISE(ABORT, 'an acknowledgement is never deleted'); END;
-
-CREATE TRIGGER entity_cease_deadlines_done AFTER INSERT ON acknowledged_entities BEGIN
-  DELETE FROM entity_cease_deadlines WHERE cert_id = NEW.cert_id AND NOT EXISTS (
-    SELECT 1 FROM withdrawn_entities w WHERE w.cert_id = entity_cease_deadlines.cert_id AND w.number = entity_cease_deadlines.number
-      AND NOT EXISTS (SELECT 1 FROM acknowledged_entities a WHERE a.cert_id = w.cert_id AND a.entity = w.entity));
-END;
-
-CREATE TRIGGER acknowledged_entities_counted AFTER INSERT ON acknowledged_entities BEGIN
-  INSERT INTO daily_activity (business_id, environment, day, on_time, late)
-    SELECT c.business_id, c.environment, a.acknowledged_at - a.acknowledged_at % 86400000, a.acknowledged_at <= d.cease_by, a.acknowledged_at > d.cease_by
-    FROM entity_acknowledgements a JOIN withdrawn_entities w ON w.cert_id = NEW.cert_id AND w.entity = NEW.entity
-      JOIN entity_withdrawals d ON d.cert_id = w.cert_id AND d.number = w.number
-      JOIN certificates c ON c.id = NEW.cert_id
-    WHERE a.cert_id = NEW.cert_id AND a.number = NEW.number
-    ON CONFLICT (business_id, environment, day) DO UPDATE SET on_time = on_time + excluded.on_time, late = late + excluded.late;
-END;
-
-CREATE TRIGGER cease_acknowledgements_kept BEFORE DELETE ON cease_acknowledgements
-BEGIN SELECT RAISE(ABORT, 'an acknowledgement is never deleted'); END;
-
-CREATE TRIGGER cease_acknowledgements_sealed BEFORE UPDATE ON cease_acknowledgements
-WHEN NEW.cert_id <> OLD.cert_id OR NEW.acknowledged_at <> OLD.acknowledged_at OR NEW.details_sealed <> ''
-  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
-BEGIN SELECT RAISE(ABORT, 'an acknowledgement is immutable'); END;
-
-CREATE TRIGGER entity_cease_deadlines_ended AFTER INSERT ON cease_acknowledgements BEGIN
-  DELETE FROM entity_cease_deadlines WHERE cert_id = NEW.cert_id;
-END;
-
-CREATE TRIGGER cease_acknowledgements_counted AFTER INSERT ON cease_acknowledgements BEGIN
-  INSERT INTO daily_activity (business_id, environment, day, on_time, late)
-    SELECT business_id, environment, NEW.acknowledged_at - NEW.acknowledged_at % 86400000, NEW.acknowledged_at <= cease_by, NEW.acknowledged_at > cease_by
-    FROM withdrawals WHERE cert_id = NEW.cert_id
-    ON CONFLICT (business_id, environment, day) DO UPDATE SET on_time = on_time + excluded.on_time, late = late + excluded.late;
-END;
-
-CREATE TRIGGER shares_kept BEFORE DELETE ON shares BEGIN SELECT RAISE(ABORT, 'a share is kept'); END;
+CREATE TRIGGER shares_kept BEFORE DELETE ON shares BEGIN SELECT RAISE(ABORT, 'a share is never deleted'); END;
 
 CREATE TRIGGER shares_granted BEFORE UPDATE OF
   id, business_id, business_name, client_id, environment, scope, origin, purpose, disclosure_hash, duration_days, created_at, expires_at,
   supersedes, fields_revision, fingerprint, subject_hash, signature, signature_kid
-ON shares BEGIN SELECT RAISE(ABORT, 'what was granted is immutable'); END;
+ON shares BEGIN SELECT RAISE(ABORT, 'the terms of a share are immutable'); END;
 
 CREATE TRIGGER shares_states BEFORE UPDATE OF state ON shares
 WHEN NOT (OLD.state = NEW.state
   OR (OLD.state = 'active' AND NEW.state IN ('revoked', 'expired', 'superseded'))
   OR (OLD.state = 'revoked' AND NEW.state = 'ceased'))
-BEGIN SELECT RAISE(ABORT, 'a share does not go back'); END;
+BEGIN SELECT RAISE(ABORT, 'a share cannot return to an earlier state'); END;
 
 CREATE TRIGGER shares_person BEFORE UPDATE OF consumer_id, consumer_chain, consumer_audit_log, subject_sealed ON shares
 WHEN NEW.consumer_id IS NOT NULL OR NEW.subject_sealed IS NOT NULL
-BEGIN SELECT RAISE(ABORT, 'the person of a share is only ever erased'); END;
+BEGIN SELECT RAISE(ABORT, 'the person of a share can only be erased'); END;
 
 CREATE TRIGGER shares_end AFTER UPDATE OF state ON shares WHEN NEW.state <> 'active'
 BEGIN DELETE FROM share_values WHERE share_id = NEW.id; END;
@@ -1145,7 +909,7 @@ CREATE TRIGGER shares_stop_dated AFTER UPDATE OF revoked_at ON shares WHEN OLD.r
     ON CONFLICT (business_id, environment, day) DO UPDATE SET revoked = revoked + 1;
 END;
 
-CREATE TRIGGER share_acknowledgements_kept BEFORE DELETE ON share_acknowledgements BEGIN SELECT RAISE(ABORT, 'an acknowledgement is kept'); END;
+CREATE TRIGGER share_acknowledgements_kept BEFORE DELETE ON share_acknowledgements BEGIN SELECT RAISE(ABORT, 'an acknowledgment is never deleted'); END;
 
 CREATE TRIGGER share_acknowledgements_counted AFTER INSERT ON share_acknowledgements BEGIN
   INSERT INTO daily_activity (business_id, environment, day, on_time, late)
@@ -1154,3 +918,262 @@ CREATE TRIGGER share_acknowledgements_counted AFTER INSERT ON share_acknowledgem
     ON CONFLICT (business_id, environment, day) DO UPDATE SET on_time = on_time + excluded.on_time, late = late + excluded.late;
 END;
 
+-- Account erasures and data removals
+
+CREATE TABLE account_erasures (
+  consumer_id TEXT PRIMARY KEY REFERENCES consumers (id),
+  -- Language of the last email to the person.
+  language TEXT NOT NULL CHECK (language IN ('en', 'es', 'fr-CA')),
+  next_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX account_erasures_due ON account_erasures (next_at);
+
+CREATE TABLE removals (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  consumer_id TEXT NOT NULL REFERENCES consumers (id),
+  status TEXT NOT NULL DEFAULT 'requested' CHECK (status IN ('requested', 'in_progress', 'completed', 'rejected')),
+  notes_sealed TEXT,
+  language TEXT NOT NULL CHECK (language IN ('en', 'es', 'fr-CA')),
+  requested_at INTEGER NOT NULL,
+  completed_at INTEGER,
+  recheck_at INTEGER,
+  -- The PDF; its hash is in the person's audit chain and signed.
+  affidavit_sealed TEXT,
+  affidavit_sha256 TEXT,
+  signature TEXT,
+  signature_kid TEXT,
+  -- The operator's last change. NULL when a change was decided on an older state, which rolls back the batch.
+  changed_by TEXT NOT NULL,
+  CHECK ((status = 'completed') = (affidavit_sha256 IS NOT NULL)),
+  CHECK ((completed_at IS NULL) = (recheck_at IS NULL)),
+  CHECK ((affidavit_sha256 IS NULL) = (signature IS NULL) AND (signature IS NULL) = (signature_kid IS NULL))
+) STRICT;
+CREATE INDEX removals_consumer ON removals (consumer_id, ord);
+
+CREATE TABLE removal_targets (
+  removal_id TEXT NOT NULL REFERENCES removals (id),
+  name TEXT NOT NULL,
+  status TEXT NOT NULL DEFAULT 'requested' CHECK (status IN ('requested', 'in_progress', 'completed', 'rejected')),
+  completed_at INTEGER,
+  PRIMARY KEY (removal_id, name)
+) STRICT;
+
+-- Billing
+
+CREATE TABLE billing_customers (
+  customer_id TEXT PRIMARY KEY,
+  account_id TEXT UNIQUE,
+  linked_at INTEGER,
+  subscription_id TEXT,
+  plan TEXT CHECK (plan IN ('free', 'business', 'enterprise', 'white_glove')),
+  plan_at INTEGER NOT NULL DEFAULT 0,
+  paid_at INTEGER NOT NULL DEFAULT 0,
+  failed_at INTEGER NOT NULL DEFAULT 0,
+  past_due_since INTEGER,
+  suspended_at INTEGER,
+  ended_at INTEGER,
+  revision INTEGER NOT NULL DEFAULT 0,
+  updated_at INTEGER NOT NULL,
+  CHECK ((account_id IS NULL) = (linked_at IS NULL))
+) STRICT;
+CREATE INDEX billing_customers_unpaid ON billing_customers (past_due_since) WHERE past_due_since IS NOT NULL AND suspended_at IS NULL;
+CREATE INDEX billing_customers_unlinked ON billing_customers (updated_at) WHERE account_id IS NULL;
+
+CREATE TABLE billing_events (
+  id TEXT PRIMARY KEY,
+  customer_id TEXT NOT NULL,
+  type TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  received_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX billing_events_age ON billing_events (received_at);
+
+-- Idempotent responses
+
+CREATE TABLE idempotent_responses (
+  key_hash TEXT PRIMARY KEY,
+  body_hash TEXT NOT NULL,
+  status INTEGER NOT NULL,
+  response_sealed TEXT NOT NULL,
+  expires_at INTEGER NOT NULL,
+  cert_id TEXT
+) STRICT;
+CREATE INDEX idempotent_responses_expiry ON idempotent_responses (expires_at);
+CREATE INDEX idempotent_responses_certificate ON idempotent_responses (cert_id) WHERE cert_id IS NOT NULL;
+
+CREATE TABLE idempotency_claims (
+  key_hash TEXT PRIMARY KEY,
+  body_hash TEXT NOT NULL,
+  -- The request that does the work; only it can end the claim.
+  holder TEXT NOT NULL,
+  -- After this the holder counts as dead, and an equal request can take over.
+  leased_until INTEGER NOT NULL,
+  -- Random values of the work, which an equal request that takes over reuses.
+  draft_sealed TEXT,
+  expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX idempotency_claims_expiry ON idempotency_claims (expires_at);
+
+-- Audit log and ledger
+
+CREATE TABLE audit_outbox (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL,
+  audit_log INTEGER NOT NULL,
+  chain TEXT NOT NULL,
+  type TEXT NOT NULL,
+  entity_type TEXT NOT NULL,
+  entity_id TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  payload_hash TEXT NOT NULL,
+  payload_sealed TEXT,
+  drained_at INTEGER,
+  UNIQUE (id, chain)
+) STRICT;
+CREATE INDEX audit_outbox_undrained ON audit_outbox (audit_log, ord) WHERE drained_at IS NULL;
+CREATE INDEX audit_outbox_entity ON audit_outbox (entity_id);
+CREATE INDEX audit_outbox_chain ON audit_outbox (chain) WHERE entity_type <> 'certificate';
+
+CREATE TABLE anchors (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  ledger_id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  entity_id TEXT NOT NULL,
+  event TEXT NOT NULL,
+  statement TEXT NOT NULL,
+  entry_hash TEXT NOT NULL,
+  status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'prepared', 'anchored', 'parked')),
+  attempts INTEGER NOT NULL DEFAULT 0,
+  next_at INTEGER NOT NULL,
+  lease_until INTEGER NOT NULL DEFAULT 0,
+  lease TEXT,
+  prepared TEXT,
+  tx_ref TEXT,
+  receipt TEXT,
+  anchored_at INTEGER,
+  last_error TEXT,
+  created_at INTEGER NOT NULL,
+  UNIQUE (ledger_id, entry_hash)
+) STRICT;
+CREATE INDEX anchors_due ON anchors (ledger_id, next_at, ord) WHERE status IN ('pending', 'prepared');
+CREATE INDEX anchors_entity ON anchors (entity_id, event);
+
+CREATE TABLE ledger_state (
+  ledger_id TEXT PRIMARY KEY,
+  size TEXT NOT NULL DEFAULT '0',
+  root TEXT,
+  note TEXT,
+  failures INTEGER NOT NULL DEFAULT 0,
+  blocked_until INTEGER NOT NULL DEFAULT 0,
+  -- Two signed trees that cannot both be true, as JSON. While it is set, the ledger is not used.
+  fork TEXT,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE checkpoints (
+  origin TEXT NOT NULL,
+  window INTEGER NOT NULL,
+  size TEXT NOT NULL,
+  root TEXT NOT NULL,
+  note TEXT NOT NULL,
+  -- For audit logs: the newest heads record that the checkpoint covers.
+  heads_root TEXT,
+  heads_size TEXT,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (origin, window)
+) STRICT;
+
+CREATE TABLE audit_log_high_water (
+  audit_log INTEGER PRIMARY KEY,
+  size TEXT NOT NULL,
+  root TEXT NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE attestations (
+  origin TEXT NOT NULL,
+  window INTEGER NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('rfc3161', 'cosignature')),
+  attestor TEXT NOT NULL,
+  status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'attested', 'unverified', 'given_up')),
+  attempts INTEGER NOT NULL DEFAULT 0,
+  next_at INTEGER NOT NULL,
+  data TEXT,
+  time TEXT,
+  PRIMARY KEY (origin, window, kind, attestor),
+  FOREIGN KEY (origin, window) REFERENCES checkpoints (origin, window)
+) STRICT;
+CREATE INDEX attestations_due ON attestations (next_at) WHERE status = 'pending';
+
+-- Outboxes of events, email and other work
+
+CREATE TABLE event_outbox (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  event_id TEXT NOT NULL UNIQUE,
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  type TEXT NOT NULL,
+  share_id TEXT,
+  cert_id TEXT,
+  data_sealed TEXT,
+  created_at INTEGER NOT NULL,
+  CHECK (share_id IS NULL OR cert_id IS NULL)
+) STRICT;
+CREATE INDEX event_outbox_business ON event_outbox (business_id, ord);
+
+CREATE TABLE sandbox_event_outbox (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  event_id TEXT NOT NULL UNIQUE,
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  type TEXT NOT NULL,
+  share_id TEXT,
+  cert_id TEXT,
+  data_sealed TEXT,
+  -- By the sandbox clock.
+  created_at INTEGER NOT NULL,
+  CHECK (share_id IS NULL OR cert_id IS NULL)
+) STRICT;
+CREATE INDEX sandbox_event_outbox_business ON sandbox_event_outbox (business_id, ord);
+
+CREATE TABLE mail_outbox (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  template TEXT NOT NULL,
+  message_sealed TEXT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  next_at INTEGER NOT NULL,
+  give_up_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  cert_id TEXT,
+  consumer_id TEXT
+) STRICT;
+CREATE INDEX mail_outbox_due ON mail_outbox (next_at, ord);
+CREATE INDEX mail_outbox_certificate ON mail_outbox (cert_id) WHERE cert_id IS NOT NULL;
+CREATE INDEX mail_outbox_consumer ON mail_outbox (consumer_id) WHERE consumer_id IS NOT NULL;
+CREATE INDEX mail_outbox_urgent ON mail_outbox (give_up_at, ord, next_at);
+
+CREATE TABLE captured_mail (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  recipient_index TEXT NOT NULL,
+  message_sealed TEXT NOT NULL,
+  sent_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX captured_mail_recipient ON captured_mail (recipient_index, ord);
+
+CREATE TABLE outbox (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  kind TEXT NOT NULL,
+  entity_id TEXT NOT NULL,
+  -- Groups rows of one kind: for policies the origin and page, so that one capture serves every certificate that waits for it.
+  topic TEXT NOT NULL,
+  payload TEXT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  next_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  business_id TEXT NOT NULL DEFAULT '',
+  UNIQUE (kind, entity_id)
+) STRICT;
+CREATE INDEX outbox_due ON outbox (kind, next_at, ord);
+CREATE INDEX outbox_topic ON outbox (kind, business_id, topic);

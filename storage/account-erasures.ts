@@ -1,5 +1,5 @@
-// The end of a person's account. What is theirs lies sealed, each value under a key of its own beside it: setting it to NULL, or to
-// nothing where a column cannot be NULL, is the erasure. Hashes, times, statuses and fingerprints stay and go on to verify.
+// Erasing a person's account. Every personal value is sealed with its own key beside it, so setting the column to NULL (or to an empty
+// string where it cannot be NULL) destroys the value. Hashes, times, statuses and fingerprints stay, so proofs still verify.
 import { eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
 import type { AuditChain } from "../core/domain-events.ts";
 import type { ConsumerId } from "../core/ids.ts";
@@ -27,30 +27,34 @@ import {
   shares,
 } from "./schema.ts";
 
-const leaseMs = minuteMs; // more than all homes take
+const leaseMs = minuteMs; // longer than erasing in all shards takes
 
 export type AccountErasure = Omit<typeof accountErasures.$inferSelect, "nextAt">;
 
-/** From here on nothing can be granted or changed in the account, and the erasure is finished whatever dies. False for one that is over. */
+/**
+ * Marks an account as being erased: from then on nothing can be granted or changed in it, and the minute job finishes the erasure if this
+ * request dies. Returns false for an account whose erasure is complete.
+ */
 export const beginAccountErasure = async (db: Database, { consumerId, language }: AccountErasure, now: Instant): Promise<boolean> => {
-  const isThere = existsIn(consumers, eq(consumers.id, consumerId), ne(consumers.emailSealed, ""));
-  const [, begun] = await batch(db, [
-    db
+  const isPresent = existsIn(consumers, eq(consumers.id, consumerId), ne(consumers.emailSealed, ""));
+  const { erasure } = await batch(db, {
+    mark: db
       .update(consumers)
       .set({ erasedAt: sql`coalesce(${consumers.erasedAt}, ${now})` })
       .where(eq(consumers.id, consumerId)),
-    insertIf(db, accountErasures, { consumerId, language, nextAt: now + leaseMs }, isThere)
+    erasure: insertIf(db, accountErasures, { consumerId, language, nextAt: now + leaseMs }, isPresent)
       .onConflictDoUpdate({ target: accountErasures.consumerId, set: { nextAt: excluded(accountErasures.nextAt) } })
       .returning({ consumerId: accountErasures.consumerId }),
-    requestSubscriptionEndForAccount(db, consumerId, now),
-  ]);
-  return begun.length > 0;
+    subscriptionEnd: requestSubscriptionEndForAccount(db, consumerId, now),
+  });
+  return erasure.length > 0;
 };
 
+/** Takes the unfinished erasure that has been due longest, under a lease of a minute; null when there is none. */
 export const claimAccountErasure = async (db: Database, now: Instant): Promise<AccountErasure | null> =>
   (await claimDueRows(db, accountErasures, { now, leaseMs, max: 1 }))[0] ?? null;
 
-/** What a home holds of a person besides shares that are still active; those have to be ended first. */
+/** Erases what a shard holds about a person, except for shares that are still active: those must be ended first. */
 export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain: AuditChain) => {
   const ended = allOf(eq(shares.consumerId, consumerId), ne(shares.state, "active"));
   const ids = query.select({ id: shares.id }).from(shares).where(ended);
@@ -79,14 +83,14 @@ export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain
   ] as const;
 };
 
-/** The account itself, last. Fails as `isOutdatedFields` says where somebody else has come to this point before. */
+/** Erases the account itself, as the last step. Fails as `isOutdatedFields` says when another worker has done it. */
 export const eraseConsumer = (db: Database, id: ConsumerId) => {
   const address = query.select({ index: consumers.emailIndex }).from(consumers).where(eq(consumers.id, id));
-  const ofSignIn = (codes: typeof emailCodes | typeof emailCodeFailures) =>
+  const isSignInCode = (codes: typeof emailCodes | typeof emailCodeFailures) =>
     allOf(eq(codes.purpose, "login"), eq(codes.topic, "consumer"), inArray(codes.addressIndex, address));
   return [
-    db.delete(emailCodes).where(ofSignIn(emailCodes)),
-    db.delete(emailCodeFailures).where(ofSignIn(emailCodeFailures)),
+    db.delete(emailCodes).where(isSignInCode(emailCodes)),
+    db.delete(emailCodeFailures).where(isSignInCode(emailCodeFailures)),
     db
       .update(consumers)
       .set({

@@ -1,4 +1,4 @@
-// Businesses as the other operations need them: what a client id or an API key opens. One query each.
+// Businesses as operations need them: the account behind a client id or an API key. Each read is one query.
 import { eq, isNull, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { VerifiedDomain } from "../core/access/origins.ts";
@@ -11,17 +11,17 @@ import { apiKeys, businesses, clients, domains, shares } from "./schema.ts";
 import { jsonRows } from "./json-rows.ts";
 import { allOf, countIn, existsIn, query } from "./query.ts";
 
-/** For selections from businesses. */
+/** For selections from `businesses`. */
 export const businessChainFields = { tag: businesses.auditChain, auditLog: businesses.auditLog };
 
 const isVerifiedDomain = allOf(eq(domains.businessId, businesses.id), eq(domains.status, "verified"));
 
-/** Sub-select for a query over businesses. A CHECK gives every verified domain its method. */
+/** Sub-select for a query over `businesses`: its verified domains. A CHECK guarantees that each has a method. */
 export const verifiedDomainsField = jsonRows({ id: domains.id, domain: domains.domain, method: domains.method }, (rows) =>
   query.select({ rows }).from(domains).where(isVerifiedDomain),
 ) as SQL<readonly VerifiedDomain[]>;
 
-/** Everything POST /v1/consent decides on, in one query. Null for an unknown client. */
+/** Everything that `POST /v1/consent` decides on, in one query. Null for an unknown client. */
 export const findIssuingClient = async (db: Database, clientId: ClientId) =>
   (await db
     .select({
@@ -34,7 +34,7 @@ export const findIssuingClient = async (db: Database, clientId: ClientId) =>
       domains: verifiedDomainsField,
       chain: businessChainFields,
       retentionYears: businesses.retentionYears,
-      // whether it asked to hear of each issuance
+      // whether endpoints can subscribe to `certificate.issued`
       emitsIssued: businesses.emitCertificateIssued,
       revision: businesses.revision,
     })
@@ -43,23 +43,23 @@ export const findIssuingClient = async (db: Database, clientId: ClientId) =>
     .where(eq(clients.id, clientId))
     .get()) ?? null;
 
-/** An account as issuing needs it. Two readings with equal revision are equal in everything here. */
+/** A business account as issuing needs it. Two reads with the same `revision` are equal in every field. */
 export type IssuingClient = Found<typeof findIssuingClient>;
 
-/** Whoever acts for a business acts as this, with its chain. */
+/** The business that a caller acts for, with its audit chain. */
 const actingBusinessFields = { id: businesses.id, name: businesses.name, status: businesses.status, country: businesses.country };
 
-/** Counted for test clients alone: nothing bounds what people share. */
+/** Counted for sandbox clients only: the number of live shares is not limited. */
 const isActiveTestShare = allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active"));
 const activeTestShareCountField = sql<number>`${sql`iif(${clients.environment} = 'sandbox', ${countIn(shares, isActiveTestShare)}, 0)`}`;
 
-/** Null for an unknown client. */
+/** The business of a client; null for an unknown client. */
 export const findBusinessIdByClient = async (db: Database, clientId: ClientId): Promise<BusinessId | null> => {
   const row = await db.select({ id: clients.businessId }).from(clients).where(eq(clients.id, clientId)).get();
   return row?.id ?? null;
 };
 
-/** A client and its business as the share protocol decides on them, in one query. Null for an unknown client. */
+/** The client and business that the share protocol decides on, in one query. Null for an unknown client. SPEC Share. */
 export const findGrantingClient = async (db: Database, clientId: ClientId): Promise<GrantingClient | null> => {
   const row = await db
     .select({
@@ -84,7 +84,7 @@ export const findGrantingClient = async (db: Database, clientId: ClientId): Prom
   return { ...client, business: { ...business, chain } };
 };
 
-/** The business's id, to be read inside the change that depends on it: NULL where the account was changed since. */
+/** Sub-select for the business id inside a dependent insert: NULL when the account has changed since it was read. */
 export const unchangedBusinessId = ({ business, revision }: Pick<GrantingClient, "business" | "revision">): SQL<BusinessId> =>
   sql`${query
     .select({ id: businesses.id })
@@ -96,7 +96,7 @@ const selectKeyHolderByHash = prepareOnce<{ keyHash: string }>()((db, { keyHash 
     .select({
       keyId: apiKeys.id,
       environment: apiKeys.environment,
-      // the day it was last used before
+      // start of the day of the previous use
       lastUsedAt: apiKeys.lastUsedAt,
       business: actingBusinessFields,
       chain: businessChainFields,
@@ -107,7 +107,10 @@ const selectKeyHolderByHash = prepareOnce<{ keyHash: string }>()((db, { keyHash 
     .prepare(),
 );
 
-/** The holder of a live API key, by the SHA-256 of the key. Unknown and revoked keys take the same path to null. */
+/**
+ * The business behind an active API key, by the SHA-256 of the key; null otherwise. Unknown and revoked keys take the same path, so their
+ * timing does not differ. SPEC Authentication.
+ */
 export const findApiKeyHolder = async (db: Database, keyHash: string) => {
   const row = await selectKeyHolderByHash(db, { keyHash }).get();
   if (row === undefined) return null;
@@ -117,7 +120,7 @@ export const findApiKeyHolder = async (db: Database, keyHash: string) => {
 
 export type ApiKeyHolder = Found<typeof findApiKeyHolder>;
 
-/** The first client of a business in an environment; null where it has none. */
+/** The oldest client of a business in an environment; null when it has none. */
 export const findFirstClientId = async (db: Database, businessId: BusinessId, environment: Environment): Promise<ClientId | null> => {
   const row = await db
     .select({ id: clients.id })
@@ -129,7 +132,7 @@ export const findFirstClientId = async (db: Database, businessId: BusinessId, en
   return row?.id ?? null;
 };
 
-/** What a page of a business is looked at with: its domains, and the client its script tag names. */
+/** The verified domains and the client id that a page of a business is checked against; null for an unknown business or no client. */
 export const findIntegrationBusiness = async (db: Database, businessId: BusinessId, environment: Environment) =>
   (await db
     .select({ domains: verifiedDomainsField, clientId: clients.id })
@@ -139,7 +142,7 @@ export const findIntegrationBusiness = async (db: Database, businessId: Business
     .orderBy(clients.createdAt, clients.id)
     .get()) ?? null;
 
-/** How a business names itself to courts and letters. */
+/** The legal identity of a business for formal documents. All fields are null for an unknown business. */
 export const getBusinessIdentity = async (db: Database, businessId: BusinessId) =>
   (await db
     .select({ legalName: businesses.legalName, mailingAddress: businesses.mailingAddress, contact: businesses.contactEmail })
@@ -147,13 +150,13 @@ export const getBusinessIdentity = async (db: Database, businessId: BusinessId) 
     .where(eq(businesses.id, businessId))
     .get()) ?? { legalName: null, mailingAddress: null, contact: null };
 
-/** ISO 3166-1 alpha-2; null for a business that is not here. */
+/** The ISO 3166-1 alpha-2 country; null for a business that is not in this shard. */
 export const findBusinessCountry = async (db: Database, businessId: BusinessId): Promise<string | null> => {
   const row = await db.select({ country: businesses.country }).from(businesses).where(eq(businesses.id, businessId)).get();
   return row?.country ?? null;
 };
 
-/** The names a certificate may call a business by, and whether it has proved any domain. */
+/** The names under which a certificate may list a business, and whether it has any verified domain; null for an unknown business. */
 export const findBusinessNames = async (db: Database, businessId: BusinessId) =>
   (await db
     .select({

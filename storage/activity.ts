@@ -1,4 +1,4 @@
-// What was counted of a business day by day. It costs as much at a million certificates as at ten.
+// Daily activity counts of a business. Reading them costs the same at a million certificates as at ten.
 import { asc, eq, getColumns, gte } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { DailyCounts } from "../core/accounts/activity.ts";
@@ -9,17 +9,17 @@ import { createLookup, type Lookup } from "./lookups.ts";
 import { allOf } from "./query.ts";
 import { dailyActivity } from "./schema.ts";
 
-/** From that day on, the earliest first; `since` is midnight UTC. */
+/** Counts from `since` (midnight UTC) on, oldest first. */
 export const listDailyActivity = (
   db: Database,
   of: { readonly businessId: BusinessId; readonly environment: Environment },
   since: Instant,
 ): Lookup<readonly DailyCounts[]> => {
-  const { businessId, environment, ...counted } = getColumns(dailyActivity);
+  const { businessId, environment, ...counts } = getColumns(dailyActivity);
   const days = db
-    .select(counted)
+    .select(counts)
     .from(dailyActivity)
-    .where(allOf(eq(businessId, of.businessId), eq(environment, of.environment), gte(counted.day, since)))
-    .orderBy(asc(counted.day));
+    .where(allOf(eq(businessId, of.businessId), eq(environment, of.environment), gte(counts.day, since)))
+    .orderBy(asc(counts.day));
   return createLookup(db, [days], ([rows]) => rows);
 };

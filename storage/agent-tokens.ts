@@ -1,5 +1,5 @@
-// Agent tokens: found by their hash together with who they are and the business as it stands at that moment, so that a person who
-// is gone, a seat that is lost and an account that is suspended count from the next request on.
+// Agent tokens. A token is read together with its person and business in one query, so an erased person, a lost membership or a suspended
+// account takes effect with the next request. SPEC Agent server.
 import { desc, eq, gt, isNull, lte, or, sql, type SQL } from "drizzle-orm";
 import { maxActiveTokens, type Agent, type AgentToken, type TokenOwner } from "../core/agents/agent-token.ts";
 import type { AuditChain } from "../core/domain-events.ts";
@@ -9,19 +9,19 @@ import { businessChainFields } from "./accounts.ts";
 import { consumerChainFields } from "./people.ts";
 import { isConstraintViolation } from "./faults.ts";
 import { insertIf } from "./inserts.ts";
-import { prepareOnce } from "./prepared.ts";
 import { allOf, countIn, existsIn } from "./query.ts";
 import { agentTokens, businesses, consumers, members } from "./schema.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
 const tokenNameContext = columnContext("agent_tokens", "name");
 
+/** Condition: the token is neither revoked nor expired. */
 export const isLiveToken = (now: Instant): SQL => allOf(isNull(agentTokens.revokedAt), gt(agentTokens.expiresAt, now));
 
-type ColumnsSetLater = "nameSealed" | "lastUsedDay" | "toldAt" | "endToldAt" | "revokedAt";
+type ColumnsSetLater = "nameSealed" | "lastUsedDay" | "notifiedAt" | "expiryNotifiedAt" | "revokedAt";
 type NewAgentToken = Omit<typeof agentTokens.$inferInsert, ColumnsSetLater> & { readonly name: string | null };
 
-/** Written only where the person has fewer live ones than there may be. */
+/** Inserts a token only when the person has fewer than `maxActiveTokens` live ones and `onlyIf` holds. */
 export const insertAgentToken = async (db: Database, vault: Vault, { name, ...token }: NewAgentToken, onlyIf: SQL = sql`true`) => {
   const { id, principalId, createdAt } = token;
   const live = countIn(agentTokens, eq(agentTokens.principalId, principalId), isLiveToken(createdAt));
@@ -29,21 +29,21 @@ export const insertAgentToken = async (db: Database, vault: Vault, { name, ...to
   return [insertIf(db, agentTokens, { ...token, nameSealed }, sql`${onlyIf} and ${live} < ${maxActiveTokens}`)] as const;
 };
 
-/** A batch failed because there is a token of that id: the form that made it was sent again. */
+/** True when the batch failed because a token with that id exists: the form was submitted twice. */
 export const isDuplicateToken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", agentTokens.id);
 
-/** For what follows in the batch of an insert. */
+/** Condition for later statements of the same batch: the token was inserted. */
 export const hasAgentToken = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id));
 
-const selectAgentByTokenHash = prepareOnce<{ tokenHash: string; now: number }>()((db, { tokenHash, now }) => {
+const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) => {
   const { id, name, status, country, auditChain, auditLog } = businesses;
   return db
     .select({
       id: agentTokens.id,
       lastUsedDay: agentTokens.lastUsedDay,
       memberId: members.id,
-      business: { id, name, status, country, auditChain, auditShard: auditLog },
-      consumer: { id: consumers.id, auditChain: consumers.auditChain, auditShard: consumers.auditLog },
+      business: { id, name, status, country, auditChain, auditLog },
+      consumer: { id: consumers.id, auditChain: consumers.auditChain, auditLog: consumers.auditLog },
     })
     .from(agentTokens)
     .leftJoin(
@@ -55,27 +55,29 @@ const selectAgentByTokenHash = prepareOnce<{ tokenHash: string; now: number }>()
       consumers,
       allOf(eq(agentTokens.realm, "consumer"), eq(consumers.id, agentTokens.principalId as never), isNull(consumers.erasedAt)),
     )
-    .where(allOf(eq(agentTokens.tokenHash, tokenHash), isNull(agentTokens.revokedAt), gt(agentTokens.expiresAt, now)))
-    .prepare();
-});
+    .where(allOf(eq(agentTokens.tokenHash, tokenHash), isLiveToken(now)));
+};
 
-/** Null for a token that is unknown, has ended, or whose person is gone: all the same path. */
+/**
+ * The person and business behind a live token. Null when the token is unknown, has ended or its person is gone; all three take the same
+ * path.
+ */
 export const findAgentByTokenHash = async (db: Database, tokenHash: string, now: Instant): Promise<Agent | null> => {
-  const row = await selectAgentByTokenHash(db, { tokenHash, now }).get();
+  const row = await selectAgentByTokenHash(db, tokenHash, now).get();
   if (row === undefined) return null;
   const { id: tokenId, lastUsedDay, memberId, business, consumer } = row;
   const known = { tokenId, tokenHash, lastUsedDay };
   if (consumer !== null) {
-    const chain = { tag: consumer.auditChain, auditLog: consumer.auditShard };
+    const chain = { tag: consumer.auditChain, auditLog: consumer.auditLog };
     return { ...known, realm: "consumer", ownerId: consumer.id, chain };
   }
   if (memberId === null || business === null) return null;
-  const { auditChain: tag, auditShard: auditLog, ...account } = business;
+  const { auditChain: tag, auditLog, ...account } = business;
   const chain = { tag, auditLog };
   return { ...known, realm: "business", ownerId: account.id, chain, memberId, business: { ...account, chain } };
 };
 
-/** A consumer's own, or those of everybody in a business. */
+/** The tokens of one consumer, or of all members of a business. */
 export type AgentTokenScope = { readonly principalId: string } | { readonly businessId: string };
 
 const isInTokenScope = (scope: AgentTokenScope): SQL =>
@@ -83,7 +85,7 @@ const isInTokenScope = (scope: AgentTokenScope): SQL =>
     ? eq(agentTokens.businessId, scope.businessId as never)
     : allOf(eq(agentTokens.principalId, scope.principalId), eq(agentTokens.realm, "consumer"));
 
-/** The live ones, newest first. */
+/** Live tokens in scope, newest first. */
 export const listLiveTokens = async (db: Database, vault: Vault, scope: AgentTokenScope, now: Instant): Promise<AgentToken[]> => {
   const { id, realm, principalId, nameSealed, createdAt, expiresAt, lastUsedDay, clientHost, redirectHost } = agentTokens;
   const rows = await db
@@ -92,15 +94,15 @@ export const listLiveTokens = async (db: Database, vault: Vault, scope: AgentTok
     .where(allOf(isInTokenScope(scope), isLiveToken(now)))
     .orderBy(desc(createdAt), desc(id));
   return Promise.all(
-    rows.map(async ({ nameSealed: sealed, clientHost: host, redirectHost: answersTo, ...token }) => ({
+    rows.map(async ({ nameSealed: sealed, clientHost: host, redirectHost: redirect, ...token }) => ({
       ...token,
-      client: answersTo === null ? null : { host, redirectHost: answersTo },
+      client: redirect === null ? null : { host, redirectHost: redirect },
       name: sealed === null ? null : await vault.open(tokenNameContext(token.id, token.principalId), sealed),
     })),
   );
 };
 
-/** Whose a live token is; null where there is none of that id. */
+/** The id of the person a live token belongs to; null when there is no such token in scope. */
 export const findTokenPrincipalId = async (db: Database, scope: AgentTokenScope, id: string, now: Instant): Promise<string | null> => {
   const { principalId } = agentTokens;
   const row = await db
@@ -111,14 +113,14 @@ export const findTokenPrincipalId = async (db: Database, scope: AgentTokenScope,
   return row?.principalId ?? null;
 };
 
-/** From here on it opens nothing. */
+/** Revokes a live token. Changes no row for one that has ended. */
 export const markTokenRevoked = (db: Database, id: string, now: Instant) =>
   db
     .update(agentTokens)
     .set({ revokedAt: now })
     .where(allOf(eq(agentTokens.id, id), isLiveToken(now)));
 
-/** Live tokens of a person for one program, by where its answers go: what another connection may take the place of. */
+/** Ids of a person's live tokens for one program and redirect host: the ones that a new connection may replace. */
 export const listTokenIdsByClient = async (
   db: Database,
   of: { readonly principalId: string; readonly clientId: string; readonly redirectHost: string },
@@ -132,7 +134,7 @@ export const listTokenIdsByClient = async (
   return rows.map((row) => row.id);
 };
 
-/** Whose a live token is, by its id alone or by its hash: for whoever proves otherwise that they may end it. */
+/** The owner of a live token, by id or by hash. The caller checks separately that it may revoke the token. */
 export const findTokenHolder = async (
   db: Database,
   by: { readonly id: string } | { readonly tokenHash: string },
@@ -150,7 +152,7 @@ export const findTokenHolder = async (
   return row === undefined || chain === null ? null : { id: row.id, holder: toTokenHolder(row, chain) };
 };
 
-/** Whoever is told of what becomes of a token or code. */
+/** The person, audit chain and actor of a token or code. */
 export const toTokenHolder = (
   { realm, principalId, businessId }: Pick<TokenOwner, "realm" | "principalId" | "businessId">,
   chain: AuditChain,
@@ -159,7 +161,7 @@ export const toTokenHolder = (
   return { realm, principalId, businessId, chain, actor: { kind, id: principalId } };
 };
 
-/** One write a day and token, however often it is used; none where today is noted already. */
+/** Records the day of use. Writes at most once a day per token. */
 export const recordTokenUse = (db: Database, { tokenId, lastUsedDay }: Agent, now: Instant) => {
   const day = Math.floor(now / dayMs);
   return lastUsedDay === day ? [] : [db.update(agentTokens).set({ lastUsedDay: day }).where(eq(agentTokens.id, tokenId))];
@@ -168,9 +170,10 @@ export const recordTokenUse = (db: Database, { tokenId, lastUsedDay }: Agent, no
 const isTokenNoticeDue = (id: string, now: Instant): SQL =>
   allOf(eq(agentTokens.id, id), or(isNull(agentTokens.notifiedAt), lte(agentTokens.notifiedAt, now - hourMs)) as SQL);
 
-/** Whether its person was mailed of no change by it within the hour. For the mail, which stands before `noteTold` in one batch. */
+/** Condition for the notice email, which comes before `markTokenNotified` in the batch: at most one email an hour per token. */
 export const hasTokenNoticeDue = (id: string, now: Instant): SQL => existsIn(agentTokens, isTokenNoticeDue(id, now));
 
+/** Records that the person was notified of a change by the token. */
 export const markTokenNotified = (db: Database, id: string, now: Instant) =>
   db.update(agentTokens).set({ notifiedAt: now }).where(isTokenNoticeDue(id, now));
 
@@ -180,7 +183,7 @@ const isUnnotifiedConnection: SQL = allOf(
   isNull(agentTokens.expiryNotifiedAt),
 );
 
-/** Connections whose persons have not heard yet that they end; those that end first. */
+/** OAuth connections that expire after `from` and by `until` and whose person has not been notified, soonest first. */
 export const listExpiringConnections = async (
   db: Database,
   vault: Vault,
@@ -194,10 +197,10 @@ export const listExpiringConnections = async (
     .orderBy(expiresAt)
     .limit(max);
   return Promise.all(
-    rows.map(async ({ nameSealed: sealed, redirectHost: host, language: words, ...row }) => ({
+    rows.map(async ({ nameSealed: sealed, redirectHost: host, language: mailLanguage, ...row }) => ({
       ...row,
       redirectHost: host ?? "",
-      language: words ?? "en",
+      language: mailLanguage ?? "en",
       name: sealed === null ? null : await vault.open(tokenNameContext(row.id, row.principalId), sealed),
     })),
   );
@@ -205,9 +208,10 @@ export const listExpiringConnections = async (
 
 export type ExpiringConnection = Found<typeof listExpiringConnections>[number];
 
-/** For the mail, which stands before `noteEndTold` in one batch. */
+/** Condition for the expiry email, which comes before `markExpiryNotified` in the batch. */
 export const hasExpiryNoticeDue = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id), isUnnotifiedConnection);
 
+/** Records that the person was notified of the expiry. */
 export const markExpiryNotified = (db: Database, id: string, now: Instant) =>
   db
     .update(agentTokens)

@@ -1,4 +1,4 @@
-// What is known of the payment provider's customers, the events that were taken in, and the accounts they pay for.
+// Customers and events of the payment provider, and the accounts they pay for.
 import { eq, isNotNull, isNull, lte, sql, type SQL } from "drizzle-orm";
 import { realmOfAccountId, type ConsumerPlan } from "../core/billing/plans.ts";
 import type { BillingEvent, BillingStatus } from "../core/billing/billing-status.ts";
@@ -12,21 +12,22 @@ import { createLookup, type Lookup } from "./lookups.ts";
 import { allOf, existsIn, notExistsIn } from "./query.ts";
 import { billingCustomers, billingEvents, businesses, consumers } from "./schema.ts";
 
-/** `revision` rises with every change, from 1. */
+/** `revision` starts at 1 and rises with every change. */
 export interface BillingCustomer extends BillingStatus {
   readonly revision: number;
 }
 
 const { customerId, accountId, revision, pastDueSince, suspendedAt } = billingCustomers;
 
+/** The customer with the provider's id; null for an unknown one. */
 export const findBillingCustomer = async (db: Database, id: string): Promise<BillingCustomer | null> =>
   (await db.select().from(billingCustomers).where(eq(customerId, id)).get()) ?? null;
 
-/** The customer that pays for an account now; null for one that never paid. */
+/** The customer that pays for an account; null when the account has never paid. */
 export const findCustomerByAccount = (db: Database, id: string): Lookup<BillingCustomer | null> =>
   createLookup(db, [db.select().from(billingCustomers).where(eq(accountId, id))], ([[row]]) => row ?? null);
 
-/** It is over for good where an operator closed it: what is paid for it has to end. */
+/** `isOver` when an operator closed the business: its subscription must end. */
 const findBilledBusiness = async (db: Database, id: string) => {
   const row = await db
     .select({
@@ -43,7 +44,7 @@ const findBilledBusiness = async (db: Database, id: string) => {
 };
 export type BilledBusiness = Found<typeof findBilledBusiness>;
 
-/** Likewise where its person had it deleted. */
+/** `isOver` when the person deleted the account. */
 const findBilledConsumer = async (db: Database, id: string) => {
   const { plan, erasedAt } = consumers;
   const isOver = sql`${erasedAt} is not null`.mapWith(Boolean);
@@ -57,7 +58,7 @@ const findBilledConsumer = async (db: Database, id: string) => {
 
 export type BilledAccount = BilledBusiness | Found<typeof findBilledConsumer>;
 
-/** Null for an account that is not here. */
+/** Null for an account that is not in this shard. */
 export const findBilledAccount = (db: Database, id: string): Promise<BilledAccount | null> =>
   realmOfAccountId(id) === "business" ? findBilledBusiness(db, id) : findBilledConsumer(db, id);
 
@@ -71,19 +72,22 @@ const isAccountUnchanged = (account: BilledAccount): SQL =>
         account.isOver ? isNotNull(consumers.erasedAt) : isNull(consumers.erasedAt),
       );
 
-/** 0 says that there is no such customer yet. */
+/** A `known` revision of 0 means that the customer does not exist yet. */
 const isAtRevision = (id: string, known: number): SQL =>
   known === 0 ? notExistsIn(billingCustomers, eq(customerId, id)) : existsIn(billingCustomers, eq(customerId, id), eq(revision, known));
 
-/** The row of an event. Without its customer, and so the batch fails, where customer or account moved on since they were read. */
+/**
+ * The row of an event, for the batch that applies it. Fails as `isOutdatedBilling` says when customer or account has changed since they
+ * were read: the customer id is NULL then.
+ */
 export const insertBillingEvent = (
   db: Database,
   event: BillingEvent,
   read: { readonly revision: number; readonly account: BilledAccount | null },
   now: Instant,
 ): Statement => {
-  const stands = isAtRevision(event.customerId, read.revision);
-  const condition = read.account === null ? stands : allOf(stands, isAccountUnchanged(read.account));
+  const isCurrent = isAtRevision(event.customerId, read.revision);
+  const condition = read.account === null ? isCurrent : allOf(isCurrent, isAccountUnchanged(read.account));
   return db.insert(billingEvents).values({
     id: event.id,
     customerId: sql`(select ${event.customerId} where ${condition})`,
@@ -93,7 +97,7 @@ export const insertBillingEvent = (
   });
 };
 
-/** Fails, and with it the batch, where customer or account moved on since they were read: the row keeps its customer only if they did not. */
+/** Fails as `isOutdatedBilling` says when customer or account has changed since they were read: the customer id becomes NULL then. */
 export const assertUnchanged = (db: Database, customer: BillingCustomer, account: BilledAccount): Statement =>
   db
     .update(billingCustomers)
@@ -102,40 +106,46 @@ export const assertUnchanged = (db: Database, customer: BillingCustomer, account
     })
     .where(eq(customerId, customer.customerId));
 
-/** True when the event was taken in before: by its id. */
+/** True when the batch failed because an event with this id has been recorded. */
 export const isDuplicateBillingEvent = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", billingEvents.id);
 
-/** True when customer or account changed between reading and writing, or another customer became the account's. */
+/**
+ * True when the batch failed because customer or account changed between reading and writing, or another customer was linked to the
+ * account.
+ */
 export const isOutdatedBilling = (error: unknown): boolean =>
   isConstraintViolation(error, "NOT NULL", billingEvents.customerId) ||
   isConstraintViolation(error, "NOT NULL", billingCustomers.customerId) ||
   isConstraintViolation(error, "UNIQUE", billingCustomers.customerId) ||
   isConstraintViolation(error, "UNIQUE", billingCustomers.accountId);
 
+/** Whether the event has been recorded. */
 export const hasBillingEvent = async (db: Database, eventId: string): Promise<boolean> =>
   (await db.select({ id: billingEvents.id }).from(billingEvents).where(eq(billingEvents.id, eventId)).get()) !== undefined;
 
-export const upsertBillingCustomer = (db: Database, standing: BillingStatus, now: Instant): Statement => {
-  const said = { ...standing, updatedAt: now };
+/** Writes the billing status of a customer and raises its revision. */
+export const upsertBillingCustomer = (db: Database, status: BillingStatus, now: Instant): Statement => {
+  const row = { ...status, updatedAt: now };
   return db
     .insert(billingCustomers)
-    .values({ ...said, revision: 1 })
-    .onConflictDoUpdate({ target: customerId, set: { ...said, revision: sql`${revision} + 1` } });
+    .values({ ...row, revision: 1 })
+    .onConflictDoUpdate({ target: customerId, set: { ...row, revision: sql`${revision} + 1` } });
 };
 
 type Entitlement = Pick<BilledBusiness, "status" | "plan">;
 
+/** Sets status and plan of a business. */
 export const updateBusinessEntitlement = (db: Database, id: BusinessId, entitlement: Entitlement): Statement =>
   db.update(businesses).set(entitlement).where(eq(businesses.id, id));
 
-/** The same, where nothing about the account changed since that revision. */
+/** Like `updateBusinessEntitlement`, but changes no row when the account has changed since it was read. */
 export const updateEntitlementAtRevision = (db: Database, { id, revision: known }: BilledBusiness, entitlement: Entitlement) =>
   db
     .update(businesses)
     .set(entitlement)
     .where(allOf(eq(businesses.id, id), eq(businesses.revision, known)));
 
-/** True after `setEntitlementAt`, where it was the one that set it. */
+/** Condition after `updateEntitlementAtRevision`: that statement changed the account. */
 export const hasEntitlement = ({ id, revision: known }: BilledBusiness, entitlement: Entitlement): SQL =>
   existsIn(
     businesses,
@@ -145,10 +155,11 @@ export const hasEntitlement = ({ id, revision: known }: BilledBusiness, entitlem
     eq(businesses.plan, entitlement.plan),
   );
 
+/** Sets the plan of a consumer. */
 export const updateConsumerPlan = (db: Database, id: string, plan: ConsumerPlan): Statement =>
   db.update(consumers).set({ plan }).where(eq(consumers.id, id));
 
-/** Accounts whose first failed payment lies before `since` and that are not suspended for it, the oldest first. */
+/** Customers whose first unpaid failure is at or before `since` and whose account is not suspended for it, oldest first. */
 export const listUnpaidCustomers = (db: Database, since: Instant, max: number): Promise<readonly BillingCustomer[]> => {
   const isPastDue = existsIn(businesses, eq(sql`${businesses.id}`, accountId), eq(businesses.status, "past_due"));
   const isConsumer = existsIn(consumers, eq(sql`${consumers.id}`, accountId));

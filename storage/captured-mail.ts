@@ -1,4 +1,4 @@
-// Development's mailbox: what would have been sent, sealed like everything personal, readable at /dev/mail.
+// The mailbox of development: messages are sealed and stored instead of sent, and shown at /dev/mail.
 import { desc, eq, lte, max, sql } from "drizzle-orm";
 import type { OutgoingMail } from "../core/mail/message.ts";
 import { normalizeEmailAddress } from "../core/email-address.ts";
@@ -8,7 +8,7 @@ import { capturedMail as mails } from "./schema.ts";
 import { query } from "./query.ts";
 import { selfOwnedContext, type Vault } from "./vault.ts";
 
-const maxStored = 1_000; // the newest; more is nobody's debugging
+const maxStored = 1_000; // the newest ones
 const maxListed = 100;
 
 export interface CapturedMail extends OutgoingMail {
@@ -19,7 +19,7 @@ const messageContext = selfOwnedContext("captured_mail", "message");
 
 const computeRecipientIndex = (vault: Vault, to: string): Promise<string> => vault.blindIndex("email", normalizeEmailAddress(to) ?? to);
 
-/** A mail sent twice is there once. */
+/** Stores a message and deletes all but the newest 1,000. A message with a known id is ignored. */
 export const insertCapturedMail = async (db: Database, vault: Vault, message: OutgoingMail, now: Instant): Promise<void> => {
   const { id, to } = message;
   const messageSealed = await vault.seal(messageContext(id), JSON.stringify(message));
@@ -31,7 +31,7 @@ export const insertCapturedMail = async (db: Database, vault: Vault, message: Ou
   ]);
 };
 
-/** Newest first; all of them, or those to one address. */
+/** Up to 100 messages, newest first: all, or those to one address. */
 export const listCapturedMail = async (db: Database, vault: Vault, to: string | null): Promise<readonly CapturedMail[]> => {
   const { id, messageSealed, sentAt } = mails;
   const rows = await db

@@ -1,5 +1,5 @@
-// Erasing the person of a certificate: everything sealed about them goes, and with each value its only key; so do the indexes that
-// find them, and whatever waits or is kept elsewhere because of them. Triggers let exactly this through, once.
+// Erasing the person of a certificate: every sealed value with its only key, the blind indexes that find the person, and everything queued
+// or saved elsewhere because of them. Triggers allow exactly this change, once. SPEC Certificate.
 import { count, eq, gt, inArray, isNotNull, isNull, lte, min, or, type SQL } from "drizzle-orm";
 import type { ErasableCertificate } from "../core/certificates/erasure.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
@@ -25,16 +25,16 @@ import {
 
 const { id, businessId, fingerprint, subjectErasedAt, retentionUntil, viewRows } = certificates;
 
-/** The certificate of this business; null for an unknown one and for somebody else's, alike. */
+/** The certificate, if it belongs to this business. Null both for an unknown certificate and for another business's. */
 export const findErasableCertificate = async (
   db: Database,
-  asked: { readonly certId: CertId; readonly businessId: BusinessId },
+  ref: { readonly certId: CertId; readonly businessId: BusinessId },
 ): Promise<{ readonly certificate: ErasableCertificate; readonly erasedAt: Instant | null } | null> => {
   const row = await db
     .select({ id, fingerprint, chain: businessChainFields, erasedAt: subjectErasedAt })
     .from(certificates)
     .innerJoin(businesses, eq(businesses.id, businessId))
-    .where(allOf(eq(id, asked.certId), eq(businessId, asked.businessId)))
+    .where(allOf(eq(id, ref.certId), eq(businessId, ref.businessId)))
     .get();
   if (row === undefined) return null;
   const { erasedAt, ...certificate } = row;
@@ -42,8 +42,8 @@ export const findErasableCertificate = async (
 };
 
 /**
- * The rows of an erasure. The certificate comes first: what else is the person's may change only once they are erased. The trail
- * of views goes as a whole, its count stays. It fails when one of them was erased already.
+ * The statements of an erasure. The certificate comes first, because triggers protect the other personal data until it is erased. View rows
+ * are deleted; the view count stays. Fails as `isAlreadyErased` says when one of the certificates was erased before.
  */
 export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Instant) => {
   const ids = jsonList(certIds);
@@ -79,12 +79,13 @@ export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Ins
   ] as const;
 };
 
-/** True when the batch failed because somebody else had erased one of them. */
-export const isAlreadyErased = (error: unknown): boolean => isTriggerError(error, "the person of a certificate is erased once, as a whole");
+/** True when the batch failed because one of the certificates was erased before. */
+export const isAlreadyErased = (error: unknown): boolean =>
+  isTriggerError(error, "the person of a certificate can be erased only once and only completely");
 
 /**
- * Whose time has passed. A withdrawal that the recipients still have days to follow keeps its person findable until then, so that
- * whoever is about to call can be told not to; so does one that is still being carried to the person's other certificates.
+ * The retention period has ended. A withdrawal delays the erasure while recipients still have days to comply, so that a contact check can
+ * still find the person, and so does one that is being applied to the person's other certificates.
  */
 const isErasureDue = (now: Instant) => {
   const { addressIndex } = withdrawalWork;
@@ -98,7 +99,7 @@ const isErasureDue = (now: Instant) => {
   );
 };
 
-/** Those whose time passed longest ago, each with how many opens of its page go with it. */
+/** Certificates that are due for erasure, longest due first, each with its number of view rows. */
 export const listDueErasures = (db: Database, now: Instant, max: number) =>
   db
     .select({ id, fingerprint, chain: businessChainFields, viewRows })
@@ -111,7 +112,7 @@ export const listDueErasures = (db: Database, now: Instant, max: number) =>
 
 export type DueErasure = Found<typeof listDueErasures>[number];
 
-/** How many are left, and since when the oldest is due. */
+/** How many erasures are due, and since when the oldest is. */
 export const countDueErasures = async (
   db: Database,
   now: Instant,

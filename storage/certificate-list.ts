@@ -1,6 +1,6 @@
-// The list of a business's certificates: one page and the exact total, at a cost that does not grow with the number of
-// certificates. What can be searched by is few combinations of purpose, recipients and origin. A search first finds these groups,
-// then takes the newest certificates of each from its index; totals come from the groups' counters.
+// The certificate list of a business: one page and the exact total, at a cost that does not grow with the number of certificates. There are
+// few combinations of purpose, recipients and origin. A search finds these groups first, reads the newest certificates of each group from
+// an index, and adds up the groups' counters for the total.
 import { and, count, desc, eq, gte, inArray, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -21,7 +21,7 @@ export interface CertificateFilter {
   readonly status: CertificateStatus | null;
   readonly emailIndex: string | null;
   readonly phoneIndex: string | null;
-  /** Part of the purpose, in any case. */
+  /** A part of the purpose; case does not matter. */
   readonly purposePart: string | null;
   readonly originDomain: string | null;
   readonly entity: string | null;
@@ -59,7 +59,7 @@ const listFields = {
 
 const newestFirst = [desc(certificates.issuedAt), desc(certificates.ord)];
 
-// instr, not LIKE: LIKE refuses patterns over 50 bytes and would give % and _ a meaning
+// instr instead of LIKE: LIKE rejects patterns over 50 bytes and treats % and _ as wildcards.
 const isOwnPurpose = ({ businessId, environment, filter }: CertificateListQuery) =>
   and(
     eq(purposes.businessId, businessId),
@@ -83,54 +83,54 @@ const isOwnCertificate = ({ businessId, environment, filter }: CertificateListQu
 const selectWithPurposes = <Fields extends SelectedFields>(db: Database, fields: Fields) =>
   db.select(fields).from(certificates).innerJoin(purposes, eq(purposes.id, certificates.purposeId));
 
-/** The certificates of an address are few, so the other filters are asked of each. */
-const searchByAddress = (db: Database, asked: CertificateListQuery) => {
-  const { filter } = asked;
+/** An address has few certificates, so the other filters are applied to each of them. */
+const searchByAddress = (db: Database, list: CertificateListQuery) => {
+  const { filter } = list;
   const matching = and(
-    isOwnCertificate(asked),
+    isOwnCertificate(list),
     whenSet(filter.emailIndex, (index) => eq(certificates.emailIndex, index)),
     whenSet(filter.phoneIndex, (index) => eq(certificates.phoneIndex, index)),
     whenSet(filter.originDomain, (domain) => eq(certificates.originDomain, domain)),
     whenSet(filter.entity, (entity) => listContains(entitiesField, entity)),
     isIssuedBetween(filter),
-    isOwnPurpose(asked),
+    isOwnPurpose(list),
   );
   return { rows: selectWithPurposes(db, listFields).where(matching), totals: [selectWithPurposes(db, { total: count() }).where(matching)] };
 };
 
-/** Without a filter but the status the newest stand in an index of the business. */
-const searchByBusiness = (db: Database, asked: CertificateListQuery) => ({
-  rows: selectWithPurposes(db, listFields).where(isOwnCertificate(asked)),
+/** Without a filter, or with a status only, an index of the business lists the newest certificates. */
+const searchByBusiness = (db: Database, list: CertificateListQuery) => ({
+  rows: selectWithPurposes(db, listFields).where(isOwnCertificate(list)),
   totals: [
     db
-      .select({ total: totalField(purposes, asked.filter) })
+      .select({ total: totalField(purposes, list.filter) })
       .from(purposes)
-      .where(isOwnPurpose(asked)),
+      .where(isOwnPurpose(list)),
   ],
 });
 
-/** Of rows with counters, the certificates with the status that is asked for. */
+/** The sum of counters for the requested status. */
 const totalField = (row: typeof purposes | typeof certificateGroups | typeof certificateTallies, { status }: CertificateFilter) =>
   sql<number>`coalesce(sum(${status === null ? sql`${row.active} + ${row.revoked}` : row[status]}), 0)`;
 
 const isPurposeOfGroup = eq(purposes.id, certificateGroups.purposeId);
 const isEntityListOfGroup = eq(entityLists.id, certificateGroups.entityListId);
 
-const searchByGroups = (db: Database, asked: CertificateListQuery) => {
-  const { filter } = asked;
+const searchByGroups = (db: Database, list: CertificateListQuery) => {
+  const { filter } = list;
   const matching = and(
-    isOwnPurpose(asked),
+    isOwnPurpose(list),
     whenSet(filter.originDomain, (domain) => eq(certificateGroups.originDomain, domain)),
     whenSet(filter.entity, (entity) => listContains(entityLists.entities, entity)),
   );
   const statuses = sql`json_each(${JSON.stringify(filter.status === null ? ["active", "revoked"] : [filter.status])}) s`;
-  // The newest page of every matching group and status, from its index; the answer is the newest page of all of these.
+  // The newest page of every matching group and status comes from its index; the result is the newest page of all of these.
   const newestOfGroup = query
     .select({ ord: certificates.ord })
     .from(certificates)
     .where(and(eq(certificates.groupId, certificateGroups.id), sql`${certificates.status} = s.value`, isIssuedBetween(filter)))
     .orderBy(...newestFirst)
-    .limit(asked.page * asked.perPage);
+    .limit(list.page * list.perPage);
   const rows = db
     .select(listFields)
     .from(purposes)
@@ -144,7 +144,7 @@ const searchByGroups = (db: Database, asked: CertificateListQuery) => {
     db.select({ total }).from(purposes).innerJoin(certificateGroups, isPurposeOfGroup).innerJoin(entityLists, isEntityListOfGroup);
   if (filter.from === null && filter.to === null)
     return { rows, totals: [ofGroups(totalField(certificateGroups, filter)).where(matching)] };
-  // A cross join is done last: SQLite would else walk a group's counters and certificates before it knows the period.
+  // SQLite runs a cross join last. Otherwise it would read a group's counters and certificates before it knows the period.
   const periods = planTallies(filter.from, filter.to);
   const whole = jsonTable(periods.wholeSpans);
   const rest = jsonTable(periods.remainders);
@@ -177,19 +177,19 @@ const searchByGroups = (db: Database, asked: CertificateListQuery) => {
   return { rows, totals: [tallies, edges] };
 };
 
-/** Newest first. */
+/** One page of a business's certificates, newest first, and the exact total for the filter. SPEC Certificate API. */
 export const listCertificatePage = (
   db: Database,
-  asked: CertificateListQuery,
+  list: CertificateListQuery,
 ): Lookup<{ readonly certificates: readonly CertificateSummary[]; readonly total: number }> => {
-  const { status: _, emailIndex, phoneIndex, ...searched } = asked.filter;
+  const { status: _, emailIndex, phoneIndex, ...searched } = list.filter;
   const isSearched = Object.values(searched).some((value) => value !== null);
-  const walk = emailIndex !== null || phoneIndex !== null ? searchByAddress : isSearched ? searchByGroups : searchByBusiness;
-  const { rows, totals } = walk(db, asked);
+  const search = emailIndex !== null || phoneIndex !== null ? searchByAddress : isSearched ? searchByGroups : searchByBusiness;
+  const { rows, totals } = search(db, list);
   const page = rows
     .orderBy(...newestFirst)
-    .limit(asked.perPage)
-    .offset((asked.page - 1) * asked.perPage);
+    .limit(list.perPage)
+    .offset((list.page - 1) * list.perPage);
   return createLookup(db, [page, ...totals], ([listed, ...sums]) => ({
     certificates: listed.map(({ accepted, rejected, entitiesWithdrawn, ...row }) => ({
       ...row,

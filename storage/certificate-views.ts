@@ -1,11 +1,10 @@
-// The view trail: one row for each open of a certificate's public page, at most 10,000 a certificate. The count rises with each counted
-// open, also past that. Who looked is sealed.
+// The view trail: one row for each opening of a certificate's public page, at most 10,000 per certificate. The view count rises beyond
+// that. Data about the viewer is sealed.
 import { desc, eq, isNull, lt, sql } from "drizzle-orm";
 import type { PageView } from "../core/certificates/published-certificate.ts";
 import type { CertId } from "../core/ids.ts";
 import type { Database, Statement } from "./database.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
-import { prepareOnce } from "./prepared.ts";
 import { certificates, certificateViews } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
 import { existsIn } from "./query.ts";
@@ -17,29 +16,25 @@ const viewerContext = selfOwnedContext("certificate_views", "viewer");
 
 const { viewCount, viewRows } = certificates;
 
-const insertViewRow = prepareOnce<Omit<typeof certificateViews.$inferSelect, "ord" | "viewerIndex">>()((db, view) => {
-  const { certId, at, viewerSealed, bot } = view;
-  const hasRoom = existsIn(certificates, eq(certificates.id, certId), lt(viewRows, maxStoredViews), isNull(certificates.subjectErasedAt));
-  return insertIf(db, certificateViews, { certId, at, viewerSealed, viewerIndex: "", bot }, hasRoom).prepare();
-});
-
-// changes() counts the row of the insert just before, in the same batch
-const incrementViewCount = prepareOnce<{ certId: CertId; counted: number }>()((db, { certId, counted }) =>
-  db
-    .update(certificates)
-    .set({ viewCount: sql`${viewCount} + ${counted}`, viewRows: sql`${viewRows} + changes()` })
-    .where(eq(certificates.id, certId))
-    .prepare(),
-);
-
-/** Rows of one open. Nothing is written for an unknown certificate; once its person was erased, opens are counted and not kept. */
+/**
+ * The statements that record one opening of a certificate's public page. They write nothing for an unknown certificate. After the
+ * certificate's person was erased, the opening is counted and no row is stored.
+ */
 export const insertCertificateView = async (db: Database, vault: Vault, certId: CertId, view: PageView): Promise<readonly Statement[]> => {
   const { at, bot } = view;
   const viewerSealed = await vault.seal(viewerContext(certId), JSON.stringify({ ip: view.ip, user_agent: view.userAgent, os: view.os }));
-  return [insertViewRow(db, { certId, at, viewerSealed, bot }), incrementViewCount(db, { certId, counted: bot ? 0 : 1 })];
+  const hasRoom = existsIn(certificates, eq(certificates.id, certId), lt(viewRows, maxStoredViews), isNull(certificates.subjectErasedAt));
+  return [
+    insertIf(db, certificateViews, { certId, at, viewerSealed, viewerIndex: "", bot }, hasRoom),
+    // changes() counts the row of the insert just before, in the same batch.
+    db
+      .update(certificates)
+      .set({ viewCount: sql`${viewCount} + ${bot ? 0 : 1}`, viewRows: sql`${viewRows} + changes()` })
+      .where(eq(certificates.id, certId)),
+  ];
 };
 
-/** One page of the opens, newest first. */
+/** A page of the view trail, newest first. */
 export const listViewTrail = (db: Database, vault: Vault, certId: CertId, limit: number, offset = 0): Lookup<readonly PageView[]> => {
   const { at, viewerSealed, bot } = certificateViews;
   const page = db
@@ -63,6 +58,6 @@ export const listViewTrail = (db: Database, vault: Vault, certId: CertId, limit:
   );
 };
 
-/** How many opens are kept. */
+/** The number of stored views. */
 export const countStoredViews = (db: Database, certId: CertId): Lookup<number> =>
   createLookup(db, [db.select({ viewRows }).from(certificates).where(eq(certificates.id, certId))], ([[row]]) => row?.viewRows ?? 0);

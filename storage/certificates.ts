@@ -1,4 +1,5 @@
-// Certificates: the rows an issuance writes, and the reads behind verify, list and detail. Each read is one query.
+// Certificates: the rows that an issuance writes, and the reads for verification, the public page and the detail view. Each read is one
+// query.
 import { desc, eq, isNotNull, or, sql } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -43,61 +44,49 @@ import { openWithdrawal, withdrawalProofField } from "./withdrawals.ts";
 const subjectContext = columnContext("certificates", "subject");
 const evidenceContext = columnContext("certificates", "evidence");
 
-/** What the insert says when the account changed since the revision that was decided on. */
+/** True when the issuance failed because the account changed after the revision that the decision was made on. */
 export const isOutdatedRevision = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", certificates.businessId);
 
-/** Case-insensitive search compares this form; SQLite's own lower() knows ASCII only. */
+/** The form that case-insensitive search compares; lower() of SQLite only knows ASCII. */
 export const foldPurpose = (purpose: string): string => purpose.normalize("NFC").toLowerCase();
 
-const incrementPurposeCount = prepareOnce<Pick<typeof purposes.$inferSelect, "businessId" | "environment" | "purpose" | "purposeFolded">>()(
-  (db, row) =>
-    db
-      .insert(purposes)
-      .values({
-        businessId: row.businessId,
-        environment: row.environment,
-        purpose: row.purpose,
-        purposeFolded: row.purposeFolded,
-        active: 1,
-      })
-      .onConflictDoUpdate({
-        target: [purposes.businessId, purposes.environment, purposes.purpose],
-        set: { active: sql`${purposes.active} + 1` },
-      })
-      .prepare(),
-);
-
-const insertEntityList = prepareOnce<Omit<typeof entityLists.$inferSelect, "id">>()((db, { hash, entities }) =>
-  db.insert(entityLists).values({ hash, entities }).onConflictDoNothing({ target: entityLists.hash }).prepare(),
-);
-
-export const insertDisclosure = prepareOnce<typeof disclosures.$inferSelect>()((db, row) =>
-  db.insert(disclosures).values(row).onConflictDoNothing({ target: disclosures.hash }).prepare(),
-);
-
-interface GroupKey {
+interface PurposeKey {
   readonly businessId: BusinessId;
   readonly environment: Environment;
   readonly purpose: string;
+}
+
+const incrementPurposeCount = (db: Database, { businessId, environment, purpose }: PurposeKey) =>
+  db
+    .insert(purposes)
+    .values({ businessId, environment, purpose, purposeFolded: foldPurpose(purpose), active: 1 })
+    .onConflictDoUpdate({
+      target: [purposes.businessId, purposes.environment, purposes.purpose],
+      set: { active: sql`${purposes.active} + 1` },
+    });
+
+/** Stores a disclosure text under its hash, unless it is stored already. */
+export const insertDisclosure = (db: Database, disclosure: typeof disclosures.$inferSelect) =>
+  db.insert(disclosures).values(disclosure).onConflictDoNothing({ target: disclosures.hash });
+
+const isMatchingPurpose = ({ businessId, environment, purpose }: PurposeKey | Placeholders<PurposeKey>) =>
+  allOf(eq(purposes.businessId, businessId), eq(purposes.environment, environment), eq(purposes.purpose, purpose));
+
+interface GroupKey extends PurposeKey {
   readonly entitiesHash: string;
 }
 
-const isMatchingPurpose = ({ businessId, environment, purpose }: Pick<Placeholders<GroupKey>, "businessId" | "environment" | "purpose">) =>
-  allOf(eq(purposes.businessId, businessId), eq(purposes.environment, environment), eq(purposes.purpose, purpose));
-
-const insertCertificateGroup = prepareOnce<GroupKey & { readonly originDomain: string }>()((db, asked) =>
+const insertCertificateGroup = (db: Database, { originDomain, ...key }: GroupKey & { readonly originDomain: string }) =>
   db
     .insert(certificateGroups, "purposeId", "entityListId", "originDomain")
     .select(
       query
-        .select({ purposeId: purposes.id, entityListId: entityLists.id, originDomain: sql`${asked.originDomain}`.as("origin_domain") })
+        .select({ purposeId: purposes.id, entityListId: entityLists.id, originDomain: sql`${originDomain}`.as("origin_domain") })
         .from(purposes)
-        .innerJoin(entityLists, eq(entityLists.hash, asked.entitiesHash))
-        .where(isMatchingPurpose(asked)),
+        .innerJoin(entityLists, eq(entityLists.hash, key.entitiesHash))
+        .where(isMatchingPurpose(key)),
     )
-    .onConflictDoNothing()
-    .prepare(),
-);
+    .onConflictDoNothing();
 
 interface IssuanceBasis extends GroupKey {
   readonly revision: number;
@@ -105,20 +94,20 @@ interface IssuanceBasis extends GroupKey {
   readonly policyOrigin: string;
   readonly policyPage: string;
 }
-/** Without what is looked up, and what every new one has. */
+/** Without the columns that the insert looks up and those with a default. */
 type CertificateRow = Omit<
   typeof certificates.$inferSelect,
   "ord" | "purposeId" | "groupId" | "policyCaptureId" | "status" | "subjectErasedAt" | "viewCount" | "viewRows"
 >;
 
-const insertCertificate = prepareOnce<CertificateRow & IssuanceBasis>()((db, decided) => {
-  const { businessId, originDomain } = decided;
+const insertCertificate = prepareOnce<CertificateRow & IssuanceBasis>()((db, values) => {
+  const { businessId, originDomain } = values;
   const business = query
     .select({ id: businesses.id })
     .from(businesses)
-    .where(allOf(eq(businesses.id, businessId), eq(businesses.revision, decided.revision)));
-  const purpose = query.select({ id: purposes.id }).from(purposes).where(isMatchingPurpose(decided));
-  const list = query.select({ id: entityLists.id }).from(entityLists).where(eq(entityLists.hash, decided.entitiesHash));
+    .where(allOf(eq(businesses.id, businessId), eq(businesses.revision, values.revision)));
+  const purpose = query.select({ id: purposes.id }).from(purposes).where(isMatchingPurpose(values));
+  const list = query.select({ id: entityLists.id }).from(entityLists).where(eq(entityLists.hash, values.entitiesHash));
   const group = query
     .select({ id: certificateGroups.id })
     .from(certificateGroups)
@@ -132,7 +121,7 @@ const insertCertificate = prepareOnce<CertificateRow & IssuanceBasis>()((db, dec
   const shared = query
     .select({ id: policyCaptures.id })
     .from(policyCaptures)
-    .where(isSharedCapture(decided.policyOrigin, decided.policyPage, decided.policiesNotBefore))
+    .where(isSharedCapture(values.policyOrigin, values.policyPage, values.policiesNotBefore))
     .orderBy(desc(policyCaptures.capturedAt))
     .limit(1);
   const { ord, status, subjectErasedAt, viewCount, viewRows, ...given } = rowPlaceholders(certificates);
@@ -143,12 +132,13 @@ const insertCertificate = prepareOnce<CertificateRow & IssuanceBasis>()((db, dec
 });
 
 /**
- * The rows of an issuance: the count of the client's day, which answers whether its limit is near; the certificate; its purpose,
- * disclosure, recipients and their group where they are new; and a request for a capture of the origin's policies where there is
- * no fresh one to share; the last answers whether it is made. The certificate's business_id is
- * looked up inside the insert under the revision that was decided on: if the account, a domain or a client changed since, it is
- * NULL, the NOT NULL fails, and the whole batch is undone. So no certificate is ever committed after the change that forbids it,
- * and the account may be remembered between requests for as long as one likes.
+ * The statements of an issuance, by name. `usage` returns whether the client is near its daily limit; `policyRequest` returns a row when
+ * the certificate shares no capture of the origin's policies and one was requested. Purpose, disclosure, recipients and group are
+ * written only where they are new.
+ *
+ * The insert looks up the certificate's `business_id` under the revision that the decision was made on. When the account, a domain or a
+ * client has changed since, it is NULL, the NOT NULL constraint fails, and the whole batch is rolled back (`isOutdatedRevision`). So no
+ * certificate is committed after a change that forbids it, however long the account was cached. SPEC Certificate.
  */
 export const insertIssuance = async (
   db: Database,
@@ -160,13 +150,13 @@ export const insertIssuance = async (
     readonly manageTokenHash: string;
     readonly emailIndex: string | null;
     readonly phoneIndex: string | null;
-    /** A capture of the origin's policies younger than this is shared. */
+    /** A policy capture of the origin that is newer than this is shared. */
     readonly policiesNotBefore: Instant;
-    /** Scheme, host and port. */
+    /** Scheme, host and port of the form's page. */
     readonly policyOrigin: string;
-    /** Where the capture begins: the form's page without query and fragment, for an outbox holds no personal data. */
+    /** URL of the form's page without query and fragment, because an outbox holds no personal data. */
     readonly policyPage: string;
-    /** The limits of the client's day, which count submissions without an API key; null for one with a key. */
+    /** Daily limits of the client, for submissions without an API key; null when an API key was used. */
     readonly dayLimits: DailyLimits | null;
   },
 ) => {
@@ -182,7 +172,7 @@ export const insertIssuance = async (
   const entitiesText = toCanonicalJson([...entities]);
   const entitiesHash = sha256Hex(entitiesText);
   const answeredText = toCanonicalJson(answered === undefined ? null : { ...answered });
-  const counted = {
+  const usage = {
     clientId: certificate.clientId,
     day: Math.floor(certificate.issuedAt / dayMs),
     ownBytes: subjectSealed.length + evidenceSealed.length + answeredText.length,
@@ -193,13 +183,14 @@ export const insertIssuance = async (
     maxSubmissions: dayLimits?.submissions ?? null,
     maxBytes: dayLimits?.bytes ?? null,
   };
-  return [
-    recordSubmissionUsage(db, counted),
-    incrementPurposeCount(db, { ...certificate, businessId: business.id, purposeFolded: foldPurpose(certificate.purpose) }),
-    insertDisclosure(db, { hash: disclosureHash, text: certificate.disclosureText }),
-    insertEntityList(db, { hash: entitiesHash, entities }),
-    insertCertificateGroup(db, { ...certificate, businessId: business.id, entitiesHash }),
-    insertCertificate(db, {
+  const purposeKey = { businessId: business.id, environment: certificate.environment, purpose: certificate.purpose };
+  return {
+    usage: recordSubmissionUsage(db, usage),
+    purpose: incrementPurposeCount(db, purposeKey),
+    disclosure: insertDisclosure(db, { hash: disclosureHash, text: certificate.disclosureText }),
+    entityList: db.insert(entityLists).values({ hash: entitiesHash, entities }).onConflictDoNothing({ target: entityLists.hash }),
+    group: insertCertificateGroup(db, { ...purposeKey, entitiesHash, originDomain: certificate.originDomain }),
+    certificate: insertCertificate(db, {
       ...certificate,
       ...stored,
       businessId: business.id,
@@ -215,8 +206,12 @@ export const insertIssuance = async (
       signature: stored.signature.value,
       signatureKid: stored.signature.kid,
     }),
-    requestPolicyCapture(db, { id, topic: toPolicyTopic(stored.policyOrigin, stored.policyPage), policyPage: stored.policyPage }),
-  ] as const;
+    policyRequest: requestPolicyCapture(db, {
+      id,
+      topic: toPolicyTopic(stored.policyOrigin, stored.policyPage),
+      policyPage: stored.policyPage,
+    }),
+  };
 };
 
 const selectFirstAnchor = (event: AnchoredEventType, fields: SelectedFields) =>
@@ -236,7 +231,7 @@ const policiesField = jsonRows({ id, kind, sourceUrl, contentHash, capturedAt },
     .where(eq(policyCaptures.id, certificates.policyCaptureId)),
 );
 
-/** The entry of an issuance, of an outer query's certificate. */
+/** The audit entry of the outer query's certificate being issued. */
 const isIssuanceEntry = allOf(eq(auditOutbox.entityId, certificates.id), eq(auditOutbox.type, "certificate.issued"));
 
 const publishedFields = {
@@ -270,7 +265,7 @@ const publishedFields = {
   revocation: jsonRow(anchorFields, (row) => selectFirstAnchor("certificate.revoked", { row })),
 };
 
-/** Every certificate has an anchor and few are withdrawn: the first is joined, so that its receipt is not quoted within a quotation. */
+/** Every certificate has an anchor and few are withdrawn. The anchor is joined, so that its receipt is not JSON within JSON. */
 const selectPublished = <More extends SelectedFields>(db: Database, more: More) =>
   db
     .select({ ...publishedFields, ...more })
@@ -300,7 +295,7 @@ const selectPublishedById = prepareOnce<{ certId: CertId }>()((db, { certId }) =
   selectPublished(db, {}).where(eq(certificates.id, certId)).prepare(),
 );
 
-/** The published certificate, whoever asks. */
+/** The published certificate; null for an unknown one. SPEC Public verification. */
 export const findPublishedCertificate = async (db: Database, certId: CertId): Promise<PublishedCertificate | null> => {
   const row = await selectPublishedById(db, { certId }).get();
   return row === undefined ? null : toPublishedCertificate(row);
@@ -314,16 +309,16 @@ const selectForPage = prepareOnce<{ certId: CertId }>()((db, { certId }) => {
 });
 
 /**
- * What the public page shows: the published certificate, and when its issuance was entered in the audit log. Reads in the
- * same round trip that writes `noted`, the statements of the open; what they count is then in what is read.
+ * The certificate as the public page shows it, and when the audit log took its issuance. Null for an unknown certificate. Runs
+ * `viewStatements`, which record the opening, in the same round trip; the result includes what they change.
  */
 export const findCertificateForPage = async (
   db: Database,
   certId: CertId,
-  noted: readonly Statement[] = [],
+  viewStatements: readonly Statement[] = [],
 ): Promise<{ readonly certificate: PublishedCertificate; readonly loggedAt: Instant | null } | null> => {
   const page = selectForPage(db, { certId });
-  const [row] = (await batch(db, [...noted, page])).at(-1) as (typeof page)["_"]["result"];
+  const [row] = (await batch(db, [...viewStatements, page])).at(-1) as (typeof page)["_"]["result"];
   if (row === undefined) return null;
   const { loggedAt, ...certificate } = row;
   return { certificate: toPublishedCertificate(certificate), loggedAt };
@@ -335,7 +330,7 @@ interface OwnedCertificateRef {
   readonly environment: Environment;
 }
 
-const selectOwnedById = prepareOnce<OwnedCertificateRef>()((db, { certId, businessId, environment }) => {
+const selectOwnedById = (db: Database, { certId, businessId, environment }: OwnedCertificateRef) => {
   const { retentionUntil, evidenceHash, subjectSealed, evidenceSealed } = certificates;
   const entered = query
     .select({ id: auditOutbox.id })
@@ -350,21 +345,23 @@ const selectOwnedById = prepareOnce<OwnedCertificateRef>()((db, { certId, busine
     .innerJoin(businesses, eq(businesses.id, certificates.businessId))
     .leftJoin(withdrawals, eq(withdrawals.certId, certificates.id))
     .leftJoin(ceaseAcknowledgements, eq(ceaseAcknowledgements.certId, certificates.id))
-    .where(allOf(eq(certificates.id, certId), eq(certificates.businessId, businessId), eq(certificates.environment, environment)))
-    .prepare();
-});
+    .where(allOf(eq(certificates.id, certId), eq(certificates.businessId, businessId), eq(certificates.environment, environment)));
+};
 
-/** The owner's view: subject and evidence opened. Null for an unknown certificate and for somebody else's, alike. */
-export const findOpenedCertificate = async (db: Database, vault: Vault, asked: OwnedCertificateRef): Promise<OpenedCertificate | null> => {
-  const row = await selectOwnedById(db, asked).get();
+/**
+ * The owner's view of a certificate, with subject and evidence opened. Null both for an unknown certificate and for another business's.
+ * SPEC Certificate API.
+ */
+export const findOpenedCertificate = async (db: Database, vault: Vault, ref: OwnedCertificateRef): Promise<OpenedCertificate | null> => {
+  const row = await selectOwnedById(db, ref).get();
   if (row === undefined) return null;
   const { own, chain, issuedEntry, sealed, ...rest } = row;
   const certificate = toPublishedCertificate(rest);
   const [subject, evidence, withdrawal, entitiesWithdrawn] = await Promise.all([
     own.subjectSealed === null ? null : vault.open(subjectContext(row.id, row.businessId), own.subjectSealed),
     own.subjectSealed === null ? null : vault.open(evidenceContext(row.id, row.businessId), own.evidenceSealed),
-    certificate.withdrawal === null ? null : openWithdrawal(vault, asked, sealed),
-    certificate.entitiesWithdrawn.length === 0 ? [] : listOpenedEntityWithdrawals(db, vault, asked),
+    certificate.withdrawal === null ? null : openWithdrawal(vault, ref, sealed),
+    certificate.entitiesWithdrawn.length === 0 ? [] : listOpenedEntityWithdrawals(db, vault, ref),
   ]);
   return {
     certificate,
@@ -379,7 +376,7 @@ export const findOpenedCertificate = async (db: Database, vault: Vault, asked: O
   };
 };
 
-/** What was kept of how a certificate came about. */
+/** The capture evidence of a certificate; null when its person was erased. Throws for an unknown certificate. */
 export const getCertificateEvidence = async (
   db: Database,
   vault: Vault,
@@ -387,7 +384,7 @@ export const getCertificateEvidence = async (
 ): Promise<OpenedCertificate["evidence"]> => {
   const { evidenceSealed } = certificates;
   const row = await db.select({ evidenceSealed }).from(certificates).where(eq(certificates.id, id)).get();
-  if (row === undefined) throw new Error("certificates: one that was just read is not there");
+  if (row === undefined) throw new Error("certificates: no certificate with this id");
   if (row.evidenceSealed === "") return null; // erased
   return JSON.parse(await vault.open(evidenceContext(id, businessId), row.evidenceSealed)) as OpenedCertificate["evidence"];
 };
@@ -395,11 +392,11 @@ export const getCertificateEvidence = async (
 const parseSubject = (text: string): NonNullable<OpenedCertificate["subject"]> => {
   const parsed = JSON.parse(text) as { root_salt: string; fields: [string, string][] };
   const rootSalt = fromBase64Url(parsed.root_salt);
-  if (rootSalt === null) throw new Error("certificates: a sealed subject holds no root salt");
+  if (rootSalt === null) throw new Error("certificates: a sealed subject has no root salt");
   return { fields: new Map(parsed.fields), rootSalt };
 };
 
-/** The address typed into the form, of a subject as it is sealed; null where there is none. */
+/** The email address in a sealed subject, as typed into the form; null when there is none. */
 export const openSubjectEmail = async (
   vault: Vault,
   certId: string,

@@ -1,5 +1,5 @@
-// Checkpoints of the logs, one a quarter of an hour, what others attested of them, and the largest tree the audit log ever
-// signed. They live in home 00: a log is one for all homes.
+// Checkpoints of the logs (one every 15 minutes), their attestations, and the largest tree each audit log has signed. All of it is in shard
+// `00`, because a log serves all shards.
 import { desc, eq, gt, gte, lt, sql, type SQLWrapper } from "drizzle-orm";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import { formatCheckpointStatement, hashStatement } from "../core/ledger/statement.ts";
@@ -12,9 +12,9 @@ import { allOf } from "./query.ts";
 
 export interface NewCheckpoint {
   readonly origin: string;
-  /** Of the audit log; null for the ledger, which remembers itself in ledger_state. */
+  /** Number of the audit log; null for the ledger, whose tree is in `ledger_state`. */
   readonly auditLog: number | null;
-  /** Count of quarters of an hour since 1970. */
+  /** Number of 15-minute windows since 1970. */
   readonly window: number;
   readonly at: Instant;
   readonly size: string;
@@ -24,32 +24,32 @@ export interface NewCheckpoint {
   readonly headsSize: string;
 }
 
-/** Somebody who is to attest a checkpoint, or has already. */
+/** An attestor of a checkpoint, and its attestation if it has given one. */
 export interface RequestedAttestor {
   readonly kind: Attestation["kind"];
   readonly name: string;
   readonly attestation: Attestation | null;
 }
 
-/** The largest tree a log of ours signed, as remembered outside of it. */
-export const findHighWater = async (db: Database, shard: number) =>
+/** The largest tree that an audit log has signed, as stored outside of the log; null before the first. */
+export const findHighWater = async (db: Database, auditLogNumber: number) =>
   (await db
     .select({ size: auditLogHighWater.size, root: auditLogHighWater.root })
     .from(auditLogHighWater)
-    .where(eq(auditLogHighWater.auditLog, shard))
+    .where(eq(auditLogHighWater.auditLog, auditLogNumber))
     .get()) ?? null;
 
-// In the statement as it is in the index attestations_due, or SQLite does not take that index: never a bound value.
+// Inlined, because SQLite uses the index attestations_due only when the condition is not a bound value.
 const isPending = eq(attestations.status, "pending").inlineParams();
 const isAttested = eq(attestations.status, "attested");
 const isCheckpointOfAttestation = allOf(eq(checkpoints.origin, attestations.origin), eq(checkpoints.window, attestations.window));
 
 const asNumber = (size: SQLWrapper | string) => sql<number>`cast(${size} as integer)`;
 
-const raiseHighWater = (db: Database, shard: number, size: string, root: string, now: Instant) =>
+const raiseHighWater = (db: Database, auditLogNumber: number, size: string, root: string, now: Instant) =>
   db
     .insert(auditLogHighWater)
-    .values({ auditLog: shard, size, root, updatedAt: now })
+    .values({ auditLog: auditLogNumber, size, root, updatedAt: now })
     .onConflictDoUpdate({
       target: auditLogHighWater.auditLog,
       set: { size, root, updatedAt: now },
@@ -57,14 +57,14 @@ const raiseHighWater = (db: Database, shard: number, size: string, root: string,
     });
 
 /**
- * Keeps a checkpoint, and asks for it to be anchored in each ledger and attested by each attestor. The same window again changes
- * nothing. What an attestor has not answered about earlier checkpoints is given up: a later one covers them, and a stamp that
- * comes late says no more than the newer one.
+ * Saves a checkpoint with a pending anchor for each ledger and a pending attestation for each attestor. Saving the same window again
+ * changes nothing. Earlier attestations that are still pending are given up: a later checkpoint covers them, and a late timestamp proves no
+ * more than a newer one.
  */
 export const insertCheckpoint = async (
   db: Database,
   taken: NewCheckpoint,
-  asks: { readonly ledgerIds: readonly string[]; readonly attestors: readonly RequestedAttestor[] },
+  requested: { readonly ledgerIds: readonly string[]; readonly attestors: readonly RequestedAttestor[] },
   now: Instant,
 ): Promise<void> => {
   const statement = formatCheckpointStatement(taken);
@@ -74,7 +74,7 @@ export const insertCheckpoint = async (
       .insert(checkpoints)
       .values({ origin, window, size, root, note, headsRoot, headsSize, createdAt: now })
       .onConflictDoNothing({ target: [checkpoints.origin, checkpoints.window] }),
-    ...asks.ledgerIds.map((ledgerId) =>
+    ...requested.ledgerIds.map((ledgerId) =>
       db
         .insert(anchors)
         .values({
@@ -90,7 +90,7 @@ export const insertCheckpoint = async (
         })
         .onConflictDoNothing({ target: [anchors.ledgerId, anchors.entryHash] }),
     ),
-    ...asks.attestors.map(({ kind, name, attestation }) =>
+    ...requested.attestors.map(({ kind, name, attestation }) =>
       db
         .insert(attestations)
         .values({
@@ -113,7 +113,7 @@ export const insertCheckpoint = async (
   ] satisfies Statement[]);
 };
 
-/** The newest checkpoint kept of a log. */
+/** The window and size of a log's newest checkpoint; null before the first. */
 export const findNewestCheckpoint = async (db: Database, origin: string) => {
   const { window, size } = checkpoints;
   return (
@@ -121,7 +121,7 @@ export const findNewestCheckpoint = async (db: Database, origin: string) => {
   );
 };
 
-/** Size of the newest checkpoint of a log that this witness has cosigned; "0" when none is known. */
+/** Size of the newest checkpoint of a log that this witness has cosigned, as decimal text; "0" when there is none. */
 export const getWitnessedSize = async (db: Database, origin: string, witness: string): Promise<string> => {
   const row = await db
     .select({ size: checkpoints.size })
@@ -134,11 +134,12 @@ export const getWitnessedSize = async (db: Database, origin: string, witness: st
   return row?.size ?? "0";
 };
 
-const leaseMs = minuteMs; // an attestor is given ten seconds, three times over in the worst case
+const leaseMs = minuteMs; // an attestor has 10 s, three attempts in the worst case
 
+/** Takes up to `max` due attestations with their checkpoints, under a lease of a minute. */
 export const claimAttestations = async (db: Database, max: number, now: Instant) => {
   const claimed = await claimDueRows(db, attestations, { now, leaseMs, max, only: isPending });
-  const kept = await batch(
+  const found = await batch(
     db,
     claimed.map((row) =>
       db
@@ -148,7 +149,7 @@ export const claimAttestations = async (db: Database, max: number, now: Instant)
     ),
   );
   return claimed.map((row, at) => {
-    const checkpoint = kept[at]?.[0];
+    const checkpoint = found[at]?.[0];
     if (checkpoint === undefined) throw new Error("attestations: a row without its checkpoint");
     return { ...row, ...checkpoint };
   });
@@ -156,20 +157,21 @@ export const claimAttestations = async (db: Database, max: number, now: Instant)
 
 export type DueAttestation = Found<typeof claimAttestations>[number];
 
-/** What became of a claimed row: attested, kept unverified, given up, or to be asked again at `nextAt`. */
+/** The outcome of a claimed attestation. A `pending` one is tried again at `nextAt`. */
 export type AttestationUpdate =
   | { readonly status: "attested" | "unverified"; readonly attestation: Attestation }
   | { readonly status: "given_up" }
   | { readonly status: "pending"; readonly nextAt: Instant };
 
-export const updateAttestation = (db: Database, row: DueAttestation, end: AttestationUpdate) => {
-  const attestation = "attestation" in end ? end.attestation : null;
+/** Stores the outcome of a claimed attestation. Changes no row that is no longer pending. */
+export const updateAttestation = (db: Database, row: DueAttestation, update: AttestationUpdate) => {
+  const attestation = "attestation" in update ? update.attestation : null;
   const { origin, window, kind, attestor } = attestations;
   return db
     .update(attestations)
     .set({
-      status: end.status,
-      ...(end.status === "pending" && { nextAt: end.nextAt }),
+      status: update.status,
+      ...(update.status === "pending" && { nextAt: update.nextAt }),
       data: attestation,
       time: attestation?.time ?? null,
     })
@@ -177,12 +179,12 @@ export const updateAttestation = (db: Database, row: DueAttestation, end: Attest
 };
 
 /**
- * The first checkpoint of a log that covers the entry and is attested as far as asked: by so many witnesses, and by an authority
- * where there is one. `sinceWindow` is a window before which the entry was not in the log.
+ * The first checkpoint of a log that covers the entry and has at least `witnessMin` cosignatures, and a timestamp when `needsStamp`. Null
+ * when there is none. `sinceWindow` is a window before the entry was logged.
  */
 export const findAttestedCheckpoint = async (
   db: Database,
-  asked: {
+  criteria: {
     readonly origin: string;
     readonly index: string;
     readonly sinceWindow: number;
@@ -203,9 +205,9 @@ export const findAttestedCheckpoint = async (
     })
     .from(checkpoints)
     .innerJoin(attestations, allOf(isCheckpointOfAttestation, isAttested))
-    .where(allOf(eq(origin, asked.origin), gte(window, asked.sinceWindow), gt(asNumber(size), asNumber(asked.index))))
+    .where(allOf(eq(origin, criteria.origin), gte(window, criteria.sinceWindow), gt(asNumber(size), asNumber(criteria.index))))
     .groupBy(window)
-    .having(allOf(gte(countOf("cosignature"), asked.witnessMin), gte(countOf("rfc3161"), asked.needsStamp ? 1 : 0)))
+    .having(allOf(gte(countOf("cosignature"), criteria.witnessMin), gte(countOf("rfc3161"), criteria.needsStamp ? 1 : 0)))
     .orderBy(window)
     .limit(1)
     .get();

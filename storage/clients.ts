@@ -1,4 +1,4 @@
-// The public clients of a business.
+// Public clients of a business.
 import { eq } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
@@ -12,12 +12,13 @@ export type Client = Pick<typeof clients.$inferSelect, keyof typeof listedFields
 
 const maxClients = 50;
 
-/** Fails, and takes its batch with it, when the business has as many as it may. */
+/** Fails as `isClientLimitReached` says when the business has 50 clients. */
 export const insertClient = (db: Database, businessId: BusinessId, client: Client) =>
   db.insert(clients).values({ ...client, businessId: ownerIfBelowLimit(clients.businessId, businessId, maxClients) });
 
+/** True when the batch failed because the business has 50 clients. */
 export const isClientLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", clients.businessId);
 
-/** Oldest first. */
+/** All clients of a business, oldest first. */
 export const listClientsByBusiness = (db: Database, businessId: BusinessId): Promise<readonly Client[]> =>
   db.select(listedFields).from(clients).where(eq(clients.businessId, businessId)).orderBy(createdAt, id).all();

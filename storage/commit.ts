@@ -1,7 +1,6 @@
-// One change, one batch: the rows of the change, the audit entries, ledger statements and events its facts call for, and
-// the work that follows, all or nothing. A 2xx is answered only after this returned.
+// A change is one batch: its own statements and the audit entries, anchor statements and public events that its domain events call for. All
+// of it is committed, or nothing. A 2xx response is sent only after the commit.
 import type { SQL } from "drizzle-orm";
-import type { BatchResponse } from "drizzle-orm/batch";
 import type { Environment } from "../core/access/entitlement.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";
 import { toBase64Url } from "../core/bytes.ts";
@@ -12,25 +11,25 @@ import { refuse, type Refusal } from "../core/result.ts";
 import { formatAnchorStatement, hashStatement, type AnchoredEventType } from "../core/ledger/statement.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
 import { auditEntryColumns, auditPayloadContext } from "./outboxes/audit.ts";
-import { batch, type Database, type Statement } from "./database.ts";
+import { batch, shapeResults, type BatchResults, type Database, type Statement, type Statements } from "./database.ts";
 import { insertOutboxEvents, type NewEvent } from "./outboxes/events.ts";
-import { insertIf, prepareBulkInsert } from "./inserts.ts";
+import { insertIf, bulkInsert } from "./inserts.ts";
 import { anchors, auditOutbox } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 
 type AuditRow = typeof auditOutbox.$inferInsert;
 type AnchorRow = typeof anchors.$inferInsert;
 
-const insertAuditEntries = prepareBulkInsert(auditOutbox, auditEntryColumns);
+const insertAuditEntries = bulkInsert(auditOutbox, auditEntryColumns);
 const statementColumns = ["id", "ledgerId", "kind", "entityId", "event", "statement", "entryHash", "nextAt", "createdAt"] as const;
-const insertAnchorStatements = prepareBulkInsert(anchors, statementColumns);
+const insertAnchorStatements = bulkInsert(anchors, statementColumns);
 
-/** The entries of a fact: one in each of its chains, under one id, each committed to and sealed on its own. */
-const toAuditRows = (vault: Vault, fact: DomainEvent): Promise<AuditRow[]> => {
-  const { type, entityType, entityId, at, chains } = fact;
+/** The audit entries of a domain event: one for each of its chains under one id, each with its own salt and its own seal. */
+const toAuditRows = (vault: Vault, event: DomainEvent): Promise<AuditRow[]> => {
+  const { type, entityType, entityId, at, chains } = event;
   const id = crypto.randomUUID();
   return Promise.all(
-    chains.map(async ({ tag, auditLog, content = fact }) => {
+    chains.map(async ({ tag, auditLog, content = event }) => {
       const payload = toAuditPayload(content);
       const salt = toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
       const payloadSealed = await vault.seal(auditPayloadContext(id, tag), toCanonicalJson([salt, payload]));
@@ -39,9 +38,9 @@ const toAuditRows = (vault: Vault, fact: DomainEvent): Promise<AuditRow[]> => {
   );
 };
 
-/** What the ledger will hold of a fact. Throws for an anchored fact that carries nothing to anchor. */
+/** The anchor row of a domain event. Throws for an anchored event type without anchor data. */
 const toAnchorRow = (ledgerId: string, { type, entityId, at, anchor }: DomainEvent): AnchorRow => {
-  if (anchor === undefined) throw new Error(`commit: ${type} is anchored and carries nothing to anchor`);
+  if (anchor === undefined) throw new Error(`commit: ${type} is anchored and has no anchor data`);
   const statement = formatAnchorStatement({ event: type as AnchoredEventType, entityId, ...anchor, at });
   return {
     id: crypto.randomUUID(),
@@ -56,43 +55,51 @@ const toAnchorRow = (ledgerId: string, { type, entityId, at, anchor }: DomainEve
   };
 };
 
-const toOutboxEvent = ({ type: fact, entityType, entityId, at, occurredAt, businessId, environment }: DomainEvent, type: EventType) => {
-  if (businessId === undefined || environment === undefined) throw new Error(`commit: ${fact} has an event and does not say whose`);
+const toOutboxEvent = (
+  { type: eventType, entityType, entityId, at, occurredAt, businessId, environment }: DomainEvent,
+  type: EventType,
+) => {
+  if (businessId === undefined || environment === undefined)
+    throw new Error(`commit: ${eventType} has a public event and no business or environment`);
   const isShare = entityType === "share";
   const about = { shareId: isShare ? entityId : null, certId: isShare ? null : entityId };
   return { environment, event: { id: crypto.randomUUID(), businessId, type, ...about, dataSealed: null, createdAt: occurredAt ?? at } };
 };
 
-/** Events of sandbox records go a way of their own: test keys and test clients never make a live endpoint ring. */
+/** Events of sandbox records have an outbox of their own, so that test data never reaches a live endpoint. */
 const buildEventStatements = (
   db: Database,
   events: readonly { readonly environment: Environment; readonly event: NewEvent }[],
 ): readonly Statement[] =>
   (["live", "sandbox"] as const).flatMap((environment) => {
-    const of = events.filter((one) => one.environment === environment).map(({ event }) => event);
-    return of.length === 0 ? [] : [insertOutboxEvents(db, environment, of)];
+    const own = events.filter((event) => event.environment === environment).map(({ event }) => event);
+    return own.length === 0 ? [] : [insertOutboxEvents(db, environment, own)];
   });
 
 const getDomainEventRoute = ({ type }: DomainEvent): DomainEventRoute => domainEventRoutes[type];
 
-const hasPublicEvent = (fact: DomainEvent): boolean => {
-  const { event, requiresOptIn } = getDomainEventRoute(fact);
-  return event !== null && (requiresOptIn !== true || fact.businessId !== undefined);
+const hasPublicEvent = (event: DomainEvent): boolean => {
+  const { event: publicType, requiresOptIn } = getDomainEventRoute(event);
+  return publicType !== null && (requiresOptIn !== true || event.businessId !== undefined);
 };
 
-/** The rows that `facts` add to a change: one insert for all their audit entries, one for all their statements, one for all their events. */
+/**
+ * The statements that domain events add to a change: one insert for all audit entries, one for all anchors, one per environment for all
+ * public events. Under a condition, only audit entries are possible.
+ */
 const buildDomainEventStatements = async (
   db: Database,
   { vault, ledgerId }: CommitServices,
-  facts: readonly DomainEvent[],
+  domainEvents: readonly DomainEvent[],
   onlyIf: SQL | undefined,
 ): Promise<readonly Statement[]> => {
-  if (facts.length === 0) return [];
-  const statements = facts.filter((fact) => getDomainEventRoute(fact).anchored).map((fact) => toAnchorRow(ledgerId, fact));
-  const events = facts.filter(hasPublicEvent).map((fact) => toOutboxEvent(fact, getDomainEventRoute(fact).event as EventType));
-  const entries = (await Promise.all(facts.map((fact) => toAuditRows(vault, fact)))).flat();
+  if (domainEvents.length === 0) return [];
+  const statements = domainEvents.filter((event) => getDomainEventRoute(event).anchored).map((event) => toAnchorRow(ledgerId, event));
+  const events = domainEvents.filter(hasPublicEvent).map((event) => toOutboxEvent(event, getDomainEventRoute(event).event as EventType));
+  const entries = (await Promise.all(domainEvents.map((event) => toAuditRows(vault, event)))).flat();
   if (onlyIf !== undefined) {
-    if (statements.length + events.length > 0) throw new Error("commit: only what is audited alone can be under a condition");
+    if (statements.length + events.length > 0)
+      throw new Error("commit: a domain event with an anchor or a public event cannot have a condition");
     return entries.map((entry) => insertIf(db, auditOutbox, entry, onlyIf));
   }
   return [
@@ -102,55 +109,56 @@ const buildDomainEventStatements = async (
   ];
 };
 
-/** What seals the entries of a change, and where its statements go. */
+/** The vault that seals audit entries, and the ledger that receives anchor statements. */
 export interface CommitServices {
   readonly vault: Vault;
   readonly ledgerId: string;
 }
 
-/** What a change asks for once it is committed. */
+/** Schedules work to follow a commit. */
 export interface FollowUpScheduler {
   readonly scheduleFollowUp: () => void;
   readonly scheduleEvents: (businessId: BusinessId, environment: Environment) => void;
 }
 
 /**
- * Runs the rows of a change and of its facts as one transaction; throws, with nothing written, when any of them fails.
- * Answers the results of `rows`, in their order. Asks for nothing: what follows is the next minute's.
+ * Runs the statements of a change and of its domain events as one transaction. Throws, with nothing written, when any of them fails.
+ * Returns the results of `statements` in their shape. Schedules no follow-up: the minute job picks it up.
  */
-export const commitWithoutFollowUp = async <const Rows extends readonly Statement[]>(
+export const commitWithoutFollowUp = async <const Of extends Statements>(
   db: Database,
   services: CommitServices,
-  rows: Rows,
-  facts: readonly DomainEvent[],
-  /** What must hold after `rows` for the facts to be told. */
+  statements: Of,
+  domainEvents: readonly DomainEvent[],
+  /** Must hold after `statements` for the domain events to be written. */
   onlyIf?: SQL,
-): Promise<BatchResponse<Rows>> => {
-  const results = await batch(db, [...rows, ...(await buildDomainEventStatements(db, services, facts, onlyIf))]);
-  return results.slice(0, rows.length) as BatchResponse<Rows>;
+): Promise<BatchResults<Of>> => {
+  const eventStatements = await buildDomainEventStatements(db, services, domainEvents, onlyIf);
+  return shapeResults(statements, await batch(db, [...Object.values<Statement>(statements), ...eventStatements]));
 };
 
-/** The same; and its entries and statements go on their way, and its events to their businesses, after the answer. */
-export const commit = async <const Rows extends readonly Statement[]>(
+/** Like `commitWithoutFollowUp`, and schedules the relay of the audit entries, anchor statements and public events. */
+export const commit = async <const Of extends Statements>(
   db: Database,
   services: CommitServices & FollowUpScheduler,
-  rows: Rows,
-  facts: readonly DomainEvent[],
+  statements: Of,
+  domainEvents: readonly DomainEvent[],
   onlyIf?: SQL,
-): Promise<BatchResponse<Rows>> => {
-  const results = await commitWithoutFollowUp(db, services, rows, facts, onlyIf);
-  if (facts.length > 0) services.scheduleFollowUp();
-  const told = new Map(facts.filter(hasPublicEvent).map((fact) => [`${fact.businessId} ${fact.environment}`, fact]));
-  for (const { businessId, environment } of told.values()) services.scheduleEvents(businessId as BusinessId, environment as Environment);
+): Promise<BatchResults<Of>> => {
+  const results = await commitWithoutFollowUp(db, services, statements, domainEvents, onlyIf);
+  if (domainEvents.length > 0) services.scheduleFollowUp();
+  const sequences = new Map(domainEvents.filter(hasPublicEvent).map((event) => [`${event.businessId} ${event.environment}`, event]));
+  for (const { businessId, environment } of sequences.values())
+    services.scheduleEvents(businessId as BusinessId, environment as Environment);
   return results;
 };
 
 /**
- * Loads, decides and commits. Where what was loaded had changed by the commit, all of it is done again, three times in all: what changes
- * more often while one request is answered never rests.
+ * Runs `attempt`, which loads, decides and commits, again when it fails because the loaded data changed in between. Refuses with
+ * `storage_unavailable` after `maxAttempts` such failures; rethrows every other error.
  */
 export const retryOnConflict = async <T>(
-  /** The faults that say so. */
+  /** Recognize errors that mean the loaded data is outdated. */
   outdated: readonly ((error: unknown) => boolean)[],
   attempt: () => Promise<T>,
   maxAttempts = 3,
@@ -159,7 +167,7 @@ export const retryOnConflict = async <T>(
     try {
       return await attempt();
     } catch (error) {
-      if (!outdated.some((isThat) => isThat(error))) throw error;
+      if (!outdated.some((isOutdated) => isOutdated(error))) throw error;
     }
   }
   return refuse("storage_unavailable");

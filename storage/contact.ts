@@ -1,5 +1,5 @@
-// What a business's own records say about an address or a number, and whether a guess at a certificate's is right. Both look
-// up blind indexes; nothing is opened.
+// Contact checks: what a business's records say about an address or number, and whether a guess matches a certificate. Both use blind
+// indexes; nothing sealed is opened.
 import { and, desc, eq, gt, inArray, lt, not, or, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import { getContactReason, type ContactBasis } from "../core/contact/verdict.ts";
@@ -12,26 +12,26 @@ import { ownerTime } from "./sandbox-clocks.ts";
 import { certificates, entityWithdrawals, matchMisses, purposes, shares, withdrawals, withdrawnEntities } from "./schema.ts";
 import { allOf, listContains, query } from "./query.ts";
 
-/** Whose contact is asked about: where both are given, a record with either counts. */
+/** The blind indexes of the person in question. Where both are given, a record with either one counts. */
 export type SubjectIndexes = Readonly<Record<"email" | "phone", string | null>>;
 
-const maxBasisRecords = 20; // records of one person with one business; more prove nothing more
+const maxBasisRecords = 20; // records of one person with one business; more do not change the verdict
 
 type IndexName = "emailIndex" | "phoneIndex";
 const hasNoAcceptedEntities = sql`${certificates.entitiesAccepted} is '[]'`;
 
-/** The person declined the recipient that is asked about, or each they were asked about. */
+/** The person rejected the recipient in question, or accepted none. */
 const isRejectedEntity = (entity: string | null): SQL =>
   entity === null ? hasNoAcceptedEntities : sql`(${hasNoAcceptedEntities} or ${listContains(certificates.entitiesRejected, entity)})`;
 
-/** It names the recipient; where each was asked about, the person was asked about this one. */
+/** The certificate names the recipient and, when the form asked recipient by recipient, asked about this one. */
 const isAboutEntity = (entity: string): SQL => {
   const { entitiesAccepted, entitiesRejected } = certificates;
   const isAnswered = sql`(${listContains(entitiesAccepted, entity)} or ${listContains(entitiesRejected, entity)})`;
   return sql`(${listContains(entitiesField, entity)} and (${entitiesAccepted} is null or ${hasNoAcceptedEntities} or ${isAnswered}))`;
 };
 
-/** When the contact of that recipient must have ceased, where the person withdrew from it; null otherwise. */
+/** The deadline by which this recipient must cease contact; null when the person did not withdraw from it. */
 const entityCeaseByField = (entity: string | null): SQL<number | null> => {
   if (entity === null) return sql<number | null>`null`;
   const { certId, number } = withdrawnEntities;
@@ -47,7 +47,7 @@ interface ContactQuery {
   readonly businessId: BusinessId;
   readonly environment: Environment;
   readonly subjects: readonly SubjectIndexes[];
-  /** Exactly as on the record. */
+  /** Exactly as on the record; null for any. */
   readonly entity: string | null;
   readonly purpose: string | null;
 }
@@ -55,8 +55,8 @@ interface ContactQuery {
 const subjectRows = (values: readonly (string | null)[]): SQL => sql`json_each(${JSON.stringify(values)}) j`;
 const subjectField = sql<number>`j.key`.as("subject");
 
-const selectCertificatesBy = (db: Database, asked: ContactQuery, index: IndexName, values: readonly (string | null)[]) => {
-  const { businessId, environment, entity, purpose } = asked;
+const selectCertificatesBy = (db: Database, contact: ContactQuery, index: IndexName, values: readonly (string | null)[]) => {
+  const { businessId, environment, entity, purpose } = contact;
   const { id, status, issuedAt, ord } = certificates;
   const rejected = isRejectedEntity(entity);
   const entityCeaseBy = entityCeaseByField(entity);
@@ -91,11 +91,11 @@ const selectCertificatesBy = (db: Database, asked: ContactQuery, index: IndexNam
 };
 
 /**
- * A share is a consent towards the business alone, so a question about a recipient is answered by shares only where the recipient is
- * the business under the name it was shown with.
+ * A share is consent for the business only. When a recipient is given, shares count only if it is the business under the name that was
+ * shown.
  */
-const selectSharesBy = (db: Database, asked: ContactQuery, index: IndexName, values: readonly (string | null)[], now: Instant) => {
-  const { businessId, environment, entity, purpose } = asked;
+const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, values: readonly (string | null)[], now: Instant) => {
+  const { businessId, environment, entity, purpose } = contact;
   const { id, state, expiresAt, ceaseBy, createdAt, ord } = shares;
   const foremost = query
     .select({ ord })
@@ -109,25 +109,29 @@ const selectSharesBy = (db: Database, asked: ContactQuery, index: IndexName, val
         purpose === null ? undefined : eq(shares.purpose, purpose),
       ),
     )
-    .orderBy(desc(allOf(eq(state, "active"), gt(expiresAt, ownerTime(asked, now)))), desc(createdAt))
+    .orderBy(desc(allOf(eq(state, "active"), gt(expiresAt, ownerTime(contact, now)))), desc(createdAt))
     .limit(maxBasisRecords);
   return db
-    .select({ subject: subjectField, id, state, expiresAt, ceaseBy, at: createdAt, asOf: ownerTime(asked, now).as("as_of") })
+    .select({ subject: subjectField, id, state, expiresAt, ceaseBy, at: createdAt, asOf: ownerTime(contact, now).as("as_of") })
     .from(subjectRows(values))
     .innerJoin(shares, inArray(ord, foremost));
 };
 
-/** For each subject, the records about it: what grants contact first, then the newest. One round trip. */
-export const listContactBasis = async (db: Database, asked: ContactQuery, now: Instant): Promise<readonly (readonly ContactBasis[])[]> => {
-  const emails = asked.subjects.map(({ email }) => email);
-  const phones = asked.subjects.map(({ phone }) => phone);
+/** For each subject, the records about it: those that permit contact first, then the newest. One round trip. */
+export const listContactBasis = async (
+  db: Database,
+  contact: ContactQuery,
+  now: Instant,
+): Promise<readonly (readonly ContactBasis[])[]> => {
+  const emails = contact.subjects.map(({ email }) => email);
+  const phones = contact.subjects.map(({ phone }) => phone);
   const [certsByEmail, certsByPhone, sharesByEmail, sharesByPhone] = await batch(db, [
-    selectCertificatesBy(db, asked, "emailIndex", emails),
-    selectCertificatesBy(db, asked, "phoneIndex", phones),
-    selectSharesBy(db, asked, "emailIndex", emails, now),
-    selectSharesBy(db, asked, "phoneIndex", phones, now),
+    selectCertificatesBy(db, contact, "emailIndex", emails),
+    selectCertificatesBy(db, contact, "phoneIndex", phones),
+    selectSharesBy(db, contact, "emailIndex", emails, now),
+    selectSharesBy(db, contact, "phoneIndex", phones, now),
   ]);
-  const found = asked.subjects.map(() => new Map<string, { readonly at: Instant; readonly basis: ContactBasis }>());
+  const found = contact.subjects.map(() => new Map<string, { readonly at: Instant; readonly basis: ContactBasis }>());
   for (const { subject: of, at, id, status, ceaseBy, entityCeaseBy, isRejected: rejected } of [...certsByEmail, ...certsByPhone]) {
     const isWithdrawn = entityCeaseBy !== null;
     const basis: ContactBasis = { type: "cert", id, status, ceaseBy: entityCeaseBy ?? ceaseBy, isRejected: rejected, isWithdrawn };
@@ -140,7 +144,7 @@ export const listContactBasis = async (db: Database, asked: ContactQuery, now: I
   return found.map((records) => [...records.values()].sort((a, b) => grants(b) - grants(a) || b.at - a.at).map(({ basis }) => basis));
 };
 
-/** What a guess is judged by. Nobody can be compared with a person who was erased. */
+/** What a match is decided on; null for an unknown certificate. An erased person cannot be matched. */
 export const findMatchableCertificate = async (db: Database, certId: CertId) => {
   const { businessId, environment, status, entitiesAccepted: accepted, subjectErasedAt } = certificates;
   const isErased = sql`${subjectErasedAt} is not null`.mapWith(Boolean);
@@ -155,12 +159,12 @@ export const findMatchableCertificate = async (db: Database, certId: CertId) => 
 
 const maxDailyMisses = 20;
 
-/** Null where it was not asked about. */
+/** Null for a value that was not given. */
 export type SubjectComparison = Readonly<Record<"email" | "phone", boolean | null>>;
 
 /**
- * Compares and counts a miss in one statement, so that no number of guesses at once gets past the limit. Null when the
- * day's misses are used up.
+ * Compares a guess with the certificate and counts a miss in one statement, so that concurrent guesses cannot exceed the limit of 20 misses
+ * a day. Null when the limit is reached. `day` is whole days since 1970 UTC.
  */
 export const compareSubject = async (
   db: Database,
@@ -169,14 +173,14 @@ export const compareSubject = async (
   day: number,
 ): Promise<SubjectComparison | null> => {
   const { misses } = matchMisses;
-  const kept = (index: IndexName) => query.select({ kept: certificates[index] }).from(certificates).where(eq(certificates.id, certId));
-  const isHit = (index: IndexName, value: string | null) => (value === null ? null : sql<number>`${kept(index)} is ${value}`);
+  const stored = (index: IndexName) => query.select({ stored: certificates[index] }).from(certificates).where(eq(certificates.id, certId));
+  const isHit = (index: IndexName, value: string | null) => (value === null ? null : sql<number>`${stored(index)} is ${value}`);
   const email = isHit("emailIndex", guess.email);
   const phone = isHit("phoneIndex", guess.phone);
   const isMiss = or(...[email, phone].map((hit) => (hit === null ? undefined : not(hit)))) ?? sql`false`;
-  const [, [compared]] = await batch(db, [
-    db.insert(matchMisses).values({ certId, day }).onConflictDoNothing(),
-    db
+  const { compared } = await batch(db, {
+    counter: db.insert(matchMisses).values({ certId, day }).onConflictDoNothing(),
+    compared: db
       .update(matchMisses)
       .set({ misses: sql`${misses} + (${isMiss})` })
       .where(allOf(eq(matchMisses.certId, certId), eq(matchMisses.day, day), lt(misses, maxDailyMisses)))
@@ -184,6 +188,6 @@ export const compareSubject = async (
         email: sql<number | null>`${email}`.mapWith(Boolean).as("email"),
         phone: sql<number | null>`${phone}`.mapWith(Boolean).as("phone"),
       }),
-  ]);
-  return compared ?? null;
+  });
+  return compared[0] ?? null;
 };

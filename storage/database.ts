@@ -1,17 +1,17 @@
-// A home's database as the storage layer speaks to it, and how the statements of a change become one transaction.
-import type { BatchItem, BatchResponse } from "drizzle-orm/batch";
+// A shard's database as the storage layer uses it, and how the statements of a change become one transaction.
+import type { BatchItem } from "drizzle-orm/batch";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { StorageFault, translateFaults } from "./faults.ts";
 import { secondMs } from "../core/time.ts";
 
 type Binding = Pick<D1Database, "prepare" | "batch" | "withSession">;
 
-/** Somebody waits for an answer: a database that has not answered by then is away (CONTRACT 19). What it was sent may still happen. */
+/** For requests: a database that has not responded within two seconds counts as down. What was sent may still be executed. */
 const requestTimeoutMs = 2 * secondMs;
-/** Nobody waits for work in the background, and its batches are large. */
+/** For background work, which has large batches and no caller waiting. */
 export const backgroundTimeoutMs = 25 * secondMs;
 
-/** The answer of the database, or an outage when there is none in time. */
+/** Rejects with an outage when the database does not respond within `maxMs`. */
 const withDeadline = async <T>(call: () => Promise<T>, maxMs: number): Promise<T> => {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new StorageFault("outage", "NO_ANSWER")), maxMs);
@@ -22,20 +22,20 @@ const withDeadline = async <T>(call: () => Promise<T>, maxMs: number): Promise<T
   }
 };
 
-/** Hears of queries before they are asked. */
+/** Called with the number of queries before they are sent. */
 export type QueryCounter = (queries: number) => void;
 
-/** Asks the database so many queries in one call. */
+/** Sends a number of queries in one call. */
 type QueryRunner = <T>(queries: number, call: () => Promise<T>) => Promise<T>;
 
-/** What drizzle asks of a statement, with the database's errors translated. */
+/** The part of a D1 statement that drizzle uses, with the database's errors translated. */
 class TranslatedStatement {
   readonly statement: D1PreparedStatement;
   readonly #runQueries: QueryRunner;
 
-  constructor(statement: D1PreparedStatement, ask: QueryRunner) {
+  constructor(statement: D1PreparedStatement, runQueries: QueryRunner) {
     this.statement = statement;
-    this.#runQueries = ask;
+    this.#runQueries = runQueries;
   }
   bind(...values: unknown[]): TranslatedStatement {
     return new TranslatedStatement(
@@ -57,20 +57,20 @@ class TranslatedStatement {
   }
 }
 
-/** A binding that throws nothing but StorageFault, and does not wait longer than `ask` does. */
-const withFaultTranslation = (binding: D1Database | D1DatabaseSession, ask: QueryRunner): Binding => {
+/** A binding that throws only StorageFault and sends everything through `runQueries`. */
+const withFaultTranslation = (binding: D1Database | D1DatabaseSession, runQueries: QueryRunner): Binding => {
   const guard = {
     prepare: (sql: string) =>
       new TranslatedStatement(
         translateFaults(() => binding.prepare(sql)),
-        ask,
+        runQueries,
       ),
     batch: (statements: readonly TranslatedStatement[]) =>
-      ask(statements.length, () => binding.batch(statements.map(({ statement }) => statement))),
+      runQueries(statements.length, () => binding.batch(statements.map(({ statement }) => statement))),
     withSession: (constraint: D1SessionConstraint) =>
       withFaultTranslation(
         translateFaults(() => (binding as D1Database).withSession(constraint)),
-        ask,
+        runQueries,
       ),
   };
   return guard as unknown as Binding;
@@ -78,33 +78,45 @@ const withFaultTranslation = (binding: D1Database | D1DatabaseSession, ask: Quer
 
 export type Database = DrizzleD1Database & { readonly $client: Binding };
 
-/** Once per isolate and home: it holds no connection and no state. */
+/** Opens a shard's database, once per isolate; it has no connection and no state. `maxMs` limits each call. */
 export const openDatabase = (binding: D1Database, maxMs = requestTimeoutMs, count: QueryCounter = () => {}): Database => {
-  const ask: QueryRunner = (queries, call) => {
+  const runQueries: QueryRunner = (queries, call) => {
     count(queries);
     return withDeadline(call, maxMs);
   };
-  return drizzle(withFaultTranslation(binding, ask) as D1Database);
+  return drizzle(withFaultTranslation(binding, runQueries) as D1Database);
 };
 
-/** What was just committed is seen, wherever the replicas are. */
+/** Reads from the primary, so that a commit just made is visible whatever the state of the replicas. */
 export const onPrimary = (db: Database): DrizzleD1Database => drizzle(db.$client.withSession("first-primary"));
 
-/** What a function that asks the database answers where there is something: what its query selects. */
-export type Found<Ask extends (...asked: never[]) => unknown> = NonNullable<Awaited<ReturnType<Ask>>>;
+/** The value a storage function resolves to when it finds something. */
+export type Found<Query extends (...given: never[]) => unknown> = NonNullable<Awaited<ReturnType<Query>>>;
 
-/** A query that has not run yet, for the batch of a change. */
+/** A query that has not run yet, for a batch. */
 export type Statement = BatchItem<"sqlite">;
 
+/** The statements of a batch in their order: a list, or an object whose results come back under the same names. */
+export type Statements = readonly Statement[] | Readonly<Record<string, Statement>>;
+
+/** The results of a batch in the shape of its statements: a list for a list, an object for an object. */
+export type BatchResults<Of extends Statements> = {
+  [Key in keyof Of]: Exclude<Of[Key], undefined> extends infer Query extends Statement ? Query["_"]["result"] : Of[Key];
+};
+
+/** Puts results, one for each statement in order, into the shape of the statements. Results beyond them are dropped. */
+export const shapeResults = <Of extends Statements>(statements: Of, results: readonly unknown[]): BatchResults<Of> =>
+  (Array.isArray(statements)
+    ? results.slice(0, statements.length)
+    : Object.fromEntries(Object.keys(statements).map((name, at) => [name, results[at]]))) as BatchResults<Of>;
+
 /**
- * One transaction and one round trip; throws a StorageFault when any of them fails: then nothing is written, unless it is an outage,
- * of which nobody knows. Rows come back by the
- * names of their columns, so a join that is read here names every column of its own (`column.as`).
+ * Runs statements as one transaction in one round trip. Throws a StorageFault when any of them fails; nothing is written then, except
+ * that after an outage the outcome is unknown.
+ *
+ * Rows come back by column name, so a join read in a batch gives columns of the same name different aliases (`withTablePrefix`).
  */
-export const batch = async <const Statements extends readonly Statement[]>(
-  db: Database,
-  statements: Statements,
-): Promise<BatchResponse<Statements>> => {
-  const [first, ...rest] = statements;
-  return (first === undefined ? [] : await db.batch([first, ...rest])) as BatchResponse<Statements>;
+export const batch = async <const Of extends Statements>(db: Database, statements: Of): Promise<BatchResults<Of>> => {
+  const [first, ...rest] = Object.values<Statement>(statements);
+  return shapeResults(statements, first === undefined ? [] : await db.batch([first, ...rest]));
 };

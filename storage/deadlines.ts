@@ -1,5 +1,5 @@
-// What a business has to have done by when: certificates that people withdrew from and shares they stopped, as long as nobody has said
-// that contact has ended: of a whole certificate, or of recipients of it. By the indexes of deadlines, the earliest first.
+// Open deadlines of a business: withdrawals of certificates or of single recipients, and revoked shares, that the business has not
+// acknowledged. Read from the indexes of deadlines, soonest first. SPEC Withdrawal.
 import { and, eq, gt, isNull, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -8,7 +8,9 @@ import type { Database, Found } from "./database.ts";
 import { createLookup } from "./lookups.ts";
 import { ceaseAcknowledgements, certificates, entityCeaseDeadlines, entityWithdrawals, purposes, shares, withdrawals } from "./schema.ts";
 
-/** Overdue first, because they were due first. Each with the certificate or share, and the person, masked, of a certificate. */
+/**
+ * Up to `max` open deadlines, soonest (and so overdue) first, each with its certificate or share; certificates include the masked person.
+ */
 export const listOpenDeadlines = (
   db: Database,
   { businessId, environment }: { readonly businessId: BusinessId; readonly environment: Environment },

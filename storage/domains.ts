@@ -1,4 +1,4 @@
-// The domains of a business: claimed, proved, looked at again.
+// Domains of a business: claims, verification and periodic checks.
 import { desc, eq, getColumns, inArray, isNotNull, lte, type SQL } from "drizzle-orm";
 import type { DomainCheckState } from "../core/accounts/domain-claim.ts";
 import type { VerificationMethod } from "../core/access/origins.ts";
@@ -19,13 +19,13 @@ export type Domain = Pick<typeof domains.$inferSelect, keyof typeof shown>;
 const maxDomains = 100;
 
 const isOwnDomain = (businessId: BusinessId, id: string): SQL => allOf(eq(domains.id, id), eq(domains.businessId, businessId));
-/** Of a domain that was claimed and not proved in time. */
+/** A claim that was not verified in time. */
 export const isExpiredClaim = (now: Instant): SQL =>
   allOf(eq(domains.status, "pending"), isNotNull(domains.expiresAt), lte(domains.expiresAt, now));
 
 /**
- * A claim that has expired makes room for a new one of the same domain. Fails, and takes its batch with it, when the business has
- * claimed that domain already, or as many as it may.
+ * Inserts a claim; an expired claim of the same domain is deleted first. Fails as `isDomainAlreadyClaimed` says when the business has
+ * claimed the domain, and as `isDomainLimitReached` says at 100 domains.
  */
 export const insertDomain = (
   db: Database,
@@ -39,11 +39,13 @@ export const insertDomain = (
   ] as const;
 };
 
+/** True when the batch failed because the business has 100 domains. */
 export const isDomainLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", domains.businessId);
+/** True when the batch failed because the business has claimed the domain. */
 export const isDomainAlreadyClaimed = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", domains.businessId, domains.domain);
 
-/** Newest first. */
+/** All domains of a business, newest first. */
 export const listDomainsByBusiness = (db: Database, businessId: BusinessId): Lookup<readonly Domain[]> =>
   createLookup(
     db,
@@ -51,13 +53,14 @@ export const listDomainsByBusiness = (db: Database, businessId: BusinessId): Loo
     ([rows]) => rows,
   );
 
-/** Null for one that is not there, or not of this business. */
+/** Null for a domain that does not exist or belongs to another business. */
 export const findDomain = async (db: Database, businessId: BusinessId, id: string): Promise<Domain | null> =>
   (await db.select(shown).from(domains).where(isOwnDomain(businessId, id)).get()) ?? null;
 
+/** Deletes a domain of the business. Changes no row for another business's. */
 export const deleteDomain = (db: Database, businessId: BusinessId, id: string) => db.delete(domains).where(isOwnDomain(businessId, id));
 
-/** Proved, for the first time or anew. */
+/** Marks a domain as verified, for the first time or again. */
 export const markDomainVerified = (
   db: Database,
   id: string,
@@ -68,9 +71,9 @@ export const markDomainVerified = (
     .set({ status: "verified", method, verifiedAt: now, checkedAt: now, nextCheckAt, misses: 0, lapsesAt: null, expiresAt: null })
     .where(eq(domains.id, id));
 
-const leaseMs = hourMs; // a run that dies leaves them to the next hour
+const leaseMs = hourMs; // after a run that dies, the rows are due again in an hour
 
-/** Verified domains whose check is due. Takes what has been due longest; of two runs at once, each gets its own. */
+/** Takes up to `max` verified domains whose check is due, longest due first. Concurrent runs get different rows. */
 export const claimDueDomainChecks = async (db: Database, now: Instant, max: number) => {
   const { id, nextCheckAt, status } = domains;
   const due = query
@@ -95,25 +98,28 @@ export const claimDueDomainChecks = async (db: Database, now: Instant, max: numb
 
 export type DueDomain = Found<typeof claimDueDomainChecks>[number];
 
-/** Whether it still is as it was when the check began: somebody may have proved or removed it meanwhile. */
+/** The domain is as it was when the check began: it was not verified or removed in the meantime. */
 const isUnchangedSinceClaim = (id: string, before: DomainCheckState): SQL =>
   allOf(eq(domains.id, id), eq(domains.status, "verified"), eq(domains.misses, before.misses));
 
+/** Stores the result of a check. Changes no row when the domain changed while it ran. */
 export const recordDomainCheck = (db: Database, id: string, before: DomainCheckState, state: DomainCheckState, nextCheckAt: Instant) =>
   db
     .update(domains)
     .set({ ...state, nextCheckAt })
     .where(isUnchangedSinceClaim(id, before));
 
+/** Marks a domain as lapsed. Changes no row when the domain changed while the check ran. */
 export const markDomainLapsed = (db: Database, id: string, before: DomainCheckState, state: DomainCheckState) =>
   db
     .update(domains)
     .set({ ...state, status: "lapsed", nextCheckAt: null })
     .where(isUnchangedSinceClaim(id, before));
 
-/** After one of the two: whether it was what changed the domain. */
+/** Condition after `recordDomainCheck` or `markDomainLapsed`: that statement changed the domain. */
 export const isDomainCheckRecorded = (id: string, status: "verified" | "lapsed", { misses, checkedAt }: DomainCheckState): SQL =>
   existsIn(domains, eq(domains.id, id), eq(domains.status, status), eq(domains.misses, misses), eq(domains.checkedAt, checkedAt));
 
+/** The audit chain of a business; null for an unknown one. */
 export const findBusinessChain = async (db: Database, businessId: BusinessId): Promise<AuditChain | null> =>
   (await db.select(businessChainFields).from(businesses).where(eq(businesses.id, businessId)).get()) ?? null;

@@ -1,6 +1,6 @@
-// Codes that were asked for, counted, tried. A try is spent in the same statement that hands out what to compare with, so however
-// many guesses arrive at once, no more are compared than a code allows. Rows are the same whether or not anybody is mailed, and
-// whether or not a limit is reached: past it a code is dead from the start.
+// Email codes: issued, limited and tried. An attempt is counted in the statement that returns the hash to compare with, so concurrent
+// guesses cannot exceed the limit. A row is the same whether or not an email is sent and whether or not a limit is reached; beyond a limit
+// the code has expired when it is created. SPEC Authentication, Limits.
 import { count, eq, gt, gte, isNull, or, sql, type SQL } from "drizzle-orm";
 import type { EmailCodePurpose, EmailCodeLimits } from "../core/access/email-code.ts";
 import type { CertId } from "../core/ids.ts";
@@ -10,18 +10,18 @@ import { emailCodeFailures, emailCodes, sessions } from "./schema.ts";
 import { excluded } from "./inserts.ts";
 import { allOf, countIn, existsIn, notExistsIn, query } from "./query.ts";
 
-/** Whose control of an address is proved, and for what. */
+/** The address whose control a code proves, and the purpose. */
 export interface VerifiableAddress {
   readonly purpose: EmailCodePurpose;
-  /** What a code opens within its purpose. */
+  /** What the code is for within its purpose: business and environment, or the realm. */
   readonly topic: string;
   readonly addressIndex: string;
-  /** The certificate it is asked for; null where there is none. */
+  /** The certificate the code was requested for; null where there is none. */
   readonly certId: CertId | null;
 }
 
 export interface CodeRequester extends VerifiableAddress {
-  /** Hash of the browser's cookie; null where no browser is told from another. */
+  /** Hash of the browser's cookie; null where browsers are not told apart. */
   readonly contextHash: string | null;
 }
 
@@ -35,73 +35,73 @@ const isOpenFor = (address: VerifiableAddress, now: Instant) =>
 const isFailureFor = ({ purpose, topic, addressIndex }: VerifiableAddress) =>
   allOf(eq(emailCodeFailures.purpose, purpose), eq(emailCodeFailures.topic, topic), eq(emailCodeFailures.addressIndex, addressIndex));
 
-/** Whether one more may be mailed, as a condition of the insert. */
-const isWithinCodeLimits = (asker: CodeRequester, limits: EmailCodeLimits, now: Instant): SQL => {
-  const asked = (since: Instant) => countIn(emailCodes, wasUsable, isForTopic(asker), gt(createdAt, since));
-  const failedOften = existsIn(emailCodeFailures, isFailureFor(asker), gte(emailCodeFailures.failures, limits.guessSlowdown.failures));
+/** Condition of the insert: one more code may be sent. */
+const isWithinCodeLimits = (requester: CodeRequester, limits: EmailCodeLimits, now: Instant): SQL => {
+  const countSince = (since: Instant) => countIn(emailCodes, wasUsable, isForTopic(requester), gt(createdAt, since));
+  const failedOften = existsIn(emailCodeFailures, isFailureFor(requester), gte(emailCodeFailures.failures, limits.guessSlowdown.failures));
   const { withinMs, max, freeOfTopic } = limits.mailsToAddress;
   const since = now - withinMs;
   const ofTopics = query
     .select({ counted: sql<number>`max(${count()} - ${freeOfTopic}, 0)`.as("counted") })
     .from(emailCodes)
-    .where(allOf(wasUsable, isForAddress(asker), gt(createdAt, since)))
+    .where(allOf(wasUsable, isForAddress(requester), gt(createdAt, since)))
     .groupBy(emailCodes.topic);
   const toAddress = sql`(select coalesce(sum(counted), 0) from ${ofTopics})`;
   return allOf(
-    sql`${countIn(emailCodes, isOpenFor(asker, now))} < ${limits.maxActive}`,
-    notExistsIn(emailCodes, isOpenFor(asker, now), gt(createdAt, now - limits.resendDelayMs)),
-    ...limits.topicSendLimits.map((limit) => sql`${asked(now - limit.withinMs)} < ${limit.max}`),
-    sql`(not ${failedOften} or ${asked(now - limits.guessSlowdown.everyMs)} < 1)`,
-    or(sql`${asked(since)} < ${freeOfTopic}`, sql`${toAddress} < ${max}`) as SQL,
+    sql`${countIn(emailCodes, isOpenFor(requester, now))} < ${limits.maxActive}`,
+    notExistsIn(emailCodes, isOpenFor(requester, now), gt(createdAt, now - limits.resendDelayMs)),
+    ...limits.topicSendLimits.map((limit) => sql`${countSince(now - limit.withinMs)} < ${limit.max}`),
+    sql`(not ${failedOften} or ${countSince(now - limits.guessSlowdown.everyMs)} < 1)`,
+    or(sql`${countSince(since)} < ${freeOfTopic}`, sql`${toAddress} < ${max}`) as SQL,
   );
 };
 
-/** A new code; past a limit one that has expired already, which costs the same and is mailed to nobody. */
+/** Inserts a code. Beyond a limit the code has expired already and no email is sent, at the same cost. */
 export const insertEmailCode = (
   db: Database,
-  asker: CodeRequester,
+  requester: CodeRequester,
   limits: EmailCodeLimits,
   code: {
     readonly id: string;
     readonly codeHash: string;
-    /** What it opens besides what it proves; null for nothing. */
+    /** The sign-up or invitation that the code also completes; null for none. */
     readonly opens?: string | null;
     readonly now: Instant;
   },
 ) => {
   const { now } = code;
   return db.insert(emailCodes).values({
-    ...asker,
+    ...requester,
     id: code.id,
     codeHash: code.codeHash,
     signupId: code.opens ?? null,
     createdAt: now,
-    expiresAt: sql`case when ${isWithinCodeLimits(asker, limits, now)} then ${now + limits.lifeMs} else ${now} end`,
+    expiresAt: sql`case when ${isWithinCodeLimits(requester, limits, now)} then ${now + limits.lifeMs} else ${now} end`,
   });
 };
 
-/** For the batch of the code: whether it is of use, and whether it is not. */
+/** Condition for later statements of the batch: the code can be used. */
 export const isCodeUsable = (code: string): SQL => existsIn(emailCodes, eq(id, code), wasUsable);
-/** A mail with that code leaves; `isKnown` is whether there is anybody to mail. */
+/** Condition for the email with the code. `isKnown`: the address has a recipient. */
 export const shouldSendCode = (code: string, isKnown: boolean): SQL => allOf(sql`${isKnown ? 1 : 0}`, isCodeUsable(code));
+/** Condition for later statements of the batch: the code cannot be used, because a limit is reached. */
 export const isCodeUnusable = (code: string): SQL => notExistsIn(emailCodes, eq(id, code), wasUsable);
 
 /**
- * Spends one try at every live code that has one left for this asker, and answers with those codes. Then counts the failure,
- * which a right answer takes back; the count is written even when it stays as it is, so that nobody can tell by the time it
- * takes whether a code was there.
+ * Counts one attempt on every open code that has attempts left for this requester, and returns those codes. Also counts a failure, which a
+ * correct code clears. The failure row is written even when the count stays the same, so that timing does not reveal whether a code exists.
  */
 export const consumeCodeAttempt = async (
   db: Database,
-  asker: CodeRequester,
+  requester: CodeRequester,
   { attemptsFromContext, attemptsFromElsewhere }: EmailCodeLimits,
   now: Instant,
 ) => {
-  const { purpose, topic, addressIndex, certId } = asker;
-  const isOwn = sql`${contextHash} is ${asker.contextHash}`;
+  const { purpose, topic, addressIndex, certId } = requester;
+  const isOwn = sql`${contextHash} is ${requester.contextHash}`;
   const { failures, updatedAt } = emailCodeFailures;
-  const [tried] = await batch(db, [
-    db
+  const { attempts } = await batch(db, {
+    attempts: db
       .update(emailCodes)
       .set({
         sameContextAttempts: sql`${sameContextAttempts} + (${isOwn})`,
@@ -109,13 +109,13 @@ export const consumeCodeAttempt = async (
       })
       .where(
         allOf(
-          isOpenFor(asker, now),
+          isOpenFor(requester, now),
           sql`case when ${isOwn} then ${sameContextAttempts} < ${attemptsFromContext} else ${otherContextAttempts} < ${attemptsFromElsewhere} end`,
         ),
       )
       .returning({ id, codeHash }),
-    // changes() counts the codes tried just before, in the same batch
-    db
+    // changes() counts the codes tried just before, in the same batch.
+    failures: db
       .insert(emailCodeFailures)
       .values({ purpose, topic, addressIndex, certId, failures: sql`changes() > 0`, updatedAt: now })
       .onConflictDoUpdate({
@@ -126,15 +126,15 @@ export const consumeCodeAttempt = async (
           updatedAt: excluded(updatedAt),
         },
       }),
-  ]);
-  return tried;
+  });
+  return attempts;
 };
 
-/** What a code opens besides what it proves. */
+/** The sign-up or invitation that a code also completes; null for none. */
 export const findSignupIdByCode = async (db: Database, code: string): Promise<string | null> =>
   (await db.select({ opens: emailCodes.signupId }).from(emailCodes).where(eq(id, code)).get())?.opens ?? null;
 
-/** Codes that were mailed since then; a day has few of them. */
+/** Ids of the usable codes created after `since`; the limits keep them few. */
 export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddress, since: Instant): Promise<readonly string[]> => {
   const rows = await db
     .select({ id })
@@ -143,21 +143,23 @@ export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddr
   return rows.map((row) => row.id);
 };
 
-/** The right answer was given: the row of failures starts anew. */
+/** Clears the failures of an address after a correct code. */
 export const deleteCodeFailures = (db: Database, address: VerifiableAddress) => db.delete(emailCodeFailures).where(isFailureFor(address));
 
-/** Names the session a code is spent on; changes no row when another was first. */
+/** Marks a code as used by a session. Changes no row when it has been used or has expired. */
 export const markCodeUsed = (db: Database, spent: { readonly codeId: string; readonly sessionHash: string; readonly now: Instant }) =>
   db
     .update(emailCodes)
     .set({ sessionHash: spent.sessionHash })
     .where(allOf(eq(id, spent.codeId), isNull(emailCodes.sessionHash), gt(expiresAt, spent.now)));
 
-/** For the batch of the spending: the code was spent on that session, and on no other. */
+/** Condition for later statements of the batch: this session used the code. */
 export const isCodeUsedBySession = (code: string, sessionHash: string): SQL =>
   existsIn(emailCodes, eq(id, code), eq(emailCodes.sessionHash, sessionHash));
 
-/** Whoever is signed in needs no other code that is still on its way, and has forgotten none. */
+/**
+ * After a sign-in: expires the other open codes of the address and clears its failures. Changes no row when the session was not created.
+ */
 export const expireOpenCodes = (db: Database, address: VerifiableAddress, now: Instant, sessionHash: string) => {
   const isSignedIn = existsIn(sessions, eq(sessions.tokenHash, sessionHash));
   return [

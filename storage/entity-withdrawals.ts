@@ -1,6 +1,6 @@
-// The recipients of a certificate, withdrawals from single ones, and what the business says of their contact: what is read of them
-// wherever a certificate is read, and the rows that make a withdrawal. Of two at once on one certificate the second fails whole, by the number of its act or by a
-// recipient, and is decided anew.
+// Recipients of a certificate, withdrawals from single recipients, and the business's acknowledgments of them. Of two concurrent
+// withdrawals or acknowledgments on one certificate, the second fails as a whole (same number or same recipient) and is decided again. SPEC
+// Withdrawal.
 import { eq, gte, lte, sql } from "drizzle-orm";
 import type { IssuerSignature, OpenedWithdrawal, WithdrawalProof } from "../core/certificates/published-certificate.ts";
 import { sha256Hex } from "../core/hash.ts";
@@ -11,7 +11,7 @@ import type { WithdrawnEntity } from "../core/withdrawals/entity-withdrawal.ts";
 import type { EntityWithdrawal, RecordedRequest } from "../core/withdrawals/withdrawal.ts";
 import type { Database, Statement } from "./database.ts";
 import { isTriggerError, isConstraintViolation } from "./faults.ts";
-import { prepareBulkInsert } from "./inserts.ts";
+import { bulkInsert } from "./inserts.ts";
 import { jsonRows } from "./json-rows.ts";
 import { anchorFields } from "./outboxes/anchors.ts";
 import { allOf, query } from "./query.ts";
@@ -39,7 +39,7 @@ const actContextIn =
 const noteContext = actContextIn("entity_withdrawals", "note");
 const detailsContext = actContextIn("entity_acknowledgements", "details");
 
-/** For a query over certificates: the recipients, from the list that the certificate shares with others. */
+/** Field for a query over `certificates`: the recipients, from the list that the certificate shares with others. */
 export const entitiesField = sql<readonly string[]>`${query
   .select({ entities: entityLists.entities })
   .from(certificateGroups)
@@ -68,7 +68,7 @@ const withdrawnEntityFields = {
   acknowledgement: acknowledgementNumberField,
 };
 
-/** For a query over certificates. The order of the rows is the database's: `inOrder`. */
+/** Field for a query over `certificates`: the withdrawn recipients, in no particular order; see `sortWithdrawnEntities`. */
 export const withdrawnEntitiesField = jsonRows(withdrawnEntityFields, (rows) =>
   query
     .select({ rows })
@@ -79,7 +79,7 @@ export const withdrawnEntitiesField = jsonRows(withdrawnEntityFields, (rows) =>
     .where(eq(withdrawnEntities.certId, certificates.id)),
 );
 
-/** In the order of the acts, by name within one. */
+/** Sorts by withdrawal, then by name. */
 export const sortWithdrawnEntities = <Entity extends Pick<WithdrawnEntity, "entity" | "number">>(
   withdrawn: readonly Entity[],
 ): readonly Entity[] => withdrawn.toSorted((a, b) => a.number - b.number || (a.entity < b.entity ? -1 : 1));
@@ -89,7 +89,10 @@ export interface SignedReceipt {
   readonly signature: IssuerSignature;
 }
 
-/** What a withdrawal is written with, of the whole certificate or of recipients: how the business recorded it, and what proves it. */
+/**
+ * The columns that withdrawals of a certificate and of single recipients share: how the business recorded the request, and the signed
+ * receipt.
+ */
 export const toWithdrawalRow = async (
   vault: Vault,
   context: EncryptionContext,
@@ -104,8 +107,9 @@ export const toWithdrawalRow = async (
   signatureKid: signature.kid,
 });
 
-const insertWithdrawnEntities = prepareBulkInsert(withdrawnEntities, ["certId", "entity", "number"]);
+const insertWithdrawnEntities = bulkInsert(withdrawnEntities, ["certId", "entity", "number"]);
 
+/** The statements of a withdrawal from single recipients. Fails as `isOutdatedEntityWithdrawal` says. */
 export const insertEntityWithdrawal = async (
   db: Database,
   vault: Vault,
@@ -124,22 +128,25 @@ export const insertEntityWithdrawal = async (
   ];
 };
 
-/** True when the batch failed because the certificate changed since it was read: another act, or it is revoked. */
+/** True when the batch failed because the certificate was revoked, or another withdrawal was committed, since it was read. */
 export const isOutdatedEntityWithdrawal = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", entityWithdrawals.certId, entityWithdrawals.number) ||
-  isTriggerError(error, "a certificate is revoked once, by a withdrawal");
+  isTriggerError(error, "a certificate can be revoked only once, by a withdrawal");
 
-const insertAcknowledgedEntities = prepareBulkInsert(acknowledgedEntities, ["certId", "entity", "number"]);
+const insertAcknowledgedEntities = bulkInsert(acknowledgedEntities, ["certId", "entity", "number"]);
 
-/** It fails when one of the recipients, or the number, was acknowledged in the meantime. */
+/**
+ * The statements of an acknowledgment for single recipients. Fails as `isOutdatedAcknowledgement` says when a recipient or the number was
+ * acknowledged in the meantime.
+ */
 export const insertEntityAcknowledgement = async (
   db: Database,
   vault: Vault,
   of: CertificateRef,
-  said: { readonly number: number; readonly entities: readonly string[]; readonly details: CeaseDetails; readonly now: Instant },
+  acknowledgement: { readonly number: number; readonly entities: readonly string[]; readonly details: CeaseDetails; readonly now: Instant },
 ): Promise<readonly Statement[]> => {
   const { certId } = of;
-  const { number: act, entities, details, now } = said;
+  const { number: act, entities, details, now } = acknowledgement;
   const detailsSealed = await vault.seal(detailsContext(of, act), JSON.stringify(details));
   return [
     db.insert(entityAcknowledgements).values({ certId, number: act, acknowledgedAt: now, detailsSealed }),
@@ -150,11 +157,12 @@ export const insertEntityAcknowledgement = async (
   ];
 };
 
+/** True when the batch failed because one of the recipients, or the number, was acknowledged in the meantime. */
 export const isOutdatedAcknowledgement = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", entityAcknowledgements.certId, entityAcknowledgements.number) ||
   isConstraintViolation(error, "UNIQUE", acknowledgedEntities.certId, acknowledgedEntities.entity);
 
-/** What the business wrote about each recipient's withdrawal, in the order of `inOrder`; read only where there are such withdrawals. */
+/** Notes and acknowledgment details of each withdrawn recipient, opened, in the order of `sortWithdrawnEntities`. */
 export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of: CertificateRef): Promise<readonly OpenedWithdrawal[]> => {
   const { channel, noteSealed } = entityWithdrawals;
   const rows = await db
@@ -171,7 +179,7 @@ export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of
     .leftJoin(acknowledgedEntities, isSameEntity)
     .leftJoin(entityAcknowledgements, isAcknowledgementOfEntity)
     .where(eq(withdrawnEntities.certId, of.certId));
-  const opened = new Map<string, Promise<string>>(); // an act can be of a thousand recipients
+  const opened = new Map<string, Promise<string>>(); // one withdrawal can name a thousand recipients
   const open = (context: EncryptionContext, sealed: string): Promise<string> => {
     const text = opened.get(sealed) ?? vault.open(context, sealed);
     opened.set(sealed, text);
@@ -180,19 +188,19 @@ export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of
   return Promise.all(
     sortWithdrawnEntities(rows).map(async (row): Promise<OpenedWithdrawal> => {
       const { acknowledgement, detailsSealed } = row;
-      const isKept = acknowledgement !== null && detailsSealed !== null && detailsSealed !== ""; // empty once the person is erased
+      const hasDetails = acknowledgement !== null && detailsSealed !== null && detailsSealed !== ""; // empty after erasure
       return {
         recorded:
           row.channel === null
             ? null
             : { channel: row.channel, note: row.noteSealed === null ? null : await open(noteContext(of, row.number), row.noteSealed) },
-        acknowledgement: isKept ? (JSON.parse(await open(detailsContext(of, acknowledgement), detailsSealed)) as CeaseDetails) : null,
+        acknowledgement: hasDetails ? (JSON.parse(await open(detailsContext(of, acknowledgement), detailsSealed)) as CeaseDetails) : null,
       };
     }),
   );
 };
 
-/** What proves the acts of a certificate with these numbers, in their order. */
+/** Receipt, signature and anchor of the withdrawals numbered `from` to `to`, in their order. */
 export const listEntityWithdrawalProofs = async (
   db: Database,
   certId: CertId,
@@ -200,7 +208,7 @@ export const listEntityWithdrawalProofs = async (
 ): Promise<readonly (WithdrawalProof & { readonly number: number })[]> => {
   if (to < from) return [];
   const { number: act, receipt, signature, signatureKid } = entityWithdrawals;
-  const acts = await db
+  const entityWithdrawalRows = await db
     .select({ number: act, receipt, signature, signatureKid })
     .from(entityWithdrawals)
     .where(allOf(eq(entityWithdrawals.certId, certId), gte(act, from), lte(act, to)))
@@ -210,13 +218,13 @@ export const listEntityWithdrawalProofs = async (
     .from(anchors)
     .where(allOf(eq(anchors.entityId, certId), eq(anchors.event, "certificate.entities_withdrawn")))
     .orderBy(anchors.ord);
-  // Each statement names the receipt of its act.
+  // Each anchor statement contains the hash of its receipt.
   const receiptHashOf = (text: string) => (JSON.parse(text) as { receipt_hash?: string }).receipt_hash;
-  const byReceipt = new Map(statements.toReversed().map((one) => [receiptHashOf(one.statement), one]));
-  return acts.map((proven) => ({
-    number: proven.number,
-    receipt: proven.receipt,
-    signature: { kid: proven.signatureKid, alg: "Ed25519", value: proven.signature },
-    anchor: byReceipt.get(sha256Hex(proven.receipt)) ?? null,
+  const byReceipt = new Map(statements.toReversed().map((anchor) => [receiptHashOf(anchor.statement), anchor]));
+  return entityWithdrawalRows.map((withdrawal) => ({
+    number: withdrawal.number,
+    receipt: withdrawal.receipt,
+    signature: { kid: withdrawal.signatureKid, alg: "Ed25519", value: withdrawal.signature },
+    anchor: byReceipt.get(sha256Hex(withdrawal.receipt)) ?? null,
   }));
 };

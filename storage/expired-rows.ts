@@ -1,4 +1,4 @@
-// What has had its time in a home: rows of each table that nobody can use any more, and that no limit counts.
+// Expired rows of a shard: rows that cannot be used any more and that no limit counts.
 import { inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { emailCodeRetentionMs, failedAttemptRetentionMs } from "../core/access/email-code.ts";
@@ -27,11 +27,11 @@ import {
   webauthnChallenges,
 } from "./schema.ts";
 
-// So that a code that was used is known when it is shown again.
+// Used codes stay for a day, so that a second use is recognized.
 const usedCodeRetentionMs = dayMs;
-// The provider sends an event again for three days by itself, and for thirty when somebody asks it to.
+// The provider retries an event for three days, and for up to thirty days on request.
 const billingEventRetentionMs = 90 * dayMs;
-// A checkout that is told of at all is told of within those three days. The provider's account may have customers that are not ours.
+// The provider reports a checkout within three days. A customer without a checkout after that is not ours.
 const unlinkedCustomerRetentionMs = 7 * dayMs;
 
 const expiryConditions = (now: Instant): readonly (readonly [table: SQLiteTable, condition: SQL])[] => [
@@ -54,7 +54,10 @@ const expiryConditions = (now: Instant): readonly (readonly [table: SQLiteTable,
   [clientDailyUsage, lt(clientDailyUsage.day, Math.floor(now / dayMs))],
 ];
 
-/** One of each table, of at most 1,000 rows: a batch of them stays short however much has expired, and is run until nothing changes. */
+/**
+ * One statement per table, each deleting at most 1,000 rows, so that the batch stays short however much has expired. The caller repeats the
+ * batch until nothing changes.
+ */
 export const deleteExpiredRows = (db: Database, now: Instant) =>
   expiryConditions(now).map(([table, condition]) => {
     const rowid = sql`rowid`;

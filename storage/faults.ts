@@ -1,38 +1,38 @@
-// What can go wrong with a store, as a type. The errors of the driver and of the platform are read here and nowhere else; what
-// they say can quote statements and values, so neither their words nor they themselves travel on.
+// Errors of stores, translated into one type. Errors of the driver and the platform are read only here. Their text can quote statements and
+// values, so neither the text nor the original error leaves this file.
 import { getColumnTable, getTableName, type Column } from "drizzle-orm";
 
 /**
- * - outage: the store could not be asked, or did not answer in time. Whether a change was written is not known; the same request can be
+ * - outage: the store was unreachable or did not respond in time. It is unknown whether the change was written; the same request can be
  *   sent again under the same idempotency key.
- * - constraint: the database refused the rows. Nothing was written; whoever caused it on purpose asks which one it was.
- * - bug: the store was asked something it does not understand.
+ * - constraint: the database rejected the rows and nothing was written. The caller checks which constraint it was.
+ * - bug: the statement is invalid.
  */
 type FaultKind = "outage" | "constraint" | "bug";
 
-/** The words of triggers that somebody asks for; as in d1-migrations. */
+/** Trigger messages that `isTriggerError` checks for; the same text as in d1-migrations. */
 const triggerMessages = [
-  "a certificate is revoked once, by a withdrawal",
-  "policies are linked once",
-  "the person of a certificate is erased once, as a whole",
-  "a business keeps an owner",
-  "a share does not go back",
+  "a certificate can be revoked only once, by a withdrawal",
+  "policies can be linked to a certificate only once",
+  "the person of a certificate can be erased only once and only completely",
+  "a business must have an owner",
+  "a share cannot return to an earlier state",
 ] as const;
 type TriggerMessage = (typeof triggerMessages)[number];
 
 export class StorageFault extends Error {
   readonly kind: FaultKind;
-  /** The database's name for it, e.g. `SQLITE_BUSY`. */
+  /** The database's error code, such as `SQLITE_BUSY`. */
   readonly code: string | null;
-  /** Which constraint, e.g. `UNIQUE idempotency.key_hash`, or the words of a trigger. */
+  /** The violated constraint, such as `UNIQUE idempotent_responses.key_hash`, or a trigger message. */
   readonly violation: string | null;
 
-  constructor(kind: FaultKind, code: string | null = null, violated: string | null = null) {
+  constructor(kind: FaultKind, code: string | null = null, violation: string | null = null) {
     super(`storage ${kind}${code === null ? "" : ` ${code}`}`);
     this.name = "StorageFault";
     this.kind = kind;
     this.code = code;
-    this.violation = violated;
+    this.violation = violation;
   }
 }
 
@@ -45,7 +45,7 @@ const constraintPattern = new RegExp(`(UNIQUE|NOT NULL) constraint failed: (${co
 const parseViolation = (message: string): string | null => {
   const [, kind, columns] = constraintPattern.exec(message) ?? [];
   if (columns !== undefined) return `${kind} ${columns}`;
-  return triggerMessages.find((words) => message.includes(words)) ?? null;
+  return triggerMessages.find((text) => message.includes(text)) ?? null;
 };
 
 const toStorageFault = (error: unknown): StorageFault => {
@@ -58,7 +58,7 @@ const toStorageFault = (error: unknown): StorageFault => {
   return new StorageFault(isBug ? "bug" : "outage", code);
 };
 
-/** A call to a store; whatever it throws, at once or later, is a StorageFault. */
+/** Calls a store. Anything it throws or rejects with is a StorageFault. */
 export const translateFaults = <T>(call: () => T): T => {
   const fail = (error: unknown): never => {
     throw toStorageFault(error);
@@ -71,12 +71,12 @@ export const translateFaults = <T>(call: () => T): T => {
   }
 };
 
-/** A fault of ours, as its message crosses from an object to its caller. */
+/** The message of a StorageFault, as it crosses from a Durable Object to its caller. */
 const faultMessagePattern = /\bstorage (outage|constraint|bug)\b/;
-/** What the platform says when an object cannot be reached or was interrupted. */
+/** Messages of the platform when a Durable Object cannot be reached or was interrupted. */
 const platformOutagePattern = /Network connection lost|overloaded|reset because|object to be reset/;
 
-/** The fault of a store or an object behind an error, whatever wrapped it; null for every other error. */
+/** The storage fault behind an error, however it is wrapped; null for every other error. */
 export const findStorageFault = (error: unknown): StorageFault | null => {
   if (!(error instanceof Error)) return null;
   if (error instanceof StorageFault) return error;
@@ -88,11 +88,11 @@ export const findStorageFault = (error: unknown): StorageFault | null => {
   return retryable === true || overloaded === true || platformOutagePattern.test(error.message) ? new StorageFault("outage") : null;
 };
 
-/** Whether a change failed because one of these columns was taken (UNIQUE) or missing (NOT NULL). */
+/** True when a change failed because these columns, together, were taken (UNIQUE) or missing (NOT NULL). */
 export const isConstraintViolation = (error: unknown, kind: "UNIQUE" | "NOT NULL", ...columns: readonly Column[]): boolean => {
   const names = columns.map((column) => `${getTableName(getColumnTable(column))}.${column.name}`);
   return findStorageFault(error)?.violation === `${kind} ${names.join(", ")}`;
 };
 
-/** Whether a trigger refused a change with these words. */
-export const isTriggerError = (error: unknown, words: TriggerMessage): boolean => findStorageFault(error)?.violation === words;
+/** True when a trigger rejected a change with this message. */
+export const isTriggerError = (error: unknown, message: TriggerMessage): boolean => findStorageFault(error)?.violation === message;

@@ -1,11 +1,12 @@
-// What a model proposed for a form, under the hash of what it was asked: a question that was answered is not asked again, so the same
-// page gets the same mapping. Numbers and words of our lists, nothing of the page. The store may forget or fail: then it is asked anew.
+// Model proposals for a form, saved for 30 days under the hash of the question, so that the same page gets the same mapping. They hold
+// numbers and keys of our own lists, nothing from the page. A store failure is ignored: the model is asked again.
 import { dayMs, secondMs } from "../core/time.ts";
 import type { Proposal } from "../core/integration/proposal.ts";
 
 const proposalKey = (questionHash: string): string => `form-proposal:${questionHash}`;
 const retentionSeconds = (30 * dayMs) / secondMs;
 
+/** The saved proposal; null when there is none or the store is down. */
 export const findProposal = async (kv: KVNamespace, questionHash: string): Promise<Proposal | null> => {
   try {
     return await kv.get<Proposal>(proposalKey(questionHash), "json");
@@ -14,10 +15,11 @@ export const findProposal = async (kv: KVNamespace, questionHash: string): Promi
   }
 };
 
+/** Saves a proposal. Does not throw when the store is down. */
 export const saveProposal = async (kv: KVNamespace, questionHash: string, proposal: Proposal): Promise<void> => {
   try {
     await kv.put(proposalKey(questionHash), JSON.stringify(proposal), { expirationTtl: retentionSeconds });
   } catch {
-    // the mapping is right without it
+    // the mapping does not depend on it
   }
 };

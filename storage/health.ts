@@ -1,23 +1,23 @@
-// The smallest question to each store, for the health check. A store that cannot answer throws.
+// The cheapest call to each store, for the health check. A store that is down throws.
 import { sql } from "drizzle-orm";
 import type { Database } from "./database.ts";
 import { translateFaults } from "./faults.ts";
 import { businesses } from "./schema.ts";
 
-/** Asks a table, not just the engine: a database without its migrations is not healthy. */
+/** Reads a table, because a database without its migrations is not healthy. */
 export const isDatabaseHealthy = async (db: Database): Promise<boolean> => {
   await db.select({ id: businesses.id }).from(businesses).limit(1);
   return true;
 };
 
-/** What D1 allows a database. */
+/** The size limit of a D1 database, in bytes. */
 export const maxShardBytes = 10_000_000_000;
 
-/** How large the database is: every answer of D1 says it. */
+/** Size of the database in bytes; D1 reports it with every result. */
 export const getShardBytes = async (db: Database): Promise<number> => {
   const { meta } = await db.run(sql`select 1`);
   return meta.size_after;
 };
 
-/** A key that nobody writes: the answer is that it is not there. */
+/** Reads a key that is never written; true when the store says that it does not exist. */
 export const isKeyValueHealthy = async (kv: KVNamespace): Promise<boolean> => (await translateFaults(() => kv.get("health"))) === null;

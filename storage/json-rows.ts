@@ -1,7 +1,7 @@
-// Rows of other tables as one value of a query, with the shape taken from their columns.
+// Rows of other tables as one JSON value of a query, with the type taken from their columns.
 import { sql, type Column, type GetColumnData, type SQL, type SQLWrapper } from "drizzle-orm";
 
-/** What JSON carries as it is: texts and numbers. */
+/** Columns that JSON represents without conversion: text and numbers. */
 type JsonColumn = { readonly _: { readonly dataType: `string${string}` | `number${string}` } } & Column;
 type JsonFields = Readonly<Record<string, JsonColumn | SQL>>;
 type JsonRow<F extends JsonFields> = {
@@ -13,10 +13,10 @@ const jsonObject = (fields: JsonFields): SQL => {
   return sql`json_object(${sql.join(pairs, sql`, `)})`;
 };
 
-/** A row of other tables as one value, null where there is none: `select` asks for the `row` it is given from wherever it is. */
+/** One row of other tables as a value, null where there is none. `select` builds the sub-select that returns the given `row`. */
 export const jsonRow = <F extends JsonFields>(fields: F, select: (row: SQL) => SQLWrapper): SQL<JsonRow<F> | null> =>
   sql<string | null>`${select(jsonObject(fields))}`.mapWith((json: string): JsonRow<F> => JSON.parse(json));
 
-/** Likewise all such rows. */
+/** Like `jsonRow`, for all such rows. */
 export const jsonRows = <F extends JsonFields>(fields: F, select: (rows: SQL) => SQLWrapper): SQL<readonly JsonRow<F>[]> =>
   sql<string>`${select(sql`json_group_array(${jsonObject(fields)})`)}`.mapWith((json: string): readonly JsonRow<F>[] => JSON.parse(json));

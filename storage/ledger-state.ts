@@ -1,4 +1,4 @@
-// What is known of each ledger: the last tree of it that passed every check, and whether it may be asked at all.
+// The state of each ledger: the last tree that passed every check, and whether requests to it are blocked.
 import { eq, sql, type Column, type SQL } from "drizzle-orm";
 import type { VerifiedTree } from "../core/ledger/adapter.ts";
 import { getBlockedUntil } from "../core/ledger/retries.ts";
@@ -8,6 +8,7 @@ import { excluded, insertIf } from "./inserts.ts";
 import { existsIn } from "./query.ts";
 import { anchors, ledgerState as ledgers } from "./schema.ts";
 
+/** The state of a ledger; defaults for one that has not been used. */
 export const getLedgerState = async (db: Database, ledgerId: string) => {
   const row = await db.select().from(ledgers).where(eq(ledgers.ledgerId, ledgerId)).get();
   return {
@@ -18,15 +19,15 @@ export const getLedgerState = async (db: Database, ledgerId: string) => {
   };
 };
 
-/** Sizes are decimal text of up to 20 digits: the longer is the larger, then text order decides. */
+/** Sizes are decimal text of up to 20 digits: the longer one is larger; text of equal length is compared. */
 const excludedSize = excluded(ledgers.size);
 const isLargerTree = sql`(length(${excludedSize}), ${excludedSize}) > (length(${ledgers.size}), ${ledgers.size})`;
 const valueIfLarger = (column: Column): SQL => sql`case when ${isLargerTree} then ${excluded(column)} else ${column} end`;
 
 /**
- * The ledger answered with a tree that passed every check. A smaller tree than the one known changes nothing but the breaker.
- * Learned for a row, it is kept only while that row is under its lease: what a run learned before its database was restored to
- * an earlier day is not for that day's rows. So it goes first in the batch that ends the lease.
+ * Records a tree that passed every check, and resets the failures. A smaller tree than the known one only resets the failures. A tree
+ * learned for an anchor is recorded only while that anchor is under the given lease: after a restore of the database, what a run learned
+ * before does not apply to the restored rows. So this statement comes first in the batch that ends the lease.
  */
 export const recordSeenTree = (
   db: Database,
@@ -50,7 +51,7 @@ export const recordSeenTree = (
   });
 };
 
-/** The ledger could not be used. After some times in a row it is left alone for a while. */
+/** Records a failed call. After several in a row the ledger is blocked for a while. */
 export const recordLedgerFailure = (db: Database, ledgerId: string, failuresBefore: number, now: Instant, random: number) => {
   const failures = failuresBefore + 1;
   const state = { failures, blockedUntil: getBlockedUntil(failures, now, random), updatedAt: now };
@@ -60,7 +61,7 @@ export const recordLedgerFailure = (db: Database, ledgerId: string, failuresBefo
     .onConflictDoUpdate({ target: ledgers.ledgerId, set: state });
 };
 
-/** Two signed trees that cannot both be true: kept as evidence, and the ledger is asked nothing until an operator has looked. */
+/** Records two signed trees that cannot both be true. They are kept as evidence; the ledger is not used until an operator has looked. */
 export const recordLedgerFork = (db: Database, ledgerId: string, fork: { readonly old: string; readonly new: string }, now: Instant) =>
   db
     .insert(ledgers)

@@ -1,31 +1,30 @@
-// What is asked of a database, and what its rows say. A page that needs several things of one home asks them together: each call is a
-// way to the database and back.
+// Lookups: queries together with the function that turns their rows into a result. A page that needs several lookups from one shard
+// combines them into one round trip.
 import { QueryPromise } from "drizzle-orm";
-import type { BatchResponse } from "drizzle-orm/batch";
-import { batch, type Database, type Statement } from "./database.ts";
+import { batch, type BatchResults, type Database, type Statement } from "./database.ts";
 
-/** A query that runs where it is awaited, as all of drizzle's do. */
+/** A query that runs when it is awaited, as drizzle's queries do. */
 type AwaitableStatement = Statement & PromiseLike<unknown>;
 
-/** Runs by itself where it is awaited, like a query of drizzle's, or together with others. */
+/** Runs by itself when awaited, like a query of drizzle, or together with others in `combineLookups`. */
 export class Lookup<T> extends QueryPromise<T> {
   readonly queries: readonly AwaitableStatement[];
   readonly #db: Database;
   readonly #toResult: (rows: readonly unknown[]) => T | Promise<T>;
 
-  constructor(db: Database, queries: readonly AwaitableStatement[], meant: (rows: readonly unknown[]) => T | Promise<T>) {
+  constructor(db: Database, queries: readonly AwaitableStatement[], toResult: (rows: readonly unknown[]) => T | Promise<T>) {
     super();
     this.#db = db;
     this.queries = queries;
-    this.#toResult = meant;
+    this.#toResult = toResult;
   }
 
-  /** The same question, and what its answer means to whoever asks. */
-  map<Meaning>(of: (answer: T) => Meaning | Promise<Meaning>): Lookup<Meaning> {
-    return new Lookup(this.#db, this.queries, async (rows) => of(await this.resultFromRows(rows)));
+  /** The same lookup with its result mapped. */
+  map<Mapped>(mapResult: (result: T) => Mapped | Promise<Mapped>): Lookup<Mapped> {
+    return new Lookup(this.#db, this.queries, async (rows) => mapResult(await this.resultFromRows(rows)));
   }
 
-  /** What the rows of its queries say. */
+  /** The result for the rows of its queries. */
   async resultFromRows(rows: readonly unknown[]): Promise<T> {
     return this.#toResult(rows);
   }
@@ -36,16 +35,16 @@ export class Lookup<T> extends QueryPromise<T> {
   }
 }
 
-/** `meant` makes the answer of the rows of each query. */
+/** A lookup of `queries`; `toResult` makes the result from the rows of each query. */
 export const createLookup = <const Queries extends readonly AwaitableStatement[], T>(
   db: Database,
   queries: Queries,
-  meant: (rows: BatchResponse<Queries>) => T | Promise<T>,
-): Lookup<T> => new Lookup(db, queries, meant as (rows: readonly unknown[]) => T | Promise<T>);
+  toResult: (rows: BatchResults<Queries>) => T | Promise<T>,
+): Lookup<T> => new Lookup(db, queries, toResult as (rows: readonly unknown[]) => T | Promise<T>);
 
 type LookupResults<Lookups> = { readonly [At in keyof Lookups]: Awaited<Lookups[At]> };
 
-/** All of them as one: one call of the database, and so of one moment. Where one fails, all do. */
+/** Combines lookups into one database call, so they see the same state. When one fails, all fail. */
 export const combineLookups = <const Lookups extends readonly Lookup<unknown>[]>(
   db: Database,
   lookups: Lookups,
@@ -55,11 +54,11 @@ export const combineLookups = <const Lookups extends readonly Lookup<unknown>[]>
     lookups.flatMap(({ queries }) => queries),
     async (rows) => {
       let from = 0;
-      const answers = lookups.map((one) => {
-        const own = rows.slice(from, from + one.queries.length);
-        from += one.queries.length;
-        return one.resultFromRows(own);
+      const results = lookups.map((lookup) => {
+        const own = rows.slice(from, from + lookup.queries.length);
+        from += lookup.queries.length;
+        return lookup.resultFromRows(own);
       });
-      return (await Promise.all(answers)) as LookupResults<Lookups>;
+      return (await Promise.all(results)) as LookupResults<Lookups>;
     },
   );

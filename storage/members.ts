@@ -1,4 +1,4 @@
-// Who acts for a business: its members, and who was invited to become one.
+// Members of a business and invitations to become one.
 import { desc, eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import type { Role } from "../core/access/session.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -12,14 +12,14 @@ import { allOf, countIn, existsIn, withTablePrefix, query } from "./query.ts";
 import { businesses, invitations, members, sessions } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 
-/** Members and invitations of a business together. */
+/** Limit for members and invitations of a business together. */
 const maxMembersAndInvitations = 100;
 
 const isMemberOfBusiness = (businessId: BusinessId, id: string) => allOf(eq(members.id, id), eq(members.businessId, businessId));
 const isInvitationOfBusiness = (businessId: BusinessId, id: string) =>
   allOf(eq(invitations.id, id), eq(invitations.businessId, businessId));
 
-/** Members, the first of them first; then invitations that can still be accepted, each with the time until when. */
+/** Members, oldest first; then open invitations, oldest first, each with the end of its validity. */
 export const listMembersAndInvitations = async (db: Database, vault: Vault, businessId: BusinessId, now: Instant) => {
   const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil } = invitations;
   const [joined, invited] = await batch(db, [
@@ -45,11 +45,11 @@ export const listMembersAndInvitations = async (db: Database, vault: Vault, busi
 
 export type Member = Found<typeof listMembersAndInvitations>[number];
 
-/** Null for somebody who is not there, or not of this business. */
+/** A member or invitation by id; null when the business has none with that id. */
 export const findMember = async (db: Database, vault: Vault, businessId: BusinessId, id: string, now: Instant): Promise<Member | null> =>
   (await listMembersAndInvitations(db, vault, businessId, now)).find((person) => person.id === id) ?? null;
 
-/** Whether an address is a member of this very business. */
+/** Whether the address is a member of this business. */
 export const hasMemberWithAddress = async (db: Database, businessId: BusinessId, emailIndex: string): Promise<boolean> =>
   (await db
     .select({ id: members.id })
@@ -57,17 +57,17 @@ export const hasMemberWithAddress = async (db: Database, businessId: BusinessId,
     .where(allOf(eq(members.emailIndex, emailIndex), eq(members.businessId, businessId)))
     .get()) !== undefined;
 
-/** Whoever invites an address can fill its page, but not without end. */
+/** Anyone with an account can invite an address, so the list has a limit. */
 const maxListedInvitations = 20;
 
 /**
- * The businesses that somebody acts for under an address in this home, or is invited to act for: its seats, then the newest invitations
- * that can be accepted, each with the time until when. An invitation has the id of the member it makes.
+ * The memberships of an address in this shard, then its open invitations, newest first, up to 20. An invitation has the id of the member it
+ * becomes.
  */
 export const listMembershipsByAddress = async (db: Database, vault: Vault, emailIndex: string, now: Instant) => {
   const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil } = invitations;
   const business = withTablePrefix({ id: businesses.id, name: businesses.name, status: businesses.status });
-  const [seats, invited] = await batch(db, [
+  const [memberships, invited] = await batch(db, [
     db
       .select({ id: members.id, emailSealed: members.emailSealed, role: members.role, lastUsedAt: members.lastUsedAt, business })
       .from(members)
@@ -81,7 +81,7 @@ export const listMembershipsByAddress = async (db: Database, vault: Vault, email
       .orderBy(desc(createdAt), desc(id))
       .limit(maxListedInvitations),
   ]);
-  const rows = [...seats.map((row) => ({ ...row, invitedUntil: null })), ...invited.map((row) => ({ ...row, lastUsedAt: null }))];
+  const rows = [...memberships.map((row) => ({ ...row, invitedUntil: null })), ...invited.map((row) => ({ ...row, lastUsedAt: null }))];
   return Promise.all(
     rows.map(async ({ emailSealed, ...row }) => ({
       ...row,
@@ -94,7 +94,7 @@ export type Membership = Found<typeof listMembershipsByAddress>[number];
 
 type NewInvitation = Omit<typeof invitations.$inferSelect, "emailSealed"> & { readonly email: string };
 
-/** One invitation an address and business, the latest. Fails, and takes its batch with it, when there are too many people. */
+/** Replaces any invitation of the address to this business. Fails as `isMemberLimitReached` says at 100 members and invitations. */
 export const insertInvitation = async (db: Database, vault: Vault, { email, ...invitation }: NewInvitation) => {
   const { id, businessId, emailIndex } = invitation;
   const emailSealed = await vault.seal(memberEmailContext(id, businessId), email);
@@ -106,16 +106,17 @@ export const insertInvitation = async (db: Database, vault: Vault, { email, ...i
   ] as const;
 };
 
+/** True when the batch failed because the business has 100 members and invitations. */
 export const isMemberLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", invitations.role);
 
-/** Of a member or an invitation, whichever has the id. A trigger keeps the last owner one. */
+/** Changes the role of the member or invitation with this id. Fails as `isLastOwner` says for the last owner. */
 export const updateMembershipRole = (db: Database, businessId: BusinessId, id: string, role: Role) =>
   [
     db.update(members).set({ role }).where(isMemberOfBusiness(businessId, id)),
     db.update(invitations).set({ role }).where(isInvitationOfBusiness(businessId, id)),
   ] as const;
 
-/** Their sessions end in the same moment. */
+/** Removes the member or invitation with this id, and the member's sessions. Fails as `isLastOwner` says for the last owner. */
 export const deleteMember = (db: Database, businessId: BusinessId, id: string) =>
   [
     db
@@ -125,8 +126,10 @@ export const deleteMember = (db: Database, businessId: BusinessId, id: string) =
     db.delete(invitations).where(isInvitationOfBusiness(businessId, id)),
   ] as const;
 
-export const isLastOwner = (error: unknown): boolean => isTriggerError(error, "a business keeps an owner");
+/** True when a trigger rejected the batch because it would leave the business without an owner. */
+export const isLastOwner = (error: unknown): boolean => isTriggerError(error, "a business must have an owner");
 
+/** An invitation that has not expired; null otherwise. */
 export const findOpenInvitation = async (db: Database, id: string, now: Instant) =>
   (await db
     .select({ id: invitations.id, businessId: invitations.businessId, role: invitations.role, chain: businessChainFields })
@@ -137,7 +140,7 @@ export const findOpenInvitation = async (db: Database, id: string, now: Instant)
 
 export type OpenInvitation = Found<typeof findOpenInvitation>;
 
-/** An invitation as it is accepted. Of two at once for one address and business, one makes the member. */
+/** Turns an invitation into a member. Of two concurrent ones for the same address and business, one becomes a member. */
 const insertMemberFromInvitation = (db: Database, invitation: string, now: Instant, condition: SQL) => {
   const { id, businessId, emailSealed, emailIndex, role, expiresAt } = invitations;
   const isOpen = allOf(eq(id, invitation), gt(expiresAt, now), condition);
@@ -147,7 +150,7 @@ const insertMemberFromInvitation = (db: Database, invitation: string, now: Insta
     .onConflictDoNothing({ target: [members.businessId, members.emailIndex] });
 };
 
-/** By the code of its own mail: written only where that was spent on this session. */
+/** Accepts an invitation with the code of its email. Writes only when this session used the code. */
 export const acceptInvitationByCode = (
   db: Database,
   invitation: string,
@@ -158,16 +161,17 @@ export const acceptInvitationByCode = (
     deleteAcceptedInvitation(db, invitation),
   ] as const;
 
-/** By somebody whose address is proved; changes a row only where the invitation is of that address. */
+/** Accepts an invitation with a verified address. Writes only when the invitation is for that address. */
 export const acceptInvitationByAddress = (db: Database, invitation: string, emailIndex: string, now: Instant) =>
   insertMemberFromInvitation(db, invitation, now, eq(invitations.emailIndex, emailIndex));
 
-/** Declined by somebody whose address is proved; changes a row only where the invitation is of that address. */
+/** Declines an invitation with a verified address. Changes no row when the invitation is for another address. */
 export const deleteDeclinedInvitation = (db: Database, invitation: string, emailIndex: string) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), eq(invitations.emailIndex, emailIndex)));
 
+/** Deletes an invitation when its member exists. */
 export const deleteAcceptedInvitation = (db: Database, invitation: string) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), isMember(invitation)));
 
-/** Whether somebody is a member under an id. */
+/** Condition: a member with this id exists. */
 export const isMember = (id: string): SQL => existsIn(members, eq(members.id, id));

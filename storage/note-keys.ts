@@ -1,9 +1,9 @@
-// The Ed25519 keys of logs and witnesses: opened from their note-format secrets, and signatures checked, by WebCrypto.
+// Ed25519 keys of logs and witnesses: opens note-format secrets and checks signatures with WebCrypto.
 import { sha256 } from "../core/hash.ts";
 import { parseSkey, createVerifierKey, type NoteCrypto, type NoteSigner } from "../core/ledger/note.ts";
 import { openEd25519 } from "./signer.ts";
 
-/** Throws for text that is not a note-format secret, and for one whose key id is not that of its own public key. */
+/** Throws when the text is not a note-format secret, or its key id does not match its public key. */
 export const openNoteSigner = async (secret: string): Promise<NoteSigner> => {
   const parsed = parseSkey(secret);
   if (parsed === null) throw new Error("note keys: not a note-format secret");
@@ -13,6 +13,7 @@ export const openNoteSigner = async (secret: string): Promise<NoteSigner> => {
   return { key: verifier, sign: async (message) => new Uint8Array(await crypto.subtle.sign("Ed25519", key, message)) };
 };
 
+/** SHA-256 and Ed25519 verification for notes. */
 export const noteCrypto: NoteCrypto = {
   sha256,
   verifyEd25519: async (publicKey, message, signature) => {

@@ -1,6 +1,6 @@
-// Codes that a connected program turns into its token (RFC 6749 4.1). A code is stored by its hash. Spending it is one UPDATE that names
-// everything that must hold, stamped with the token it becomes, so that of any number at once one is told apart by its stamp, and a
-// request that fails any check changes nothing.
+// Authorization codes that a connected client exchanges for its token (RFC 6749 section 4.1), stored by their hash. Redeeming a code is one
+// UPDATE that names every condition and stamps the code with the token it becomes: of concurrent redemptions one has its stamp, and a
+// request that fails a check changes nothing.
 import { and, eq, exists, gt, inArray, isNull, notInArray, sql, type SQL } from "drizzle-orm";
 import { maxActiveTokens } from "../core/agents/agent-token.ts";
 import type { Instant } from "../core/time.ts";
@@ -14,12 +14,13 @@ import { agentTokens, businesses, consumers, members, oauthCodes } from "./schem
 
 export type OAuthCode = typeof oauthCodes.$inferSelect;
 
+/** Inserts a code. Fails as `isDuplicateAuthorization` says. */
 export const insertOAuthCode = (db: Database, code: Omit<OAuthCode, "usedAt" | "tokenId">) => db.insert(oauthCodes).values(code);
 
-/** The insert failed because the page was answered before. */
+/** True when the insert failed because the authorization page was submitted before. */
 export const isDuplicateAuthorization = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", oauthCodes.nonceHash);
 
-/** A code with whose it is; null for an unknown one, and where its person is gone or the business may not be read. */
+/** A code with its owner; null when the code is unknown, or its person or business is gone. */
 export const findOAuthCode = async (db: Database, codeHash: string) => {
   const row = await onPrimary(db)
     .select({ code: oauthCodes, consumer: consumerChainFields, business: businessChainFields })
@@ -32,7 +33,7 @@ export const findOAuthCode = async (db: Database, codeHash: string) => {
   return row === undefined || chain === null ? null : { code: row.code, holder: toTokenHolder(row.code, chain) };
 };
 
-/** The person is there, and for a member the seat and an account that may be read. */
+/** The person exists; a member still has the membership, and the business is active or past due. */
 const isPrincipalActive = (realm: OAuthCode["realm"]): SQL =>
   realm === "consumer"
     ? existsIn(consumers, eq(consumers.id, oauthCodes.principalId), isNull(consumers.erasedAt))
@@ -50,12 +51,12 @@ export interface OAuthCodeRedemption {
   readonly redirectUri: string;
   readonly challenge: string;
   readonly tokenId: string;
-  /** Tokens that end when this one is made. */
+  /** Tokens that this one replaces. */
   readonly replaced: readonly string[];
   readonly now: Instant;
 }
 
-/** Live tokens of the code's person, without those that are to end. */
+/** Number of the person's live tokens, without those to be replaced. */
 const countRemainingTokens = (replaced: readonly string[], now: Instant): SQL =>
   countIn(
     agentTokens,
@@ -64,8 +65,12 @@ const countRemainingTokens = (replaced: readonly string[], now: Instant): SQL =>
     notInArray(agentTokens.id, jsonList(replaced)),
   );
 
-export const redeemOAuthCode = (db: Database, realm: OAuthCode["realm"], spending: OAuthCodeRedemption) => {
-  const { codeHash, clientId, redirectUri, challenge, tokenId, replaced, now } = spending;
+/**
+ * Redeems a code. Changes no row when the code, client, redirect URI or PKCE challenge does not match, the code is used or expired, the
+ * person or membership is gone, or the token limit is reached.
+ */
+export const redeemOAuthCode = (db: Database, realm: OAuthCode["realm"], redemption: OAuthCodeRedemption) => {
+  const { codeHash, clientId, redirectUri, challenge, tokenId, replaced, now } = redemption;
   return db
     .update(oauthCodes)
     .set({ usedAt: now, tokenId })
@@ -83,13 +88,13 @@ export const redeemOAuthCode = (db: Database, realm: OAuthCode["realm"], spendin
     );
 };
 
-/** For what follows in the batch: the code became this token. */
+/** Condition for later statements of the batch: the code became this token. */
 export const isRedeemedAsToken = (codeHash: string, tokenId: string): SQL =>
   existsIn(oauthCodes, eq(oauthCodes.codeHash, codeHash), eq(oauthCodes.tokenId, tokenId));
 
-/** The earlier tokens end with the statement that makes room for the new one. */
-export const revokeReplacedTokens = (db: Database, replaced: readonly string[], made: SQL, now: Instant) =>
+/** Revokes the tokens that a new one replaces, when `isRedeemed` holds. */
+export const revokeReplacedTokens = (db: Database, replaced: readonly string[], isRedeemed: SQL, now: Instant) =>
   db
     .update(agentTokens)
     .set({ revokedAt: now })
-    .where(allOf(inArray(agentTokens.id, jsonList(replaced)), isNull(agentTokens.revokedAt), made));
+    .where(allOf(inArray(agentTokens.id, jsonList(replaced)), isNull(agentTokens.revokedAt), isRedeemed));

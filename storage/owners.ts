@@ -1,4 +1,4 @@
-// Where a business is told something: the addresses of its owners, or the published contact of one that has none yet.
+// Email addresses for notices to a business: its owners, or its published contact when it has no owner yet.
 import { eq, inArray } from "drizzle-orm";
 import { isEmailAddress } from "../core/email-address.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -10,9 +10,9 @@ import { businesses, members } from "./schema.ts";
 import { allOf, jsonList } from "./query.ts";
 import type { Vault } from "./vault.ts";
 
-const maxOwners = 10; // each is one more mail
+const maxOwners = 10; // one email each
 
-/** Of several businesses of one home, in one query. */
+/** Addresses for several businesses of one shard, in one query, up to ten owners each. */
 export const listOwnerAddresses = async (
   db: Database,
   vault: Vault,
@@ -36,7 +36,7 @@ export const listOwnerAddresses = async (
   return new Map(await Promise.all([...Map.groupBy(rows, ({ id }) => id)].map(([id, of]) => addresses(id, of))));
 };
 
-/** A mail to each of one business, as rows for the batch of the change that calls for it. */
+/** The statements that send an email to each owner of a business, for the batch of the change. */
 export const insertOwnerMails = async (
   db: Database,
   vault: Vault,

@@ -1,4 +1,4 @@
-// Passkeys of consumers: found by what the authenticator calls them, each with the key that checks what it signs.
+// Passkeys of consumers, found by credential id, each with the public key that verifies its signatures. SPEC Authentication.
 import { eq, lt, or, sql, type SQL } from "drizzle-orm";
 import { maxPasskeys, type VerifiedCredential, type Passkey } from "../core/access/passkey.ts";
 import { dayMs, type Instant } from "../core/time.ts";
@@ -13,7 +13,7 @@ const { id, consumerId, credentialId, userHandle, publicKey, counter, transports
 
 const passkeyNameContext = columnContext("passkeys", "name");
 
-/** Oldest first; there are at most ten. */
+/** Passkeys of a consumer, oldest first; at most ten. */
 export const listPasskeysByConsumer = (db: Database, vault: Vault, consumer: string): Lookup<readonly Passkey[]> => {
   const own = db
     .select({ id, credentialId, userHandle, transports, backedUp, nameSealed, createdAt, lastUsedDay: usedDay })
@@ -41,7 +41,10 @@ export interface NewPasskey extends VerifiedCredential {
   readonly now: Instant;
 }
 
-/** Written only where the account has room, and nobody has a passkey that is called the same; with what must hold for it to be told. */
+/**
+ * An insert that writes only when the account has fewer than ten passkeys and the credential id is new, and `isWritten`, the condition that
+ * it did.
+ */
 export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...passkey }: NewPasskey) => {
   const hasRoom = sql`${countIn(passkeys, eq(consumerId, passkey.consumerId))} < ${maxPasskeys}`;
   const isNew = notExistsIn(passkeys, eq(credentialId, passkey.credentialId));
@@ -52,7 +55,7 @@ export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...
   };
 };
 
-/** Whose passkey it is; null for one that the account does not have (any more). */
+/** The passkey with this credential id and user handle; null when there is none. */
 export const findPasskey = async (db: Database, credential: string, handle: string) =>
   (await db
     .select({ id, consumerId, credentialId, publicKey, counter })
@@ -60,20 +63,20 @@ export const findPasskey = async (db: Database, credential: string, handle: stri
     .where(allOf(eq(credentialId, credential), eq(userHandle, handle)))
     .get()) ?? null;
 
-/** Notes that it signed; changes no row where the counter does not rise, unless the authenticator never counts, or the passkey is gone. */
+/** Records a signature. Changes no row when the passkey is gone or its counter did not rise, unless the authenticator does not count. */
 export const recordPasskeyUse = (
   db: Database,
   passkey: string,
-  signed: { readonly counter: number; readonly backedUp: boolean; readonly now: Instant },
+  signature: { readonly counter: number; readonly backedUp: boolean; readonly now: Instant },
 ) => {
-  const { counter: counted, backedUp: isBackedUp, now } = signed;
-  const rises = or(lt(counter, counted), sql`${counter} = 0 and ${counted} = 0`) as SQL;
+  const { counter: newCounter, backedUp: isBackedUp, now } = signature;
+  const rises = or(lt(counter, newCounter), sql`${counter} = 0 and ${newCounter} = 0`) as SQL;
   return db
     .update(passkeys)
-    .set({ counter: counted, backedUp: isBackedUp, usedDay: Math.floor(now / dayMs) })
+    .set({ counter: newCounter, backedUp: isBackedUp, usedDay: Math.floor(now / dayMs) })
     .where(allOf(eq(id, passkey), rises));
 };
 
-/** One of the consumer's own. */
+/** Deletes a passkey of the consumer. Changes no row for another consumer's. */
 export const deletePasskey = (db: Database, consumer: string, passkey: string) =>
   db.delete(passkeys).where(allOf(eq(id, passkey), eq(consumerId, consumer)));

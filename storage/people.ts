@@ -1,4 +1,4 @@
-// Members and consumers: found by the blind index of their address, their address sealed; and what a person's account says of itself.
+// Members and consumers, found by the blind index of their address, and the data of a person's account.
 import { asc, count, desc, eq, gt, inArray, isNull, sql, type SQL } from "drizzle-orm";
 import type { Realm } from "../core/access/session.ts";
 import type { AuditChain } from "../core/domain-events.ts";
@@ -16,24 +16,27 @@ import { selfOwnedContext, type EncryptionContext, type Vault } from "./vault.ts
 
 const consumerNameContext = selfOwnedContext("consumers", "name");
 
-/** The seats of an address, the one that was used last first. */
+/** Order of memberships: last used first. */
 export const byLastUsed = [desc(members.lastUsedAt), asc(members.createdAt), asc(members.id)] as const;
 
 /**
- * Whom a code for signing in is mailed to: whoever has the address; for a business also whoever was invited to one or has asked for an
- * account. The address they gave first is the one that is mailed, never the one somebody types now.
+ * The recipient of a sign-in code: the member or consumer with the address; for the business realm also an invited person or a sign-up. The
+ * code goes to the address as it was first given, never to the one typed into the form.
  */
 export interface SignInRecipient {
-  /** A member or consumer may sign in; an invitation or a sign-up first becomes a member. */
+  /** A `person` is a member or consumer; an invitation or a sign-up becomes a member first. */
   readonly kind: "person" | "invitation" | "sign_up";
   readonly id: string;
   readonly emailSealed: string;
   readonly emailContext: EncryptionContext;
-  /** Of a member: when a session of the seat last began; null for none yet, and for whoever is no member. */
+  /** When a session of the membership last began; null when none has, and for other kinds. */
   readonly lastUsedAt: Instant | null;
 }
 
-/** In one home, all of them: which counts is asked over all homes. Of several seats the one that was used last, the oldest invitation. */
+/**
+ * The possible recipients in one shard: at most one of each kind. Of several memberships the last used one, of several invitations the
+ * oldest.
+ */
 export const listSignInRecipients = async (
   db: Database,
   realm: Realm,
@@ -46,7 +49,7 @@ export const listSignInRecipients = async (
     return rows.map((row) => ({ kind: "person", ...row, emailContext: consumerEmailContext(row.id), lastUsedAt: null }));
   }
   const { id, businessId, emailSealed, createdAt, expiresAt } = invitations;
-  const [seats, invited, asked] = await batch(db, [
+  const [memberships, invited, signedUp] = await batch(db, [
     db
       .select({ id: members.id, businessId: members.businessId, emailSealed: members.emailSealed, lastUsedAt: members.lastUsedAt })
       .from(members)
@@ -67,24 +70,24 @@ export const listSignInRecipients = async (
       .limit(1),
   ]);
   return [
-    ...seats.map((row) => ({ ...row, kind: "person" as const, emailContext: memberEmailContext(row.id, row.businessId) })),
+    ...memberships.map((row) => ({ ...row, kind: "person" as const, emailContext: memberEmailContext(row.id, row.businessId) })),
     ...invited.map((row) => ({
       ...row,
       kind: "invitation" as const,
       emailContext: memberEmailContext(row.id, row.businessId),
       lastUsedAt: null,
     })),
-    ...asked.map((row) => ({ ...row, kind: "sign_up" as const, emailContext: signupEmailContext(row.id), lastUsedAt: null })),
+    ...signedUp.map((row) => ({ ...row, kind: "sign_up" as const, emailContext: signupEmailContext(row.id), lastUsedAt: null })),
   ];
 };
 
 const recipientPriority = ["person", "invitation", "sign_up"] as const;
 
-/** Whoever has the address; else who was invited; else who asked for an account. */
+/** The recipient among all shards: a person before an invitation before a sign-up; null for none. */
 export const preferredRecipient = (found: readonly SignInRecipient[]): SignInRecipient | null =>
-  recipientPriority.map((kind) => found.find((one) => one.kind === kind)).find((one) => one !== undefined) ?? null;
+  recipientPriority.map((kind) => found.find((recipient) => recipient.kind === kind)).find((recipient) => recipient !== undefined) ?? null;
 
-/** The seat that was used last, over all homes; null for whoever has none. */
+/** Id of the membership used last, over all shards; null when there is none. */
 export const findLastUsedMemberId = (found: readonly SignInRecipient[]): string | null =>
   found.filter(({ kind }) => kind === "person").toSorted((a, b) => (b.lastUsedAt ?? 0) - (a.lastUsedAt ?? 0))[0]?.id ?? null;
 
@@ -93,12 +96,15 @@ export interface NewConsumer {
   readonly email: string;
   readonly emailIndex: string;
   readonly name: string | null;
-  /** Random, not derived from anything personal. */
+  /** Random: not derived from personal data. */
   readonly chainTag: string;
   readonly now: Instant;
 }
 
-/** The first sign-in of an address makes its consumer; of two at once, one does. Written only where the code was spent on this session. */
+/**
+ * Creates the consumer at the first sign-in of an address. Writes only when this session used the code; of concurrent sign-ins one creates
+ * the consumer.
+ */
 export const insertConsumer = async (
   db: Database,
   vault: Vault,
@@ -108,15 +114,15 @@ export const insertConsumer = async (
   const emailSealed = await vault.seal(consumerEmailContext(id), email);
   const nameSealed = name === null ? null : await vault.seal(consumerNameContext(id), name);
   const row = { id, emailSealed, emailIndex, nameSealed, auditChain: chainTag, createdAt: now };
-  const isSpent = isCodeUsedBySession(spent.codeId, spent.sessionHash);
-  return [insertIf(db, consumers, row, isSpent).onConflictDoNothing({ target: consumers.emailIndex })];
+  const isUsed = isCodeUsedBySession(spent.codeId, spent.sessionHash);
+  return [insertIf(db, consumers, row, isUsed).onConflictDoNothing({ target: consumers.emailIndex })];
 };
 
 const { createdAt, emailSealed, emailIndex, plan } = consumers;
-/** A person who is here, and not erased. */
+/** Condition: the consumer exists and is not erased. */
 export const isExistingConsumer = (id: ConsumerId): SQL => allOf(eq(consumers.id, id), isNull(consumers.erasedAt));
 
-/** What a person's account says of itself; under its index certificates name the person. Null for a person who is gone. */
+/** The account data of a person, with the blind index under which certificates name them. Null for an erased or unknown person. */
 export const findPersonRecord = (db: Database, id: ConsumerId) =>
   createLookup(
     db,
@@ -124,17 +130,20 @@ export const findPersonRecord = (db: Database, id: ConsumerId) =>
     ([[row]]) => row ?? null,
   );
 
-/** Under what certificates name the person, for a query of their own home; null for a person who is gone. */
+/**
+ * Sub-select for the blind index under which certificates name the person, for a query in their own shard; NULL for an erased or unknown
+ * person.
+ */
 export const addressIndexField = (id: ConsumerId): SQL<string> =>
   sql`${query.select({ emailIndex }).from(consumers).where(isExistingConsumer(id))}`;
 
-/** Where a person is written to; null for one who is gone. */
+/** The email address of a person; null for an erased or unknown one. */
 export const findConsumerAddress = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
   const row = await db.select({ emailSealed }).from(consumers).where(isExistingConsumer(id)).get();
   return row === undefined ? null : vault.open(consumerEmailContext(id), row.emailSealed);
 };
 
-/** Likewise of several, sealed; those who are gone are left out. */
+/** The sealed addresses of several people, without the erased and unknown ones. */
 export const listSealedAddresses = async (db: Database, ids: readonly ConsumerId[]): Promise<ReadonlyMap<ConsumerId, string>> => {
   const rows = await db
     .select({ id: consumers.id, emailSealed })
@@ -143,25 +152,26 @@ export const listSealedAddresses = async (db: Database, ids: readonly ConsumerId
   return new Map(rows.map((row) => [row.id as ConsumerId, row.emailSealed]));
 };
 
-/** The address of an account that is being erased, for the last mail to it; null once it is done. */
+/** The address of an account that is being erased, for the last email; null when the erasure is complete. */
 export const findAddressToErase = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
   const row = await db.select({ emailSealed }).from(consumers).where(eq(consumers.id, id)).get();
   return row === undefined || row.emailSealed === "" ? null : vault.open(consumerEmailContext(id), row.emailSealed);
 };
 
-/** For selections from consumers. */
+/** For selections from `consumers`. */
 export const consumerChainFields = { tag: consumers.auditChain, auditLog: consumers.auditLog };
 
-/** The chain that tells of a person, erased or not; null for nobody. */
+/** The audit chain of a person, erased or not; null for an unknown one. */
 export const findPersonChain = async (db: Database, id: ConsumerId): Promise<AuditChain | null> =>
   (await db.select(consumerChainFields).from(consumers).where(eq(consumers.id, id)).get()) ?? null;
 
-/** Where the person may have shares. */
+/** The shards in which the person may have shares. */
 export const listPersonShards = (db: Database, id: ConsumerId): Lookup<readonly ShardId[]> =>
-  createLookup(db, [db.select({ home: consumerShards.shard }).from(consumerShards).where(eq(consumerShards.consumerId, id))], ([rows]) =>
-    rows.map(({ home }) => home),
+  createLookup(db, [db.select({ shard: consumerShards.shard }).from(consumerShards).where(eq(consumerShards.consumerId, id))], ([rows]) =>
+    rows.map(({ shard }) => shard),
   );
 
+/** Number of a person's active shares in this shard. */
 export const countActiveShares = (db: Database, id: ConsumerId, now: Instant): Lookup<number> => {
   const isActive = allOf(eq(shares.consumerId, id), eq(shares.state, "active"), gt(shares.expiresAt, now));
   return createLookup(db, [db.select({ active: count() }).from(shares).where(isActive)], ([[row]]) => row?.active ?? 0);

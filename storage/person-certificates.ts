@@ -1,5 +1,5 @@
-// Certificates that name a person, found by the blind index of an address they have proved. Anybody can make certificates about
-// anybody, so the list costs by businesses: it steps from one to the next along the index and counts only so far.
+// Certificates that name a person, found by the blind index of a verified address. Anyone can create certificates about anyone, so the cost
+// of the list depends on the number of businesses: it steps from one business to the next along the index, and counts only up to a limit.
 import { and, desc, eq, gt, lte, max, min, sql, type SQL } from "drizzle-orm";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
@@ -15,13 +15,13 @@ import { withdrawableFields } from "./withdrawals.ts";
 const { businessId, emailIndex, environment, issuedAt, ord, status } = certificates;
 const isActiveCertificate = eq(status, "active");
 
-/** Test certificates are nobody's consent. */
+/** Sandbox certificates are not consent. */
 const isNamingPerson = (addressIndex: string | SQL<string>): SQL => allOf(eq(emailIndex, addressIndex), eq(environment, "live"));
 
-/** More than this of one person with one business is told as this many. */
+/** Counts stop here. */
 const maxCounted = 1_000;
 
-/** The next businesses of a home, in the order of their ids, each with how many certificates; at most `maxCounted`. */
+/** The next businesses in this shard that hold certificates naming the person, in the order of their ids, with counts of at most 1,000. */
 export const listNamingBusinesses = (
   db: Database,
   addressIndex: string | SQL<string>,
@@ -63,7 +63,7 @@ export const listNamingBusinesses = (
 
 export type NamingBusiness = Found<typeof listNamingBusinesses>[number];
 
-/** Of one business, the newest first, from behind `startingAfter`. */
+/** The person's certificates with one business, newest first, after `startingAfter`. */
 export const listNamingCertificates = (
   db: Database,
   addressIndex: string,
@@ -97,7 +97,7 @@ export const listNamingCertificates = (
 
 export type NamingCertificate = Found<typeof listNamingCertificates>[number];
 
-/** How many of a business's are active; at most `maxCounted`. */
+/** Number of the person's active certificates with a business; at most 1,000. */
 export const countActiveNamingCertificates = async (db: Database, addressIndex: string, of: BusinessId): Promise<number> => {
   const counted = query
     .select({ ord })
@@ -112,32 +112,32 @@ export const countActiveNamingCertificates = async (db: Database, addressIndex: 
 export interface AccountWithdrawal {
   readonly addressIndex: string;
   readonly businessId: BusinessId | null;
-  /** The moment of the person's act; a certificate issued later is a new consent. */
+  /** When the person withdrew; a certificate issued later is a new consent. */
   readonly withdrawnAt: Instant;
 }
 
-/** Active certificates of one business, oldest first: the one asked for, else the first that has any. */
+/** Active certificates of one business, oldest first: of the given business, or else of the first one that has any. */
 export const listNextToWithdraw = (
   db: Database,
   { addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal,
   limit: number,
 ): Promise<readonly WithdrawableCertificate[]> => {
-  const standing = allOf(isNamingPerson(addressIndex), isActiveCertificate, lte(issuedAt, withdrawnAt));
+  const matching = allOf(isNamingPerson(addressIndex), isActiveCertificate, lte(issuedAt, withdrawnAt));
   const first = query
     .select({ id: min(businessId) })
     .from(certificates)
-    .where(standing);
+    .where(matching);
   return db
     .select({ ...withdrawableFields, chain: businessChainFields })
     .from(certificates)
     .innerJoin(businesses, eq(businesses.id, businessId))
-    .where(and(standing, of === null ? sql`${businessId} = ${first}` : eq(businessId, of)))
+    .where(and(matching, of === null ? sql`${businessId} = ${first}` : eq(businessId, of)))
     .orderBy(issuedAt, ord)
     .limit(limit)
     .all();
 };
 
-const leaseMs = minuteMs; // more than a batch takes
+const leaseMs = minuteMs; // longer than a batch takes
 
 const toAccountWithdrawalRow = ({ addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal) => ({
   addressIndex,
@@ -145,7 +145,7 @@ const toAccountWithdrawalRow = ({ addressIndex, businessId: of, withdrawnAt }: A
   withdrawnAt,
 });
 
-/** The rest is withdrawn whatever dies; asked again, it covers what was issued since. */
+/** Saves a withdrawal, so that the minute job completes it if this request dies. Repeating it extends it to certificates issued since. */
 export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =>
   db
     .insert(accountWithdrawals)
@@ -155,12 +155,13 @@ export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =
       set: { withdrawnAt: work.withdrawnAt, nextAt: work.withdrawnAt + leaseMs },
     });
 
+/** Takes the unfinished withdrawal that has been due longest, under a lease of a minute; null when there is none. */
 export const claimAccountWithdrawal = async (db: Database, now: Instant): Promise<AccountWithdrawal | null> => {
   const [row] = await claimDueRows(db, accountWithdrawals, { now, leaseMs, max: 1 });
   return row === undefined ? null : { ...row, businessId: row.businessId === "" ? null : row.businessId };
 };
 
-/** Done, unless the person asked again meanwhile. */
+/** Deletes a completed withdrawal, unless the person repeated it in the meantime. */
 export const finishAccountWithdrawal = (db: Database, work: AccountWithdrawal) => {
   const { addressIndex, businessId: of, withdrawnAt } = toAccountWithdrawalRow(work);
   return db

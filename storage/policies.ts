@@ -1,5 +1,5 @@
-// Snapshots of policies: rows in D1, the text in KV under its own hash. A text that is there can never be stale, and it
-// is there before any row names it.
+// Policy snapshots: rows in D1, texts in KV under their own hash. A text in KV is never stale, and it is written before any row names it.
+// SPEC Policy snapshot.
 import { desc, eq, gt, inArray, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { sha256Hex } from "../core/hash.ts";
@@ -13,49 +13,49 @@ import { allOf, jsonList, query } from "./query.ts";
 
 const policyTextKey = (contentHash: string): string => `policy:${contentHash}`;
 
-/** The text whose SHA-256 is `contentHash`; null when it cannot be had, or when what is kept under that hash is another text. */
+/** The text with this SHA-256; null when it cannot be read or the stored text has another hash. */
 export const findPolicyText = async (kv: KVNamespace, contentHash: string): Promise<string | null> => {
   try {
     const text = await translateFaults(() => kv.get(policyTextKey(contentHash)));
     return text !== null && sha256Hex(text) === contentHash ? text : null;
   } catch {
-    return null; // the store is down; hash, address and date of the snapshot still stand
+    return null; // the store is down; hash, URL and date of the snapshot are still valid
   }
 };
 
-/** Writes the texts that no snapshot of this domain names yet: the same text is written once, not every 15 minutes. */
+/** Writes the texts that no snapshot of this domain names, so that an unchanged text is written once and not every 15 minutes. */
 export const storePolicyTexts = async (db: Database, kv: KVNamespace, domain: string, found: CapturedPolicies): Promise<void> => {
   const texts = policyKinds.flatMap((kind) => found[kind] ?? []);
   const rows = await db
     .select({ contentHash: snapshots.contentHash })
     .from(snapshots)
     .where(allOf(eq(snapshots.domain, domain), inArray(snapshots.contentHash, jsonList(texts.map(({ contentHash }) => contentHash)))));
-  const kept = new Set(rows.map(({ contentHash }) => contentHash));
+  const known = new Set(rows.map(({ contentHash }) => contentHash));
   for (const { contentHash, text } of texts) {
-    if (kept.has(contentHash)) continue;
-    kept.add(contentHash); // one page can be both policies, and a key takes one write a second
+    if (known.has(contentHash)) continue;
+    known.add(contentHash); // one page can be both policies, and KV allows one write per second to a key
     await translateFaults(() => kv.put(policyTextKey(contentHash), text));
   }
 };
 
-/** Where policies are looked for: an origin (scheme, host and port), and the page of the form without its query. */
+/** Where policies are looked for: an origin (scheme, host and port) and the URL of the form's page without query. */
 export interface PolicyLocation {
   readonly origin: string;
   readonly page: string;
 }
 
-/** A capture of an origin's policies, as certificates are linked to it. */
+/** A capture of an origin's policies, to which certificates are linked. */
 export interface PolicyCapture {
   readonly id: string;
-  /** Content hash by kind; null where it found none. */
+  /** Content hash by kind; null where none was found. */
   readonly hashes: Readonly<Record<PolicyKind, string | null>>;
 }
 
-/** Captures younger than `notBefore` that a certificate of this origin and page shares: everybody's there, or of that very page. */
+/** Condition: a capture newer than `notBefore` that applies to the whole origin or to this page. */
 export const isSharedCapture = (origin: string | SQLWrapper, page: string | SQLWrapper, notBefore: Instant | SQLWrapper): SQL =>
   sql`${eq(captures.origin, origin)} and ${gt(captures.capturedAt, notBefore)} and (${captures.page} is null or ${eq(captures.page, page)})`;
 
-/** The newest of them. */
+/** The newest shared capture; null when there is none. */
 export const findCaptureSince = async (db: Database, at: PolicyLocation, notBefore: Instant): Promise<PolicyCapture | null> => {
   const privacy = alias(snapshots, "privacy");
   const terms = alias(snapshots, "terms");
@@ -71,7 +71,7 @@ export const findCaptureSince = async (db: Database, at: PolicyLocation, notBefo
   return row ?? null;
 };
 
-/** The snapshot of a text, once it is there; NULL where it found none. */
+/** Sub-select for the snapshot of a text; NULL where none was found. */
 const selectSnapshotId = (domain: string, kind: PolicyKind, text: PolicyText | null): SQL =>
   sql`${query
     .select({ id: snapshots.id })
@@ -79,15 +79,15 @@ const selectSnapshotId = (domain: string, kind: PolicyKind, text: PolicyText | n
     .where(allOf(eq(snapshots.domain, domain), eq(snapshots.kind, kind), sql`${snapshots.contentHash} = ${text?.contentHash ?? null}`))}`;
 
 /**
- * The rows of a capture: a snapshot for each text that is new to the domain, and the capture itself. `certId` names the home.
- * Their texts must be stored already.
+ * The statements of a capture: a snapshot for each text that is new to the domain, and the capture itself. Ids carry the shard of `certId`.
+ * The texts must be stored already.
  */
 export const insertPolicyCapture = (
   db: Database,
   captured: {
     readonly domain: string;
     readonly origin: string;
-    /** Null when everybody on the origin shares it. */
+    /** Null when every page of the origin shares it. */
     readonly page: string | null;
     readonly certId: string;
     readonly found: CapturedPolicies;
@@ -96,13 +96,13 @@ export const insertPolicyCapture = (
   },
 ): { readonly capture: PolicyCapture; readonly rows: readonly Statement[] } => {
   const { domain, found, now } = captured;
-  const home = shardOfId(captured.certId);
+  const shard = shardOfId(captured.certId);
   const hashes = { privacy: found.privacy?.contentHash ?? null, terms: found.terms?.contentHash ?? null };
-  const capture: PolicyCapture = { id: generateId("cap_", home, captured.random), hashes };
+  const capture: PolicyCapture = { id: generateId("cap_", shard, captured.random), hashes };
   const insertSnapshot = (kind: PolicyKind, { sourceUrl, contentHash }: PolicyText) =>
     db
       .insert(snapshots)
-      .values({ id: generateId("pol_", home, captured.random), domain, kind, sourceUrl, contentHash, capturedAt: now })
+      .values({ id: generateId("pol_", shard, captured.random), domain, kind, sourceUrl, contentHash, capturedAt: now })
       .onConflictDoNothing({ target: [snapshots.domain, snapshots.kind, snapshots.contentHash] });
   return {
     capture,
@@ -124,7 +124,9 @@ export const insertPolicyCapture = (
   };
 };
 
-/** For the batch that also deletes their outbox rows: fails, and takes the batch with it, when one of them is linked already. */
+/**
+ * Links certificates to a capture, in the batch that deletes their outbox rows. Fails as `isAlreadyLinked` says when one of them is linked.
+ */
 export const linkPolicyCapture = (db: Database, captureId: string, certIds: readonly string[]) =>
   db
     .update(certificates)
@@ -132,4 +134,4 @@ export const linkPolicyCapture = (db: Database, captureId: string, certIds: read
     .where(inArray(certificates.id, jsonList(certIds)));
 
 /** True when the batch failed because another worker linked the same certificates first. */
-export const isAlreadyLinked = (error: unknown): boolean => isTriggerError(error, "policies are linked once");
+export const isAlreadyLinked = (error: unknown): boolean => isTriggerError(error, "policies can be linked to a certificate only once");

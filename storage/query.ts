@@ -1,47 +1,47 @@
-// Conditions, lists and sub-selects, as every query of the storage layer writes them.
+// Conditions, lists and sub-selects that the queries of the storage layer share.
 import { and, count, exists, getColumnTable, getTableName, notExists, sql, type Column, type SQL, type SQLWrapper } from "drizzle-orm";
 import { QueryBuilder, type SQLiteTable } from "drizzle-orm/sqlite-core";
 
-/** What must hold for a statement to write, as the layers above pass it on. */
+/** A condition under which a statement writes, as passed on by the layers above. */
 export type Condition = SQL;
 
-/** For sub-selects: a query that is part of another and belongs to no database. */
+/** Builds sub-selects, which belong to no database. */
 export const query = new QueryBuilder();
 
-/** Every one of them. Unlike `and`, which takes undefined for nothing and then means all rows, it asks for conditions. */
+/** All conditions. Unlike `and`, it does not accept undefined, which would mean all rows. */
 export const allOf = (...conditions: readonly [SQL, SQL, ...SQL[]]): SQL => and(...conditions) as SQL;
 
 type Conditions = readonly [SQL, ...SQL[]];
-const selectFrom = (table: SQLiteTable, conditions: Conditions, asked: SQL) =>
+const selectFrom = (table: SQLiteTable, conditions: Conditions, value: SQL) =>
   query
-    .select({ asked })
+    .select({ value })
     .from(table)
     .where(and(...conditions));
 
-/** Whether a table has a row for which all of the conditions hold; whether it has none; how many it has. */
+/** Whether a table has rows that meet all conditions; whether it has none; how many. */
 export const existsIn = (table: SQLiteTable, ...conditions: Conditions): SQL => exists(selectFrom(table, conditions, sql`1`));
 export const notExistsIn = (table: SQLiteTable, ...conditions: Conditions): SQL => notExists(selectFrom(table, conditions, sql`1`));
 export const countIn = (table: SQLiteTable, ...conditions: Conditions): SQL<number> => sql`${selectFrom(table, conditions, count())}`;
 
-/** In a batch: the statement just before this one changed a row. */
+/** Condition in a batch: the statement just before this one changed a row. */
 export const hasPreviousChange = (): SQL => sql`changes() > 0`;
 
-/** The values of a list as one bound value, for `inArray`: D1 binds at most a hundred to a statement. */
+/** The values of a list as one bound value, for `inArray`: D1 binds at most 100 values to a statement. */
 export const jsonList = (values: readonly (string | number)[]): SQL => sql`(select value from json_each(${JSON.stringify(values)}))`;
 
-/** Likewise rows, to read from: `each` is their table, `cell` one of their members, and `order` is theirs. */
+/** Rows as one bound value to read from: `each` is the table, `cell` a field, `order` the position. */
 export const jsonTable = <Row extends object>(rows: readonly Row[]) => ({
   each: sql`json_each(${JSON.stringify(rows)}) j`,
   cell: <Key extends keyof Row & string>(key: Key) => sql<Row[Key]>`j.value ->> ${sql.raw(`'${key}'`)}`,
   order: sql`j.key`,
 });
 
-/** Whether a column or field that is a list of words holds one of them. */
-export const listContains = (list: SQLWrapper, word: string): SQL => sql`exists (select 1 from json_each(${list}) where value = ${word})`;
+/** Whether a JSON list in a column or field contains a string. */
+export const listContains = (list: SQLWrapper, item: string): SQL => sql`exists (select 1 from json_each(${list}) where value = ${item})`;
 
 /**
- * Columns under names that say their table too, for a join that is read in a batch: there a row comes back by the names of its
- * columns, and two that are called the same would be one.
+ * Columns with their table's name as a prefix, for a join that is read in a batch: rows come back by column name there, and columns of the
+ * same name would collide.
  */
 export const withTablePrefix = <F extends Readonly<Record<string, Column>>>(fields: F): F =>
   Object.fromEntries(

@@ -1,5 +1,5 @@
-// Requests of a business that were refused: codes, hosts and ids, a week, each under its business and its own id. In the key-value
-// store, because a bad request is to change no row; whoever asks for one names it, so nothing is ever searched.
+// Refused requests of a business, saved for seven days so that its developers can look one up by request id: code, route, hosts and ids
+// only. They are in KV, because a refused request must not write to the database, and they are only read by business and request id.
 import { dayMs, secondMs, type Instant } from "../core/time.ts";
 import type { RefusalCode } from "../core/refusals.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -8,13 +8,13 @@ import { translateFaults } from "./faults.ts";
 export interface RefusedRequest {
   readonly at: Instant;
   readonly method: string;
-  /** The template, never the path itself. */
+  /** The route template, never the path itself. */
   readonly route: string;
   readonly status: number;
   readonly code: RefusalCode;
-  /** Of the page that sent it, as the browser says. */
+  /** Host of the page that sent the request, from the Origin header. */
   readonly originHost: string | null;
-  /** Of the page it names. */
+  /** Host of the page that the request body names. */
   readonly pageHost: string | null;
   readonly clientId: string | null;
   readonly keyId: string | null;
@@ -24,18 +24,19 @@ const refusedRetentionMs = 7 * dayMs;
 
 const refusedRequestKey = (businessId: BusinessId, requestId: string): string => `refused:${businessId}:${requestId}`;
 
+/** Saves a refused request for seven days. Throws a StorageFault when KV is down. */
 export const saveRefusedRequest = (kv: KVNamespace, businessId: BusinessId, requestId: string, request: RefusedRequest): Promise<void> =>
   translateFaults(() =>
     kv.put(refusedRequestKey(businessId, requestId), JSON.stringify(request), { expirationTtl: refusedRetentionMs / secondMs }),
   );
 
-/** Null for what is another business's, was not refused, or is too long ago. */
+/** Null when the request belongs to another business, was not refused, or is older than seven days. */
 export const findRefusedRequest = async (
   kv: KVNamespace,
   businessId: BusinessId,
   requestId: string,
   now: Instant,
 ): Promise<RefusedRequest | null> => {
-  const kept = await translateFaults(() => kv.get<RefusedRequest>(refusedRequestKey(businessId, requestId), "json"));
-  return kept === null || kept.at + refusedRetentionMs <= now ? null : kept;
+  const saved = await translateFaults(() => kv.get<RefusedRequest>(refusedRequestKey(businessId, requestId), "json"));
+  return saved === null || saved.at + refusedRetentionMs <= now ? null : saved;
 };

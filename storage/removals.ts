@@ -1,4 +1,4 @@
-// Removals, in the home of the person. The file of an affidavit is sealed whole, since it names the person; its hash is not.
+// Data removal requests, in the person's shard. An affidavit names the person, so its file is sealed; its hash is not.
 import { desc, eq, inArray, sql } from "drizzle-orm";
 import { toBase64Url, fromBase64Url } from "../core/bytes.ts";
 import type { ConsumerId, RemovalId } from "../core/ids.ts";
@@ -7,7 +7,7 @@ import type { AffidavitProof, Removal, RemovalTarget, RemovalTargetName } from "
 import type { Instant } from "../core/time.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { isConstraintViolation } from "./faults.ts";
-import { prepareBulkInsert } from "./inserts.ts";
+import { bulkInsert } from "./inserts.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
 import { isExistingConsumer } from "./people.ts";
 import { allOf, query } from "./query.ts";
@@ -17,7 +17,7 @@ import { columnContext, type Vault } from "./vault.ts";
 const notesContext = columnContext("removals", "notes");
 const affidavitContext = columnContext("removals", "affidavit");
 
-const insertRemovalTargets = prepareBulkInsert(removalTargets, ["removalId", "name"]);
+const insertRemovalTargets = bulkInsert(removalTargets, ["removalId", "name"]);
 
 export interface NewRemoval {
   readonly id: RemovalId;
@@ -29,7 +29,7 @@ export interface NewRemoval {
   readonly requestId: string;
 }
 
-/** Fails as `isOfNobody` says for a person who is erased. */
+/** The statements of a new removal. Fails as `isMissingConsumer` says for an erased person. */
 export const insertRemoval = async (db: Database, vault: Vault, removal: NewRemoval): Promise<readonly Statement[]> => {
   const { id, consumerId, targets, notes, language, now, requestId } = removal;
   const person = query.select({ id: consumers.id }).from(consumers).where(isExistingConsumer(consumerId));
@@ -49,6 +49,7 @@ export const insertRemoval = async (db: Database, vault: Vault, removal: NewRemo
   ];
 };
 
+/** True when the batch failed because the person is erased or unknown. */
 export const isMissingConsumer = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", removals.consumerId);
 
 type RemovalRow = typeof removals.$inferSelect;
@@ -76,7 +77,7 @@ const toRemoval = async (vault: Vault, row: RemovalRow, targets: readonly Target
 
 const maxListed = 200;
 
-/** The newest first. */
+/** The newest 200 removals of a person, newest first. */
 export const listRemovalsByConsumer = (db: Database, vault: Vault, consumerId: ConsumerId): Lookup<readonly Removal[]> => {
   const ids = query.select({ id: removals.id }).from(removals).where(eq(removals.consumerId, consumerId));
   return createLookup(
@@ -89,17 +90,22 @@ export const listRemovalsByConsumer = (db: Database, vault: Vault, consumerId: C
   );
 };
 
+/** A removal with its sealed affidavit and the id of its last change; null for an unknown one. */
 export const findRemoval = async (db: Database, vault: Vault, id: RemovalId) => {
-  const [[row], targets] = await batch(db, [
-    db.select().from(removals).where(eq(removals.id, id)),
-    db.select().from(removalTargets).where(eq(removalTargets.removalId, id)).orderBy(removalTargets.name),
-  ]);
+  const { rows, targets } = await batch(db, {
+    rows: db.select().from(removals).where(eq(removals.id, id)),
+    targets: db.select().from(removalTargets).where(eq(removalTargets.removalId, id)).orderBy(removalTargets.name),
+  });
+  const [row] = rows;
   if (row === undefined) return null;
   const { language, changedBy, affidavitSealed } = row;
   return { removal: await toRemoval(vault, row, targets), language, changedBy, affidavitSealed };
 };
 
-/** Fails as `isOutdatedRemoval` says when another act was first. */
+/**
+ * The statements of a change. `was` is the `changedBy` that the change was decided on; fails as `isOutdatedRemoval` says when another
+ * change came first.
+ */
 export const updateRemovalRow = async (
   db: Database,
   vault: Vault,
@@ -135,9 +141,10 @@ export const updateRemovalRow = async (
   ];
 };
 
+/** True when the batch failed because another change came first. */
 export const isOutdatedRemoval = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", removals.changedBy);
 
-/** The file itself. */
+/** The affidavit as a file. Throws when the sealed value cannot be opened. */
 export const openAffidavit = async (
   vault: Vault,
   { id, consumerId }: Pick<Removal, "id" | "consumerId">,

@@ -1,5 +1,5 @@
-// The clock of a business's sandbox: as far ahead as a developer moved it, so that warnings and ends can be seen without waiting. Every
-// statement that compares a share with the time takes it from here; for a live share that is the time itself.
+// The clock of a business's sandbox. A developer can move it ahead to see warnings and expirations without waiting. Statements that compare
+// a share with the time use these fields; for a live share they are the real time.
 import { eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -15,28 +15,28 @@ const selectClockOffset = (businessId: typeof shares.businessId | typeof clients
 const offsetIfSandbox = (environment: typeof shares.environment | typeof clients.environment, offset: SQL): SQL<number> =>
   sql<number>`${sql`iif(${environment} = 'sandbox', ${offset}, 0)`}`;
 
-/** For selections from shares: how far the clock of the share is ahead. */
+/** For selections from `shares`: how far the share's clock is ahead, in milliseconds. */
 export const shareClockOffsetField = offsetIfSandbox(shares.environment, selectClockOffset(shares.businessId));
-/** Likewise for selections from clients. */
+/** The same for selections from `clients`. */
 export const clientClockOffsetField = offsetIfSandbox(clients.environment, selectClockOffset(clients.businessId));
 
-/** The time by the clock of the share of a row. */
+/** The time by the clock of a row's share. */
 export const shareTime = (now: Instant): SQL<Instant> => sql<Instant>`(${now} + ${shareClockOffsetField})`;
 
-/** The time by the clock of all shares of one owner. */
+/** The time by the clock that all shares of one owner have. */
 export const ownerTime = (
   { businessId, environment }: { readonly businessId: BusinessId; readonly environment: Environment },
   now: Instant,
 ): SQL<Instant> => (environment === "live" ? sql<Instant>`${now}` : sql<Instant>`(${now} + ${selectClockOffset(businessId)})`);
 
-/** It has no time while it was never moved. */
+/** The clock of a sandbox; `movedAt` is null when it was never moved. */
 export const getSandboxClock = async (db: Database, businessId: BusinessId) => {
   const { offsetMs, movedAt } = sandboxClocks;
   const row = await db.select({ offsetMs, movedAt }).from(sandboxClocks).where(eq(sandboxClocks.businessId, businessId)).get();
   return row ?? { offsetMs: 0, movedAt: null };
 };
 
-/** Ahead to `offsetMs`; a clock that is further already stays where it is. */
+/** Moves the clock ahead to `offsetMs`; a clock that is further ahead stays. */
 export const updateSandboxClock = (db: Database, businessId: BusinessId, offsetMs: number, now: Instant) =>
   db
     .insert(sandboxClocks)
@@ -47,5 +47,6 @@ export const updateSandboxClock = (db: Database, businessId: BusinessId, offsetM
       setWhere: lte(sandboxClocks.offsetMs, excluded(sandboxClocks.offsetMs)),
     });
 
+/** Resets the clock to the real time. */
 export const deleteSandboxClock = (db: Database, businessId: BusinessId) =>
   db.delete(sandboxClocks).where(eq(sandboxClocks.businessId, businessId));

@@ -1,6 +1,6 @@
-// Every table of a home, once: columns with type, NULL and default, keys, uniqueness, references and indexes. The migrations make
-// them, with what only SQL says (STRICT, CHECK, triggers); a test compares the two in both directions. A key here is the column's
-// name in camel case.
+// Every table of a shard: columns with type, NULL, default, keys, uniqueness, references and indexes. The migrations create them, with what
+// only SQL can express (STRICT, CHECK, triggers); a test compares the two in both directions. A key is its column's name in camel case.
+// docs/internals/storage.md describes every column.
 import { isNotNull, isNull, sql } from "drizzle-orm";
 import { customType, foreignKey, index, integer, primaryKey, snakeCase, text, unique } from "drizzle-orm/sqlite-core";
 import { scopeToBits, scopeFromBits, type ContactKey } from "../core/shares/fields.ts";
@@ -12,28 +12,28 @@ import { recordedChannels } from "../core/withdrawals/withdrawal.ts";
 
 const { table } = snakeCase;
 
-/** Milliseconds since 1970: plain numbers, as in core/time.ts, never Date. */
+/** Milliseconds since 1970 (UTC) as plain numbers, as in core/time.ts; never Date. */
 const instant = () => integer();
 const flag = () => integer({ mode: "boolean" });
-/** JSON that only we read. What is hashed, signed or sealed is text: its bytes count. */
+/** JSON that only the service reads. Hashed, signed or sealed data is text, because its bytes matter. */
 const json = <T>() => text({ mode: "json" }).$type<T>();
 const certId = () => text().$type<CertId>();
 const businessId = () => text().$type<BusinessId>();
 const shareId = () => text().$type<ShareId>();
 const consumerId = () => text().$type<ConsumerId>();
 const clientId = () => text().$type<ClientId>();
-/** Closed words; the database has them in a CHECK. */
-const oneOf = <const Words extends readonly [string, ...string[]]>(...words: Words) => text({ enum: words });
+/** A fixed set of values, which a CHECK of the table enforces. */
+const oneOf = <const Values extends readonly [string, ...string[]]>(...values: Values) => text({ enum: values });
 const environment = () => oneOf("live", "sandbox");
 const realm = () => oneOf("consumer", "business");
 const language = () => oneOf("en", "es", "fr-CA");
-/** One bit a key; whoever reads or writes it has the keys. */
+/** A set of contact fields as one bit per key. */
 const contactScope = customType<{ data: readonly ContactKey[]; driverData: number }>({
   dataType: () => "integer",
   toDriver: scopeToBits,
   fromDriver: scopeFromBits,
 });
-/** A row's place in the order of its table; given by the database. */
+/** A row's place in the order of its table, assigned by the database. */
 const ord = () => integer().primaryKey({ autoIncrement: true });
 
 const businessRef = () => businessId().references(() => businesses.id);
@@ -267,7 +267,7 @@ export const certificateViews = table(
     certId: certificateRef().notNull(),
     at: instant().notNull(),
     viewerSealed: text().notNull(),
-    /** Empty since each open is kept. */
+    /** Always empty: each opening is stored, so duplicates need not be recognized. */
     viewerIndex: text().notNull(),
     bot: flag().notNull(),
   },

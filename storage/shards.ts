@@ -1,15 +1,15 @@
-// Which database holds a record. Every id, key, token and client id carries the code of its home, so that whatever
-// arrives from outside finds its database without a look-up. This is the only place that turns a code into a database.
+// Finds the database of a record. Every id, key, token and client id contains the code of its shard, so no look-up is needed. This is the
+// only place that turns a code into a database.
 import { firstShard, shardOfId, type ShardId } from "../core/ids.ts";
 import { openDatabase, type QueryCounter, type Database } from "./database.ts";
 
 export interface Shards {
-  /** The database of an id or secret. What names no home there is, is looked for in the first, where nothing has such an id. */
+  /** The database of an id or secret. An unknown shard code gives the first shard, where no such id exists. */
   readonly forId: (id: string) => Database;
-  /** Throws for a home that no database has: what was written down of it is not lost for being out of reach. */
-  readonly get: (home: ShardId) => Database;
+  /** Throws for a shard without a database, so that data recorded for it is not mistaken for missing. */
+  readonly get: (shard: ShardId) => Database;
   readonly all: () => readonly (readonly [ShardId, Database])[];
-  /** The same databases, which tell how many queries they are asked. */
+  /** The same databases, which report the number of queries to `count`. */
   readonly withQueryCounter: (count: QueryCounter) => Shards;
 }
 
@@ -18,10 +18,10 @@ const bindingPattern = /^DB(?:_([0-9a-hjkmnp-tv-z]{2}))?$/;
 type ShardBindings = readonly (readonly [ShardId, D1Database])[];
 
 const buildShards = (bindings: ShardBindings, maxMs: number | undefined, count: QueryCounter): Shards => {
-  const databases = new Map(bindings.map(([home, binding]) => [home, openDatabase(binding, maxMs, count)] as const));
-  const at = (home: ShardId): Database => {
-    const db = databases.get(home);
-    if (db === undefined) throw new Error("homes: no database has this home");
+  const databases = new Map(bindings.map(([shard, binding]) => [shard, openDatabase(binding, maxMs, count)] as const));
+  const at = (shard: ShardId): Database => {
+    const db = databases.get(shard);
+    if (db === undefined) throw new Error("shards: no database is bound for this shard");
     return db;
   };
   return {
@@ -36,7 +36,7 @@ const buildShards = (bindings: ShardBindings, maxMs: number | undefined, count: 
   };
 };
 
-/** Binding `DB` is home `00`; a further home `xy` is the binding `DB_xy`. */
+/** Opens all shards of an environment: binding `DB` is shard `00`, and `DB_xy` is shard `xy`. */
 export const openShards = (env: object, maxMs?: number, count: QueryCounter = () => {}): Shards => {
   const bindings = Object.entries(env).flatMap(([name, binding]) => {
     const match = bindingPattern.exec(name);

@@ -1,5 +1,5 @@
-// What changes a share: the rows of a grant and of each transition. A transition names the state it was decided on inside its own
-// statement; when that has passed, `changed_by` is NULL, the batch is undone, and whoever asked decides again.
+// Changes of shares: the statements of a grant and of each transition. A transition checks the state it was decided on in its own
+// statement. When the state has changed, `changed_by` becomes NULL, the batch is rolled back, and the caller decides again. SPEC Share.
 import { eq, inArray, sql, type SQL } from "drizzle-orm";
 import { toBase64Url } from "../core/bytes.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
@@ -26,15 +26,15 @@ import { shareCodes, consumerShards, shareAcknowledgements, shareIntents, shares
 import { shareCopyContext } from "./share-values.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
-/** The grant was decided on an account, or on fields, that are others by now. */
+/** True when the batch failed because the account or the person's fields changed since the grant was decided. */
 export const isOutdatedGrant = (error: unknown): boolean =>
   isConstraintViolation(error, "NOT NULL", shares.businessId) || isConstraintViolation(error, "NOT NULL", shares.fieldsRevision);
 
-/** The share is in another state by now: one that may not follow, or one that the change was not decided on. */
+/** True when the batch failed because the share is in another state than the one the change was decided on. */
 export const isOutdatedShare = (error: unknown): boolean =>
-  isConstraintViolation(error, "NOT NULL", shares.changedBy) || isTriggerError(error, "a share does not go back");
+  isConstraintViolation(error, "NOT NULL", shares.changedBy) || isTriggerError(error, "a share cannot return to an earlier state");
 
-// What the person shared belongs to them; why they stopped, and what was said to that, to the business.
+// The shared values belong to the person; the reason for revoking and the acknowledgment belong to the business.
 const subjectContext = columnContext("shares", "subject");
 const reasonContext = columnContext("shares", "reason");
 const detailsContext = columnContext("share_acknowledgements", "details");
@@ -44,7 +44,7 @@ interface NewShare {
   readonly client: Pick<GrantingClient, "business" | "revision">;
   /** Null for a test person. */
   readonly person: Person | null;
-  /** Of the person's fields, as read; checked in the insert where the fields lie in the same home. */
+  /** The revision of the person's fields as read; the insert checks it when the fields are in the same shard. */
   readonly fields: { readonly revision: number; readonly isSameHome: boolean };
   readonly indexes: { readonly email: string | null; readonly phone: string | null };
   readonly signature: IssuerSignature;
@@ -52,7 +52,7 @@ interface NewShare {
   readonly requestId: string;
 }
 
-/** The row of a new share and the copy of its values, under a key of its own. */
+/** The statements of a new share and the copy of its values, under a key of its own. Fails as `isOutdatedGrant` says. */
 export const insertShare = async (db: Database, vault: Vault, created: NewShare): Promise<readonly Statement[]> => {
   const { prepared, client, person, fields, indexes, signature, language, requestId } = created;
   const { share, rootSalt } = prepared;
@@ -90,13 +90,13 @@ export const insertShare = async (db: Database, vault: Vault, created: NewShare)
   ];
 };
 
-/** The values as they were at the moment of the grant, for the person alone. */
+/** The values at the time of the grant, for the person only. */
 export const openGrantedFields = async (vault: Vault, id: ShareId, consumerId: ConsumerId, sealed: string): Promise<ContactFields> => {
   const { fields } = JSON.parse(await vault.open(subjectContext(id, consumerId), sealed)) as { readonly fields: string };
   return parseContactFields(fields);
 };
 
-/** The code of a grant. It fails as `isDecidedAlready` says when the request has been decided before. */
+/** The authorization code of a grant. Fails as `isAlreadyDecided` says when the request was decided before. SPEC Authorization code. */
 export const insertShareCode = (
   db: Database,
   { share, verifiedOrigin }: ShareGrant,
@@ -105,7 +105,7 @@ export const insertShareCode = (
     readonly requestHash: string;
     readonly challenge: string;
     readonly requireOrigin: boolean;
-    /** The real time: a code lives no longer where a sandbox was moved. */
+    /** Real time: moving a sandbox clock does not extend a code. */
     readonly createdAt: Instant;
   },
 ) =>
@@ -119,22 +119,24 @@ export const insertShareCode = (
     expiresAt: code.createdAt + codeLifetimeMs,
   });
 
-/** In the person's home, before or with the first share in another. */
-export const insertConsumerShard = (db: Database, consumerId: ConsumerId, home: ShardId) =>
-  db.insert(consumerShards).values({ consumerId, shard: home }).onConflictDoNothing();
+/** Records, in the person's shard, that the person may have shares in another one. Written before or with the first share there. */
+export const insertConsumerShard = (db: Database, consumerId: ConsumerId, shard: ShardId) =>
+  db.insert(consumerShards).values({ consumerId, shard }).onConflictDoNothing();
 
-const intentLeaseMs = minuteMs; // more than a grant takes: whoever grants settles their own
+const intentLeaseMs = minuteMs; // longer than a grant takes; the request that grants settles its own intent
 
-/** A grant across homes that is not settled yet, in the home of the person: written before the share, deleted after it. */
+/** Saves a grant across shards that is not settled, in the person's shard: written before the share, deleted after it. */
 export const insertShareIntent = (db: Database, shareId: ShareId, consumerId: ConsumerId, now: Instant) =>
   db.insert(shareIntents).values({ shareId, consumerId, nextAt: now + intentLeaseMs });
 
+/** Takes the intent that has been due longest, under a lease of a minute; null when there is none. */
 export const claimShareIntent = async (db: Database, now: Instant) =>
   (await claimDueRows(db, shareIntents, { now, leaseMs: intentLeaseMs, max: 1 }))[0] ?? null;
 
+/** Deletes a settled intent. */
 export const deleteShareIntent = (db: Database, shareId: ShareId) => db.delete(shareIntents).where(eq(shareIntents.shareId, shareId));
 
-/** What a share loses with its end: the key of its values, and a time at which something is due. */
+/** The columns that are cleared when a share ends: the key of its values and the next due time. */
 const endedFields = { keySealed: null, nextDueAt: null } as const;
 const requestIdIf = (condition: SQL, requestId: string): SQL<string> => sql<string>`case when ${condition} then ${requestId} end`;
 const isActiveShare = (now: Instant): SQL => sql`${shares.state} = 'active' and ${shares.expiresAt} > ${now}`;
@@ -143,7 +145,7 @@ type RevocationDeadline = Pick<ShareRevocation, "revokedAt" | "ceaseBy">;
 const revokedFields = ({ revokedAt, ceaseBy }: RevocationDeadline, requestId: string, condition = isActiveShare(revokedAt)) =>
   ({ ...endedFields, state: "revoked", revokedAt, ceaseBy, changedBy: requestIdIf(condition, requestId) }) as const;
 
-/** Fails as `isOutdatedShare` says. */
+/** The statements that revoke an active share. Fails as `isOutdatedShare` says. */
 export const updateShareRevoked = async (
   db: Database,
   vault: Vault,
@@ -160,28 +162,28 @@ export const updateShareRevoked = async (
   ];
 };
 
-/** Several at once, without a reason. Fails as `isOutdatedShare` says where one of them is over by now. */
+/** Revokes several shares without a reason. Fails as `isOutdatedShare` says when one of them is not active any more. */
 export const updateSharesRevoked = (db: Database, ids: readonly ShareId[], revocation: RevocationDeadline, requestId: string) =>
   db
     .update(shares)
     .set(revokedFields(revocation, requestId))
     .where(inArray(shares.id, jsonList(ids)));
 
-/** Likewise of a sandbox, whose sweep may be behind its clock: what it has not noted as expired is revoked. */
+/** Revokes shares of a sandbox. A share that has expired by its clock but was not swept yet is revoked too. */
 export const updateTestSharesRevoked = (db: Database, ids: readonly ShareId[], revocation: RevocationDeadline, requestId: string) =>
   db
     .update(shares)
     .set(revokedFields(revocation, requestId, eq(shares.state, "active")))
     .where(allOf(inArray(shares.id, jsonList(ids)), eq(shares.environment, "sandbox")));
 
-/** Fails as `isOutdatedShare` says. */
+/** Marks an active share as replaced by its renewal. Fails as `isOutdatedShare` says. */
 export const updateShareSuperseded = (db: Database, old: ShareId, by: ShareId, now: Instant, requestId: string) =>
   db
     .update(shares)
     .set({ ...endedFields, state: "superseded", supersededBy: by, changedBy: requestIdIf(isActiveShare(now), requestId) })
     .where(eq(shares.id, old));
 
-/** Fails as `isOutdatedShare` says. */
+/** The statements that record the acknowledgment of a revoked share. Fails as `isOutdatedShare` says. */
 export const updateShareCeased = async (
   db: Database,
   vault: Vault,
@@ -199,14 +201,14 @@ export const updateShareCeased = async (
   ];
 };
 
-/** Why the person stopped, for the business they stopped; null where they did not say. */
+/** The person's reason for revoking, for the business; null when they gave none. */
 export const openRevocationReason = async (
   vault: Vault,
   share: Pick<Share, "id" | "business">,
   sealed: string | null,
 ): Promise<string | null> => (sealed === null ? null : vault.open(reasonContext(share.id, share.business.id), sealed));
 
-/** What the business wrote when it acknowledged; null where it wrote nothing. */
+/** The note in the business's acknowledgment; null when there is none. */
 export const openAcknowledgementNote = async (
   vault: Vault,
   share: Pick<Share, "id" | "business">,

@@ -1,5 +1,5 @@
-// Single-use codes of the share protocol. A code is stored by its hash; redeeming it is one UPDATE that names everything that must
-// hold, stamped with the request, so that of any number of redemptions at once one is told apart by its stamp (SHARES, Redeem).
+// Authorization codes of the share protocol, single use and stored by their hash. Redeeming a code is one UPDATE that names every condition
+// and stamps the code with the request, so of concurrent redemptions one has its stamp. SPEC Authorization code.
 import { and, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
 import type { ClientId } from "../core/ids.ts";
 import { codeLifetimeMs } from "../core/shares/request.ts";
@@ -11,23 +11,24 @@ import { allOf, existsIn, withTablePrefix } from "./query.ts";
 import { shareClockOffsetField, shareTime } from "./sandbox-clocks.ts";
 import { shareCodes, businesses, domains, shares, shareValues } from "./schema.ts";
 
-/** How long after the decision the same request may be given another code, if none was redeemed. */
+/** For this long after the decision, the same request can get another code if none was redeemed. */
 const reissueWindowMs = 10 * minuteMs;
 
-/** A batch failed because the request had been decided before. */
+/** True when the batch failed because the request was decided before. */
 export const isAlreadyDecided = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", shareCodes.requestHash) || isConstraintViolation(error, "UNIQUE", shareCodes.codeHash);
 
-/** What was decided on a request; null for one that nobody has decided on, or so long ago that its code is forgotten. */
+/** The decision on a request; null when there is none, or its code has been deleted. */
 export const findDecidedRequest = async (db: Database, requestHash: string) =>
   (await onPrimary(db).select().from(shareCodes).where(eq(shareCodes.requestHash, requestHash)).get()) ?? null;
 
 type DecidedRequest = Found<typeof findDecidedRequest>;
 
+/** Whether an unused code may be reissued to the same request. */
 export const canReissueCode = ({ usedAt, createdAt }: DecidedRequest, now: Instant): boolean =>
   usedAt === null && now < createdAt + reissueWindowMs;
 
-/** The next generation of an unused code; of two at once, one is given. */
+/** Issues the next generation of an unused code. Of two concurrent calls one returns true. */
 export const reissueCode = async (
   db: Database,
   { shareId, generation }: DecidedRequest,
@@ -46,16 +47,16 @@ interface Redemption {
   readonly codeHash: string;
   readonly clientId: ClientId;
   readonly challenge: string;
-  /** Null where the request names none: a server's. */
+  /** Null when the request has no Origin: a server's. */
   readonly origin: string | null;
-  /** Of the request that redeems. */
+  /** Id of the redeeming request. */
   readonly requestId: string;
-  /** Of the idempotency key; null without one. */
+  /** Keyed hash of the idempotency key; null without one. */
   readonly retryHash: string | null;
   readonly now: Instant;
 }
 
-/** The origin's domain is still verified; a test client on http://localhost has none. */
+/** The origin's domain is still verified. A test client on http://localhost has none. */
 const isDomainStillVerified = or(
   isNull(shareCodes.domainId),
   existsIn(domains, eq(domains.id, shareCodes.domainId), eq(domains.status, "verified")),
@@ -64,17 +65,17 @@ const isDomainStillVerified = or(
 const canOmitOrigin = and(eq(shareCodes.requireOrigin, false), isDomainStillVerified);
 
 /**
- * One attempt, one round trip: the UPDATE that redeems, the entries of both chains where it did, and the code as it is now, from which
- * success or the right refusal is told. Null for an unknown code. Nothing but the UPDATE changes a code.
+ * Attempts a redemption in one round trip: the UPDATE, the audit entries of both chains if it succeeded, and the code as it is afterwards,
+ * from which the caller derives success or the right refusal. Null for an unknown code. Only the UPDATE changes a code.
  */
 export const attemptRedemption = async (db: Database, attempt: Redemption) => {
   const { codeHash, clientId, challenge, origin, requestId, retryHash, now } = attempt;
   const isActive = existsIn(shares, eq(shares.id, shareCodes.shareId), eq(shares.state, "active"), gt(shares.expiresAt, shareTime(now)));
   const mayRead = existsIn(businesses, eq(businesses.id, shareCodes.businessId), inArray(businesses.status, ["active", "past_due"]));
-  const told = () => createUnsealedPayload({ actor: `client:${clientId}` });
+  const createPayload = () => createUnsealedPayload({ actor: `client:${clientId}` });
   const { state, scope, fingerprint, purpose, createdAt, expiresAt } = shares;
-  const [, , [code]] = await batch(db, [
-    db
+  const { codes } = await batch(db, {
+    redemption: db
       .update(shareCodes)
       .set({ usedAt: now, usedBy: requestId, retryHash })
       .where(
@@ -89,16 +90,16 @@ export const attemptRedemption = async (db: Database, attempt: Redemption) => {
           mayRead,
         ),
       ),
-    insertShareAuditEntries(db, {
+    auditEntries: insertShareAuditEntries(db, {
       from: sql`${shareCodes} inner join ${shares} on ${shares.id} = ${shareCodes.shareId}`,
       where: allOf(eq(shareCodes.codeHash, codeHash), eq(shareCodes.usedBy, requestId)),
       id: crypto.randomUUID(),
       type: "share.redeemed",
       at: now,
-      business: told(),
-      person: told(),
+      business: createPayload(),
+      person: createPayload(),
     }),
-    db
+    codes: db
       .select({
         shareId: shareCodes.shareId,
         clientId: shareCodes.clientId,
@@ -121,11 +122,12 @@ export const attemptRedemption = async (db: Database, attempt: Redemption) => {
       .innerJoin(businesses, eq(businesses.id, shareCodes.businessId))
       .leftJoin(shareValues, eq(shareValues.shareId, shares.id))
       .where(eq(shareCodes.codeHash, codeHash)),
-  ]);
+  });
+  const [code] = codes;
   if (code === undefined) return null;
   const { share, clockOffsetMs, ...rest } = code;
   return { ...rest, share: { ...share, clockOffsetMs } };
 };
 
-/** A code with its share as they stood right after the attempt; `usedBy` is the request that used it. */
+/** A code with its share right after the attempt; `usedBy` is the request that redeemed it. */
 export type RedeemedCode = Found<typeof attemptRedemption>;

@@ -1,5 +1,5 @@
-// The copies of a person's fields that their shares hold, and the events that tell each business of a change: written together, so that
-// a copy is never behind the feed. A copy carries the revision of the fields it was made of; only older ones are replaced.
+// Copies of a person's fields in their shares, and the events that tell businesses of a change. Both are written together, so a copy is
+// never behind the event feed. A copy carries the revision of the fields it was made from; only older copies are replaced.
 import { and, eq, gt, inArray, lt, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { EventType } from "../core/events/event.ts";
@@ -15,7 +15,7 @@ import { shareTime } from "./sandbox-clocks.ts";
 import { fieldFanouts, shares, shareValues } from "./schema.ts";
 import { columnContext } from "./vault.ts";
 
-/** The most shares that one batch brings up to date. */
+/** The most copies that one batch updates. */
 export const maxCopiesPerBatch = 500;
 
 const isOutdatedCopy = (consumerId: ConsumerId, keys: readonly ContactKey[], revision: number | SQL, now: Instant): SQL =>
@@ -27,10 +27,10 @@ const isOutdatedCopy = (consumerId: ConsumerId, keys: readonly ContactKey[], rev
     lt(shareValues.revision, revision),
   );
 
-/** Of active shares: a CHECK gives each of them its key. */
+/** For active shares: a CHECK guarantees that each has a key. */
 const keySealedField = sql<string>`${shares.keySealed}`.as("key_sealed");
 
-/** Active shares whose scope holds one of the keys, and whose copy is older than the revision; oldest first. The copy is what its business knows. */
+/** Active shares whose scope contains one of the keys and whose copy is older than the revision, oldest share first, up to one batch. */
 export const listOutdatedShares = (
   db: Database,
   consumerId: ConsumerId,
@@ -52,10 +52,10 @@ export const listOutdatedShares = (
 
 export type ShareToUpdate = Found<typeof listOutdatedShares>[number];
 
-/** Where the payload of an event that tells of an update is sealed, under the key of its share. */
+/** Context of an update event's payload, sealed under the key of its share. */
 export const eventPayloadContext = columnContext("event", "data");
 
-/** The keys of those that are active, of shares of one home. */
+/** The sealed keys of the active ones among these shares of one shard. */
 export const listActiveShareKeys = (db: Database, ids: readonly ShareId[], now: Instant) =>
   db
     .select({ id: shares.id, keySealed: keySealedField })
@@ -65,14 +65,14 @@ export const listActiveShareKeys = (db: Database, ids: readonly ShareId[], now: 
 
 export interface ShareUpdate {
   readonly shareId: ShareId;
-  /** The new copy, sealed. */
+  /** The new copy, sealed under the share's key. */
   readonly sealed: string;
   readonly events: readonly { readonly id: string; readonly type: EventType; readonly dataSealed: string }[];
 }
 
 /**
- * The events, when they were written, and the copies, of shares of one environment; `now` is by their clock. A share that is over by
- * now, or whose copy is as new, gets none of it. The first result counts the events.
+ * The statements that write update events, the time of the last update, and the copies, for shares of one environment; `now` is by their
+ * clock. Shares that are over or have a copy at least as new are skipped. The first result counts the events.
  */
 export const updateShareCopies = (
   db: Database,
@@ -104,8 +104,8 @@ export const updateShareCopies = (
 };
 
 /**
- * Under what the person's active shares are found from now on: those that hold the address, and those that hold the number. A share
- * whose copy is newer keeps what a change of a later revision gave it.
+ * Updates the blind indexes of the person's active shares that contain the email address or the phone number. A share whose copy is newer
+ * keeps its indexes.
  */
 export const updateShareIndexes = (
   db: Database,
@@ -124,7 +124,7 @@ export const updateShareIndexes = (
 
 export type FieldFanout = Omit<typeof fieldFanouts.$inferSelect, "nextAt">;
 
-/** What another change left is united with this one: the keys of both, at the newer revision. */
+/** Merges with a waiting change: the keys of both, at the newer revision. */
 const mergedKeys = sql`(select json_group_array(value) from (select value from json_each(${fieldFanouts.changed}) union select value from json_each(${excluded(fieldFanouts.changed)})))`;
 
 const mergeIntoWaiting = (now: Instant) => ({
@@ -132,14 +132,16 @@ const mergeIntoWaiting = (now: Instant) => ({
   set: { changed: mergedKeys as SQL<readonly ContactKey[]>, revision: excluded(fieldFanouts.revision) as SQL<number>, nextAt: now },
 });
 
-/** A change on its way to another home of the person's. */
+/** Queues a change for another shard of the person. */
 export const insertFieldFanout = (db: Database, fanOut: FieldFanout, now: Instant) =>
   db
     .insert(fieldFanouts)
     .values({ ...fanOut, nextAt: now })
     .onConflictDoUpdate(mergeIntoWaiting(now));
 
-/** Likewise to the own home, where shares are left whose copy is older: beyond those of one batch, and granted in between. */
+/**
+ * Queues a change for the person's own shard when shares with older copies are left: those beyond one batch, and those granted in between.
+ */
 export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Instant) => {
   const { consumerId, shard, changed, revision } = fanOut;
   const left = query
@@ -153,20 +155,21 @@ export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Ins
     .onConflictDoUpdate(mergeIntoWaiting(now));
 };
 
-const leaseMs = minuteMs; // more than a batch takes
+const leaseMs = minuteMs; // longer than a batch takes
 
+/** Takes the change that has been due longest, under a lease of a minute; null when there is none. */
 export const claimFieldFanout = async (db: Database, now: Instant): Promise<FieldFanout | null> => {
   const [row] = await claimDueRows(db, fieldFanouts, { now, leaseMs, max: 1 });
   return row === undefined ? null : { ...row, changed: contactKeys.filter((key) => row.changed.includes(key)) };
 };
 
-/** Done, unless another change joined it meanwhile. */
+/** Deletes a completed change, unless another change was merged into it in the meantime. */
 export const finishFieldFanout = (db: Database, { consumerId, shard, revision }: FieldFanout) =>
   db
     .delete(fieldFanouts)
     .where(allOf(eq(fieldFanouts.consumerId, consumerId), eq(fieldFanouts.shard, shard), eq(fieldFanouts.revision, revision)));
 
-/** The rest is due at once. */
+/** Makes the rest of a change due at once. */
 export const continueFieldFanout = (db: Database, { consumerId, shard }: FieldFanout, now: Instant) =>
   db
     .update(fieldFanouts)

@@ -1,4 +1,4 @@
-// Mails about shares that the clock causes: rows that are due at a time, until the mail is in the outbox or is of no use any more.
+// Emails about shares that are due at a time. A row stays until its email is in the outbox or is no longer needed.
 import { eq, inArray, sql } from "drizzle-orm";
 import type { ShareId } from "../core/ids.ts";
 import { getShareStatus } from "../core/shares/share.ts";
@@ -10,16 +10,20 @@ import { businesses, shareNotices, shares } from "./schema.ts";
 
 export type ShareNotice = Pick<typeof shareNotices.$inferSelect, "shareId" | "kind">;
 
-/** For the batch of a revocation: the person hears if the deadline passes without a word. */
+/** For the batch of a revocation: the person is notified when the deadline passes without an acknowledgment. */
 export const insertOverdueNotice = (db: Database, shareId: ShareId, ceaseBy: Instant) =>
   db.insert(shareNotices).values({ shareId, kind: "overdue", nextAt: ceaseBy + 1 });
 
-const leaseMs = minuteMs; // more than a page of them takes
+const leaseMs = minuteMs; // longer than a page of them takes
 
+/** Takes up to `max` due notices under a lease of a minute, longest due first. */
 export const claimShareNotices = (db: Database, now: Instant, max: number): Promise<readonly ShareNotice[]> =>
   claimDueRows(db, shareNotices, { now, leaseMs, max });
 
-/** What the mails say of their shares. Only shares of persons have notices, whose clock is the time itself; none once they are erased. */
+/**
+ * The shares that notices are about. Only live shares have notices, so their clock is the real time. Without the consumer id once the
+ * account is erased.
+ */
 export const listNoticedShares = async (db: Database, notices: readonly ShareNotice[], now: Instant) => {
   const { id, consumerId, state, businessName, scope, expiresAt, revokedAt, ceaseBy, language } = shares;
   const { contactEmail: contact } = businesses;
@@ -33,6 +37,7 @@ export const listNoticedShares = async (db: Database, notices: readonly ShareNot
 
 export type NoticedShare = Found<typeof listNoticedShares>[number];
 
+/** Deletes notices that are done or no longer needed. */
 export const deleteShareNotices = (db: Database, notices: readonly ShareNotice[]) => {
   const { each, cell } = jsonTable(notices);
   return db

@@ -1,5 +1,5 @@
-// What the clock does to shares: warnings and ends. Two thousand at a time, as one batch in which each share is stamped with the run that
-// changed it; events, audit entries and mails to write follow the stamp, so a run that is doubled does nothing twice.
+// The sweep of shares that are due: expiry warnings and expirations. Up to 2,000 shares are one batch that stamps each share with the run.
+// Events, audit entries and notices join on the stamp, so a repeated run does nothing twice.
 import { and, eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ConsumerId } from "../core/ids.ts";
@@ -12,8 +12,8 @@ import { allOf, jsonTable } from "./query.ts";
 import { shareClockOffsetField, ownerTime } from "./sandbox-clocks.ts";
 import { sandboxClocks, shareNotices, shares } from "./schema.ts";
 
-export const maxSweptShares = 2_000; // a parameter of 1.2 MB; D1 takes 2
-/** While somebody waits for the answer: the developer of a sandbox, a person who deletes their account. */
+export const maxSweptShares = 2_000; // a bound value of 1.2 MB; D1 allows 2 MB
+/** The limit while a caller waits: a developer who moved a sandbox clock, or a person who deletes their account. */
 export const maxSweptInRequest = 1_000;
 
 const dueFields = {
@@ -25,7 +25,7 @@ const dueFields = {
   clockOffsetMs: shareClockOffsetField.as("clock_offset_ms"),
 };
 
-/** Those that have been due longest. */
+/** Shares that are due, longest due first, up to the size of a batch. */
 export const listDueShares = async (db: Database, environment: Environment, now: Instant) => {
   const due = db
     .select(dueFields)
@@ -34,7 +34,7 @@ export const listDueShares = async (db: Database, environment: Environment, now:
     .orderBy(shares.nextDueAt)
     .limit(maxSweptShares);
   if (environment === "live") return due;
-  // By the index of each sandbox whose clock was moved; all others go by the time itself.
+  // Sandboxes whose clock was moved use an index of their own; all others are due by the real time.
   const moved = db
     .select(dueFields)
     .from(sandboxClocks)
@@ -50,7 +50,7 @@ export type DueShare = Found<typeof listDueShares>[number];
 
 const isDueInSandbox = (time: SQL): SQL => allOf(eq(shares.environment, "sandbox"), sql`${shares.nextDueAt} <= ${time}`);
 
-/** Of the sandbox of one business, by its clock. */
+/** Due shares of one business's sandbox, by its clock. */
 export const listDueSandboxShares = (db: Database, businessId: BusinessId, now: Instant): Promise<readonly DueShare[]> => {
   const time = ownerTime({ businessId, environment: "sandbox" }, now);
   return db
@@ -62,7 +62,7 @@ export const listDueSandboxShares = (db: Database, businessId: BusinessId, now: 
     .all();
 };
 
-/** A person's shares that have come to their end and that no sweep has noted. */
+/** A person's shares that have expired and were not swept yet. */
 export const listOverdueShares = (db: Database, consumerId: ConsumerId, now: Instant): Promise<readonly DueShare[]> =>
   db
     .select(dueFields)
@@ -72,12 +72,12 @@ export const listOverdueShares = (db: Database, consumerId: ConsumerId, now: Ins
     .limit(maxSweptInRequest)
     .all();
 
-/** A clock that jumped past both warnings gives the nearer one; past the end, only the end. */
-const toSweepRow = (share: DueShare, written: Instant) => {
-  const now = written + share.clockOffsetMs;
+/** A clock that jumped past both warnings causes the later one; past the expiration, only the expiration. */
+const toSweepRow = (share: DueShare, realTime: Instant) => {
+  const now = realTime + share.clockOffsetMs;
   const isOver = share.expiresAt <= now;
   const payload = { actor: "service", expires_at: toIso(share.expiresAt) };
-  const fact: UnsealedEventType = isOver ? "share.expired" : "share.expiring";
+  const type: UnsealedEventType = isOver ? "share.expired" : "share.expiring";
   const business = createUnsealedPayload(payload);
   const person = createUnsealedPayload(payload);
   return {
@@ -85,7 +85,7 @@ const toSweepRow = (share: DueShare, written: Instant) => {
     due: share.dueAt,
     at: now,
     next: isOver ? null : computeNextDueAt(share, now),
-    fact,
+    type,
     event: crypto.randomUUID(),
     entry: crypto.randomUUID(),
     businessHash: business.hash,
@@ -95,7 +95,7 @@ const toSweepRow = (share: DueShare, written: Instant) => {
   };
 };
 
-/** One batch, of shares of one environment. What somebody else changed since it was read stays as they left it. */
+/** Sweeps shares of one environment in one batch. A share that changed since it was read stays as it is. */
 export const sweepShares = async (db: Database, environment: Environment, due: readonly DueShare[], now: Instant): Promise<void> => {
   const run = `sweep ${crypto.randomUUID()}`;
   const { each, cell, order } = jsonTable(due.map((share) => toSweepRow(share, now)));
@@ -115,13 +115,13 @@ export const sweepShares = async (db: Database, environment: Environment, due: r
     db
       .insert(eventOutboxFor(environment), "eventId", "businessId", "type", "shareId", "createdAt")
       .select(
-        sql`select ${cell("event")}, ${shares.businessId}, ${cell("fact")}, ${shares.id}, ${cell("at")} from ${swept} where ${shares.environment} = ${environment} order by ${order}`,
+        sql`select ${cell("event")}, ${shares.businessId}, ${cell("type")}, ${shares.id}, ${cell("at")} from ${swept} where ${shares.environment} = ${environment} order by ${order}`,
       ),
     insertShareAuditEntries(db, {
       from: swept,
       where: sql`true`,
       id: cell("entry"),
-      type: cell("fact"),
+      type: cell("type"),
       at: now,
       business: { hash: cell("businessHash"), text: cell("businessText") },
       person: { hash: cell("personHash"), text: cell("personText") },

@@ -1,4 +1,4 @@
-// The copy of the in-scope values that a share holds, sealed under the share's own key: without the key nobody reads it.
+// The copy of the shared values in a share, sealed under the share's own key. Without the key it cannot be read.
 import { eq, gte, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ShareId } from "../core/ids.ts";
@@ -12,9 +12,10 @@ import { shareClockOffsetField, shareTime } from "./sandbox-clocks.ts";
 import { auditOutbox, shares, shareValues } from "./schema.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
+/** Context of a share's copy; the owner is the business. */
 export const shareCopyContext = columnContext("share_values", "fields");
 
-/** The values of a share's scope; null once it is over. */
+/** The shared values; null once the share is over. */
 export const openShareCopy = async (
   vault: Vault,
   of: { readonly id: ShareId; readonly businessId: BusinessId },
@@ -35,7 +36,7 @@ const copyFields = {
 const isOwnShare = (id: ShareId, businessId: BusinessId, environment: Environment) =>
   allOf(eq(shares.id, id), eq(shares.businessId, businessId), eq(shares.environment, environment));
 
-/** An active test share with its copy, which stands for a test person's fields; undefined for any other. */
+/** An active test share with its copy, which takes the place of a test person's fields; undefined for any other share. */
 export const findTestShareCopy = (db: Database, businessId: BusinessId, id: ShareId) =>
   db
     .select({ ...copyFields, revision: shareValues.revision })
@@ -47,9 +48,9 @@ export const findTestShareCopy = (db: Database, businessId: BusinessId, id: Shar
 const currentReadType = "consumer.current_read";
 
 /**
- * A business reads the current values of a share: the values, and the entries that tell of the reading, in one round trip. The business's
- * chain has an entry for each reading, the person's one a share and day. Null for a share that is not the business's. The entries are
- * written only where the share is active.
+ * Reads the current values of a share for a business and writes the audit entries of the read, in one round trip. The business's chain gets
+ * an entry for each read, the person's chain one per share and day. Entries are written only for an active share. Null for a share that is
+ * not the business's.
  */
 export const readShareValues = async (
   db: Database,
@@ -65,9 +66,9 @@ export const readShareValues = async (
   const own = isOwnShare(id, businessId, environment);
   const { entityId, type, chain, at } = auditOutbox;
   const today = Math.floor(now / dayMs) * dayMs;
-  const [[row]] = await batch(db, [
-    db.select(copyFields).from(shares).leftJoin(shareValues, eq(shareValues.shareId, shares.id)).where(own),
-    insertShareAuditEntries(db, {
+  const { copies } = await batch(db, {
+    copies: db.select(copyFields).from(shares).leftJoin(shareValues, eq(shareValues.shareId, shares.id)).where(own),
+    auditEntries: insertShareAuditEntries(db, {
       from: sql`${shares}`,
       where: sql`${own} and ${shares.state} = 'active' and ${shares.expiresAt} > ${shareTime(now)}`,
       id: crypto.randomUUID(),
@@ -75,14 +76,8 @@ export const readShareValues = async (
       at: now,
       business: createUnsealedPayload({ actor: `api_key:${keyId}` }),
       person: createUnsealedPayload({ actor: "business", business_id: businessId }),
-      toldToPersonIf: notExistsIn(
-        auditOutbox,
-        eq(entityId, id),
-        eq(type, currentReadType),
-        eq(chain, shares.consumerChain),
-        gte(at, today),
-      ),
+      personEntryIf: notExistsIn(auditOutbox, eq(entityId, id), eq(type, currentReadType), eq(chain, shares.consumerChain), gte(at, today)),
     }),
-  ]);
-  return row ?? null;
+  });
+  return copies[0] ?? null;
 };

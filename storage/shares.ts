@@ -1,6 +1,5 @@
-// Shares as a business reads them and as the person does whose values they hold, and as a change of them is decided. The home of a share is
-// its business's, and it is the truth about the share: nothing of it is kept anywhere else. What is told as the status is computed with
-// the time at hand.
+// Reads of shares, for the business, for the person, and for changes. A share is in its business's shard, which is the only copy of its
+// state. The status is computed with the current time. SPEC Share.
 import { and, desc, eq, gt, inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ConsumerId, ShareId } from "../core/ids.ts";
@@ -54,7 +53,7 @@ const toShare = ({ ord: _, state, businessId, businessName, ...rest }: ShareRow 
   business: { id: businessId, name: businessName },
 });
 
-/** Whose shares a business may read. */
+/** The business and environment whose shares are read. */
 export interface ShareOwner {
   readonly businessId: BusinessId;
   readonly environment: Environment;
@@ -69,28 +68,28 @@ export interface SharePage {
 }
 
 /**
- * Newest first, from behind `startingAfter`; null when that is none of the owner's. The few that have expired and that the sweep has
- * not come to are found by the index of what is due: the planner would read every active share instead.
+ * A page of shares, newest first, after `startingAfter`; null when that is not a share of the owner. The few shares that have expired but
+ * were not swept are read from the index of due times: the planner would read every active share instead.
  */
 export const listSharesByOwner = async (
   db: Database,
   owner: ShareOwner,
-  asked: { readonly status: ShareStatus | null; readonly limit: number; readonly startingAfter: ShareId | null },
+  page: { readonly status: ShareStatus | null; readonly limit: number; readonly startingAfter: ShareId | null },
   now: Instant,
 ): Promise<SharePage | null> => {
-  const { status, limit, startingAfter } = asked;
+  const { status, limit, startingAfter } = page;
   const start = query
     .select({ ord: shares.ord })
     .from(shares)
     .where(allOf(eq(shares.id, startingAfter ?? ("" as ShareId)), isOwnedShare(owner)));
   const behind = startingAfter === null ? undefined : lt(shares.ord, sql`(${start})`);
   const time = ownerTime(owner, now);
-  const page = (more: SQL | undefined) =>
+  const selectPage = (more: SQL | undefined) =>
     selectShares(db)
       .where(and(isOwnedShare(owner), behind, more))
       .orderBy(desc(shares.ord))
       .limit(limit + 1);
-  // With the plus signs only the index of what is due serves.
+  // The unary plus keeps SQLite from using any index but that of due times.
   const overdue = selectShares(db)
     .where(
       and(
@@ -108,43 +107,44 @@ export const listSharesByOwner = async (
     .select({ ord: shares.ord })
     .from(shares)
     .where(eq(shares.ord, sql`(${start})`));
-  const read = page(status === "active" ? and(state, gt(shares.expiresAt, time)) : state);
-  const [found, rows, more = []] = await (status === "expired" ? batch(db, [first, read, overdue]) : batch(db, [first, read]));
+  const read = selectPage(status === "active" ? and(state, gt(shares.expiresAt, time)) : state);
+  const { found, rows, unswept = [] } = await batch(db, { found: first, rows: read, ...(status === "expired" && { unswept: overdue }) });
   if (startingAfter !== null && found.length === 0) return null;
-  const merged = [...rows, ...more].sort((a, b) => b.ord - a.ord);
+  const merged = [...rows, ...unswept].sort((a, b) => b.ord - a.ord);
   return { shares: merged.slice(0, limit).map((row) => toShare(row, now)), hasMore: merged.length > limit };
 };
 
-/** The chains that tell of a share: its business's, and its person's where that is somebody with an account. */
-const shareChainFields = { business: businessChainFields, person: { tag: shares.consumerChain, shard: shares.consumerAuditLog } };
+/** The audit chains of a share: its business's, and its person's when that is a person with an account. */
+const shareChainFields = { business: businessChainFields, person: { tag: shares.consumerChain, auditLog: shares.consumerAuditLog } };
 
 interface ShareChainRow extends Pick<ShareAuditChains, "business"> {
-  readonly person: { readonly tag: string | null; readonly shard: number | null };
+  readonly person: { readonly tag: string | null; readonly auditLog: number | null };
 }
 
-const toShareChains = ({ business, person: { tag, shard } }: ShareChainRow): ShareAuditChains => ({
+const toShareChains = ({ business, person: { tag, auditLog } }: ShareChainRow): ShareAuditChains => ({
   business,
-  person: tag === null || shard === null ? null : { tag, auditLog: shard },
+  person: tag === null || auditLog === null ? null : { tag, auditLog },
 });
 
 /**
- * A share with what a change of it needs, by its id, for whoever may: a business for its own, the person for theirs, or whoever holds the
- * link that was mailed for it. It has no person where it is a test person's, and once the account is erased.
+ * A share with what a change needs, by its id, for a business (its own), for the person (theirs) or for the holder of a mailed link. It has
+ * no person when it is a test person's or the account is erased. Null for any other share.
  */
 export const findChangeableShare = async (
   db: Database,
   id: ShareId,
-  whose: ShareOwner | { readonly consumerId: ConsumerId } | "link",
+  access: ShareOwner | { readonly consumerId: ConsumerId } | "link",
   now: Instant,
 ) => {
-  const isTheirs = whose === "link" ? undefined : "consumerId" in whose ? eq(shares.consumerId, whose.consumerId) : isOwnedShare(whose);
+  const isAccessible =
+    access === "link" ? undefined : "consumerId" in access ? eq(shares.consumerId, access.consumerId) : isOwnedShare(access);
   const { consumerId, language } = shares;
   const row = await db
     .select({ share: shareFields, ...shareChainFields, consumerId, language, disclosureText: disclosures.text })
     .from(shares)
     .innerJoin(businesses, eq(businesses.id, shares.businessId))
     .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))
-    .where(and(eq(shares.id, id), isTheirs))
+    .where(and(eq(shares.id, id), isAccessible))
     .get();
   if (row === undefined) return null;
   const { share, business, person, ...rest } = row;
@@ -162,7 +162,7 @@ const firstAnchorField = jsonRow(anchorFields, (row) =>
     .limit(1),
 ).as("anchor");
 
-/** What happened to a share. That another took its place is told by the entry of that one. */
+/** The history of a share. A renewal is in the entry of the new share. */
 const isHistoryOfShare = (id: ShareId): SQL => {
   const { entityId, type } = auditOutbox;
   const successor = query.select({ id: shares.supersededBy }).from(shares).where(eq(shares.id, id));
@@ -170,34 +170,36 @@ const isHistoryOfShare = (id: ShareId): SQL => {
 };
 
 /**
- * Everything a business may read about a share of its own, with its history in the words of the business's chain, oldest first: the row of
- * each entry, and whether the log has taken it. One round trip.
+ * Everything a business can read about its share, with the history from the business's chain, oldest first: the id of each entry, and
+ * whether the audit log has taken it. One round trip; null for a share that is not the business's.
  */
 export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwner, now: Instant) => {
   const { at, type, drainedAt } = auditOutbox;
   const isDrained = sql`${drainedAt} is not null`.mapWith(Boolean).as("is_drained");
   const { reasonSealed } = shares;
-  const [[row], history] = await batch(db, [
-    db
+  const { rows, history } = await batch(db, {
+    rows: db
       .select({ share: shareFields, disclosureText: disclosures.text, anchor: firstAnchorField, chain: businessChainFields, reasonSealed })
       .from(shares)
       .innerJoin(businesses, eq(businesses.id, shares.businessId))
       .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))
       .where(allOf(eq(shares.id, id), isOwnedShare(owner))),
-    db
+    history: db
       .select({ at, type, entryId: auditOutbox.id, isDrained })
       .from(auditOutbox)
       .innerJoin(businesses, eq(businesses.auditChain, auditOutbox.chain))
       .where(allOf(isHistoryOfShare(id), eq(businesses.id, owner.businessId)))
       .orderBy(auditOutbox.ord),
-  ]);
+  });
+  const [row] = rows;
   return row === undefined ? null : { ...row, share: toShare(row.share, now), history };
 };
 
+/** The shares with these ids, in no particular order. */
 export const listSharesByIds = async (db: Database, ids: readonly ShareId[], now: Instant): Promise<readonly Share[]> =>
   (await selectShares(db).where(inArray(shares.id, jsonList(ids)))).map((row) => toShare(row, now));
 
-/** Of the sandbox of a business, the oldest first. */
+/** Active shares of a business's sandbox, oldest first. */
 export const listActiveTestShareIds = async (db: Database, businessId: BusinessId, max: number): Promise<readonly ShareId[]> => {
   const rows = await db
     .select({ id: shares.id })
@@ -212,10 +214,10 @@ const selectLastRead = query
   .select({ at: auditOutbox.at })
   .from(auditOutbox)
   .where(allOf(eq(auditOutbox.entityId, shares.id), inArray(auditOutbox.type, ["share.redeemed", "consumer.current_read"])))
-  .orderBy(desc(auditOutbox.ord)) // the newest entries of an active share are readings: the first that is looked at is mostly the one
+  .orderBy(desc(auditOutbox.ord)) // the newest entry of an active share is usually a read, so the first row examined is the result
   .limit(1);
 
-/** As the person sees a share of theirs: also when something of it last reached the business. */
+/** A share as the person sees it, with the time its values last reached the business. */
 const personShareFields = {
   ...shareFields,
   lastDeliveredAt: sql<Instant | null>`nullif(max(coalesce(${shares.updateSentAt}, 0), coalesce(${selectLastRead}, 0)), 0)`.as(
@@ -225,7 +227,7 @@ const personShareFields = {
 
 const maxPersonShares = 500;
 
-/** Of one home: active ones first, then newest first; whether there are more than are answered. */
+/** A person's shares in this shard: active ones first, then newest first, up to 500. */
 export const listSharesByPerson = (db: Database, consumerId: ConsumerId, now: Instant): Lookup<SharePage> => {
   const isActive = allOf(eq(shares.state, "active"), gt(shares.expiresAt, now));
   const page = db
@@ -240,7 +242,7 @@ export const listSharesByPerson = (db: Database, consumerId: ConsumerId, now: In
   }));
 };
 
-/** Shares of a person that nobody has ended yet, oldest first, with the chains that tell of them. */
+/** A person's shares in the state `active`, expired or not, oldest first, with their audit chains. */
 export const listUnendedShares = async (
   db: Database,
   consumerId: ConsumerId,
@@ -258,13 +260,12 @@ export const listUnendedShares = async (
 };
 
 /**
- * Everything a person may read about a share of theirs: also what the business wrote when it acknowledged, where it is asked to delete what
- * it holds, when it was last told of a change of the values, and the history in the words of the person's chain, oldest first. One
- * round trip.
+ * Everything a person can read about their share: also the business's acknowledgment, its contact address, the time of the last update
+ * sent, and the history from the person's chain, oldest first. One round trip; null for another person's share.
  */
 export const findPersonShare = async (db: Database, id: ShareId, consumerId: ConsumerId, now: Instant) => {
-  const [[row], history] = await batch(db, [
-    db
+  const { rows, history } = await batch(db, {
+    rows: db
       .select({
         share: personShareFields,
         disclosureText: disclosures.text,
@@ -279,19 +280,20 @@ export const findPersonShare = async (db: Database, id: ShareId, consumerId: Con
       .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))
       .leftJoin(shareAcknowledgements, eq(shareAcknowledgements.shareId, shares.id))
       .where(allOf(eq(shares.id, id), eq(shares.consumerId, consumerId))),
-    db
+    history: db
       .select({ at: auditOutbox.at, type: auditOutbox.type })
       .from(auditOutbox)
       .innerJoin(shares, allOf(eq(shares.id, auditOutbox.entityId), eq(shares.consumerChain, auditOutbox.chain)))
       .where(allOf(eq(auditOutbox.entityId, id), eq(shares.consumerId, consumerId)))
       .orderBy(auditOutbox.ord),
-  ]);
+  });
+  const [row] = rows;
   return row === undefined ? null : { ...row, share: toShare(row.share, now), history };
 };
 
 const exportPageSize = 200;
 
-/** All that a person ever shared from one home, oldest first, with the values at the moment of the grant, sealed for the person. */
+/** Everything a person ever shared in this shard, oldest first, with the values at the time of the grant, sealed for the person. */
 export const listSharesForExport = async (db: Database, consumerId: ConsumerId, now: Instant) => {
   const { subjectHash, subjectSealed } = shares;
   const { country } = businesses;
@@ -316,7 +318,7 @@ export const listSharesForExport = async (db: Database, consumerId: ConsumerId, 
 
 export type ExportedShare = Found<typeof listSharesForExport>[number];
 
-/** What a person shares with a business now, newest first. */
+/** A person's active shares with a business, newest first, up to 20. */
 export const listActiveSharesByBusiness = async (
   db: Database,
   consumerId: ConsumerId,

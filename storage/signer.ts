@@ -1,5 +1,5 @@
-// The issuer's Ed25519 key: signs the canonical preimage of every certificate, so that a copy of a certificate proves
-// who issued it without asking us. The signature is stored, so a later change of key leaves old certificates as they are.
+// The issuer's Ed25519 key. It signs the canonical preimage of every certificate, so that a copy of a certificate proves its issuer
+// offline. Signatures are stored, so changing the key does not affect old certificates.
 import { toBase64, toBase64Url, fromBase64Url, fromHex, concatBytes, encodeUtf8 } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
 
@@ -25,16 +25,16 @@ const thumbprint = (x: string): string => toBase64Url(sha256(`{"crv":"Ed25519","
 
 const toJwk = (x: string): Jwk => ({ kty: "OKP", crv: "Ed25519", x, kid: thumbprint(x), alg: "EdDSA", use: "sig" });
 
-/** An Ed25519 key of 32 bytes, and its public key. */
+/** The key pair of a 32-byte Ed25519 seed. */
 export const openEd25519 = async (seed: Uint8Array) => {
   const key = await crypto.subtle.importKey("pkcs8", concatBytes(pkcs8Prefix, seed), "Ed25519", true, ["sign"]);
   const { x = "" } = (await crypto.subtle.exportKey("jwk", key)) as { x?: string };
   const publicKey = fromBase64Url(x);
-  if (publicKey?.length !== 32) throw new Error("signer: the runtime gave no public key");
+  if (publicKey?.length !== 32) throw new Error("signer: the runtime returned no public key");
   return { key, x, publicKey };
 };
 
-/** `seed` is 32 bytes; `retired` are the public keys (base64url) of earlier seeds, published so that their signatures still verify. */
+/** `seed` has 32 bytes. `retired` are the public keys (base64url) of earlier seeds, published so that their signatures still verify. */
 export const openSigner = async (seed: Uint8Array, retired: readonly string[]): Promise<Signer> => {
   const { key, x } = await openEd25519(seed);
   const active = toJwk(x);

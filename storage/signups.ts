@@ -1,4 +1,5 @@
-// Accounts that were asked for, until their address is proved: then the business, its first owner and its clients are one batch.
+// Sign-ups: requested accounts whose address is not verified yet. Verification creates the business, its first owner and its clients in one
+// batch.
 import { eq, gt, type SQL } from "drizzle-orm";
 import type { BusinessStatus, Environment } from "../core/access/entitlement.ts";
 import type { AuditChain } from "../core/domain-events.ts";
@@ -12,12 +13,12 @@ import { allOf, existsIn, notExistsIn } from "./query.ts";
 import { businesses, clients, domains, members, signups } from "./schema.ts";
 import { selfOwnedContext, type Vault } from "./vault.ts";
 
-/** What is asked for. */
+/** The requested account. */
 export interface SignupRequest {
   readonly name: string;
   readonly legalName: string | null;
   readonly country: string;
-  /** The domain of its website, claimed for it; null where none was given. */
+  /** The domain of its website, to be claimed for the business; null when none was given. */
   readonly domain: string | null;
 }
 
@@ -26,7 +27,7 @@ const signupRequestContext = selfOwnedContext("signups", "request");
 
 type NewSignup = SignupRequest & Omit<typeof signups.$inferSelect, "emailSealed" | "requestSealed"> & { readonly email: string };
 
-/** Written whether or not the address is known already, and only where its code is of use. */
+/** Saves a sign-up, whether or not the address is known; writes only when its code can be used. */
 export const insertSignup = async (db: Database, vault: Vault, { email, ...signup }: NewSignup, codeId: string) => {
   const { id, emailIndex, createdAt, expiresAt, name, legalName, country, domain } = signup;
   const [emailSealed, requestSealed] = await Promise.all([
@@ -36,6 +37,7 @@ export const insertSignup = async (db: Database, vault: Vault, { email, ...signu
   return [insertIf(db, signups, { id, emailIndex, emailSealed, requestSealed, createdAt, expiresAt }, isCodeUsable(codeId))] as const;
 };
 
+/** A sign-up that has not expired, opened; null otherwise. */
 export const findOpenSignup = async (db: Database, vault: Vault, id: string, now: Instant) => {
   const { emailIndex, emailSealed, requestSealed, expiresAt } = signups;
   const row = await db
@@ -51,7 +53,7 @@ export const findOpenSignup = async (db: Database, vault: Vault, id: string, now
   return { ...(JSON.parse(request) as SignupRequest), id: row.id, email, emailIndex: row.emailIndex };
 };
 
-/** What is generated for a business when it comes to exist. */
+/** The generated parts of a new business. */
 export interface NewAccount {
   readonly status: BusinessStatus;
   readonly chain: AuditChain;
@@ -60,22 +62,25 @@ export interface NewAccount {
   readonly domainClaim: { readonly id: string; readonly token: string; readonly expiresAt: Instant };
 }
 
-/** Whether the business exists: for what is written with it. */
+/** Condition for later statements of the batch: the business exists. */
 export const hasBusiness = (id: BusinessId): SQL => existsIn(businesses, eq(businesses.id, id));
 
-/** Written only where the code was spent on this session and nobody has the address; of two sign-ups at once, one comes to be. */
+/**
+ * The statements that create a business. They write only when the session used the code and the address has no membership; of two
+ * concurrent sign-ups one succeeds.
+ */
 export const insertAccount = async (
   db: Database,
   vault: Vault,
   { id, email, emailIndex, name, legalName, country, domain }: Found<typeof findOpenSignup>,
   account: NewAccount,
-  spent: { readonly codeId: string; readonly sessionHash: string; readonly now: Instant },
+  used: { readonly codeId: string; readonly sessionHash: string; readonly now: Instant },
 ) => {
-  const { now } = spent;
+  const { now } = used;
   const { status, chain, ownerId, domainClaim } = account;
   const emailSealed = await vault.seal(memberEmailContext(ownerId, id), email);
-  const isNew = allOf(isCodeUsedBySession(spent.codeId, spent.sessionHash), notExistsIn(members, eq(members.emailIndex, emailIndex)));
-  const isMade = hasBusiness(id);
+  const isNew = allOf(isCodeUsedBySession(used.codeId, used.sessionHash), notExistsIn(members, eq(members.emailIndex, emailIndex)));
+  const isCreated = hasBusiness(id);
   return [
     insertIf(
       db,
@@ -83,11 +88,11 @@ export const insertAccount = async (
       { id, name, legalName, status, plan: "free", country, auditChain: chain.tag, auditLog: chain.auditLog, createdAt: now },
       isNew,
     ),
-    insertIf(db, members, { id: ownerId, businessId: id, emailSealed, emailIndex, role: "owner", createdAt: now }, isMade),
-    ...account.clients.map((client) => insertIf(db, clients, { ...client, businessId: id, createdAt: now }, isMade)),
+    insertIf(db, members, { id: ownerId, businessId: id, emailSealed, emailIndex, role: "owner", createdAt: now }, isCreated),
+    ...account.clients.map((client) => insertIf(db, clients, { ...client, businessId: id, createdAt: now }, isCreated)),
     ...(domain === null
       ? []
-      : [insertIf(db, domains, { ...domainClaim, businessId: id, domain, status: "pending" as const, createdAt: now }, isMade)]),
-    db.delete(signups).where(allOf(eq(signups.emailIndex, emailIndex), isMade)),
+      : [insertIf(db, domains, { ...domainClaim, businessId: id, domain, status: "pending" as const, createdAt: now }, isCreated)]),
+    db.delete(signups).where(allOf(eq(signups.emailIndex, emailIndex), isCreated)),
   ] as const;
 };

@@ -1,4 +1,4 @@
-// Work that should have been done by now, counted: for the operator, who looks when something seems not to move.
+// Counts work that should have been done by now, for operators.
 import { count, eq, isNull, lte, min, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { minuteMs, type Instant } from "../core/time.ts";
@@ -6,7 +6,7 @@ import { batch, type Database, type Found } from "./database.ts";
 import { allOf } from "./query.ts";
 import { anchors, auditOutbox, eventOutbox, mailOutbox, outbox } from "./schema.ts";
 
-const stuckAfterMs = 10 * minuteMs; // every one of these is tried each minute
+const stuckAfterMs = 10 * minuteMs; // each of these is tried every minute
 
 const countWaiting = (db: Database, table: SQLiteTable, since: SQLiteColumn, condition: SQL) =>
   db
@@ -14,7 +14,7 @@ const countWaiting = (db: Database, table: SQLiteTable, since: SQLiteColumn, con
     .from(table)
     .where(condition);
 
-/** By kind how much there is, and since when the oldest waits. Kinds of which nothing waits are left out. */
+/** The number of stuck rows by kind, and the age of the oldest. Kinds with none are left out. */
 export const listStuckWork = async (db: Database, now: Instant) => {
   const before = now - stuckAfterMs;
   const isOpen = sql`${anchors.status} in ('pending', 'prepared')`;
@@ -32,9 +32,9 @@ export const listStuckWork = async (db: Database, now: Instant) => {
       allOf(eq(outbox.kind, "subscription_end"), lte(outbox.createdAt, before)),
     ),
   };
-  const found = await batch(db, Object.values(counts));
+  const found = await batch(db, counts);
   const kinds = Object.keys(counts) as (keyof typeof counts)[];
-  return kinds.map((kind, at) => ({ kind, ...(found[at]?.[0] ?? { count: 0, since: null }) })).filter(({ count }) => count > 0);
+  return kinds.map((kind) => ({ kind, ...(found[kind][0] ?? { count: 0, since: null }) })).filter(({ count }) => count > 0);
 };
 
 export type StuckWork = Found<typeof listStuckWork>[number];

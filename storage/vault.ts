@@ -1,11 +1,11 @@
-// Sealing: AES-256-GCM under a fresh data key per value, the data key wrapped (AES-KW) by the current master key.
-// A sealed value is one text, `<key version>.<base64url(wrapped key 40 B | nonce 12 B | ciphertext and tag)>`; setting it
-// to NULL destroys its only key, which is what erasure means. The associated data names table, record, field and owner,
-// so a sealed value moved to another row or tenant does not open.
+// Sealing: AES-256-GCM under a new data key for each value; the data key is wrapped (AES-KW) by the current master key. A sealed value is
+// one text, `<key version>.<base64url(wrapped key 40 B | nonce 12 B | ciphertext and tag)>`. Setting it to NULL destroys its only key,
+// which is what erasure means. The additional data names table, record, field and owner, so a sealed value moved to another row or tenant
+// does not open.
 import { toBase64Url, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../core/bytes.ts";
 import { sha256Hex } from "../core/hash.ts";
 
-/** Where a sealed value belongs: the additional data of its encryption. */
+/** The place of a sealed value: the additional data of its encryption. */
 export interface EncryptionContext {
   readonly table: string;
   readonly record: string;
@@ -13,70 +13,72 @@ export interface EncryptionContext {
   readonly owner: string;
 }
 
-/** The contexts of a sealed column. */
+/** Encryption contexts of a sealed column. */
 export const columnContext =
   (table: string, field: string) =>
   (record: string, owner: string): EncryptionContext => ({ table, record, field, owner });
 
-/** Of a record that is its own owner. */
+/** Encryption contexts of a record that is its own owner. */
 export const selfOwnedContext =
   (table: string, field: string) =>
   (record: string): EncryptionContext => ({ table, record, field, owner: record });
 
 export interface Sealer {
   readonly seal: (context: EncryptionContext, text: string) => Promise<string>;
-  /** Throws when the value was moved, changed, or sealed under a key that is not at hand. */
+  /** Throws when the value was moved or changed, or its key version is not available. */
   readonly open: (context: EncryptionContext, sealed: string) => Promise<string>;
 }
 
 export interface Vault extends Sealer {
-  /** A key of a record's own, wrapped by the master key: what is sealed under it ends with it, wherever the copies are. */
+  /**
+   * A new key for one record, wrapped by the master key. Values sealed under it become unreadable when it is deleted, wherever copies are.
+   */
   readonly newRecordKey: () => Promise<string>;
-  /** Seals and opens as the vault does, with the record's key in the place of the master key. */
+  /** Seals and opens with the record's key in place of the master key. */
   readonly withRecordKey: (recordKey: string) => Promise<Sealer>;
-  /** 32 hex characters (128 bits): equal inputs meet, nobody without the key can test a guess. */
+  /** 32 hex characters (128 bits). Equal inputs give equal indexes; without the key a guess cannot be tested. */
   readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<string>;
-  /** Of a six-digit code that was mailed for `purpose`: its million values cannot be tried out without the key. */
+  /** Keyed hash of a six-digit code sent for `purpose`: without the key its million values cannot be tried. */
   readonly codeHash: (purpose: string, code: string) => Promise<string>;
-  /** What a link that was mailed for `purpose` carries, 256 bits in base64url: made again from the key, so that it is stored nowhere. */
+  /** The token of a link sent for `purpose`: 256 bits, base64url, derived from the key so that it is not stored. */
   readonly linkToken: (purpose: string) => Promise<string>;
-  /** Of something that was sent, within one record: who holds a copy of the database cannot try out what it may have been. */
+  /** Keyed hash of a sent text within one record: a copy of the database does not allow guesses. */
   readonly sentHash: (record: string, text: string) => Promise<string>;
-  /** The blind index of a value known by the lower-case hex SHA-256 of its comparable form only. */
+  /** The blind index of a value that is only known by the lower-case hex SHA-256 of its comparable form. */
   readonly blindIndexOfHash: (kind: "email" | "phone", hash: string) => Promise<string>;
 }
 
 export interface VaultKeys {
-  /** Version to 32 bytes; the last one seals, all of them open. */
+  /** Keys of 32 bytes by version. The last one seals; all of them open. */
   readonly masterKeys: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
   /** 32 bytes. */
   readonly indexKey: Uint8Array<ArrayBuffer>;
 }
 
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // ignoreBOM keeps a leading U+FEFF in the text
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // ignoreBOM keeps a leading U+FEFF
 const wrappedBytes = 40; // AES-KW adds 8 bytes to a 32-byte key (RFC 3394)
 const nonceBytes = 12; // 96 bits, random: each data key seals one value, so a nonce can never repeat under a key
 
-/** A record's key is generated with the record and never changed. */
+/** A record key never changes, so it has one version. */
 const recordKeyVersion = "r";
 
-/** The parts are names and ids, which hold no bar; one that does could pass for two. */
+/** The parts are names and ids without a bar. A part with a bar could make two contexts look the same, so it throws. */
 const associatedData = (context: EncryptionContext, version: string): Uint8Array<ArrayBuffer> => {
   const parts = ["svc1", context.table, context.record, context.field, context.owner, version];
-  if (parts.some((part) => part.includes("|"))) throw new Error("vault: the name of a context holds a bar");
+  if (parts.some((part) => part.includes("|"))) throw new Error("vault: a part of an encryption context contains a bar");
   return encodeUtf8(parts.join("|"));
 };
 
 const wrapWithKey = async (key: CryptoKey, by: CryptoKey): Promise<Uint8Array<ArrayBuffer>> =>
   new Uint8Array(await crypto.subtle.wrapKey("raw", key, by, "AES-KW"));
 
-/** Wrapping keys by version; the current one seals, all of them open. */
+/** Wrapping keys by version. The current one seals; all of them open. */
 interface WrappingKeys {
   readonly byVersion: ReadonlyMap<string, CryptoKey>;
   readonly current: string;
 }
 
-/** The version before the dot, and the bytes behind it. */
+/** Splits a sealed value at the dot. Throws when it is malformed or its key version is not available. */
 const parseSealed = (
   { byVersion }: WrappingKeys,
   sealed: string,
@@ -85,7 +87,7 @@ const parseSealed = (
   const version = sealed.slice(0, dot);
   const key = byVersion.get(version);
   const bytes = fromBase64Url(sealed.slice(dot + 1));
-  if (key === undefined || bytes === null) throw new Error("vault: sealed value cannot be opened with the keys at hand");
+  if (key === undefined || bytes === null) throw new Error("vault: malformed sealed value or unknown key version");
   return { key, version, bytes };
 };
 
@@ -118,6 +120,7 @@ const createSealer = (keys: WrappingKeys): Sealer => {
 
 const wrappingUses: ("wrapKey" | "unwrapKey")[] = ["wrapKey", "unwrapKey"];
 
+/** Opens a vault. Throws when there is no master key. */
 export const openVault = async (keys: VaultKeys): Promise<Vault> => {
   const byVersion = new Map<string, CryptoKey>();
   for (const [version, bytes] of keys.masterKeys) {
@@ -142,7 +145,7 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
       const key = await crypto.subtle.unwrapKey("raw", bytes, masterKey, "AES-KW", "AES-KW", false, wrappingUses);
       return createSealer({ byVersion: new Map([[recordKeyVersion, key]]), current: recordKeyVersion });
     },
-    // The inner hash lets a caller ask with the SHA-256 of an address instead of the address (CONTRACT 2).
+    // The inner hash lets a caller send the SHA-256 of an address instead of the address.
     blindIndex: (kind, comparable) => keyed128(`${kind}:${sha256Hex(comparable)}`),
     codeHash: (purpose, code) => keyed128(`code:${purpose}\n${code}`),
     linkToken: async (purpose) => toBase64Url(await keyed(`link:${purpose}`)),

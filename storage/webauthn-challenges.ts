@@ -1,4 +1,4 @@
-// Challenges of passkey ceremonies, by their hash. Each is spent by one statement, whatever comes of the ceremony.
+// Challenges of passkey registration and sign-in, by their hash. Each is used by one statement, whatever the outcome of the ceremony.
 import { eq, gt, isNull, sql } from "drizzle-orm";
 import { challengeLifetimeMs } from "../core/access/passkey.ts";
 import type { Instant } from "../core/time.ts";
@@ -8,15 +8,16 @@ import { webauthnChallenges } from "./schema.ts";
 
 const { challengeHash, purpose, sessionHash, userHandle, expiresAt, usedAt } = webauthnChallenges;
 
-/** Of one purpose it is worth nothing for the other. It belongs to a session, or to none where nobody is signed in. */
+/** A challenge is valid for one purpose, and for one session; `sessionHash` is null when no one is signed in. */
 type Challenge = Pick<typeof webauthnChallenges.$inferSelect, "challengeHash" | "purpose" | "sessionHash">;
 
+/** Saves a challenge for its lifetime. */
 export const insertChallenge = (db: Database, challenge: Challenge & { readonly userHandle: string | null }, now: Instant) =>
   db.insert(webauthnChallenges).values({ ...challenge, expiresAt: now + challengeLifetimeMs });
 
-/** Of any number at once, one gets it: null for a challenge that is unknown, expired, spent, of another session, or for something else. */
+/** Uses a challenge. Of concurrent calls one gets it. Null when it is unknown, expired, used, or of another session or purpose. */
 export const consumeChallenge = async (db: Database, challenge: Challenge, now: Instant) => {
-  const [spent] = await db
+  const [used] = await db
     .update(webauthnChallenges)
     .set({ usedAt: now })
     .where(
@@ -29,5 +30,5 @@ export const consumeChallenge = async (db: Database, challenge: Challenge, now: 
       ),
     )
     .returning({ userHandle });
-  return spent ?? null;
+  return used ?? null;
 };

@@ -1,7 +1,8 @@
-// The answer to a registration, as the text that is kept under its idempotency key (idempotency.ts).
+// The response to a webhook registration, serialized for its idempotent response (idempotency.ts).
 import type { RegisteredEndpoint } from "../core/webhooks/endpoint.ts";
 import { toIso } from "../core/time.ts";
 
+/** Serializes the response, secret included; it is sealed when it is saved. */
 export const serializeRegistration = ({ createdAt, ...endpoint }: RegisteredEndpoint): string =>
   JSON.stringify({ ...endpoint, created_at: toIso(createdAt) });
 
@@ -10,8 +11,9 @@ type SerializedRegistration = Omit<RegisteredEndpoint, "createdAt" | "environmen
   readonly environment?: RegisteredEndpoint["environment"];
 };
 
+/** Reads what `serializeRegistration` wrote. */
 export const parseRegistration = (text: string): RegisteredEndpoint => {
   const { created_at, ...endpoint } = JSON.parse(text) as SerializedRegistration;
-  // What was kept before there were two environments says none.
+  // Responses from before there were two environments have none.
   return { ...endpoint, environment: endpoint.environment ?? "live", createdAt: Date.parse(created_at) };
 };

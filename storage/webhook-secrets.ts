@@ -1,5 +1,5 @@
-// An endpoint's signing secret at rest: sealed, because it must be shown again and must sign; bound to its endpoint and its
-// business, so that one moved elsewhere does not open.
+// The signing secret of a webhook endpoint at rest. It is sealed instead of hashed, because it signs deliveries. It is bound to its
+// endpoint and business, so a value moved elsewhere does not open. SPEC Webhook delivery.
 import { columnContext, type Vault } from "./vault.ts";
 
 interface SecretOwner {
@@ -12,5 +12,6 @@ const secretContext = columnContext("endpoint", "secret");
 export const sealWebhookSecret = (vault: Vault, { endpointId, businessId }: SecretOwner, secret: string): Promise<string> =>
   vault.seal(secretContext(endpointId, businessId), secret);
 
+/** Opens the secret. Throws when it was sealed for another endpoint or business. */
 export const openWebhookSecret = (vault: Vault, { endpointId, businessId }: SecretOwner, sealed: string): Promise<string> =>
   vault.open(secretContext(endpointId, businessId), sealed);

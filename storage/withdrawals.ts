@@ -1,6 +1,5 @@
-// Withdrawals: what is read of them wherever a certificate is read, and the rows that make one. The primary key of a
-// withdrawal is the certificate: of a thousand batches that withdraw the same one, the first commits and every other is
-// undone whole, with its audit entry, its statement, its event and its mail.
+// Withdrawals of whole certificates. The certificate is the primary key of a withdrawal: of concurrent batches that withdraw the same
+// certificate, the first commits and every other is rolled back as a whole, with its audit entry, anchor, event and email. SPEC Withdrawal.
 import { count, countDistinct, desc, eq, gt, lte, ne, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { OpenedWithdrawal } from "../core/certificates/published-certificate.ts";
@@ -43,10 +42,13 @@ const selectByCertificate = (row: SQL) =>
     .leftJoin(ceaseAcknowledgements, eq(ceaseAcknowledgements.certId, withdrawals.certId))
     .where(eq(withdrawals.certId, certificates.id));
 
-/** For a query over certificates: as anyone may see it, and with what proves it; null while it is active. */
+/**
+ * Fields for a query over `certificates`: the withdrawal as anyone can see it, and with its proof; null while the certificate is active.
+ */
 export const withdrawalField = jsonRow(withdrawalFields, selectByCertificate);
 export const withdrawalProofField = jsonRow({ ...withdrawalFields, receipt, signature, signatureKid }, selectByCertificate);
 
+/** Opens the note and the acknowledgment of a withdrawal; erased values are null. */
 export const openWithdrawal = async (
   vault: Vault,
   { certId, businessId }: CertificateRef,
@@ -75,7 +77,10 @@ export const withdrawableFields = {
   fingerprint: certificates.fingerprint,
 };
 
-/** A certificate as a withdrawal needs it, with what proves who may, and where the business can be reached if it says so. */
+/**
+ * A certificate as a withdrawal needs it, with the indexes and hashes that prove who may withdraw, and the contact details the business has
+ * published. Null for an unknown certificate.
+ */
 export const findWithdrawable = async (db: Database, certId: CertId) => {
   const row = await db
     .select({
@@ -90,9 +95,9 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
       entities: entitiesField,
       accepted: certificates.entitiesAccepted,
       entitiesWithdrawn: withdrawnEntitiesField,
-      // the business asked to be told of what is not told by itself
+      // endpoints can subscribe to opt-in events
       isToldAll: businesses.emitCertificateIssued,
-      // how far a withdrawal reaches that the business records without saying
+      // default scope of a withdrawal recorded by the business
       recordedScope: businesses.revocationScopeDefault,
       contact: businesses.contactEmail,
       mailingAddress: businesses.mailingAddress,
@@ -119,7 +124,7 @@ interface AddressScope {
   readonly address: WithdrawalAddress;
 }
 
-/** What a withdrawal from everything covers: certificates of one business that carry one address and stood at that moment. */
+/** The certificates that a withdrawal from everything covers: those of one business that carry an address and were active at a time. */
 export interface AddressWithdrawalScope extends AddressScope {
   /** A certificate issued later is a new consent. */
   readonly issuedUntil: Instant;
@@ -132,59 +137,59 @@ const isInAddressScope = ({ businessId, environment, address }: AddressScope) =>
     eq(certificates.businessId, businessId),
     eq(certificates.environment, environment),
   );
-const isActiveInScope = (same: AddressScope) => allOf(isInAddressScope(same), eq(certificates.status, "active"));
+const isActiveInScope = (scope: AddressScope) => allOf(isInAddressScope(scope), eq(certificates.status, "active"));
 
-/** Others that are active: those issued after that moment, where one is given. How many, and the newest of them. */
+/** Other active certificates in the scope, issued after `issuedAfter` when it is given: their number, and up to `max` of the newest. */
 export const findOtherCertificates = async (
   db: Database,
-  same: AddressScope,
-  but: { readonly certId: CertId; readonly issuedAfter: Instant | null },
+  scope: AddressScope,
+  other: { readonly certId: CertId; readonly issuedAfter: Instant | null },
   max: number,
 ): Promise<{ readonly count: number; readonly newest: readonly { readonly id: CertId; readonly issuedAt: Instant }[] }> => {
   const { id, issuedAt, ord } = certificates;
-  const isLater = but.issuedAfter === null ? sql`true` : gt(issuedAt, but.issuedAfter);
-  const isOther = allOf(isActiveInScope(same), ne(id, but.certId), isLater);
-  const [[counted], newest] = await batch(db, [
-    db.select({ n: count() }).from(certificates).where(isOther),
-    db.select({ id, issuedAt }).from(certificates).where(isOther).orderBy(desc(issuedAt), desc(ord)).limit(max),
-  ]);
-  return { count: counted?.n ?? 0, newest };
+  const isLater = other.issuedAfter === null ? sql`true` : gt(issuedAt, other.issuedAfter);
+  const isOther = allOf(isActiveInScope(scope), ne(id, other.certId), isLater);
+  const { counted, newest } = await batch(db, {
+    counted: db.select({ n: count() }).from(certificates).where(isOther),
+    newest: db.select({ id, issuedAt }).from(certificates).where(isOther).orderBy(desc(issuedAt), desc(ord)).limit(max),
+  });
+  return { count: counted[0]?.n ?? 0, newest };
 };
 
-/** Those that are still active, oldest first. */
+/** Active certificates in the scope, oldest first. */
 export const listActiveWithAddress = (
   db: Database,
-  same: AddressWithdrawalScope,
+  scope: AddressWithdrawalScope,
   max: number,
 ): Promise<readonly WithdrawableCertificate[]> =>
   db
     .select({ ...withdrawableFields, chain: businessChainFields })
     .from(certificates)
     .innerJoin(businesses, eq(businesses.id, certificates.businessId))
-    .where(allOf(isActiveInScope(same), lte(certificates.issuedAt, same.issuedUntil)))
+    .where(allOf(isActiveInScope(scope), lte(certificates.issuedAt, scope.issuedUntil)))
     .orderBy(certificates.issuedAt, certificates.ord)
     .limit(max)
     .all();
 
 /**
- * For the mail that confirms a withdrawal which proves nothing about the address: fewer than `max` such acts since then, on
- * certificates that name it. Certificates withdrawn at one moment are one act.
+ * Condition for the email that confirms a withdrawal without proof of the address: fewer than `max` such withdrawals since `since`, on
+ * certificates with that address. Certificates withdrawn at the same moment count once.
  */
-export const hasFewUnverifiedWithdrawals = (same: AddressScope, since: Instant, max: number): SQL => {
+export const hasFewUnverifiedWithdrawals = (scope: AddressScope, since: Instant, max: number): SQL => {
   const whole = query
     .select({ n: countDistinct(withdrawnAt) })
     .from(certificates)
     .innerJoin(withdrawals, eq(withdrawals.certId, certificates.id))
-    .where(allOf(isInAddressScope(same), ne(method, "email_code"), gt(withdrawnAt, since)));
+    .where(allOf(isInAddressScope(scope), ne(method, "email_code"), gt(withdrawnAt, since)));
   const single = query
     .select({ n: count() })
     .from(certificates)
     .innerJoin(entityWithdrawals, eq(entityWithdrawals.certId, certificates.id))
-    .where(allOf(isInAddressScope(same), ne(entityWithdrawals.method, "email_code"), gt(entityWithdrawals.withdrawnAt, since)));
+    .where(allOf(isInAddressScope(scope), ne(entityWithdrawals.method, "email_code"), gt(entityWithdrawals.withdrawnAt, since)));
   return sql`${whole} + ${single} < ${max}`;
 };
 
-/** The row of a withdrawal; the certificate and its counters follow by trigger. It fails when there is one already. */
+/** The statements of a withdrawal; triggers update the certificate and its counters. Fails as `isAlreadyWithdrawn` says. */
 export const insertWithdrawal = async (
   db: Database,
   vault: Vault,
@@ -197,7 +202,7 @@ export const insertWithdrawal = async (
   return [db.insert(withdrawals).values({ ...withdrawal, businessId, environment, ...row })];
 };
 
-/** What the business recorded of a withdrawal, to be carried to the person's other certificates; null of one by the person. */
+/** What the business recorded of a withdrawal, to be applied to the person's other certificates; null for a withdrawal by the person. */
 export const findRecordedWithdrawal = async (db: Database, vault: Vault, of: CertificateRef): Promise<RecordedRequest | null> => {
   const { channel, noteSealed } = withdrawals;
   const row = await db.select({ channel, receivedAt, noteSealed }).from(withdrawals).where(eq(withdrawals.certId, of.certId)).get();
@@ -206,11 +211,12 @@ export const findRecordedWithdrawal = async (db: Database, vault: Vault, of: Cer
   return { channel: row.channel, receivedAt: row.receivedAt, note };
 };
 
-/** True when the batch failed because the certificate had been withdrawn already. */
+/** True when the batch failed because the certificate was withdrawn before. */
 export const isAlreadyWithdrawn = (error: unknown): boolean =>
-  isConstraintViolation(error, "UNIQUE", withdrawals.certId) || isTriggerError(error, "a certificate is revoked once, by a withdrawal");
+  isConstraintViolation(error, "UNIQUE", withdrawals.certId) ||
+  isTriggerError(error, "a certificate can be revoked only once, by a withdrawal");
 
-/** It fails when the business has acknowledged already. */
+/** The statements of an acknowledgment. Fails as `isAlreadyAcknowledged` says. */
 export const insertAcknowledgement = async (
   db: Database,
   vault: Vault,
@@ -222,4 +228,5 @@ export const insertAcknowledgement = async (
   return [db.insert(ceaseAcknowledgements).values({ certId: of.certId, acknowledgedAt: now, detailsSealed })];
 };
 
+/** True when the batch failed because the business acknowledged before. */
 export const isAlreadyAcknowledged = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", ceaseAcknowledgements.certId);

@@ -1,5 +1,5 @@
-// Statements on their way into the ledger. The rows are the truth; queue messages are only notices. A row is worked on under a lease:
-// whoever's lease has passed lost it, and a receipt is stored once.
+// Anchors: statements on their way into the ledger. The rows are the source of truth; queue messages are only notifications. A worker holds
+// a row under a lease and loses it when the lease passes; a receipt is stored once.
 import { desc, eq, gt, inArray, isNull, lte, ne, sql, type Column, type SQL } from "drizzle-orm";
 import type { PublishedAnchor } from "../../core/certificates/published-certificate.ts";
 import type { SubmissionOutcome, LedgerSubmission } from "../../core/ledger/adapter.ts";
@@ -11,18 +11,18 @@ import { createLookup, type Lookup } from "../lookups.ts";
 import { allOf, jsonTable, query } from "../query.ts";
 import { anchors } from "../schema.ts";
 
-const leaseMs = minuteMs; // longer than a call to the slowest ledger (30 s) and asking ten times for a checkpoint
+const leaseMs = minuteMs; // longer than a call to the slowest ledger (30 s) and ten requests for a checkpoint
 
 const { event, receipt, anchoredAt } = anchors;
 const { ord, id, statement, entryHash, prepared, attempts, lastError, lease, leaseUntil, status, nextAt } = anchors;
-// In the statement as it is in the index anchors_due, or SQLite does not take that index: never a bound value.
+// Inlined, because SQLite uses the index anchors_due only when the condition is not a bound value.
 const isPendingAnchor = inArray(status, ["pending", "prepared"]).inlineParams();
 const isUnanchored = ne(status, "anchored");
 
-/** What is published of a statement. */
+/** The published part of an anchor. */
 export const anchorFields = { event, ledgerId: anchors.ledgerId, entryHash, statement, status, receipt, anchoredAt };
 
-/** The oldest due rows of a ledger, leased to `holder`. */
+/** Takes up to `max` due rows of a ledger, oldest first, leased to `holder`. */
 export const claimAnchors = async (db: Database, ledgerId: string, holder: string, max: number, now: Instant) => {
   const due = query
     .select({ ord })
@@ -45,10 +45,10 @@ export interface PreparedAnchor {
   readonly prepared: string;
 }
 
-/** Keeps what will be sent, before it is sent. */
-export const savePreparedAnchors = async (db: Database, holder: string, kept: readonly PreparedAnchor[]): Promise<void> => {
-  if (kept.length === 0) return;
-  const { each, cell } = jsonTable(kept);
+/** Saves the prepared submissions before they are sent, so that a retry sends the same. */
+export const savePreparedAnchors = async (db: Database, holder: string, submissions: readonly PreparedAnchor[]): Promise<void> => {
+  if (submissions.length === 0) return;
+  const { each, cell } = jsonTable(submissions);
   await db
     .update(anchors)
     .set({ prepared: cell("prepared"), status: "prepared" })
@@ -56,23 +56,23 @@ export const savePreparedAnchors = async (db: Database, holder: string, kept: re
     .where(allOf(eq(id, cell("anchorId")), eq(lease, holder), isNull(prepared)));
 };
 
-const rowsPerStatement = 100; // receipts are about 3 KB: 300 KB of JSON a statement, far from the 2 MB a value may have
+const rowsPerStatement = 100; // receipts have about 3 KB: 300 KB of JSON per statement; D1 allows 2 MB for a value
 
 const toChunks = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 
-/** Rows that store what became of a claimed batch. A row whose lease was lost is left to whoever has it now. */
+/** Statements that store the outcomes of claimed rows. A row whose lease was lost is left to its new holder. */
 export const updateAnchorOutcomes = (
   db: Database,
   holder: string,
-  settled: readonly { readonly anchor: ClaimedAnchor; readonly outcome: SubmissionOutcome }[],
+  results: readonly { readonly anchor: ClaimedAnchor; readonly outcome: SubmissionOutcome }[],
   now: Instant,
   random: () => number,
 ): readonly Statement[] => {
-  const anchored = settled.flatMap(({ anchor: { anchorId }, outcome }) =>
+  const anchored = results.flatMap(({ anchor: { anchorId }, outcome }) =>
     outcome.ok ? [{ anchorId, txRef: outcome.receipt.tx_ref, receipt: formatReceipt(outcome.receipt) }] : [],
   );
-  const waiting = settled.flatMap(({ anchor, outcome }) =>
+  const waiting = results.flatMap(({ anchor, outcome }) =>
     outcome.ok ? [] : [{ anchorId: anchor.anchorId, ...scheduleRetry(anchor, outcome, now, random()) }],
   );
   const isHeld = (anchorId: SQL<string>): SQL => allOf(eq(id, anchorId), eq(lease, holder), isUnanchored);
@@ -105,7 +105,7 @@ export const updateAnchorOutcomes = (
   ];
 };
 
-/** Gives claimed rows back untouched, due when they were. */
+/** Releases claimed rows unchanged. */
 export const releaseAnchors = (db: Database, holder: string) =>
   db
     .update(anchors)
@@ -113,8 +113,8 @@ export const releaseAnchors = (db: Database, holder: string) =>
     .where(allOf(eq(lease, holder), isUnanchored));
 
 /**
- * The ledger is back: what waited because it was away is due now. The oldest statements asked most often whether it is, and so
- * would be the last to be taken.
+ * After an outage of the ledger: makes all waiting rows due now. The oldest statements have the most failed attempts and would otherwise
+ * come last.
  */
 export const wakePendingAnchors = (db: Database, ledgerId: string, now: Instant) =>
   db
@@ -122,7 +122,7 @@ export const wakePendingAnchors = (db: Database, ledgerId: string, now: Instant)
     .set({ nextAt: now })
     .where(allOf(eq(anchors.ledgerId, ledgerId), isPendingAnchor, gt(nextAt, now)));
 
-/** Parked rows become due again when their wait has passed. */
+/** Makes parked rows pending again when their wait has passed. */
 export const unparkAnchors = (db: Database, now: Instant) =>
   db
     .update(anchors)
@@ -130,8 +130,9 @@ export const unparkAnchors = (db: Database, now: Instant) =>
     .where(allOf(eq(status, "parked"), lte(nextAt, now)));
 
 /**
- * Statements that still waited for an earlier ledger when another took its place go to that one: the earlier takes nothing any more.
- * Mirrors have none of this kind. One that is there already stays (OR IGNORE), for which the builder has no word.
+ * Moves pending event statements from an earlier ledger to its replacement, because the earlier one accepts nothing any more. Checkpoints
+ * have their own rows per ledger. A statement that the new ledger has already is skipped (OR IGNORE, which the query builder does not
+ * offer).
  */
 export const movePendingAnchors = (db: Database, ledgerId: string, now: Instant) => {
   const isEarlier = allOf(isPendingAnchor, ne(anchors.ledgerId, ledgerId), eq(anchors.kind, "event"), lte(leaseUntil, now));
@@ -153,7 +154,7 @@ export const movePendingAnchors = (db: Database, ledgerId: string, now: Instant)
 
 const isAnchored = eq(status, "anchored");
 
-/** What the ledger of its time holds, or will hold, about one record: the statement and, once confirmed, its receipt. In the order of their commits. */
+/** The anchor statements about one record, in commit order, each with its receipt once confirmed. */
 export const listEntityAnchors = async (db: Database, entityId: string) => {
   const rows = await db.select({ event, statement, status, receipt }).from(anchors).where(eq(anchors.entityId, entityId)).orderBy(ord);
   return rows.map((row) => ({
@@ -165,7 +166,7 @@ export const listEntityAnchors = async (db: Database, entityId: string) => {
 
 export type EntityAnchor = Found<typeof listEntityAnchors>[number];
 
-/** The newest statement about a log's checkpoint that the ledger has confirmed; null before the first. */
+/** The newest confirmed anchor of a log's checkpoint; null before the first. */
 export const findNewestCheckpointAnchor = (db: Database, ledgerId: string, origin: string): Lookup<PublishedAnchor | null> => {
   const newest = db
     .select(anchorFields)

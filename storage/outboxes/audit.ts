@@ -1,5 +1,5 @@
-// Entries on their way into the audit chains, written with the change they tell of; and what those committed to that are there: the rows
-// that carried them stay.
+// The audit outbox: audit entries, written with their change, on their way into the audit chains. The rows stay, because they hold the
+// payloads that the chains commit to.
 import { desc, eq, gt, inArray, isNull, sql, type Column, type SQL } from "drizzle-orm";
 import { hashAuditPayload } from "../../core/audit/payload.ts";
 import type { CommittedPayload, PendingEntry } from "../../core/audit/trail.ts";
@@ -15,7 +15,7 @@ import { columnContext, type Vault } from "../vault.ts";
 
 const { ord, id, chain, type, entityType, entityId, at, payloadHash, payloadSealed, drainedAt } = auditOutbox;
 
-/** What an entry is written with. */
+/** The columns of a new entry. */
 export const auditEntryColumns = [
   "id",
   "auditLog",
@@ -28,39 +28,39 @@ export const auditEntryColumns = [
   "payloadSealed",
 ] as const;
 
-/** Oldest first, from behind `afterOrd` on; read from the primary, so that what was just committed is seen. */
-export const listUndrainedRows = (db: Database, shard: number, afterOrd: number, max: number) =>
+/** Rows that an audit log has not taken, oldest first, after `afterOrd`. Read from the primary, so that rows just committed are seen. */
+export const listUndrainedRows = (db: Database, auditLogNumber: number, afterOrd: number, max: number) =>
   onPrimary(db)
     .select({ ord, id, chain, type, entityType, entityId, at, payloadHash })
     .from(auditOutbox)
-    .where(allOf(eq(auditOutbox.auditLog, shard), isNull(drainedAt), gt(ord, afterOrd)))
+    .where(allOf(eq(auditOutbox.auditLog, auditLogNumber), isNull(drainedAt), gt(ord, afterOrd)))
     .orderBy(ord)
     .limit(max)
     .all();
 
-/** Which of these shards have rows to drain here: one look at the index for each, however many rows wait. */
-export const listUndrainedLogs = async (db: Database, shards: readonly number[]): Promise<readonly number[]> => {
+/** Which of these audit logs have undrained rows in this shard: one index look-up per log, however many rows wait. */
+export const listUndrainedLogs = async (db: Database, logs: readonly number[]): Promise<readonly number[]> => {
   const rows = await onPrimary(db)
-    .select({ shard: sql<number>`j.value` })
-    .from(sql`json_each(${JSON.stringify(shards)}) j`)
+    .select({ auditLog: sql<number>`j.value` })
+    .from(sql`json_each(${JSON.stringify(logs)}) j`)
     .where(existsIn(auditOutbox, sql`${auditOutbox.auditLog} = j.value`, isNull(drainedAt)));
-  return rows.map(({ shard }) => shard);
+  return rows.map(({ auditLog }) => auditLog);
 };
 
-/** Marks rows that their chains hold. The first mark stays. */
+/** Marks rows as taken by their chains. The first mark stays. */
 export const markDrained = (db: Database, ords: readonly number[], now: Instant) =>
   db
     .update(auditOutbox)
     .set({ drainedAt: now })
     .where(allOf(isNull(drainedAt), inArray(ord, jsonList(ords))));
 
-/** Where the salt and the payload of an entry are sealed; it belongs to its chain. */
+/** Context of an entry's salt and payload; the owner is the chain. */
 export const auditPayloadContext = columnContext("audit_outbox", "payload");
 
-/** Marks a payload that is not sealed; no version of a master key is spelt so. */
+/** Prefix of a payload that is not sealed; no master key version starts with it. */
 const unsealedPrefix = "0.";
 
-/** The facts whose entries a statement writes without knowing their chain, which a seal would have to name; and no other fact. */
+/** The only event types whose entries are written by a statement that does not know the chain, which sealing would require. */
 export const unsealedEventTypes = [
   "share.redeemed",
   "consumer.current_read",
@@ -70,7 +70,7 @@ export const unsealedEventTypes = [
 
 export type UnsealedEventType = (typeof unsealedEventTypes)[number];
 
-/** A payload of constant words, times and ids of ours, kept as it is; what of a person must not lie in the open goes into no such entry. */
+/** A payload that is stored in plain text, with its hash. Only for constant words, times and our own ids, never for personal data. */
 export const createUnsealedPayload = (payload: { readonly [key: string]: string }) => {
   const salt = toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
   return { hash: hashAuditPayload(salt, payload), text: `${unsealedPrefix}${toCanonicalJson([salt, payload])}` };
@@ -81,11 +81,14 @@ interface UnsealedPayload {
   readonly text: string | SQL;
 }
 
-/** Of each share that is found, an entry in its business's chain, and one in its person's where that is somebody with an account. */
+/**
+ * For each selected share, inserts an entry in the business's chain, and one in the person's chain when the person has an account and
+ * `personEntryIf` holds.
+ */
 export const insertShareAuditEntries = (
   db: Database,
   entries: {
-    /** Holds the table of shares. */
+    /** Must contain the table `shares`. */
     readonly from: SQL;
     readonly where: SQL;
     readonly id: string | SQL;
@@ -93,61 +96,61 @@ export const insertShareAuditEntries = (
     readonly at: Instant;
     readonly business: UnsealedPayload;
     readonly person: UnsealedPayload;
-    readonly toldToPersonIf?: SQL;
+    readonly personEntryIf?: SQL;
   },
 ) => {
-  const { from, where, id: entryId, type: fact, at: now, business, person, toldToPersonIf = sql`true` } = entries;
-  const row = (shard: Column, chainTag: Column, { hash, text }: UnsealedPayload, source: SQL) =>
-    sql`select ${entryId}, ${shard}, ${chainTag}, ${fact}, 'share', ${shares.id}, ${now}, ${hash}, ${text} from ${source} where (${where})`;
+  const { from, where, id: entryId, type: eventType, at: now, business, person, personEntryIf = sql`true` } = entries;
+  const row = (auditLog: Column, chainTag: Column, { hash, text }: UnsealedPayload, source: SQL) =>
+    sql`select ${entryId}, ${auditLog}, ${chainTag}, ${eventType}, 'share', ${shares.id}, ${now}, ${hash}, ${text} from ${source} where (${where})`;
   const withBusiness = sql`${from} inner join ${businesses} on ${businesses.id} = ${shares.businessId}`;
   const ofBusiness = row(businesses.auditLog, businesses.auditChain, business, withBusiness);
   const ofPerson = row(shares.consumerAuditLog, shares.consumerChain, person, from);
   return db
     .insert(auditOutbox, ...auditEntryColumns)
-    .select(sql`${ofBusiness} union all ${ofPerson} and ${shares.consumerChain} is not null and ${toldToPersonIf}`);
+    .select(sql`${ofBusiness} union all ${ofPerson} and ${shares.consumerChain} is not null and ${personEntryIf}`);
 };
 
-/** Rows of a chain that its log has not taken yet, oldest first. */
+/** Entries of a chain that the audit log has not taken, oldest first. */
 export const listWaitingEntries = (
   db: Database,
-  asked: { readonly shard: number; readonly chainTag: string; readonly max: number },
+  filter: { readonly auditLog: number; readonly chainTag: string; readonly max: number },
 ): Lookup<readonly PendingEntry[]> => {
   const waiting = db
     .select({ type, entityType, entityId, at })
     .from(auditOutbox)
-    .where(allOf(eq(auditOutbox.auditLog, asked.shard), isNull(drainedAt), eq(chain, asked.chainTag)))
+    .where(allOf(eq(auditOutbox.auditLog, filter.auditLog), isNull(drainedAt), eq(chain, filter.chainTag)))
     .orderBy(ord)
-    .limit(asked.max);
+    .limit(filter.max);
   return createLookup(db, [waiting], ([rows]) => rows);
 };
 
-/** Whether anything was entered about a record; read where it is written, so that a commit whose answer was lost is seen. */
+/** Whether a record has any audit entry. Read from the primary, so that a commit whose response was lost is seen. */
 export const hasAuditEntry = async (db: Database, recordId: string): Promise<boolean> =>
   (await onPrimary(db).select({ ord }).from(auditOutbox).where(eq(entityId, recordId)).limit(1).all()).length > 0;
 
 const priorityTypes: DomainEventType[] = ["certificate.issued", "certificate.revoked", "certificate.entities_withdrawn"];
 
-/** What happened to a certificate, as far as it is of these types: issuance and withdrawals first, whatever else there is; then oldest first. */
+/** Audit entries of a certificate with these types: issuance and withdrawals first, then oldest first, up to `max`. */
 export const listCertificateEntries = async (
   db: Database,
   vault: Vault,
-  asked: { readonly certId: string; readonly chainTag: string; readonly types: readonly DomainEventType[]; readonly max: number },
+  filter: { readonly certId: string; readonly chainTag: string; readonly types: readonly DomainEventType[]; readonly max: number },
 ) => {
   const rows = await db
     .select({ id, type, payloadSealed, drained: sql`${drainedAt} is not null`.mapWith(Boolean) })
     .from(auditOutbox)
-    .where(allOf(eq(entityId, asked.certId), eq(chain, asked.chainTag), inArray(type, [...asked.types])))
+    .where(allOf(eq(entityId, filter.certId), eq(chain, filter.chainTag), inArray(type, [...filter.types])))
     .orderBy(desc(inArray(type, priorityTypes)), ord)
-    .limit(asked.max);
+    .limit(filter.max);
   return Promise.all(
     rows.map(async ({ payloadSealed: stored, ...row }) => ({
       ...row,
-      committed: await openPayload(vault, asked.chainTag, row.id, stored),
+      committed: await openPayload(vault, filter.chainTag, row.id, stored),
     })),
   );
 };
 
-/** The salt and the payload of an entry, of either form; null once erased. */
+/** Salt and payload of an entry, sealed or not; null once erased. */
 const openPayload = async (vault: Vault, chainTag: string, entry: string, stored: string | null): Promise<CommittedPayload | null> => {
   if (stored === null) return null;
   const isOpen = stored.startsWith(unsealedPrefix);
@@ -156,7 +159,7 @@ const openPayload = async (vault: Vault, chainTag: string, entry: string, stored
   return { salt, payload };
 };
 
-/** What these rows of a chain committed to, by row; null once erased. */
+/** Salt and payload of these rows of a chain, by row id; null once erased. */
 export const listCommittedPayloads = (
   db: Database,
   vault: Vault,

@@ -1,12 +1,15 @@
-// Work that waits for its time in a table. Whoever takes a row moves its time behind a lease, so that a worker that dies leaves it to the
-// next, and of two at once each gets its own.
+// Claims rows of a work table. Claiming a row moves its due time behind a lease, so a worker that dies leaves it to the next one, and
+// concurrent workers get different rows.
 import { and, getColumns, inArray, lte, sql, type InferSelectModel, type SQL } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Instant } from "../../core/time.ts";
 import type { Database } from "../database.ts";
 import { query } from "../query.ts";
 
-/** Takes what has been due longest: of all that waits in the table, or only of some. Where attempts are counted, this one is. */
+/**
+ * Takes up to `max` rows that are due, longest due first, optionally only those that match `only`. Counts an attempt where the table has
+ * `attempts`.
+ */
 export const claimDueRows = <Table extends SQLiteTable & { readonly nextAt: SQLiteColumn }>(
   db: Database,
   table: Table,

@@ -1,5 +1,5 @@
-// Endpoints that have been failing for long: an operator sees them among the work that is stuck. A row is written when the owners are
-// told, and stays until somebody looks and the endpoint answers again or is gone.
+// Endpoints that have been failing for long, for operators. A row is written when the owners are notified, and stays until a check finds
+// that the endpoint responds again or is gone.
 import { eq, sql } from "drizzle-orm";
 import type { BusinessId, WebhookId } from "../../core/ids.ts";
 import type { Instant } from "../../core/time.ts";
@@ -17,14 +17,14 @@ export interface FailingEndpoint {
   readonly since: Instant;
 }
 
-/** Nothing where it is noted already. */
+/** Saves a failing endpoint; a known one is left as it is. */
 export const insertFailingEndpoint = (db: Database, { webhookId, since, ...of }: FailingEndpoint, now: Instant) =>
   db
     .insert(outbox)
     .values({ kind, entityId: webhookId, topic: "", payload: "", nextAt: now, createdAt: since, businessId: of.businessId })
     .onConflictDoNothing();
 
-/** Those noted first. */
+/** The endpoints recorded first. */
 export const listFailingEndpointRows = (db: Database, max: number): Promise<readonly FailingEndpoint[]> =>
   db
     .select({ webhookId: sql<WebhookId>`${entityId}`, businessId, since: createdAt })
@@ -34,5 +34,6 @@ export const listFailingEndpointRows = (db: Database, max: number): Promise<read
     .limit(max)
     .all();
 
+/** Deletes the row of an endpoint. */
 export const deleteFailingEndpoint = (db: Database, webhookId: WebhookId) =>
   db.delete(outbox).where(allOf(isFailingEndpoint, eq(entityId, webhookId)));

@@ -1,19 +1,18 @@
-// Certificates that wait for the policies of their origin. What waits for the same origin and page of one business is a topic: its
-// first row carries the topic's lease (when it is due, how often it was tried), and the rows behind it have no time of their own.
-// Taking the lease moves its time into the future, so a worker that dies simply lets it become due again; claiming and backing off
-// cost the same for one certificate and for a hundred thousand. Businesses take turns, each with one capture at a time.
+// Certificates that wait for a policy capture of their origin. Rows of one business with the same origin and page form a topic. The first
+// row of a topic carries its lease (due time and attempts); the rows behind it have no due time. Claiming a lease moves its due time, so a
+// worker that dies lets it become due again, and claiming or backing off costs the same for one certificate and for 100,000. Businesses
+// take turns with one capture at a time. SPEC Policy snapshot.
 import { eq, inArray, isNull, lte, sql } from "drizzle-orm";
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { BusinessId, CertId } from "../../core/ids.ts";
 import { businessChainFields } from "../accounts.ts";
 import type { Database, Found, Statement } from "../database.ts";
-import { prepareOnce } from "../prepared.ts";
 import { businesses, certificates, outbox, policyTurns } from "../schema.ts";
 import { allOf, countIn, existsIn, jsonList, query } from "../query.ts";
 import { claimDueRows } from "./claim.ts";
 
-const leaseMs = 60 * secondMs; // more than a capture (25 s) and the first links after it take
-const maxTopics = 20; // a business: strangers can name any page of it
+const leaseMs = 60 * secondMs; // longer than a capture (25 s) and the first links after it
+const maxTopics = 20; // per business: anyone can name any page of a site
 
 export interface PolicyTopic {
   readonly businessId: BusinessId;
@@ -22,49 +21,46 @@ export interface PolicyTopic {
 
 const { ord, topic, nextAt, attempts, businessId } = outbox;
 const isPolicyRequest = eq(outbox.kind, "policy");
-const isOfTopic = (one: PolicyTopic) => allOf(isPolicyRequest, eq(businessId, one.businessId), eq(topic, one.topic));
+const isInTopic = (of: PolicyTopic) => allOf(isPolicyRequest, eq(businessId, of.businessId), eq(topic, of.topic));
 
-const neverDue = Number.MAX_SAFE_INTEGER; // behind the row that has the topic's lease: no time of its own
-const overLimitTopic = ""; // the topic of whatever came past the limit
+const neverDue = Number.MAX_SAFE_INTEGER; // for rows behind the one with the topic's lease
+const overLimitTopic = ""; // the topic of requests beyond the limit
 
-/** No address holds a space. */
+/** The separator is a space, because a URL contains none. */
 export const toPolicyTopic = (origin: string, page: string): string => `${origin} ${page}`;
-/** Null for what came when the business had as many topics as it may: nothing is looked up for it. */
+/** Null for the topic of requests beyond the limit, which are not captured. */
 const originFromTopic = (of: string): string | null => (of === overLimitTopic ? null : of.slice(0, of.indexOf(" ")));
 
 /**
- * For the batch of an issuance: a certificate that shares no capture of its origin's policies asks for one, due at once unless its
- * topic has a lease already. Answers a row when it asked.
+ * For the batch of an issuance: requests a capture when the certificate shares none. The row is due at once unless its topic has a lease.
+ * Returns a row when it was written.
  */
-export const requestPolicyCapture = prepareOnce<{ readonly id: CertId; readonly topic: string; readonly policyPage: string }>()(
-  (db, given) => {
-    const { issuedAt, policyCaptureId } = certificates;
-    const isOwn = allOf(isPolicyRequest, eq(businessId, certificates.businessId));
-    const waitingFor = (wanted: unknown) => existsIn(outbox, isOwn, sql`${topic} = ${wanted}`);
-    const isWithin = sql`(${waitingFor(given.topic)} or ${countIn(outbox, isOwn, sql`${nextAt} < ${neverDue}`)} < ${maxTopics})`;
-    const chosen = sql<string>`case when ${isWithin} then ${given.topic} else ${overLimitTopic} end`;
-    return db
-      .insert(outbox, "kind", "entityId", "topic", "payload", "nextAt", "createdAt", "businessId")
-      .select(
-        query
-          .select({
-            kind: sql<"policy">`'policy'`.as("kind"),
-            entityId: certificates.id,
-            topic: chosen.as("topic"),
-            payload: sql<string>`${given.policyPage}`.as("payload"),
-            nextAt: sql<number>`case when ${waitingFor(chosen)} then ${neverDue} else ${issuedAt} end`.as("next_at"),
-            createdAt: issuedAt,
-            businessId: certificates.businessId,
-          })
-          .from(certificates)
-          .where(allOf(eq(certificates.id, given.id), isNull(policyCaptureId))),
-      )
-      .returning({ ord })
-      .prepare();
-  },
-);
+export const requestPolicyCapture = (db: Database, given: { readonly id: CertId; readonly topic: string; readonly policyPage: string }) => {
+  const { issuedAt, policyCaptureId } = certificates;
+  const isOwn = allOf(isPolicyRequest, eq(businessId, certificates.businessId));
+  const waitingFor = (wanted: unknown) => existsIn(outbox, isOwn, sql`${topic} = ${wanted}`);
+  const isWithin = sql`(${waitingFor(given.topic)} or ${countIn(outbox, isOwn, sql`${nextAt} < ${neverDue}`)} < ${maxTopics})`;
+  const chosen = sql<string>`case when ${isWithin} then ${given.topic} else ${overLimitTopic} end`;
+  return db
+    .insert(outbox, "kind", "entityId", "topic", "payload", "nextAt", "createdAt", "businessId")
+    .select(
+      query
+        .select({
+          kind: sql<"policy">`'policy'`.as("kind"),
+          entityId: certificates.id,
+          topic: chosen.as("topic"),
+          payload: sql<string>`${given.policyPage}`.as("payload"),
+          nextAt: sql<number>`case when ${waitingFor(chosen)} then ${neverDue} else ${issuedAt} end`.as("next_at"),
+          createdAt: issuedAt,
+          businessId: certificates.businessId,
+        })
+        .from(certificates)
+        .where(allOf(eq(certificates.id, given.id), isNull(policyCaptureId))),
+    )
+    .returning({ ord });
+};
 
-/** The turn goes to the business whose last one is longest ago, of those that have something due and no turn at the moment. */
+/** The next turn goes to the business whose last turn is longest ago, among those with due work and no current turn. */
 const claimPolicyTurn = async (db: Database, now: Instant): Promise<BusinessId | null> => {
   const last = sql`coalesce(${policyTurns.takenAt}, 0)`;
   const next = query
@@ -83,54 +79,59 @@ const claimPolicyTurn = async (db: Database, now: Instant): Promise<BusinessId |
   return turn?.businessId ?? null;
 };
 
-/** The business may have another turn. */
+/** Ends the turn of a business. */
 export const endPolicyTurn = (db: Database, of: BusinessId, now: Instant) =>
   db.update(policyTurns).set({ until: now }).where(eq(policyTurns.businessId, of));
 
-/** Takes the lease that has been due longest, of the business whose turn it is; null when none is due. Of two workers at once, one gets it. */
+/**
+ * Takes the topic that has been due longest, of the business whose turn it is; null when none is due. Of concurrent workers one gets it.
+ */
 export const claimPolicyLease = async (db: Database, now: Instant) => {
   const turn = await claimPolicyTurn(db, now);
   if (turn === null) return null;
   const [lease] = await claimDueRows(db, outbox, { now, leaseMs, max: 1, only: allOf(isPolicyRequest, eq(businessId, turn)) });
   if (lease === undefined) return null;
-  // The certificate is the one that has waited longest: its home is the home of everything that follows.
+  // The certificate has waited longest; its shard is the shard of everything that follows.
   const { topic: of, payload: page, entityId: certId, attempts: tried } = lease;
   return { businessId: turn, topic: of, origin: originFromTopic(of), page, certId, attempts: tried };
 };
 
 export type PolicyLease = Found<typeof claimPolicyLease>;
 
-const selectFirstWaiting = (of: PolicyTopic) => query.select({ ord }).from(outbox).where(isOfTopic(of)).orderBy(ord).limit(1);
+const selectFirstWaiting = (of: PolicyTopic) => query.select({ ord }).from(outbox).where(isInTopic(of)).orderBy(ord).limit(1);
 
-/** The topic's lease comes again at `at`. */
+/** Makes the topic due at `at`. */
 export const postponePolicyLease = (db: Database, of: PolicyTopic, at: Instant) =>
   db
     .update(outbox)
     .set({ nextAt: at })
     .where(eq(ord, selectFirstWaiting(of)));
 
-/** A lease that ended by a fault of ours is not counted against the origin; it comes again when its time is over. */
+/**
+ * Takes back an attempt that failed by our own fault, so that it does not count against the origin. The topic is due again when the lease
+ * has passed.
+ */
 export const revertPolicyAttempt = (db: Database, of: PolicyTopic) =>
   db
     .update(outbox)
     .set({ attempts: sql`max(0, ${attempts} - 1)` })
     .where(eq(ord, selectFirstWaiting(of)));
 
-/** The certificates that have waited longest for a topic. */
+/** The certificates of a topic that have waited longest. */
 export const listCertificatesAwaitingPolicies = (db: Database, of: PolicyTopic, max: number) =>
   db
     .select({ ord, certId: outbox.entityId, chain: businessChainFields })
     .from(outbox)
     .innerJoin(certificates, eq(certificates.id, outbox.entityId))
     .innerJoin(businesses, eq(businesses.id, certificates.businessId))
-    .where(isOfTopic(of))
+    .where(isInTopic(of))
     .orderBy(ord)
     .limit(max)
     .all();
 
 export type WaitingCertificate = Found<typeof listCertificatesAwaitingPolicies>[number];
 
-/** For the batch that links them: the rows are done, and the lease, still taken, passes to the next that waits. */
+/** For the batch that links the certificates: deletes their rows; the lease passes to the next row of the topic. */
 export const finishPolicyWork = (
   db: Database,
   done: { readonly of: PolicyTopic; readonly ords: readonly number[]; readonly now: Instant },

@@ -1,5 +1,5 @@
-// Subscriptions that have to end because their account is over, or pays for another one since. A row stays until the provider has said that there is no such
-// subscription any more: it is written with what put an end to it, and never given up.
+// Subscriptions that must end because their account is closed or pays for a newer one. The row is written with the change that causes it,
+// is never given up, and stays until the provider confirms that the subscription does not exist any more.
 import { eq, isNotNull, isNull, sql } from "drizzle-orm";
 import { minuteMs, type Instant } from "../../core/time.ts";
 import type { Database, Found } from "../database.ts";
@@ -7,11 +7,11 @@ import { allOf } from "../query.ts";
 import { billingCustomers, outbox } from "../schema.ts";
 import { claimDueRows } from "./claim.ts";
 
-const leaseMs = 2 * minuteMs; // more than a call to the provider takes, and its repeat
+const leaseMs = 2 * minuteMs; // longer than a call to the provider and its retry
 const kind = "subscription_end";
 const isSubscriptionEnd = eq(outbox.kind, kind);
 
-/** For the batch that ends an account: what it pays for ends too. Nothing where it pays for nothing, or asked already. */
+/** For the batch that ends an account: ends its subscription. Writes nothing when it has none or the end is requested. */
 export const requestSubscriptionEndForAccount = (db: Database, accountId: string, now: Instant) => {
   const { subscriptionId, accountId: account, customerId, endedAt } = billingCustomers;
   const runs = allOf(eq(account, accountId), isNotNull(subscriptionId), isNull(endedAt));
@@ -21,7 +21,7 @@ export const requestSubscriptionEndForAccount = (db: Database, accountId: string
     .onConflictDoNothing();
 };
 
-/** For the batch that takes in a checkout: of two subscriptions of one account, this one is nobody's. */
+/** For the batch of a checkout: ends the one of an account's two subscriptions that is not in force. */
 export const requestSubscriptionEnd = (
   db: Database,
   end: { readonly subscriptionId: string; readonly accountId: string; readonly customerId: string },
@@ -32,7 +32,7 @@ export const requestSubscriptionEnd = (
     .values({ kind, entityId: end.subscriptionId, topic: end.accountId, payload: end.customerId, nextAt: now, createdAt: now })
     .onConflictDoNothing();
 
-/** Each with how often it was tried, this time included. */
+/** Takes up to `max` due subscription ends under a lease of two minutes; `attempts` includes this one. */
 export const claimSubscriptionEnds = async (db: Database, now: Instant, max: number) => {
   const due = await claimDueRows(db, outbox, { now, leaseMs, max, only: isSubscriptionEnd });
   return due.map(({ entityId, topic, attempts }) => ({ subscriptionId: entityId, accountId: topic, attempts }));
@@ -42,8 +42,9 @@ export type SubscriptionEnd = Found<typeof claimSubscriptionEnds>[number];
 
 const isEndOfSubscription = (subscription: string) => allOf(isSubscriptionEnd, eq(outbox.entityId, subscription));
 
-/** It is over, or it is not to end any more. */
+/** Deletes a row whose subscription has ended or must not end any more. */
 export const deleteSubscriptionEnd = (db: Database, subscription: string) => db.delete(outbox).where(isEndOfSubscription(subscription));
 
+/** Makes a row due at `at`. */
 export const postponeSubscriptionEnd = (db: Database, subscription: string, at: Instant) =>
   db.update(outbox).set({ nextAt: at }).where(isEndOfSubscription(subscription));

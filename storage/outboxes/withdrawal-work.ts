@@ -1,5 +1,5 @@
-// A withdrawal from everything that is too large for one batch goes on from here: a row until the last certificate is done,
-// taken for a minute at a time, so that a worker that dies leaves it to the next.
+// Withdrawals from everything that are too large for one batch. A row stays until the last certificate is done, and is taken for a minute
+// at a time, so a worker that dies leaves it to the next one.
 import { eq } from "drizzle-orm";
 import type { CertId } from "../../core/ids.ts";
 import { minuteMs, type Instant } from "../../core/time.ts";
@@ -9,21 +9,23 @@ import { withdrawalWork } from "../schema.ts";
 import { claimDueRows } from "./claim.ts";
 import type { AddressWithdrawalScope } from "../withdrawals.ts";
 
-const leaseMs = minuteMs; // more than a batch takes
+const leaseMs = minuteMs; // longer than a batch takes
 
 export interface WithdrawalWork extends AddressWithdrawalScope {
   /** The certificate that was withdrawn first. */
   readonly certId: CertId;
   readonly method: WithdrawalMethod;
-  /** The key with which the business recorded it. */
+  /** The API key with which the business recorded the withdrawal; null when the person withdrew. */
   readonly apiKeyId: string | null;
 }
 
+/** Saves work for the batch of the first withdrawal; it is due at once. */
 export const insertWithdrawalWork = (db: Database, { issuedUntil, address, ...work }: WithdrawalWork) =>
   db
     .insert(withdrawalWork)
     .values({ ...work, addressKind: address.kind, addressIndex: address.index, withdrawnAt: issuedUntil, nextAt: issuedUntil });
 
+/** Takes the work that has been due longest; null when there is none. */
 export const claimWithdrawalWork = async (db: Database, now: Instant): Promise<WithdrawalWork | null> => {
   const [work] = await claimDueRows(db, withdrawalWork, { now, leaseMs, max: 1 });
   if (work === undefined) return null;
@@ -31,8 +33,9 @@ export const claimWithdrawalWork = async (db: Database, now: Instant): Promise<W
   return { ...rest, address: { kind: addressKind, index: addressIndex }, issuedUntil: withdrawnAt };
 };
 
+/** Deletes completed work. */
 export const finishWithdrawalWork = (db: Database, certId: CertId) => db.delete(withdrawalWork).where(eq(withdrawalWork.certId, certId));
 
-/** The rest is due at once. */
+/** Makes the rest of the work due at once. */
 export const continueWithdrawalWork = (db: Database, certId: CertId, now: Instant) =>
   db.update(withdrawalWork).set({ nextAt: now }).where(eq(withdrawalWork.certId, certId));

@@ -209,7 +209,7 @@ test("a recipient and the whole certificate at once leave one revocation and no 
     )
       .bind(mine.certId)
       .run(),
-  ).rejects.toThrow("a certificate is revoked once");
+  ).rejects.toThrow("a certificate can be revoked only once");
 });
 
 test("acts and their recipients can neither be changed nor deleted", async () => {

@@ -243,7 +243,7 @@ describe("erasing", () => {
       "UPDATE certificates SET email_index = NULL WHERE id = ?",
       "UPDATE certificates SET subject_sealed = NULL, subject_erased_at = 1 WHERE id = ?",
     ];
-    for (const sql of inPart) await expect(run(sql), sql).rejects.toThrow("erased once, as a whole");
+    for (const sql of inPart) await expect(run(sql), sql).rejects.toThrow("erased only once and only completely");
     for (const sql of [
       "UPDATE withdrawals SET note_sealed = NULL WHERE cert_id = ?",
       "UPDATE cease_acknowledgements SET details_sealed = '' WHERE cert_id = ?",
@@ -255,7 +255,7 @@ describe("erasing", () => {
       "UPDATE certificates SET subject_erased_at = NULL, subject_sealed = 'x' WHERE id = ?",
       "UPDATE certificates SET subject_erased_at = 1 WHERE id = ?",
     ])
-      await expect(run(sql), sql).rejects.toThrow("erased once, as a whole");
+      await expect(run(sql), sql).rejects.toThrow("erased only once and only completely");
     await expect(run("UPDATE withdrawals SET note_sealed = 'x' WHERE cert_id = ?")).rejects.toThrow("is immutable");
   });
 

@@ -314,7 +314,7 @@ describe("the acknowledgement of single recipients", () => {
       "UPDATE acknowledged_entities SET number = 9 WHERE cert_id = ?",
       "DELETE FROM acknowledged_entities WHERE cert_id = ?",
     ]) {
-      await expect(env.DB.prepare(change).bind(mine.certId).run(), change).rejects.toThrow(/an acknowledgement is/);
+      await expect(env.DB.prepare(change).bind(mine.certId).run(), change).rejects.toThrow(/an acknowledgment is/);
     }
   });
 

@@ -1,4 +1,5 @@
-// docs/internals/storage.md and the real schema say the same, in both directions; and the migrations are what they are meant to be.
+// Compares docs/internals/storage.md and storage/schema.ts with the schema that the migrations and Durable Objects create, in both
+// directions, and checks the migrations.
 import type { DatabaseSync } from "node:sqlite";
 import { getTableName } from "drizzle-orm";
 import { getTableConfig, SQLiteDialect, type SQLiteColumn, type SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -25,36 +26,36 @@ const describedColumns = (section: string): string[] =>
     .flatMap(({ table, rows }) => rows.map(({ name }) => `${table}.${name}`))
     .sort();
 
-/** As DEFAULT spells it. */
+/** A default value as SQL writes it. */
 const parseLiteral = (value: unknown): string => {
   if (typeof value === "string") return `'${value}'`;
   return typeof value === "object" ? parseLiteral(JSON.stringify(value)) : String(Number(value));
 };
 
-/** The words that a CHECK of the table allows in a column; null where it names none. */
+/** The values that a CHECK of the table allows in a column; null when it lists none. */
 const listAllowedValues = (sql: string, column: string): readonly string[] | null => {
   const list = new RegExp(`CHECK \\(${column} IN \\(('[^)]*')\\)\\)`).exec(sql)?.[1];
-  return list === undefined ? null : list.split(", ").map((word) => word.slice(1, -1));
+  return list === undefined ? null : list.split(", ").map((value) => value.slice(1, -1));
 };
 
 const kinds = ["plain", "sealed", "hashed", "blind index"];
 
 describe("the migrations", () => {
-  test("are numbered from 0001 without a gap", () => {
+  test("are numbered from 0001 without gaps", () => {
     const numbers = listMigrations().map((name) => Number(/^(\d{4})_[a-z0-9_]+\.sql$/.exec(name)?.[1]));
     expect(numbers).toEqual(numbers.map((_, at) => at + 1));
     expect(numbers.length).toBeGreaterThan(0);
   });
 
-  test("each open with a comment that says why", () => {
+  test("start with a comment that gives the reason", () => {
     expect(listMigrations().filter((name) => !/^-- [A-Z].{20,}\n/.test(readRepositoryFile(`d1-migrations/${name}`)))).toEqual([]);
   });
 
-  test("make strict tables only, so that a column never holds what its type does not say", () => {
+  test("create only STRICT tables, so that a column holds only values of its type", () => {
     expect(listDatabaseTables().filter(({ strict }) => !strict)).toEqual([]);
   });
 
-  test("leave no reference dangling", () => {
+  test("leave no dangling references", () => {
     const database = createMigratedDatabase();
     expect(database.prepare("PRAGMA foreign_key_check").all()).toEqual([]);
     const targets = listDatabaseTables().flatMap(({ name }) =>
@@ -65,7 +66,7 @@ describe("the migrations", () => {
   });
 });
 
-/** What makes a table, as both sides can say it. Names are given where the migrations give one: to indexes. */
+/** A table in a form that both sides can produce. Only indexes have names, because the migrations name nothing else. */
 interface Shape {
   readonly columns: readonly unknown[];
   readonly primaryKey: readonly string[];
@@ -76,7 +77,7 @@ interface Shape {
 
 const list = (names: readonly unknown[]): string => `(${names.join(", ")})`;
 
-/** A condition without quotes, outer brackets and the name of its table, which an index does not need. */
+/** A condition without quotes, outer parentheses and table name, which an index condition does not need. */
 const plain = (condition: string, table: string): string =>
   condition
     .replaceAll('"', "")
@@ -123,7 +124,7 @@ const readActualShape = (database: DatabaseSync, table: string): Shape => {
   const sqlOf = (name: unknown): string =>
     String(database.prepare("SELECT sql FROM sqlite_schema WHERE name = ?").get(String(name))?.sql ?? "");
   const columns = rows('SELECT name, type, "notnull" AS required, dflt_value AS preset, pk FROM pragma_table_info(?)');
-  const kept = rows('SELECT name, "unique" AS isUnique, origin FROM pragma_index_list(?)').map(({ name, isUnique, origin }) => {
+  const indexRows = rows('SELECT name, "unique" AS isUnique, origin FROM pragma_index_list(?)').map(({ name, isUnique, origin }) => {
     const where = /\bWHERE (.+)$/.exec(sqlOf(name))?.[1];
     const on = list(rows("SELECT name FROM pragma_index_info(?) ORDER BY seqno", String(name)).map((column) => column.name));
     const condition = where === undefined ? "" : ` where ${plain(where, table)}`;
@@ -142,14 +143,14 @@ const readActualShape = (database: DatabaseSync, table: string): Shape => {
       .filter(({ pk }) => pk !== 0)
       .sort((a, b) => Number(a.pk) - Number(b.pk))
       .map((column) => String(column.name)),
-    unique: kept
+    unique: indexRows
       .filter(({ origin }) => origin === "u")
       .map(({ on }) => on)
       .sort(),
     references: [...Map.groupBy(references, ({ id }) => id).values()]
       .map((of) => `${list(of.map(({ own }) => own))} to ${of[0]?.target} ${list(of.map(({ key }) => key))}`)
       .sort(),
-    indexes: kept
+    indexes: indexRows
       .filter(({ origin }) => origin === "c")
       .map(({ text }) => text)
       .sort(),
@@ -158,47 +159,49 @@ const readActualShape = (database: DatabaseSync, table: string): Shape => {
 
 describe("storage/schema.ts", () => {
   const database = createMigratedDatabase();
-  const stated = Object.values(schema).map((table) => [getTableName(table), table] as const);
+  const declared = Object.values(schema).map((table) => [getTableName(table), table] as const);
 
-  test("states every table that the migrations make, and no other", () => {
-    expect(stated.map(([name]) => name).sort()).toEqual(listDatabaseTables().map(({ name }) => name));
+  test("declares every table that the migrations create, and no other", () => {
+    expect(declared.map(([name]) => name).sort()).toEqual(listDatabaseTables().map(({ name }) => name));
     expect(database.prepare("SELECT name FROM sqlite_schema WHERE type = 'view'").all()).toEqual([]);
   });
 
-  test.each(stated)("states columns, keys, uniqueness, references and indexes of %s as they are", (name, table) => {
+  test.each(declared)("declares columns, keys, uniqueness, references and indexes of %s as they are", (name, table) => {
     expect(buildDeclaredShape(table)).toEqual(readActualShape(database, name));
   });
 });
 
 describe("docs/internals/storage.md", () => {
-  test("describes every column of the databases and no other", () => {
+  test("describes every column of the D1 databases, and no other", () => {
     expect(describedColumns("D1")).toEqual(parseColumns(listDatabaseTables()));
   });
 
-  test("describes every column of the objects and no other", () => {
+  test("describes every column of the Durable Objects, and no other", () => {
     expect(listComparedClasses()).toEqual(listObjectClasses());
     expect(describedColumns("Objects")).toEqual(parseColumns(listObjectTables()));
   });
 
-  test("describes every kind of key in the key-value store and no other", () => {
+  test("describes every key prefix in KV, and no other", () => {
     const keys = findSection("KV").flatMap(({ rows }) => rows.map(({ name }) => name.replace(/<.*$/, "")));
     expect(keys.sort()).toEqual(listKeyPrefixes());
   });
 
-  test("says of each how it is kept, what it means and how long it lives", () => {
+  test("gives kind, meaning and lifetime of every column", () => {
     const rows = documentedTables.flatMap(({ table, rows: of }) => of.map((row) => ({ ...row, name: `${table}.${row.name}` })));
     expect(rows.length).toBeGreaterThan(50);
     const unclear = rows.filter(({ kind, meaning, lifetime }) => !kinds.includes(kind) || meaning.length < 3 || lifetime.length < 3);
     expect(unclear).toEqual([]);
   });
 
-  test("calls sealed, hashed and indexed what is named so", () => {
+  test("gives columns the kind that their names end in", () => {
     const suffixes: readonly (readonly [RegExp, string])[] = [
       [/_sealed$/, "sealed"],
       [/_index$/, "blind index"],
     ];
     const rows = findSection("D1").flatMap(({ table, rows: of }) => of.map((row) => ({ column: `${table}.${row.name}`, kind: row.kind })));
-    const wrong = rows.filter(({ column, kind }) => suffixes.some(([suffix, meant]) => suffix.test(column) !== (kind === meant)));
+    const wrong = rows.filter(({ column, kind }) =>
+      suffixes.some(([suffix, expectedKind]) => suffix.test(column) !== (kind === expectedKind)),
+    );
     expect(wrong).toEqual([]);
     expect(rows.filter(({ column, kind }) => kind === "hashed" && !/hash$/.test(column))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// What is stored, from both sides: the schema that the migrations and the objects really make, and what docs/internals/storage.md says.
+// The stored schema from two sides: what the migrations and Durable Objects create, and what docs/internals/storage.md describes.
 import { readdirSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -12,14 +12,14 @@ import { readRepositoryFile, listScriptFiles } from "./repository.ts";
 
 export const listMigrations = (): string[] => readdirSync("d1-migrations").sort();
 
-/** An empty database after every migration. */
+/** An empty database after all migrations. */
 export const createMigratedDatabase = (): DatabaseSync => {
   const database = new DatabaseSync(":memory:");
   for (const name of listMigrations()) database.exec(readRepositoryFile(`d1-migrations/${name}`));
   return database;
 };
 
-/** An empty object after every step. */
+/** An empty Durable Object database after all steps. */
 const createObjectDatabase = (steps: readonly string[]): DatabaseSync => {
   const database = new DatabaseSync(":memory:");
   for (const step of steps) database.exec(step);
@@ -46,7 +46,7 @@ const listTables = (database: DatabaseSync): Table[] =>
 
 export const listDatabaseTables = (): Table[] => listTables(createMigratedDatabase());
 
-/** Where every object keeps its version; the file itself needs the runtime's types. */
+/** The table in which every Durable Object stores its schema version. Read as text, because the file needs the runtime's types. */
 const versionTable = /CREATE TABLE[^"]+/.exec(readRepositoryFile("durable-objects/schema-steps.ts"))?.[0] ?? "";
 
 const stepsByClass: Readonly<Record<string, readonly string[]>> = {
@@ -57,7 +57,7 @@ const stepsByClass: Readonly<Record<string, readonly string[]>> = {
   "rate-limiter": rateLimiterSteps,
 };
 
-/** `folder table` of everything the objects hold, with the columns. What classes share is named once, for the folder it is from. */
+/** Tables of all Durable Objects as `folder table`, with their columns. Tables that classes share are listed once. */
 export const listObjectTables = (): Table[] => {
   const shared = {
     "every object": listTables(createObjectDatabase([versionTable])),
@@ -72,7 +72,7 @@ export const listObjectTables = (): Table[] => {
   );
 };
 
-/** Folders of classes: each must be among those that are compared. */
+/** Folders of Durable Object classes, each of which must be compared. */
 export const listObjectClasses = (): string[] =>
   listScriptFiles()
     .filter((file) => /^durable-objects\/[^/]+\/migrations\.ts$/.test(file))
@@ -81,7 +81,7 @@ export const listObjectClasses = (): string[] =>
 
 export const listComparedClasses = (): string[] => Object.keys(stepsByClass);
 
-/** Prefixes of the keys that storage puts into the key-value store, as `policy:`. */
+/** Key prefixes that the storage layer writes to KV, such as `policy:`. */
 export const listKeyPrefixes = (): string[] => {
   const users = listScriptFiles().filter((file) => file.startsWith("storage/") && readRepositoryFile(file).includes("KVNamespace"));
   const templates = users.flatMap((file) =>
@@ -97,7 +97,7 @@ export interface DescribedTable {
   readonly rows: readonly { readonly name: string; readonly kind: string; readonly meaning: string; readonly lifetime: string }[];
 }
 
-/** The tables of docs/internals/storage.md: `## section`, `### table`, then rows whose first cell is a name in backticks. */
+/** Tables of docs/internals/storage.md: `## section`, `### table`, then rows whose first cell is a name in backticks. */
 export const listDescribedTables = (): DescribedTable[] => {
   const found: DescribedTable[] = [];
   let section = "";

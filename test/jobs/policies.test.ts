@@ -363,7 +363,7 @@ describe("whatever dies or collides", () => {
     const certId = await issueWaitingCertificate(host);
     await runCapture();
     const relink = env.DB.prepare("UPDATE certificates SET policy_capture_id = NULL WHERE id = ?").bind(certId).run();
-    await expect(relink).rejects.toThrow("policies are linked once");
+    await expect(relink).rejects.toThrow("policies can be linked to a certificate only once");
   });
 
   test("a process that dies during its capture leaves a turn that comes again", async () => {

@@ -1,4 +1,4 @@
-// A change and everything it entails are one transaction.
+// A change and everything its domain events call for are one transaction.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -18,7 +18,7 @@ beforeAll(async () => {
   vault = await openVault({ masterKeys: new Map([["1", key]]), indexKey: key });
 });
 
-const fact = (change: Partial<DomainEvent> = {}): DomainEvent => ({
+const event = (change: Partial<DomainEvent> = {}): DomainEvent => ({
   type: "certificate.issued",
   entityType: "certificate",
   entityId: "cc_1",
@@ -36,19 +36,19 @@ const rename = (name: string): Statement =>
     .set({ name })
     .where(eq(businesses.id, world.acme.id as BusinessId));
 const broken = (): Statement => db.run(sql`insert into ${businesses} (id) values ('x')`);
-const committing = (rows: readonly Statement[], facts: readonly DomainEvent[]): Promise<unknown> =>
-  commitWithoutFollowUp(db, { vault, ledgerId: "tlog:test" }, rows, facts);
+const commitChange = (rows: readonly Statement[], domainEvents: readonly DomainEvent[]): Promise<unknown> =>
+  commitWithoutFollowUp(db, { vault, ledgerId: "tlog:test" }, rows, domainEvents);
 
 describe("a commit", () => {
-  test("writes the change, an audit entry for each fact, and a statement for each that is anchored", async () => {
-    await committing([rename("Renamed")], [fact(), fact({ type: "certificate.subject_read", at: 2_000 })]);
+  test("writes the change, an audit entry for each domain event, and an anchor for each anchored one", async () => {
+    await commitChange([rename("Renamed")], [event(), event({ type: "certificate.subject_read", at: 2_000 })]);
     expect(await env.DB.prepare("SELECT name FROM businesses WHERE id = ?").bind(world.acme.id).first("name")).toBe("Renamed");
     const entries = await env.DB.prepare("SELECT * FROM audit_outbox WHERE entity_id = 'cc_1' ORDER BY ord").all<Record<string, string>>();
     expect(entries.results.map(({ type }) => type)).toEqual(["certificate.issued", "certificate.subject_read"]);
     for (const entry of entries.results) {
       expect(JSON.stringify(entry)).not.toContain("secret");
-      const place = { table: "audit_outbox", record: entry.id as string, field: "payload", owner: world.acme.chain };
-      const opened = await vault.open(place, entry.payload_sealed as string);
+      const context = { table: "audit_outbox", record: entry.id as string, field: "payload", owner: world.acme.chain };
+      const opened = await vault.open(context, entry.payload_sealed as string);
       expect(JSON.parse(opened)[1]).toEqual({ actor: "api_key:key_test", secret: "payload" });
       expect(opened).toBe(toCanonicalJson(JSON.parse(opened)));
       expect(sha256Hex(opened)).toBe(entry.payload_hash);
@@ -59,9 +59,9 @@ describe("a commit", () => {
     expect(sha256Hex(anchors.results[0]?.statement as string)).toBe(anchors.results[0]?.entry_hash);
   });
 
-  test("writes a fact of two people into both their chains, each entry committed to and sealed on its own", async () => {
+  test("writes an event with two chains to both, each entry with its own commitment and seal", async () => {
     const theirs = { tag: "c".repeat(32), auditLog: 3 };
-    await committing([], [fact({ entityId: "cc_two", chains: [{ tag: world.acme.chain, auditLog: 0 }, theirs] })]);
+    await commitChange([], [event({ entityId: "cc_two", chains: [{ tag: world.acme.chain, auditLog: 0 }, theirs] })]);
     const { results } = await env.DB.prepare(
       "SELECT id, audit_log, chain, payload_hash, payload_sealed FROM audit_outbox WHERE entity_id = 'cc_two' ORDER BY ord",
     ).all<Record<string, string>>();
@@ -72,55 +72,60 @@ describe("a commit", () => {
     expect(new Set(results.map(({ id }) => id)).size).toBe(1);
     expect(new Set(results.map(({ payload_hash }) => payload_hash)).size).toBe(2);
     for (const { id, chain, payload_hash, payload_sealed } of results) {
-      const place = { table: "audit_outbox", record: id as string, field: "payload", owner: chain as string };
-      const opened = await vault.open(place, payload_sealed as string);
+      const context = { table: "audit_outbox", record: id as string, field: "payload", owner: chain as string };
+      const opened = await vault.open(context, payload_sealed as string);
       expect(sha256Hex(opened)).toBe(payload_hash);
       expect(JSON.parse(opened)[1]).toEqual({ actor: "api_key:key_test", secret: "payload" });
     }
     expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = 'cc_two'").first("n")).toBe(1);
   });
 
-  test("writes the event of a fact that a business is told of, and those about sandbox records apart", async () => {
-    const told = { businessId: world.acme.id as BusinessId, environment: "live" } as const;
-    const revoked = fact({ type: "certificate.revoked", entityId: "cc_told", ...told });
-    await committing(
+  test("writes public events, with those of sandbox records in their own outbox", async () => {
+    const owner = { businessId: world.acme.id as BusinessId, environment: "live" } as const;
+    const revoked = event({ type: "certificate.revoked", entityId: "cc_public", ...owner });
+    await commitChange(
       [],
       [
         revoked,
-        fact({ type: "business.ceased", entityType: "share", entityId: "shr_1", ...told }),
-        fact({ type: "certificate.revoked", entityId: "cc_sandbox", ...told, environment: "sandbox" }),
-        fact({ entityId: "cc_untold" }),
+        event({ type: "business.ceased", entityType: "share", entityId: "shr_1", ...owner }),
+        event({ type: "certificate.revoked", entityId: "cc_sandbox", ...owner, environment: "sandbox" }),
+        event({ entityId: "cc_internal" }),
       ],
     );
     const { results } = await env.DB.prepare("SELECT * FROM event_outbox ORDER BY ord").all<Record<string, unknown>>();
     const shared = { business_id: world.acme.id, created_at: 1_000, data_sealed: null };
     expect(results.map(({ ord: _ord, event_id: _id, ...rest }) => rest)).toEqual([
-      { ...shared, type: "certificate.revoked", cert_id: "cc_told", share_id: null },
+      { ...shared, type: "certificate.revoked", cert_id: "cc_public", share_id: null },
       { ...shared, type: "business.ceased", cert_id: null, share_id: "shr_1" },
     ]);
-    const apart = await env.DB.prepare("SELECT cert_id, type FROM sandbox_event_outbox").all();
-    expect(apart.results).toEqual([{ cert_id: "cc_sandbox", type: "certificate.revoked" }]);
+    const sandboxEvents = await env.DB.prepare("SELECT cert_id, type FROM sandbox_event_outbox").all();
+    expect(sandboxEvents.results).toEqual([{ cert_id: "cc_sandbox", type: "certificate.revoked" }]);
     for (const { event_id } of results) expect(event_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     const { businessId: _, ...unowned } = revoked;
-    await expect(committing([], [{ ...unowned, entityId: "cc_unowned" }])).rejects.toThrow("does not say whose");
+    await expect(commitChange([], [{ ...unowned, entityId: "cc_unowned" }])).rejects.toThrow(
+      "has a public event and no business or environment",
+    );
   });
 
   test.each<readonly [string, () => readonly [readonly Statement[], readonly DomainEvent[]]]>([
-    ["a row", () => [[rename("Never"), broken()], [fact({ entityId: "cc_2" })]]],
-    ["a statement that is there already", () => [[rename("Never")], [fact({ entityId: "cc_3" }), fact({ entityId: "cc_3" })]]],
+    ["an invalid row", () => [[rename("Never"), broken()], [event({ entityId: "cc_2" })]]],
+    ["a duplicate anchor statement", () => [[rename("Never")], [event({ entityId: "cc_3" }), event({ entityId: "cc_3" })]]],
     [
-      "an anchored fact with nothing to anchor",
-      () => [[rename("Never")], [{ ...fact({ entityId: "cc_4" }), anchor: undefined } as unknown as DomainEvent]],
+      "an anchored event without anchor data",
+      () => [[rename("Never")], [{ ...event({ entityId: "cc_4" }), anchor: undefined } as unknown as DomainEvent]],
     ],
-    ["a payload that JSON cannot carry", () => [[rename("Never")], [fact({ entityId: "cc_5", payload: { lost: undefined } as never })]]],
-  ])("fails as a whole over %s", async (_name, change) => {
+    [
+      "a payload that JSON cannot represent",
+      () => [[rename("Never")], [event({ entityId: "cc_5", payload: { lost: undefined } as never })]],
+    ],
+  ])("writes nothing when it contains %s", async (_name, change) => {
     const before = await readDatabaseContents();
-    await expect(committing(...change())).rejects.toThrow();
+    await expect(commitChange(...change())).rejects.toThrow();
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("many at once leave as many entries, each its own", async () => {
-    await Promise.all(Array.from({ length: 50 }, (_, at) => committing([], [fact({ entityId: `cc_many_${at}`, at })])));
+  test("writes one distinct entry each for 50 concurrent commits", async () => {
+    await Promise.all(Array.from({ length: 50 }, (_, at) => commitChange([], [event({ entityId: `cc_many_${at}`, at })])));
     const row = await env.DB.prepare(
       "SELECT COUNT(*) AS n, COUNT(DISTINCT payload_hash) AS hashes FROM audit_outbox WHERE entity_id LIKE 'cc\\_many\\_%' ESCAPE '\\'",
     ).first();

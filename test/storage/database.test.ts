@@ -1,4 +1,4 @@
-// What the storage layer relies on of the mapper, tested against the real database.
+// What the storage layer relies on in drizzle, tested against the real database.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
@@ -15,7 +15,7 @@ const db = openDatabase(env.DB);
 const secret = "pat@example.com";
 
 describe("an error of the database", () => {
-  test("names no value that was bound, alone or in a batch", async () => {
+  test("contains no bound value, alone or in a batch", async () => {
     const twice = db.insert(disclosures).values({ hash: "twice", text: secret });
     await twice;
     for (const fails of [() => twice.run(), () => batch(db, [twice])]) {
@@ -24,15 +24,15 @@ describe("an error of the database", () => {
         (thrown: unknown) => thrown,
       );
       expect(error).toBeInstanceOf(Error);
-      const said = JSON.stringify(error, ["message", "stack", "cause", "params", "query"]) + String(error) + (error as Error).stack;
-      expect(said).not.toContain(secret);
+      const text = JSON.stringify(error, ["message", "stack", "cause", "params", "query"]) + String(error) + (error as Error).stack;
+      expect(text).not.toContain(secret);
       expect(getErrorKind(error)).toBe("StorageFault constraint SQLITE_CONSTRAINT");
     }
   });
 });
 
 describe("a batch", () => {
-  test("gives the columns of a join their own values only where each has a name of its own", async () => {
+  test("returns the columns of a join correctly when each has its own name", async () => {
     const { name } = businesses;
     const join = () =>
       db.select({ client: clients.name, business: name }).from(clients).innerJoin(businesses, eq(businesses.id, clients.businessId));
@@ -46,7 +46,7 @@ describe("a batch", () => {
     expect(apart).toEqual({ client: alone?.client, name: alone?.business });
   });
 
-  test("takes prepared queries with their values beside others", async () => {
+  test("accepts prepared queries next to others", async () => {
     const byHash = prepareOnce<{ hash: string }>()((db, { hash }) =>
       db.select().from(disclosures).where(eq(disclosures.hash, hash)).prepare(),
     );
@@ -57,8 +57,8 @@ describe("a batch", () => {
   });
 });
 
-describe("the pieces of SQL", () => {
-  test("list more values than a statement can bind", async () => {
+describe("the SQL helpers", () => {
+  test("accept lists of more values than a statement can bind", async () => {
     const hashes = Array.from({ length: 5_000 }, (_, at) => `listed-${at}`);
     await db.insert(disclosures).values({ hash: "listed-4999", text: "" });
     const found = await db
@@ -68,15 +68,15 @@ describe("the pieces of SQL", () => {
     expect(found).toEqual([{ hash: "listed-4999" }]);
   });
 
-  test("insert a row where a condition holds, and nothing of what is not a column", async () => {
+  test("insert a row only when the condition holds, and ignore properties that are not columns", async () => {
     const row = { id: "m1", template: "t", messageSealed: "s", nextAt: 1, giveUpAt: 2, createdAt: 3 };
-    const wider = { ...row, stranger: true };
+    const wider = { ...row, unknown: true };
     await batch(db, [insertIf(db, mailOutbox, wider, sql`true`), insertIf(db, mailOutbox, { ...row, id: "m2" }, sql`false`)]);
     const rows = await db.select({ id: mailOutbox.id, attempts: mailOutbox.attempts }).from(mailOutbox).where(eq(mailOutbox.template, "t"));
     expect(rows).toEqual([{ id: "m1", attempts: 0 }]);
   });
 
-  test("read a row of another table as one value", async () => {
+  test("return a row of another table as one value", async () => {
     const owner = jsonRow({ id: businesses.id, retentionYears: businesses.retentionYears }, (row) =>
       query.select({ row }).from(businesses).where(eq(businesses.id, clients.businessId)),
     );

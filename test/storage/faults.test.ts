@@ -1,4 +1,4 @@
-// What goes wrong with a store is told by kind: an outage, a constraint or a bug, and never in the words of the store.
+// Storage faults are reported by kind (outage, constraint or bug), never with the store's own text.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
@@ -11,20 +11,20 @@ import { getErrorKind } from "../../workers/log.ts";
 import { buildConsentRequest, readDatabaseContents, createServiceCall, buildSubmission, world } from "../support/world.ts";
 
 const db = openDatabase(env.DB);
-const thrownBy = async (call: () => unknown): Promise<unknown> => {
+const catchError = async (call: () => unknown): Promise<unknown> => {
   try {
     await call();
   } catch (error) {
     return error;
   }
-  throw new Error("it did not fail");
+  throw new Error("the call did not fail");
 };
-const faultOf = async (call: () => unknown): Promise<StorageFault> => {
-  const fault = findStorageFault(await thrownBy(call));
-  if (fault === null) throw new Error("it was no fault of a store");
+const catchFault = async (call: () => unknown): Promise<StorageFault> => {
+  const fault = findStorageFault(await catchError(call));
+  if (fault === null) throw new Error("the error is not a storage fault");
   return fault;
 };
-const databaseThatSays = (error: Error) => {
+const databaseWithError = (error: Error) => {
   const fails = (): Promise<never> => Promise.reject(error);
   const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
   return { prepare: () => statement, batch: fails } as unknown as D1Database;
@@ -33,8 +33,8 @@ const databaseThatSays = (error: Error) => {
 const noTable = sqliteTable("no_such_table", { id: integer() });
 const noColumn = sqliteTable("disclosures", { missing: text() });
 
-describe("a fault of the database is", () => {
-  test("a bug where it does not understand the question, alone, in a batch and in a session", async () => {
+describe("a database fault", () => {
+  test("is a bug when the statement is invalid, alone, in a batch and in a session", async () => {
     for (const call of [
       () => db.select().from(noTable),
       () => db.insert(noColumn).values({ missing: "x" }).run(),
@@ -47,26 +47,26 @@ describe("a fault of the database is", () => {
           .select()
           .from(disclosures),
     ]) {
-      expect((await faultOf(call)).kind, String(call)).toBe("bug");
+      expect((await catchFault(call)).kind, String(call)).toBe("bug");
     }
   });
 
-  test("a constraint, told by its columns, where the rows are refused", async () => {
+  test("is a constraint with its columns when the rows are rejected", async () => {
     const row = { hash: "faults-twice", text: "T" };
     await db.insert(disclosures).values(row);
     for (const call of [() => db.insert(disclosures).values(row), () => batch(db, [db.insert(disclosures).values(row)])]) {
-      const error = await thrownBy(call);
+      const error = await catchError(call);
       expect(findStorageFault(error)?.kind).toBe("constraint");
       expect(isConstraintViolation(error, "UNIQUE", disclosures.hash)).toBe(true);
       expect(isConstraintViolation(error, "NOT NULL", disclosures.hash)).toBe(false);
       expect(isConstraintViolation(error, "UNIQUE", disclosures.text)).toBe(false);
       expect(isConstraintViolation(error, "UNIQUE", withdrawals.certId)).toBe(false);
     }
-    const refused = await thrownBy(() => db.insert(disclosures).values({ hash: "faults-null", text: sql`null` }));
+    const refused = await catchError(() => db.insert(disclosures).values({ hash: "faults-null", text: sql`null` }));
     expect(isConstraintViolation(refused, "NOT NULL", disclosures.text)).toBe(true);
-    const sealed = await thrownBy(() => db.update(disclosures).set({ text: "other" }).where(eq(disclosures.hash, "faults-twice")));
+    const sealed = await catchError(() => db.update(disclosures).set({ text: "other" }).where(eq(disclosures.hash, "faults-twice")));
     expect(findStorageFault(sealed)?.kind).toBe("constraint");
-    expect(isTriggerError(sealed, "policies are linked once")).toBe(false);
+    expect(isTriggerError(sealed, "policies can be linked to a certificate only once")).toBe(false);
   });
 
   test.each([
@@ -76,15 +76,15 @@ describe("a fault of the database is", () => {
     "D1 DB is overloaded. Too many requests queued.",
     "D1_ERROR: away",
     "",
-  ])("an outage where it cannot be asked: %s", async (message) => {
-    const away = openDatabase(databaseThatSays(new Error(message)));
-    expect((await faultOf(() => away.select().from(disclosures))).kind).toBe("outage");
-    expect((await faultOf(() => batch(away, [away.select().from(disclosures)]))).kind).toBe("outage");
+  ])("is an outage when the database cannot be reached: %s", async (message) => {
+    const away = openDatabase(databaseWithError(new Error(message)));
+    expect((await catchFault(() => away.select().from(disclosures))).kind).toBe("outage");
+    expect((await catchFault(() => batch(away, [away.select().from(disclosures)]))).kind).toBe("outage");
   });
 });
 
-describe("a fault of an object", () => {
-  test("is an outage where the platform says so, and nothing of storage where the object failed", () => {
+describe("a Durable Object fault", () => {
+  test("is an outage when the platform reports one, and no storage fault when the object itself failed", () => {
     for (const error of [
       new Error("Network connection lost."),
       Object.assign(new Error("x"), { retryable: true }),
@@ -98,12 +98,12 @@ describe("a fault of an object", () => {
   });
 });
 
-describe("at the front door", () => {
+describe("in a response", () => {
   const lines: string[] = [];
   beforeEach(() => {
     lines.length = 0;
     for (const level of ["log", "info", "warn", "error"] as const)
-      vi.spyOn(console, level).mockImplementation((...said: unknown[]) => void lines.push(said.map(String).join(" ")));
+      vi.spyOn(console, level).mockImplementation((...text: unknown[]) => void lines.push(text.map(String).join(" ")));
   });
   afterEach(() => {
     vi.restoreAllMocks();
@@ -111,74 +111,74 @@ describe("at the front door", () => {
 
   const bug = new Error("D1_ERROR: no such column: evidence_sealed at offset 12: SQLITE_ERROR");
 
-  test("a bug answers 500 and is logged as one", async () => {
-    const service = createServiceCall({ DB: databaseThatSays(bug) });
+  test("returns 500 and logs the kind for a bug", async () => {
+    const service = createServiceCall({ DB: databaseWithError(bug) });
     const answer = await service("/v1/certs/cc_00000000000000000000000000/verify");
     expect([answer.status, answer.body.error.code, answer.headers.get("retry-after")]).toEqual([500, "internal_error", null]);
     expect(lines.some((line) => line.includes('"error":"StorageFault bug SQLITE_ERROR"'))).toBe(true);
   });
 
-  /** Every way in which a value that was bound can come back in words. */
-  const telling: readonly (readonly [string, (values: readonly unknown[]) => Error])[] = [
+  /** Every way in which an error can contain bound values. */
+  const leakingErrors: readonly (readonly [string, (values: readonly unknown[]) => Error])[] = [
     ["in its message", (values) => new Error(`D1_ERROR: UNIQUE constraint failed: ${values.join(" ")}: SQLITE_CONSTRAINT`)],
     ["as a bad type", (values) => new TypeError(`D1_TYPE_ERROR: Type 'object' not supported for value '${values.join(" ")}'`)],
-    [
-      "in fields of its own",
-      (values) => Object.assign(new Error("D1_ERROR: away"), { params: values, cause: new Error(values.join(" ")) }),
-    ],
+    ["in its own fields", (values) => Object.assign(new Error("D1_ERROR: away"), { params: values, cause: new Error(values.join(" ")) })],
   ];
 
-  test.each(telling)("an error of the driver that quotes what was bound, %s, tells it to no log and no answer", async (_name, error) => {
-    const secret = "pat.quoted@example.com";
-    const fields = { ...buildSubmission().fields, email: secret };
-    const before = await readDatabaseContents();
-    let quoted = 0;
-    /** The database; what is written fails with everything that was bound. */
-    const bound = new WeakMap<object, readonly unknown[]>();
-    const failing = {
-      prepare: (text: string) => {
-        const statement = env.DB.prepare(text);
-        return {
-          bind: (...values: unknown[]) => {
-            const made = statement.bind(...(values as string[]));
-            bound.set(made, values);
-            return made;
-          },
-        };
-      },
-      batch: (statements: readonly object[]) => {
-        const values = [...statements.flatMap((statement) => bound.get(statement) ?? []), secret];
-        quoted += 1;
-        return Promise.reject(error(values));
-      },
-    };
-    const service = createServiceCall({ DB: failing });
-    const answers = [
-      await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), fields })),
-      await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), fields }, { "idempotency-key": "quoted" })),
-    ];
-    expect(quoted).toBeGreaterThan(1);
-    for (const { status, text: said } of answers) {
-      expect([500, 503]).toContain(status);
-      expect(said).not.toContain(secret);
-      expect(said).not.toContain(world.acme.id);
-    }
-    expect(lines.length).toBeGreaterThan(0);
-    expect(lines.join("\n")).not.toContain(secret);
-    expect(lines.join("\n")).not.toContain("constraint failed");
-    expect(await readDatabaseContents()).toEqual(before);
-  });
+  test.each(leakingErrors)(
+    "keeps bound values out of logs and responses when the driver's error contains them %s",
+    async (_name, error) => {
+      const secret = "pat.failures@example.com";
+      const fields = { ...buildSubmission().fields, email: secret };
+      const before = await readDatabaseContents();
+      let failures = 0;
+      /** The database, whose batches fail with an error that contains all bound values. */
+      const bound = new WeakMap<object, readonly unknown[]>();
+      const failing = {
+        prepare: (text: string) => {
+          const statement = env.DB.prepare(text);
+          return {
+            bind: (...values: unknown[]) => {
+              const made = statement.bind(...(values as string[]));
+              bound.set(made, values);
+              return made;
+            },
+          };
+        },
+        batch: (statements: readonly object[]) => {
+          const values = [...statements.flatMap((statement) => bound.get(statement) ?? []), secret];
+          failures += 1;
+          return Promise.reject(error(values));
+        },
+      };
+      const service = createServiceCall({ DB: failing });
+      const answers = [
+        await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), fields })),
+        await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), fields }, { "idempotency-key": "failures" })),
+      ];
+      expect(failures).toBeGreaterThan(1);
+      for (const { status, text } of answers) {
+        expect([500, 503]).toContain(status);
+        expect(text).not.toContain(secret);
+        expect(text).not.toContain(world.acme.id);
+      }
+      expect(lines.length).toBeGreaterThan(0);
+      expect(lines.join("\n")).not.toContain(secret);
+      expect(lines.join("\n")).not.toContain("constraint failed");
+      expect(await readDatabaseContents()).toEqual(before);
+    },
+  );
 
-  test("the error itself holds nothing that was bound", async () => {
+  test("throws an error without bound values", async () => {
     const secret = `pat.held@example.com ${"x".repeat(10)}`;
     await db.insert(disclosures).values({ hash: "held", text: secret });
     const twice = db.insert(disclosures).values({ hash: "held", text: secret });
     for (const call of [() => twice.run(), () => batch(db, [twice]), () => db.run(sql`select ${{ toString: () => secret }}`)]) {
-      const error = await thrownBy(call);
+      const error = await catchError(call);
       const causes = [error, (error as Error).cause, ((error as Error).cause as Error | undefined)?.cause];
-      const said = causes.map((one) => `${String(one)} ${(one as Error | undefined)?.stack} ${JSON.stringify(one)}`).join("\n");
-      expect(encodeUtf8(said).length).toBeGreaterThan(20);
-      expect(said).not.toContain(secret);
+      const text = causes.map((cause) => `${String(cause)} ${(cause as Error | undefined)?.stack} ${JSON.stringify(cause)}`).join("\n");
+      expect(encodeUtf8(text).length).toBeGreaterThan(20);
+      expect(text).not.toContain(secret);
       expect(getErrorKind(error)).toMatch(/^StorageFault (?:constraint|bug)/);
     }
   });

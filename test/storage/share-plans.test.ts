@@ -1,5 +1,5 @@
-// How the database finds shares: by an index, whatever the number of rows, for every statement that lists them. A page of a business
-// costs the same at its millionth share as at its first; test/house knows nothing of plans, so they are asked for here.
+// Every statement that lists shares uses an index, so that a page costs the same at a business's millionth share as at its first. Checked
+// with EXPLAIN QUERY PLAN.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { BusinessId, ConsumerId, ShareId } from "../../core/ids.ts";
@@ -24,22 +24,22 @@ import {
 import { grantShare, signInPerson, getWithApiKey } from "../support/sharing.ts";
 import { world } from "../support/world.ts";
 
-interface Asked {
+interface RecordedStatement {
   readonly sql: string;
   readonly bound: readonly unknown[];
 }
 
-/** A database that notes what it is asked. */
-const noting = (asked: Asked[]): Database => {
+/** A database that records its statements. */
+const recordStatements = (statements: RecordedStatement[]): Database => {
   const statement = (sql: string, bound: readonly unknown[], of: D1PreparedStatement): D1PreparedStatement =>
     new Proxy(of, {
       get: (_, name) => {
         if (name === "bind") return (...values: unknown[]) => statement(sql, values, of.bind(...values));
-        if (name === "asked") return { sql, bound, of };
+        if (name === "recorded") return { sql, bound, of };
         const value = Reflect.get(of, name);
         if (typeof value !== "function") return value;
         return (...rest: unknown[]) => {
-          asked.push({ sql, bound });
+          statements.push({ sql, bound });
           return value.apply(of, rest);
         };
       },
@@ -49,9 +49,9 @@ const noting = (asked: Asked[]): Database => {
       get: (of, name) => {
         if (name === "prepare") return (sql: string) => statement(sql, [], of.prepare(sql));
         if (name === "batch")
-          return (statements: (D1PreparedStatement & { asked: Asked & { of: D1PreparedStatement } })[]) => {
-            asked.push(...statements.map(({ asked: { sql, bound } }) => ({ sql, bound })));
-            return of.batch(statements.map(({ asked: { of: original } }) => original));
+          return (batched: (D1PreparedStatement & { recorded: RecordedStatement & { of: D1PreparedStatement } })[]) => {
+            statements.push(...batched.map(({ recorded: { sql, bound } }) => ({ sql, bound })));
+            return of.batch(batched.map(({ recorded: { of: original } }) => original));
           };
         const value = Reflect.get(of, name);
         return typeof value === "function" ? value.bind(of) : value;
@@ -60,12 +60,12 @@ const noting = (asked: Asked[]): Database => {
   );
 };
 
-/** What each statement does, one line a step. */
-const plansOf = async (ask: (db: Database) => Promise<unknown>): Promise<readonly string[]> => {
-  const asked: Asked[] = [];
-  await ask(noting(asked));
+/** The plan of each statement, one line per step. */
+const readPlans = async (run: (db: Database) => Promise<unknown>): Promise<readonly string[]> => {
+  const statements: RecordedStatement[] = [];
+  await run(recordStatements(statements));
   const plans = await Promise.all(
-    asked.map(({ sql, bound }) =>
+    statements.map(({ sql, bound }) =>
       env.DB.prepare(`EXPLAIN QUERY PLAN ${sql}`)
         .bind(...bound)
         .all<{ detail: string }>(),
@@ -73,7 +73,7 @@ const plansOf = async (ask: (db: Database) => Promise<unknown>): Promise<readonl
   );
   return plans.flatMap(({ results }) => results.map(({ detail }) => detail));
 };
-/** Steps that read all rows of a table. A list that was sent along is read as a whole, and so are the clocks that somebody moved: both are short. */
+/** Steps that read all rows of a table. Bound lists and moved sandbox clocks are short, so scanning them is fine. */
 const scans = (plan: readonly string[]): readonly string[] =>
   plan.filter((step) => /^SCAN /.test(step) && !/^SCAN (?:j|json_each|CONSTANT ROW|\d+-ROW VALUES CLAUSE|sandbox_clocks)\b/.test(step));
 const sorts = (plan: readonly string[]): readonly string[] => plan.filter((step) => step.includes("TEMP B-TREE"));
@@ -97,11 +97,11 @@ describe("a page of a business's shares", () => {
   );
 
   test.each(pages)(
-    "with status $status, behind another: $isBehind, $environment, is read by index and in order",
+    "uses the index and its order with status $status, after a share: $isBehind, $environment",
     async ({ status, isBehind, of }) => {
-      const plan = await plansOf((db) => listSharesByOwner(db, of, { status, limit: 100, startingAfter: isBehind ? share : null }, now));
+      const plan = await readPlans((db) => listSharesByOwner(db, of, { status, limit: 100, startingAfter: isBehind ? share : null }, now));
       expect(scans(plan)).toEqual([]);
-      // Shares that have expired and that no sweep has come to are few: found by what is due, and sorted.
+      // Expired shares that were not swept are few: they are found by due time and sorted.
       expect(sorts(plan)).toEqual(status === "expired" ? ["USE TEMP B-TREE FOR ORDER BY"] : []);
       const used = plan.filter((step) => /^SEARCH shares USING/.test(step));
       const index = status === null ? "shares_listed" : "shares_state";
@@ -111,38 +111,38 @@ describe("a page of a business's shares", () => {
   );
 });
 
-describe("what else lists shares", () => {
-  const lists: Readonly<Record<string, { readonly ask: (db: Database) => Promise<unknown>; readonly by: string; readonly sorted?: true }>> =
+describe("another list of shares", () => {
+  const lists: Readonly<Record<string, { readonly run: (db: Database) => Promise<unknown>; readonly by: string; readonly sorted?: true }>> =
     {
-      // Bounded by what one person shares: active ones first.
-      "a person's": { ask: (db) => listSharesByPerson(db, consumer, now), by: "shares_consumer", sorted: true },
-      "a person's, counted": { ask: (db) => countActiveShares(db, consumer, now), by: "shares_consumer" },
-      "a person's with one business": {
-        ask: (db) => listActiveSharesByBusiness(db, consumer, owner.businessId, now),
+      // Limited by what one person shares: active ones first.
+      "shares of a person": { run: (db) => listSharesByPerson(db, consumer, now), by: "shares_consumer", sorted: true },
+      "number of a person's shares": { run: (db) => countActiveShares(db, consumer, now), by: "shares_consumer" },
+      "a person's shares with one business": {
+        run: (db) => listActiveSharesByBusiness(db, consumer, owner.businessId, now),
         by: "shares_consumer",
       },
-      "a person's that nobody has ended": { ask: (db) => listUnendedShares(db, consumer, now, 500), by: "shares_consumer" },
-      "a person's, for their export": { ask: (db) => listSharesForExport(db, consumer, now), by: "shares_consumer", sorted: true },
-      "those a change of fields concerns": {
-        ask: async (db) => listOutdatedShares(db, consumer, { keys: contactKeys, revision: 9, now }),
+      "a person's shares in state active": { run: (db) => listUnendedShares(db, consumer, now, 500), by: "shares_consumer" },
+      "a person's shares for their export": { run: (db) => listSharesForExport(db, consumer, now), by: "shares_consumer", sorted: true },
+      "shares with outdated copies": {
+        run: async (db) => listOutdatedShares(db, consumer, { keys: contactKeys, revision: 9, now }),
         by: "shares_consumer",
       },
-      "a person's that are over": { ask: (db) => listOverdueShares(db, consumer, now), by: "shares_consumer", sorted: true },
-      "what is due": { ask: (db) => listDueShares(db, "live", now), by: "shares_due" },
-      "what is due in all sandboxes": { ask: (db) => listDueShares(db, "sandbox", now), by: "shares_due" },
-      "what is due where a clock was moved": { ask: (db) => listDueShares(db, "sandbox", now), by: "shares_sandbox_due" },
-      "what is due in one sandbox": { ask: (db) => listDueSandboxShares(db, owner.businessId, now), by: "shares_sandbox_due" },
-      "a business's, by an address": {
-        ask: (db) => listContactBasis(db, { ...owner, subjects: [{ email: "an index", phone: null }], entity: null, purpose: null }, now),
+      "a person's overdue shares": { run: (db) => listOverdueShares(db, consumer, now), by: "shares_consumer", sorted: true },
+      "due live shares": { run: (db) => listDueShares(db, "live", now), by: "shares_due" },
+      "due sandbox shares by real time": { run: (db) => listDueShares(db, "sandbox", now), by: "shares_due" },
+      "due sandbox shares by a moved clock": { run: (db) => listDueShares(db, "sandbox", now), by: "shares_sandbox_due" },
+      "due shares of one sandbox": { run: (db) => listDueSandboxShares(db, owner.businessId, now), by: "shares_sandbox_due" },
+      "a business's shares by address": {
+        run: (db) => listContactBasis(db, { ...owner, subjects: [{ email: "an index", phone: null }], entity: null, purpose: null }, now),
         by: "shares_email",
-        sorted: true, // what is about one person
+        sorted: true, // records of one person
       },
-      deadlines: { ask: (db) => listOpenDeadlines(db, owner, 50), by: "shares_deadline" },
-      "some by their ids": { ask: (db) => listSharesByIds(db, [share], now), by: "sqlite_autoindex_shares_1" },
+      deadlines: { run: (db) => listOpenDeadlines(db, owner, 50), by: "shares_deadline" },
+      "shares by ids": { run: (db) => listSharesByIds(db, [share], now), by: "sqlite_autoindex_shares_1" },
     };
 
-  test.each(Object.entries(lists))("%s: by its index", async (_, { ask, by, sorted }) => {
-    const plan = await plansOf(ask);
+  test.each(Object.entries(lists))("uses its index: %s", async (_, { run, by, sorted }) => {
+    const plan = await readPlans(run);
     expect(scans(plan)).toEqual([]);
     expect(
       plan.filter((step) => step.startsWith("SEARCH shares USING") && step.includes(by)),
@@ -155,8 +155,8 @@ describe("what else lists shares", () => {
     ["intents", (db: Database) => claimShareIntent(db, now), "share_intents_due"],
     ["fan-outs", (db: Database) => claimFieldFanout(db, now), "field_fanouts_due"],
     ["notices", (db: Database) => claimShareNotices(db, now, 100), "share_notices_due"],
-  ] as const)("work that waits, %s: by when it is due", async (_, ask, by) => {
-    const plan = await plansOf(ask);
+  ] as const)("finds waiting %s by due time", async (_, run, by) => {
+    const plan = await readPlans(run);
     expect(scans(plan)).toEqual([]);
     expect(plan.some((step) => step.includes(by))).toBe(true);
   });

@@ -1,4 +1,4 @@
-// Sealed values: they open where they belong and nowhere else, with the keys that sealed them and no others.
+// Sealed values open only in their context, and only with the keys that sealed them.
 import { describe, expect, test } from "vitest";
 import { toBase64Url, fromBase64Url } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
@@ -7,26 +7,26 @@ import { openVault, type EncryptionContext, type Vault } from "../../storage/vau
 const key = (label: string): Uint8Array<ArrayBuffer> => sha256(`key ${label}`) as Uint8Array<ArrayBuffer>;
 const vaultOf = (...versions: readonly string[]): Promise<Vault> =>
   openVault({ masterKeys: new Map(versions.map((version) => [version, key(version)])), indexKey: key("index") });
-const place: EncryptionContext = { table: "certificates", record: "cc_1", field: "subject", owner: "biz_1" };
+const context: EncryptionContext = { table: "certificates", record: "cc_1", field: "subject", owner: "biz_1" };
 
 describe("a sealed value", () => {
-  test.each(["", "hello", "\u0000", "é😀\ufeff", "\ufeffa mark in front", "\ufeff", "x".repeat(100_000), '{"a":1}'])(
-    "opens as it was: %#",
+  test.each(["", "hello", "\u0000", "é😀\ufeff", "\ufeffa leading mark", "\ufeff", "x".repeat(100_000), '{"a":1}'])(
+    "opens to the original text: %#",
     async (text) => {
       const vault = await vaultOf("1");
-      expect(await vault.open(place, await vault.seal(place, text))).toBe(text);
+      expect(await vault.open(context, await vault.seal(context, text))).toBe(text);
     },
   );
 
-  test("shows nothing of its text, and is never the same twice", async () => {
+  test("hides its text and differs each time", async () => {
     const vault = await vaultOf("1");
-    const sealed = await Promise.all(Array.from({ length: 50 }, () => vault.seal(place, "the same secret text")));
+    const sealed = await Promise.all(Array.from({ length: 50 }, () => vault.seal(context, "the same secret text")));
     expect(new Set(sealed).size).toBe(50);
     for (const value of sealed) {
       expect(value).toMatch(/^1\.[A-Za-z0-9_-]+$/);
       expect(new TextDecoder().decode(fromBase64Url(value.slice(2)) as Uint8Array)).not.toContain("secret");
     }
-    // Nonces and wrapped data keys are generated anew each time.
+    // Nonces and wrapped data keys are new each time.
     const parts = sealed.map((value) => fromBase64Url(value.slice(2)) as Uint8Array);
     expect(new Set(parts.map((bytes) => toBase64Url(bytes.subarray(0, 40)))).size).toBe(50);
     expect(new Set(parts.map((bytes) => toBase64Url(bytes.subarray(40, 52)))).size).toBe(50);
@@ -37,21 +37,21 @@ describe("a sealed value", () => {
     ["another owner", { owner: "biz_2" }],
     ["another field", { field: "evidence" }],
     ["another table", { table: "certificate_views" }],
-  ])("does not open in the place of %s", async (_name, moved) => {
+  ])("does not open in the context of %s", async (_name, moved) => {
     const vault = await vaultOf("1");
-    const sealed = await vault.seal(place, "text");
-    await expect(vault.open({ ...place, ...moved }, sealed)).rejects.toThrow();
+    const sealed = await vault.seal(context, "text");
+    await expect(vault.open({ ...context, ...moved }, sealed)).rejects.toThrow();
   });
 
-  test("two places cannot be spelt alike: a name with the separator in it is refused", async () => {
-    await expect((await vaultOf("1")).seal({ ...place, record: "cc_1|subject" }, "text")).rejects.toThrow("bar");
+  test("is not created in a context with the separator in a name", async () => {
+    await expect((await vaultOf("1")).seal({ ...context, record: "cc_1|subject" }, "text")).rejects.toThrow("contains a bar");
   });
 
-  test("does not open with any one of its bytes changed, cut or added", async () => {
+  test("does not open with any byte changed, removed or added", async () => {
     const vault = await vaultOf("1");
-    const bytes = fromBase64Url((await vault.seal(place, "a secret")).slice(2)) as Uint8Array;
+    const bytes = fromBase64Url((await vault.seal(context, "a secret")).slice(2)) as Uint8Array;
     const opens = (changed: Uint8Array): Promise<boolean> =>
-      vault.open(place, `1.${toBase64Url(changed)}`).then(
+      vault.open(context, `1.${toBase64Url(changed)}`).then(
         () => true,
         () => false,
       );
@@ -70,44 +70,44 @@ describe("a sealed value", () => {
   });
 
   test.each(["", ".", "1", "1.", "2.AAAA", "AAAA", "1.*", "1. AAAA", "__proto__.AAAA"])(
-    "text that was never sealed does not open: %j",
+    "does not open text that was never sealed: %j",
     async (text) => {
-      await expect((await vaultOf("1")).open(place, text)).rejects.toThrow();
+      await expect((await vaultOf("1")).open(context, text)).rejects.toThrow();
     },
   );
 
-  test("the spelling of a sealed value is one: another spelling of the same bytes does not open", async () => {
+  test("does not open in another encoding of the same bytes", async () => {
     const vault = await vaultOf("1");
-    const sealed = await vault.seal(place, "text");
-    await expect(vault.open(place, `${sealed}=`)).rejects.toThrow();
-    await expect(vault.open(place, sealed.replace("1.", "01."))).rejects.toThrow();
-    await expect(vault.open(place, ` ${sealed}`)).rejects.toThrow();
+    const sealed = await vault.seal(context, "text");
+    await expect(vault.open(context, `${sealed}=`)).rejects.toThrow();
+    await expect(vault.open(context, sealed.replace("1.", "01."))).rejects.toThrow();
+    await expect(vault.open(context, ` ${sealed}`)).rejects.toThrow();
   });
 });
 
 describe("master keys", () => {
-  test("the newest seals, and the older still open what they sealed", async () => {
+  test("seal with the newest and open with all", async () => {
     const before = await vaultOf("1");
     const during = await vaultOf("1", "2");
-    const old = await before.seal(place, "old");
-    const fresh = await during.seal(place, "new");
+    const old = await before.seal(context, "old");
+    const fresh = await during.seal(context, "new");
     expect(old.startsWith("1.") && fresh.startsWith("2.")).toBe(true);
-    expect(await during.open(place, old)).toBe("old");
-    expect(await during.open(place, fresh)).toBe("new");
+    expect(await during.open(context, old)).toBe("old");
+    expect(await during.open(context, fresh)).toBe("new");
     const after = await vaultOf("2");
-    expect(await after.open(place, fresh)).toBe("new");
-    await expect(after.open(place, old)).rejects.toThrow();
-    await expect(before.open(place, fresh)).rejects.toThrow();
+    expect(await after.open(context, fresh)).toBe("new");
+    await expect(after.open(context, old)).rejects.toThrow();
+    await expect(before.open(context, fresh)).rejects.toThrow();
   });
 
-  test("another key under the same version opens nothing", async () => {
-    const sealed = await (await vaultOf("1")).seal(place, "text");
-    const imposter = await openVault({ masterKeys: new Map([["1", key("another")]]), indexKey: key("index") });
-    await expect(imposter.open(place, sealed)).rejects.toThrow();
+  test("do not open values of another key with the same version", async () => {
+    const sealed = await (await vaultOf("1")).seal(context, "text");
+    const otherVault = await openVault({ masterKeys: new Map([["1", key("another")]]), indexKey: key("index") });
+    await expect(otherVault.open(context, sealed)).rejects.toThrow();
   });
 
-  test("a value relabelled with another version does not open, even when both keys are at hand", async () => {
-    const sealed = await (await vaultOf("1")).seal(place, "text");
+  test("do not open a value relabeled with another version, even when the keys are equal", async () => {
+    const sealed = await (await vaultOf("1")).seal(context, "text");
     const vault = await openVault({
       masterKeys: new Map([
         ["1", key("1")],
@@ -115,17 +115,17 @@ describe("master keys", () => {
       ]),
       indexKey: key("index"),
     });
-    expect(await vault.open(place, sealed)).toBe("text");
-    await expect(vault.open(place, sealed.replace("1.", "2."))).rejects.toThrow();
+    expect(await vault.open(context, sealed)).toBe("text");
+    await expect(vault.open(context, sealed.replace("1.", "2."))).rejects.toThrow();
   });
 
-  test("without any there is no vault", async () => {
+  test("are required to open a vault", async () => {
     await expect(vaultOf()).rejects.toThrow("no master key");
   });
 });
 
 describe("the blind index", () => {
-  test("is stable for a key, and tells nothing without it", async () => {
+  test("is stable for a key and differs for another key", async () => {
     const [one, again, other] = await Promise.all([
       vaultOf("1"),
       vaultOf("1", "2"),

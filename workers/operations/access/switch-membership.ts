@@ -32,7 +32,7 @@ export const switchMembership = async (
   const invitation = isInvited ? await findOpenInvitation(db, id, row.now) : null;
   if ((isInvited && invitation === null) || !(await endCurrentSession(services, member))) return null;
   const begins = (condition?: Condition) =>
-    insertSessionForMember(db, { ...row, hasOtherShards }, { id, emailIndex, provedAt: verifiedAt }, condition);
+    insertSessionForMember(db, { ...row, hasOtherShards }, { id, emailIndex, verifiedAt }, condition);
   const rows = isInvited
     ? [acceptInvitationByAddress(db, id, emailIndex, row.now), begins(hasPreviousChange()), deleteAcceptedInvitation(db, id)]
     : [begins()];

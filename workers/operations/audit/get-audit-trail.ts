@@ -46,7 +46,7 @@ const loadShardEntries = async (services: Stores, { chain }: TrailOwner, home: S
   const carried = page === null ? [] : page.entries.filter((entry) => entry.home === home).map(({ outbox_id }) => outbox_id);
   const [payloads, waiting, anchor = null] = await combineLookups(db, [
     listCommittedPayloads(db, services.vault, chain.tag, carried),
-    listWaitingEntries(db, { shard: chain.auditLog, chainTag: chain.tag, max: maxPending }),
+    listWaitingEntries(db, { auditLog: chain.auditLog, chainTag: chain.tag, max: maxPending }),
     ...(page === null ? [] : [findNewestCheckpointAnchor(db, services.ledgerId, page.proof.origin)]),
   ]);
   return { payloads, waiting, anchor };

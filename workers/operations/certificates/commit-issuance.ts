@@ -20,7 +20,7 @@ export const rootSaltBytes = 32;
 
 const manageTokenBytes = 32;
 
-/** An address without its query and fragment, which can name a person. */
+/** A URL without its query and fragment, which can contain personal data. */
 const stripQuery = (pageUrl: string): string => {
   const url = new URL(pageUrl);
   return url.origin + url.pathname;
@@ -39,13 +39,16 @@ const toCaptureReceipt = (services: Runtime, { certificate }: IssuedCertificate,
   };
 };
 
-/** Writes the issuance and everything that follows from it as one batch: the only round trip of a usual submission. */
+/**
+ * Commits an issuance and everything that follows from it as one batch, the only database round trip of a typical submission. Throws as
+ * `isOutdatedRevision`, `isDailyLimitReached` and `isIdempotencyKeyTaken` say; nothing is written then.
+ */
 export const commitIssuance = async (
   services: CertificateWriteDependencies,
   db: Database,
   business: IssuingClient,
   issued: IssuedCertificate,
-  answerKey: IdempotencyHashes | null,
+  idempotencyKey: IdempotencyHashes | null,
   countsForDay: boolean,
 ): Promise<CaptureReceipt> => {
   const { certificate } = issued;
@@ -68,11 +71,17 @@ export const commitIssuance = async (
     policyPage: stripQuery(String(certificate.evidence.page_url)),
     dayLimits: countsForDay ? services.config.dayLimits : null,
   });
-  const answer = { status: 201, response: serializeStoredReceipt(receipt), certId: certificate.id, now: certificate.issuedAt };
-  const answers = answerKey === null ? [] : await insertIdempotentResponse(db, services.vault, { ...answerKey, ...answer });
-  const [counted, , , , , , policyRequests] = await commit(db, services, [...issuance, ...answers], [issued.domainEvent]);
-  if (policyRequests.length > 0) services.scheduleRelay();
-  if (counted[0]?.isNear === true)
+  const response = { status: 201, response: serializeStoredReceipt(receipt), certId: certificate.id, now: certificate.issuedAt };
+  const [idempotentResponse] =
+    idempotencyKey === null ? [] : await insertIdempotentResponse(db, services.vault, { ...idempotencyKey, ...response });
+  const { usage, policyRequest } = await commit(
+    db,
+    services,
+    { ...issuance, ...(idempotentResponse !== undefined && { idempotentResponse }) },
+    [issued.domainEvent],
+  );
+  if (policyRequest.length > 0) services.scheduleRelay();
+  if (usage[0]?.isNear === true)
     services.waitUntil(() =>
       runIsolated(services, "warn-near-limit", () => warnOwnersNearDailyLimit(services, db, business.id, certificate)),
     );

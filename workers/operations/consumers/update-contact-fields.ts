@@ -58,7 +58,7 @@ export const updateContactFields = async (
         ...((changedKeys.includes("phone") || changedKeys.includes("country")) && { phone: indexes.phone }),
       }),
       insertOwnShardFanout(db, { ...fanOut, shard: shardOfId(person.id) }, now),
-      ...kept.otherHomes.map((shard) => insertFieldFanout(db, { ...fanOut, shard }, now)),
+      ...kept.otherShards.map((shard) => insertFieldFanout(db, { ...fanOut, shard }, now)),
     ] as const;
     const payload = { groups: [...groupsFromKeys(changedKeys)] };
     const act = { type: "fields.updated", entityType: "consumer", entityId: person.id, payload } as const;
