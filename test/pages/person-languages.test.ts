@@ -2,12 +2,13 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
-import { accountMessages } from "../../workers/pages/shared/i18n/account.ts";
-import { appMessages } from "../../workers/pages/shared/i18n/app.ts";
-import { connectMessages } from "../../workers/pages/shared/i18n/connect.ts";
-import { ownCertificateMessages } from "../../workers/pages/shared/i18n/own-certificates.ts";
-import { sheetMessages } from "../../workers/pages/shared/i18n/sheet.ts";
-import { catalogs, languages, type Language } from "../../workers/pages/shared/language.ts";
+import { accountMessages } from "../../workers/pages/i18n/account.ts";
+import { appMessages } from "../../workers/pages/i18n/app.ts";
+import { connectMessages } from "../../workers/pages/i18n/connect.ts";
+import { ownCertificateMessages } from "../../workers/pages/i18n/own-certificates.ts";
+import { sheetMessages } from "../../workers/pages/i18n/sheet.ts";
+import { publicMessages } from "../../workers/pages/i18n/public.ts";
+import { languages, type Language } from "../../workers/pages/shared/language.ts";
 import { createBrowserSession, parseFormFields, parsePage, type BrowserSession } from "../support/browser-session.ts";
 import { findEmailCode, clearCodes, listMailTo } from "../support/people.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
@@ -235,7 +236,7 @@ describe("a sentence", () => {
   const said = (language: Language) =>
     new Map(
       sentences({
-        pages: catalogs[language].messages,
+        pages: publicMessages[language],
         app: appMessages[language],
         account: accountMessages[language],
         certificates: ownCertificateMessages[language],

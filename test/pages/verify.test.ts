@@ -4,7 +4,8 @@ import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { buildApp } from "../../workers/app.ts";
-import { catalogs, languages } from "../../workers/pages/shared/language.ts";
+import { publicMessages } from "../../workers/pages/i18n/public.ts";
+import { languages } from "../../workers/pages/shared/language.ts";
 import { createPlatform } from "../../workers/services.ts";
 import { eraseCertificate } from "../support/erasure.ts";
 import {
@@ -582,8 +583,7 @@ describe("languages", () => {
       typeof value === "string"
         ? [`${path}: ${(value.match(/\{\w+\}/g) ?? []).sort().join(" ")}`]
         : Object.entries(value as object).flatMap(([key, inner]) => places(inner, `${path}.${key}`));
-    for (const language of languages)
-      expect(places(catalogs[language].messages).sort(), language).toEqual(places(catalogs.en.messages).sort());
+    for (const language of languages) expect(places(publicMessages[language]).sort(), language).toEqual(places(publicMessages.en).sort());
   });
 
   test("text of strangers stays in no language, in its own direction and untranslated", async () => {

@@ -11,7 +11,7 @@ import { exportAccount, type AccountExport } from "../../operations/consumers/ex
 import { getProfile } from "../../operations/consumers/get-profile.ts";
 import type { Services } from "../../services.ts";
 import { ButtonLink, ConfirmActions, SubmitButton, TextField } from "../shared/form-fields.tsx";
-import { accountMessages } from "../shared/i18n/account.ts";
+import { accountMessages } from "../i18n/account.ts";
 import { renderPage, type Page } from "../shared/layout.tsx";
 import { noticePage, renderStorageUnavailable } from "../shared/notice-pages.tsx";
 import { formatDay, formatMessage, formatNumber, BulletList } from "../shared/components.tsx";

@@ -18,7 +18,7 @@ import { authenticateSession } from "../../operations/access/authenticate-sessio
 import { getSignedInUser } from "../../operations/access/get-signed-in-user.ts";
 import { openNote, sealNote } from "../../operations/access/sealed-notes.ts";
 import type { Services } from "../../services.ts";
-import { appMessages } from "../shared/i18n/app.ts";
+import { appMessages } from "../i18n/app.ts";
 import { saveLanguage, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
 import { renderCrossSiteBlocked } from "../shared/notice-pages.tsx";
 import { parseSameOriginForm, checkAccountLimit, type FormFields } from "../shared/form-handlers.ts";

@@ -18,7 +18,7 @@ import { withdrawAllCertificates } from "../../operations/consumers/withdraw-all
 import { withdrawOwnCertificate } from "../../operations/consumers/withdraw-own-certificate.ts";
 import { withdrawOwnFromEntities } from "../../operations/consumers/withdraw-own-from-entities.ts";
 import { ButtonLink, ConfirmActions } from "../shared/form-fields.tsx";
-import { ownCertificateMessages, type OwnCertificateMessages } from "../shared/i18n/own-certificates.ts";
+import { ownCertificateMessages, type OwnCertificateMessages } from "../i18n/own-certificates.ts";
 import type { Page } from "../shared/layout.tsx";
 import {
   formatDay,

@@ -4,8 +4,8 @@ import { groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts"
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import { formatFieldGroups } from "../authorize/views.tsx";
-import { accountMessages, type AccountMessages } from "../shared/i18n/account.ts";
-import type { AppMessages } from "../shared/i18n/app.ts";
+import { accountMessages, type AccountMessages } from "../i18n/account.ts";
+import type { AppMessages } from "../i18n/app.ts";
 import type { Language } from "../shared/language.ts";
 import type { Page } from "../shared/layout.tsx";
 import {

@@ -7,7 +7,7 @@ import type { Instant } from "../../../core/time.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getHistory, type History } from "../../operations/consumers/get-history.ts";
 import { ButtonLink } from "../shared/form-fields.tsx";
-import type { AppMessages } from "../shared/i18n/app.ts";
+import type { AppMessages } from "../i18n/app.ts";
 import type { Page } from "../shared/layout.tsx";
 import { VerbatimText, Timestamp } from "../shared/components.tsx";
 import { appPage, RecordTable, useAppView, type AppView } from "./components.tsx";

@@ -3,7 +3,7 @@ import type { Hono } from "hono";
 import { isRecentlyVerified } from "../../../core/access/session.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { SubmitButton } from "../shared/form-fields.tsx";
-import { sheetMessages } from "../shared/i18n/sheet.ts";
+import { sheetMessages } from "../i18n/sheet.ts";
 import type { Page } from "../shared/layout.tsx";
 import { findPendingSignInEmail } from "../shared/email-code-sign-in.tsx";
 import { VerbatimText, FormattedMessage } from "../shared/components.tsx";

@@ -24,7 +24,7 @@ import { renewShare } from "../../operations/shares/renew-share.ts";
 import { revokeShareByPerson } from "../../operations/shares/revoke-share-by-person.ts";
 import { shorterDurationDays } from "../authorize/views.tsx";
 import { ChoiceField, ButtonLink, ConfirmActions, TextField } from "../shared/form-fields.tsx";
-import type { AppMessages } from "../shared/i18n/app.ts";
+import type { AppMessages } from "../i18n/app.ts";
 import type { Page } from "../shared/layout.tsx";
 import { renderStorageUnavailable } from "../shared/notice-pages.tsx";
 import {

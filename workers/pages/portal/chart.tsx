@@ -5,7 +5,7 @@ import type { WebhookId } from "../../../core/ids.ts";
 import { toIso } from "../../../core/time.ts";
 import { recordExport, type ListExport } from "../../operations/portal/record-export.ts";
 import type { ChartPoint } from "../../../core/accounts/activity.ts";
-import { catalogs } from "../shared/language.ts";
+import { languageInfo } from "../shared/language.ts";
 import { formatMessage } from "../shared/components.tsx";
 import { csvResponse } from "./csv.ts";
 import { language, formatCount, ActionButton, Section, Table, messages } from "./components.tsx";
@@ -71,7 +71,7 @@ interface ChartProps {
 }
 
 export const Chart: FC<ChartProps> = ({ definition: { name, unit }, exportPath, heading, trend, figures, labels }) => {
-  const date = new Intl.DateTimeFormat(catalogs[language].locale, { ...timeUnits[unit].shown, timeZone: "UTC" });
+  const date = new Intl.DateTimeFormat(languageInfo[language].locale, { ...timeUnits[unit].shown, timeZone: "UTC" });
   const most = { up: Math.max(...figures.map(({ up }) => up)), down: Math.max(...figures.map(({ down }) => down)) };
   const [first, last] = [figures[0], figures.at(-1)];
   const start = (one: ChartPoint) => <time datetime={formatStart(unit, one)}>{date.format(one.start)}</time>;

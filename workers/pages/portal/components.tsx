@@ -4,7 +4,7 @@ import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { toHex } from "../../../core/bytes.ts";
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { MemberSession, Role } from "../../../core/access/session.ts";
-import { portalMessages } from "../shared/i18n/portal.ts";
+import { portalMessages } from "../i18n/portal.ts";
 import type { FormFields } from "../shared/form-handlers.ts";
 import { CopyButton, FieldError, formatNumber, createPageContext, Icon } from "../shared/components.tsx";
 import type { FormError, PortalRequest } from "./portal-request.ts";

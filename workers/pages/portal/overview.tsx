@@ -8,7 +8,7 @@ import { comparedMetrics, type Activity, type PeriodComparison } from "../../../
 import { getActivity } from "../../operations/portal/get-activity.ts";
 import { getOverview } from "../../operations/portal/get-overview.ts";
 import { listWebhooks, type EndpointState } from "../../operations/webhooks/list-webhooks.ts";
-import { catalogs } from "../shared/language.ts";
+import { languageInfo } from "../shared/language.ts";
 import { VerbatimText, formatMessage, Timestamp } from "../shared/components.tsx";
 import { Chart, exportChart, sumFigures, type ChartDefinition } from "./chart.tsx";
 import {
@@ -49,7 +49,7 @@ const formatDailyTrend = ({ comparisons: { issued, withdrawn } }: Activity): str
 };
 
 const ActivityCounts: FC<{ activity: Activity }> = ({ activity: { comparisons } }) => {
-  const percent = new Intl.NumberFormat(catalogs[language].locale, { style: "percent" });
+  const percent = new Intl.NumberFormat(languageInfo[language].locale, { style: "percent" });
   const text = (name: (typeof comparedMetrics)[number], when: keyof PeriodComparison): string => {
     const [count, issued] = [comparisons[name][when], comparisons.issued[when]];
     if (name !== "withdrawn" || issued === 0) return formatCount(count);

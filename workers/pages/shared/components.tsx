@@ -4,20 +4,20 @@ import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { raw } from "hono/html";
 import { toIso, type Instant } from "../../../core/time.ts";
 import { analyzeAppearance } from "./text-appearance.ts";
-import type { Messages } from "./i18n/words.ts";
-import { catalogs, type Language } from "./language.ts";
+import { publicMessages, type PublicMessages } from "../i18n/public.ts";
+import { languageInfo, type Language } from "./language.ts";
 
 /** What a part needs to know of the page it stands on. */
 export interface PageContext {
   readonly language: Language;
-  readonly messages: Messages;
+  readonly messages: PublicMessages;
   /** The language that was chosen by hand: links and forms keep it. Otherwise the browser asks for its own again. */
   readonly selectedLanguage: Language | null;
 }
 
 export const createPageContext = (language: Language, choice: Language | null = null): PageContext => ({
   language,
-  messages: catalogs[language].messages,
+  messages: publicMessages[language],
   selectedLanguage: choice,
 });
 
@@ -86,7 +86,7 @@ export const TextWarnings: FC<{ text: string }> = ({ text }) => {
     invisibleCharacters.length > 0 &&
       `${messages.invisibleCharacters} ${invisibleCharacters.map(({ code, count }) => (count === 1 ? code : `${code} × ${count}`)).join(", ")}.`,
     alphabets.length > 0 &&
-      `${messages.mixedAlphabets} ${alphabets.map((name) => messages.alphabets[name as keyof Messages["alphabets"]]).join(", ")}.`,
+      `${messages.mixedAlphabets} ${alphabets.map((name) => messages.alphabets[name as keyof PublicMessages["alphabets"]]).join(", ")}.`,
   ].filter((remark) => remark !== false);
   return (
     <>
@@ -134,12 +134,12 @@ export const BusinessQuote: FC<{ lead: string; text: string }> = ({ lead, text }
 
 /** "4 March 2026". */
 export const formatDay = (language: Language, at: Instant): string =>
-  new Intl.DateTimeFormat(catalogs[language].locale, { dateStyle: "long", timeZone: "UTC" }).format(at);
+  new Intl.DateTimeFormat(languageInfo[language].locale, { dateStyle: "long", timeZone: "UTC" }).format(at);
 
 /** "4 March 2026, 05:06 UTC", with the exact instant for machines. */
 export const Timestamp: FC<{ at: Instant; bound?: string | undefined }> = ({ at, bound }) => {
   const { language } = usePageContext();
-  const { locale } = catalogs[language];
+  const { locale } = languageInfo[language];
   const time = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" }).format(at);
   return <time datetime={toIso(at)} data-bound={bound}>{`${formatDay(language, at)}, ${time}\u00a0UTC`}</time>;
 };
@@ -182,7 +182,8 @@ export const BusinessMessage: FC<{ text: string; name: string; parts?: Readonly<
 export const formatMessage = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{([a-z]+)\}/g, (whole, name: string) => values[name] ?? whole);
 
-export const formatNumber = (value: number, language: Language): string => new Intl.NumberFormat(catalogs[language].locale).format(value);
+export const formatNumber = (value: number, language: Language): string =>
+  new Intl.NumberFormat(languageInfo[language].locale).format(value);
 
 /** A part of a page, under its heading. */
 export const Section: FC<{ name: string; heading: string; children?: Child }> = ({ name, heading, children }) => (

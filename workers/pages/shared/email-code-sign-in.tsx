@@ -12,7 +12,7 @@ import { signInNoteSeconds, openSignInEmail, sealSignInEmail } from "../../opera
 import { requestSignInCode } from "../../operations/access/request-sign-in-code.ts";
 import { verifySignInCode } from "../../operations/access/verify-sign-in-code.ts";
 import { CodeField, SubmitButton } from "./form-fields.tsx";
-import { sheetMessages } from "./i18n/sheet.ts";
+import { sheetMessages } from "../i18n/sheet.ts";
 import type { Language } from "./language.ts";
 import type { FormFields } from "./form-handlers.ts";
 import { formatMessage, usePageContext } from "./components.tsx";

@@ -8,7 +8,8 @@ import type { AppEnv } from "../../http/context.ts";
 import { isPlainHttp } from "../../http/guards/app-origin.ts";
 import { assets } from "../assets.gen.ts";
 import { productName } from "./brand.ts";
-import { catalogs, parseLanguage, languages, selectLanguage, type Language } from "./language.ts";
+import { publicMessages } from "../i18n/public.ts";
+import { languageInfo, parseLanguage, languages, selectLanguage, type Language } from "./language.ts";
 import { PageContextScope, createPageContext, type PageContext } from "./components.tsx";
 
 export interface Page {
@@ -64,7 +65,7 @@ const buildLanguageQuery = (search: string, language: Language): string => {
 };
 
 const LanguageLinks: FC<{ current: Language; search: string }> = ({ current, search }) => (
-  <nav class="languages" aria-label={catalogs[current].messages.language}>
+  <nav class="languages" aria-label={publicMessages[current].language}>
     <ul>
       {languages.map((language) => (
         <li>
@@ -74,7 +75,7 @@ const LanguageLinks: FC<{ current: Language; search: string }> = ({ current, sea
             hreflang={language}
             aria-current={language === current ? "true" : undefined}
           >
-            {catalogs[language].name}
+            {languageInfo[language].name}
           </a>
         </li>
       ))}
@@ -83,7 +84,7 @@ const LanguageLinks: FC<{ current: Language; search: string }> = ({ current, sea
 );
 
 const PageLayout: FC<{ page: Page; setting: PageContext; search: string }> = ({ page, setting: { language, messages }, search }) => (
-  <html lang={language} dir={catalogs[language].direction}>
+  <html lang={language} dir={languageInfo[language].direction}>
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />

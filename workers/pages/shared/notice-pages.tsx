@@ -7,8 +7,8 @@ import type { AppEnv } from "../../http/context.ts";
 import { statusByCode } from "../../http/statuses.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import { getErrorKind } from "../../log.ts";
-import type { Messages } from "./i18n/words.ts";
-import { catalogs } from "./language.ts";
+import type { PublicMessages } from "../i18n/public.ts";
+import { languageInfo } from "./language.ts";
 import { renderPage, type Page } from "./layout.tsx";
 import { formatMessage, type PageContext } from "./components.tsx";
 
@@ -27,12 +27,12 @@ export const noticePage = (title: string, advice: string, more?: Child): Page =>
 const renderNotice = (
   c: Context<AppEnv>,
   code: RefusalCode,
-  said: (words: Messages, locale: string) => { readonly title: string; readonly advice: string; readonly more?: Child },
+  said: (words: PublicMessages, locale: string) => { readonly title: string; readonly advice: string; readonly more?: Child },
   keepsQuery?: true,
 ): Promise<Response> => {
   c.set("refused", code);
   return renderPage(c, statusByCode[code], ({ messages, language }: PageContext) => {
-    const { title, advice, more } = said(messages, catalogs[language].locale);
+    const { title, advice, more } = said(messages, languageInfo[language].locale);
     return { ...noticePage(title, advice, more), title, ...(keepsQuery && { keepsQuery }) };
   });
 };

@@ -6,7 +6,7 @@ import { getRelyingParty } from "../../http/guards/app-origin.ts";
 import { parseSignedCredential } from "../../http/passkey-credentials.ts";
 import { getSessionToken, setSessionCookie } from "../../http/guards/session-cookie.ts";
 import { signInWithPasskey } from "../../operations/access/sign-in-with-passkey.ts";
-import { appMessages } from "./i18n/app.ts";
+import { appMessages } from "../i18n/app.ts";
 import { clearPendingSignInEmail } from "./email-code-sign-in.tsx";
 import type { FormFields } from "./form-handlers.ts";
 import { Icon, usePageContext } from "./components.tsx";
