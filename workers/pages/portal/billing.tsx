@@ -44,7 +44,7 @@ const monthlyCertificatesChart: ChartDefinition = {
   csvHeader: ["month", "issued", "withdrawn"],
 };
 
-/** Counts live certificates in both environments, because only they are billed. */
+/** Counts live certificates only, also in test mode, because only they are billed. */
 const MonthlyUsage: FC<{ months: readonly ChartPoint[] }> = ({ months }) => {
   const current = months.at(-1) as ChartPoint;
   const month = new Intl.DateTimeFormat(language, { month: "long", year: "numeric", timeZone: "UTC" }).format(current.start);

@@ -194,7 +194,7 @@ export const Section: FC<{ name: string; heading: string; children?: Child }> = 
 const timelineIcons = { done: "tick", pending: "clock", counted: "dot", failed: "warning" } as const;
 export type TimelineEntryKind = keyof typeof timelineIcons;
 
-/** A line of what has happened or is still to come, with its moment where it has one. */
+/** A past or expected event; `at` is null while its time is unknown. */
 export const TimelineEntry: FC<{
   kind: TimelineEntryKind;
   text: Child;
