@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 /** As printed: in groups and capitals. */
 const printed = (id: string): string => id.toUpperCase().replaceAll(/(.{5})/g, "$1 ");
-const asked = async (path: string): Promise<string> => {
+const describeResponse = async (path: string): Promise<string> => {
   const { status, headers } = await call(path, { redirect: "manual" });
   return `${status} ${headers.get("location")}`;
 };
@@ -21,18 +21,18 @@ const asked = async (path: string): Promise<string> => {
 describe("a typed certificate number", () => {
   test("leads to its page", async () => {
     const wanted = `302 /c/${certId}`;
-    expect(await asked(`/c/${certId.toUpperCase()}`)).toBe(wanted);
-    expect(await asked(`/c/${encodeURIComponent(printed(certId))}`)).toBe(wanted);
-    expect(await asked(`/c/${certId}/`)).toBe(wanted);
+    expect(await describeResponse(`/c/${certId.toUpperCase()}`)).toBe(wanted);
+    expect(await describeResponse(`/c/${encodeURIComponent(printed(certId))}`)).toBe(wanted);
+    expect(await describeResponse(`/c/${certId}/`)).toBe(wanted);
   });
 
   test("is accepted by the form with a surrounding URL and with letters that look like digits", async () => {
     const misread = `cc_${certId.slice(3).replaceAll("0", "O").replaceAll("1", "l")}`;
     for (const typed of [certId, printed(certId), misread, `https://verify.example.com/c/${certId}/`, `${certId}?lang=es`]) {
-      expect(await asked(`/c?number=${encodeURIComponent(typed)}`), typed).toBe(`303 /c/${certId}`);
+      expect(await describeResponse(`/c?number=${encodeURIComponent(typed)}`), typed).toBe(`303 /c/${certId}`);
     }
-    expect(await asked(`/c?number=${certId}&lang=es`)).toBe(`303 /c/${certId}?lang=es`);
-    expect(await asked(`/withdraw?number=${certId}&lang=es`)).toBe(`303 /c/${certId}?lang=es#withdrawal-heading`);
+    expect(await describeResponse(`/c?number=${certId}&lang=es`)).toBe(`303 /c/${certId}?lang=es`);
+    expect(await describeResponse(`/withdraw?number=${certId}&lang=es`)).toBe(`303 /c/${certId}?lang=es#withdrawal-heading`);
   });
 
   test("shows the form again if it is invalid, and never shows text supplied by a link", async () => {
@@ -145,9 +145,9 @@ describe("withdrawing without the number", () => {
     const page = await read("/withdraw?lang=fr-CA", asPerson, host("app"));
     expect(textOf(page.document)).toContain("Avec votre courriel");
     expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https://verify.svc.test;");
-    const asked = await createBrowserSession("", host("app")).post("/withdraw?lang=fr-CA", { email: newcomer() });
-    expect(describeRedirect(asked)).toBe("303 /app/sign-in?lang=fr-CA");
-    expect(asked.headers.get("set-cookie")).toMatch(/^__Host-svc_sign_in=[^;]+;.*HttpOnly; Secure; SameSite=Lax/);
+    const response = await createBrowserSession("", host("app")).post("/withdraw?lang=fr-CA", { email: newcomer() });
+    expect(describeRedirect(response)).toBe("303 /app/sign-in?lang=fr-CA");
+    expect(response.headers.get("set-cookie")).toMatch(/^__Host-svc_sign_in=[^;]+;.*HttpOnly; Secure; SameSite=Lax/);
     const numbered = await host("app")(`/withdraw?number=${certId}`, { redirect: "manual" });
     expect(describeRedirect(numbered)).toBe(`303 https://verify.svc.test/c/${certId}#withdrawal-heading`);
     expect((await createBrowserSession("", host("verify")).post("/withdraw", { email: newcomer() })).status).toBe(403);

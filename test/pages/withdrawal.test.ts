@@ -42,9 +42,9 @@ describe("the withdrawal forms", () => {
     const mine = await issueToNewPerson();
     const from = { "cf-connecting-ip": "203.0.113.31" };
     for (let count = 0; count < 5; count += 1) await requestWithdrawalCode(mine.certId, createEmailAddress(), from, strict);
-    const asked: number[] = [];
-    for (let count = 0; count < 6; count += 1) asked.push((await ask({ ...mine, email: createEmailAddress() }, from, strict)).status);
-    expect(asked).toEqual([303, 303, 303, 303, 303, 429]);
+    const statuses: number[] = [];
+    for (let count = 0; count < 6; count += 1) statuses.push((await ask({ ...mine, email: createEmailAddress() }, from, strict)).status);
+    expect(statuses).toEqual([303, 303, 303, 303, 303, 429]);
     const cookie = cookiesOf(await ask(mine));
     for (let count = 0; count < 15; count += 1)
       await submitWithdrawalCode(mine.certId, { email: mine.email, code: "000000" }, from, strict);
@@ -73,12 +73,12 @@ describe("the withdrawal forms", () => {
   test("keep the address in an encrypted cookie, for this certificate and ten minutes", async () => {
     const email = createEmailAddress();
     const [mine, second] = [await issueToNewPerson({ fields: { email } }), await issueToNewPerson({ fields: { email } })];
-    const asked = await ask(mine);
-    expect(to(asked)).toBe(`303 /c/${mine.certId}/withdraw`);
-    const kept = asked.headers.getSetCookie().find((cookie) => cookie.startsWith("svc_asked=")) ?? "";
-    expect(kept).toMatch(/^svc_asked=\d+\.[A-Za-z0-9_-]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
-    expect(decodeURIComponent(JSON.stringify([...asked.headers]))).not.toContain(email.split("@")[0]);
-    const cookie = cookiesOf(asked);
+    const response = await ask(mine);
+    expect(to(response)).toBe(`303 /c/${mine.certId}/withdraw`);
+    const cookieHeader = response.headers.getSetCookie().find((cookie) => cookie.startsWith("svc_asked=")) ?? "";
+    expect(cookieHeader).toMatch(/^svc_asked=\d+\.[A-Za-z0-9_-]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
+    expect(decodeURIComponent(JSON.stringify([...response.headers]))).not.toContain(email.split("@")[0]);
+    const cookie = cookiesOf(response);
     const shown = (certId: string, send: Call = call): Promise<TestResponse> => send(`/c/${certId}/withdraw`, { headers: { cookie } });
     expect((await shown(mine.certId)).text).toContain(email);
     expect((await shown(second.certId)).text).not.toContain(email);
@@ -91,10 +91,10 @@ describe("the withdrawal forms", () => {
 
   test("set cookies in production that no sibling host can set and no script can read", async () => {
     const live = createServiceCall(productionSettings, productionSettings.VERIFY_URL);
-    const asked = await ask(await issueToNewPerson(), { origin: productionSettings.VERIFY_URL }, live);
+    const response = await ask(await issueToNewPerson(), { origin: productionSettings.VERIFY_URL }, live);
     await waitUntilSettled(); // its relay would take the emails of the next test
     expect(
-      asked.headers
+      response.headers
         .getSetCookie()
         .map((cookie) => cookie.replace(/=[^;]+/, ""))
         .sort(),
@@ -108,12 +108,12 @@ describe("the withdrawal forms", () => {
     const mine = await issueToNewPerson();
     const right = await ask(mine);
     const wrong = await ask({ ...mine, email: createEmailAddress() });
-    const told = ({ status, text, headers }: TestResponse) => [
+    const toComparable = ({ status, text, headers }: TestResponse) => [
       status,
       text,
       [...headers].filter(([name]) => !["x-request-id", "set-cookie", "ratelimit-remaining", "ratelimit-reset"].includes(name)),
     ];
-    expect(told(wrong)).toEqual(told(right));
+    expect(toComparable(wrong)).toEqual(toComparable(right));
     const refused = [await answer(mine.certId, "000000", cookiesOf(right)), await answer(mine.certId, "000000", cookiesOf(wrong))];
     expect(refused.map(to)).toEqual(Array(2).fill(`303 /c/${mine.certId}/withdraw?answer=failed`));
   });
@@ -124,11 +124,11 @@ describe("the withdrawal forms", () => {
     ["of another origin, from a browser without Sec-Fetch-Site", { origin: "https://evil.example" }],
   ])("refuse one %s without spending an attempt", async (_name, headers) => {
     const mine = await issueToNewPerson();
-    const asked = await ask(mine);
+    const response = await ask(mine);
     const [code] = await listCodes(mine.email);
     const refused = [
       await ask(mine, headers),
-      await answer(mine.certId, code as string, cookiesOf(asked), headers),
+      await answer(mine.certId, code as string, cookiesOf(response), headers),
       await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken }, headers),
     ];
     expect(refused.map(({ status }) => status)).toEqual([403, 403, 403]);
@@ -181,13 +181,13 @@ describe("the withdrawal forms", () => {
   test("say that the business is being notified: the notice is stored then, and may not have arrived", async () => {
     const mine = await issueToNewPerson();
     await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken });
-    for (const [lang, told] of [
+    for (const [lang, text] of [
       ["en", "We are telling Acme Solar LLC."],
       ["es", "Estamos avisando a Acme Solar LLC."],
       ["fr-CA", "Nous en avisons Acme Solar LLC."],
     ] as const) {
       const page = await call(`/c/${mine.certId}/withdrawn?lang=${lang}`);
-      expect(page.text.replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " "), lang).toContain(told);
+      expect(page.text.replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " "), lang).toContain(text);
     }
   });
 });
@@ -202,7 +202,7 @@ describe("after the correct code", () => {
     const mine = await issueToNewPerson();
     return [mine, await issueToNewPerson({ fields: { email: mine.email } })];
   };
-  const asked = async (mine: IssuedCertificate): Promise<readonly [code: string, cookie: string]> => {
+  const requestCode = async (mine: IssuedCertificate): Promise<readonly [code: string, cookie: string]> => {
     const cookie = cookiesOf(await ask(mine));
     return [(await listCodes(mine.email))[0] as string, cookie];
   };
@@ -234,7 +234,7 @@ describe("after the correct code", () => {
     ],
   ])("shows what else names the address and asks what to withdraw (%s)", async (language, nothing, other, everything, stays) => {
     const [mine, second] = await two();
-    const [code, cookie] = await asked(mine);
+    const [code, cookie] = await requestCode(mine);
     const proved = await answer(mine.certId, code, cookie);
     expect(to(proved)).toBe(`303 /c/${mine.certId}/withdraw`);
     const shown = await page(mine.certId, cookiesOf(proved), `withdraw?lang=${language}`);
@@ -254,7 +254,7 @@ describe("after the correct code", () => {
   test("withdraws everything that names the address and says that nothing is left", async () => {
     const [mine, second] = await two();
     const more = await Promise.all(Array.from({ length: 22 }, () => issueToNewPerson({ fields: { email: mine.email } }))); // more than one batch
-    const [code, cookie] = await asked(mine);
+    const [code, cookie] = await requestCode(mine);
     const shown = await page(mine.certId, cookiesOf(await answer(mine.certId, code, cookie)));
     expect(wordsOf(shown)).toContain("23 other active certificates");
     const all = await post(`/c/${mine.certId}/withdraw/link`, { token: tokenIn(shown), scope: "business" });
@@ -273,7 +273,7 @@ describe("after the correct code", () => {
 
   test("withdraws at once if there is nothing else", async () => {
     const mine = await issueToNewPerson();
-    const [code, cookie] = await asked(mine);
+    const [code, cookie] = await requestCode(mine);
     const done = await answer(mine.certId, code, cookie);
     expect(to(done)).toBe(`303 /c/${mine.certId}/withdrawn`);
     expect(await statusOf(mine.certId)).toBe("revoked");
@@ -282,7 +282,7 @@ describe("after the correct code", () => {
 
   test("O21: accepts a code once: on one of many pages at once, and never after it", async () => {
     const [mine, second] = await two();
-    const [code, cookie] = await asked(mine);
+    const [code, cookie] = await requestCode(mine);
     const answers = await Promise.all(Array.from({ length: 4 }, () => answer(mine.certId, code, cookie)));
     expect(answers.map(to).sort()).toEqual([
       `303 /c/${mine.certId}/withdraw`,
@@ -298,7 +298,7 @@ describe("after the correct code", () => {
 
   test("O22: reveals what else there is only after the address is verified", async () => {
     const [mine, second] = await two();
-    const [code, cookie] = await asked(mine);
+    const [code, cookie] = await requestCode(mine);
     const wrongAddress = cookiesOf(await ask({ ...mine, email: createEmailAddress() }));
     const wrong = [
       await answer(mine.certId, differentCode(code), cookie),
@@ -309,14 +309,14 @@ describe("after the correct code", () => {
     expect(wrong.map(({ text }) => text)).toEqual(Array(3).fill(wrong[0]?.text));
     for (const one of wrong) expect(one.headers.getSetCookie()).toEqual([]);
     const proof = cookiesOf(await answer(mine.certId, code, cookie));
-    const told = async (certId: string, with_: string): Promise<boolean> =>
+    const showsOthers = async (certId: string, with_: string): Promise<boolean> =>
       /other active|other certificate|No other/.test(wordsOf(await page(certId, with_)).replace(/If other certificates[^.]*\./, ""));
-    expect(await told(mine.certId, proof)).toBe(true);
+    expect(await showsOthers(mine.certId, proof)).toBe(true);
     const changedAt = proof.length - 10; // the last character may contain no bit of the value
     const changed = `${proof.slice(0, changedAt)}${proof[changedAt] === "A" ? "B" : "A"}${proof.slice(changedAt + 1)}`;
     for (const other of [cookie, wrongAddress, "", changed, `svc_asked=${proof.split("svc_asked=")[1]}x`])
-      expect(await told(mine.certId, other)).toBe(false);
-    expect(await told(second.certId, proof)).toBe(false); // sealed for the certificate of its request
+      expect(await showsOthers(mine.certId, other)).toBe(false);
+    expect(await showsOthers(second.certId, proof)).toBe(false); // sealed for the certificate of its request
     const late = createServiceCall({ DEV_CLOCK_OFFSET_MS: "600001" });
     expect((await late(`/c/${mine.certId}/withdraw`, { headers: { cookie: proof } })).text).not.toContain("other active certificate");
   });

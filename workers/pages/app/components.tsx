@@ -17,7 +17,14 @@ import {
   usePageContext,
   type StatusBadgeProps,
 } from "../shared/components.tsx";
-import { createRequiredContext, DataTable, FlashBanner, NavigationList, TokenForm } from "../shared/signed-in-components.tsx";
+import {
+  createRequiredContext,
+  DataTable,
+  FlashBanner,
+  NavigationList,
+  TokenForm,
+  type PostFormProps,
+} from "../shared/signed-in-components.tsx";
 import type { SignedInRequest } from "../shared/signed-in-handlers.ts";
 
 /** Names what the person just did; shown once. */
@@ -38,13 +45,6 @@ const { Provider: AppViewProvider, use: useAppView } = createRequiredContext<App
 export { useAppView };
 
 export const getAccountMessages = ({ language }: AppView): AccountMessages => accountMessages[language];
-
-interface PostFormProps {
-  readonly action: string;
-  readonly class?: string;
-  readonly hiddenValues?: Readonly<Record<string, string>>;
-  readonly children?: Child;
-}
 
 /** A form for `authenticatedAction`. */
 export const PostForm: FC<PostFormProps> = (form) => <TokenForm {...form} formToken={useAppView().formToken} />;
@@ -94,15 +94,6 @@ const accountSections: readonly (readonly [AccountSection, string])[] = [
   ["export", "/app/export"],
   ["delete", "/app/delete"],
 ];
-
-/** Links to the views of one page. */
-export const ViewTabs: FC<{ label: string; views: readonly { path: string; text: string; isOpen: boolean }[] }> = ({ label, views }) => (
-  <NavigationList
-    class="views"
-    label={label}
-    links={views.map(({ path, text, isOpen }) => ({ path, text, current: isOpen ? "true" : undefined }))}
-  />
-);
 
 /** `items` are `li` elements. */
 export const ItemList: FC<{ items: readonly Child[]; emptyMessage: string }> = ({ items, emptyMessage }) =>
@@ -158,9 +149,10 @@ export const appPage = (
             <BusinessMessage text={heading} name={business} />
           </h1>
           {section !== undefined && (
-            <ViewTabs
+            <NavigationList
+              class="views"
               label={sectionsLabel}
-              views={accountSections.map(([name, path]) => ({ path, text: names[name], isOpen: name === section }))}
+              links={accountSections.map(([name, path]) => ({ path, text: names[name], current: name === section ? "true" : undefined }))}
             />
           )}
           {content}

@@ -16,8 +16,9 @@ import { revokeAllShares } from "../../operations/consumers/revoke-all-shares.ts
 import { ButtonLink, ConfirmActions } from "../shared/form-fields.tsx";
 import type { Page } from "../shared/layout.tsx";
 import { formatDay, VerbatimText, formatMessage, UntrustedText, BusinessMessage, formatNumber, BulletList } from "../shared/components.tsx";
+import { NavigationList } from "../shared/signed-in-components.tsx";
 import { CertificateList, CertificateSummaryItem, MoreBusinessesLink, getOwnCertificateMessages } from "./certificates.tsx";
-import { appPage, formatScope, PostForm, ShareStatusLabel, useAppView, ViewTabs, type AppView } from "./components.tsx";
+import { appPage, formatScope, PostForm, ShareStatusLabel, useAppView, type AppView } from "./components.tsx";
 import {
   authenticatedAction,
   renderAppPage,
@@ -142,16 +143,20 @@ const consentsPage = (view: AppView, { shares, hasMore, naming, isEnded }: Conse
   const withdrawnCertificates = businesses.reduce((sum, summary) => sum + summary.certificates - summary.active, 0);
   const withCount = (text: string, count: number): string => formatMessage(text, { count: formatNumber(count, language) });
   const views = [
-    { path: "/app", text: withCount(messages.current, active.length + activeCertificates), isOpen: !isEnded },
-    { path: "/app?view=ended", text: withCount(messages.ended, ended.length + withdrawnCertificates), isOpen: isEnded },
-  ];
+    { path: "/app", text: withCount(messages.current, active.length + activeCertificates), current: isEnded ? undefined : "true" },
+    {
+      path: "/app?view=ended",
+      text: withCount(messages.ended, ended.length + withdrawnCertificates),
+      current: isEnded ? "true" : undefined,
+    },
+  ] as const;
   const emptyMessage = shares.length + businesses.length === 0 ? messages.none : isEnded ? messages.noneEnded : messages.noneCurrent;
   return appPage(
     view,
     { tab: "consents", title: messages.tabs.consents, heading: messages.name },
     <>
       <p>{messages.intro}</p>
-      <ViewTabs label={messages.viewsLabel} views={views} />
+      <NavigationList class="views" label={messages.viewsLabel} links={views} />
       {groups.length === 0 && <p>{emptyMessage}</p>}
       {groups.map((group) => (
         <BusinessCard group={group} isEnded={isEnded} />

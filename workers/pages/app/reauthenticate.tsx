@@ -2,13 +2,13 @@
 import type { Hono } from "hono";
 import { isRecentlyVerified } from "../../../core/access/session.ts";
 import type { AppEnv } from "../../http/context.ts";
-import { SubmitButton } from "../shared/form-fields.tsx";
+import { NextPathField, SubmitButton } from "../shared/form-fields.tsx";
 import { sheetMessages } from "../i18n/sheet.ts";
 import type { Page } from "../shared/layout.tsx";
 import { findPendingSignInEmail } from "../shared/email-code-sign-in.tsx";
 import { VerbatimText, FormattedMessage } from "../shared/components.tsx";
 import { getAccountMessages, appPage, type AppView } from "./components.tsx";
-import { codeStepPage, NextPathField, PasskeySignInForm } from "./sign-in.tsx";
+import { codeStepPage, PasskeySignInForm } from "./sign-in.tsx";
 import { renderAppPage, authenticatedPage, type AppRequest } from "./app-request.ts";
 
 /** For each action: the page to return to, and how many minutes the sign-in may be old. */

@@ -6,7 +6,7 @@ import { isEmailAddress } from "../../../core/email-address.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getRelyingParty } from "../../http/guards/app-origin.ts";
 import { requestPasskeySignIn } from "../../operations/access/request-passkey-sign-in.ts";
-import { EmailField, CodeField, maxTypedEmailLength, SubmitButton } from "../shared/form-fields.tsx";
+import { EmailField, CodeField, maxTypedEmailLength, NextPathField, SubmitButton } from "../shared/form-fields.tsx";
 import { appMessages } from "../i18n/app.ts";
 import { sheetMessages } from "../i18n/sheet.ts";
 import type { Language } from "../shared/language.ts";
@@ -21,8 +21,6 @@ interface SignInStep {
   readonly next: string;
   readonly error?: string | undefined;
 }
-
-export const NextPathField: FC<{ next: string }> = ({ next }) => <input type="hidden" name="next" value={next} />;
 
 /** Hidden until the script finds that the browser supports passkeys. */
 export const PasskeySignInForm: FC<{ next: string }> = ({ next }) => (

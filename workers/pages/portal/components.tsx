@@ -8,7 +8,7 @@ import { portalMessages } from "../i18n/portal.ts";
 import type { FormFields } from "../shared/form-handlers.ts";
 import { CopyButton, DescriptionRow, FieldError, formatNumber, createPageContext, Icon } from "../shared/components.tsx";
 import { SubmitButton } from "../shared/form-fields.tsx";
-import { createRequiredContext, DataTable, TokenForm } from "../shared/signed-in-components.tsx";
+import { createRequiredContext, DataTable, TokenForm, type PostFormProps } from "../shared/signed-in-components.tsx";
 import type { FormError, PortalRequest } from "./portal-request.ts";
 
 export const language = "en"; // the portal is available in English only
@@ -45,14 +45,10 @@ export const RoleGate: FC<{ to: Role | undefined; children?: Child }> = ({ to, c
   return restriction === null ? <div class="allowed">{children}</div> : <p class="quiet">{restriction}</p>;
 };
 
-interface PostFormProps {
-  readonly action: string;
-  readonly requiredRole?: Role | undefined;
-  readonly hiddenValues?: Readonly<Record<string, string>> | undefined;
-}
+type PortalFormProps = PostFormProps & { readonly requiredRole?: Role | undefined };
 
 /** A form for `authenticatedAction`, in the environment of the page. */
-export const PostForm: FC<PostFormProps & { class?: string; children?: Child }> = ({ action, requiredRole, ...form }) => {
+export const PostForm: FC<PortalFormProps> = ({ action, requiredRole, ...form }) => {
   const { pathInMode, formToken } = usePortalRequest();
   return (
     <RoleGate to={requiredRole}>
@@ -64,7 +60,7 @@ export const PostForm: FC<PostFormProps & { class?: string; children?: Child }> 
 /** Makes a form that creates something idempotent: submitted twice, it creates one. */
 export const IdempotencyField: FC = () => <input type="hidden" name="once" value={toHex(usePortalRequest().services.random(16))} />;
 
-interface ActionButtonProps extends PostFormProps {
+interface ActionButtonProps extends Pick<PortalFormProps, "action" | "hiddenValues" | "requiredRole"> {
   readonly label: string;
   /** Names what the action applies to, for screen readers. */
   readonly of?: string;

@@ -1,7 +1,7 @@
 // Signing in and signing up with an email code; the same steps and cookies as on the consent sheet. Both lead to the same page whether or
 // not the address is known, so that addresses cannot be probed.
 import type { Context, Hono } from "hono";
-import type { Child, FC } from "hono/jsx";
+import type { Child } from "hono/jsx";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { signOutBrowser, getSessionToken } from "../../http/guards/session-cookie.ts";
@@ -15,8 +15,8 @@ import {
   startEmailSignIn,
   completeEmailSignIn,
 } from "../shared/email-code-sign-in.tsx";
-import { SubmitButton } from "../shared/form-fields.tsx";
-import { parseRateLimitedForm, type FormFields } from "../shared/form-handlers.ts";
+import { NextPathField, SubmitButton } from "../shared/form-fields.tsx";
+import { createFormHandlerFactory, type FormFields, type FormRequest } from "../shared/form-handlers.ts";
 import { formatMessage } from "../shared/components.tsx";
 import { businessChoicePath, parseNextPath } from "./businesses.tsx";
 import { Field, FormContext, language, messages, FormErrorMessage } from "./components.tsx";
@@ -48,8 +48,6 @@ const renderStep = (c: Context<AppEnv>, { title, content, form, error }: SignInS
       </article>
     ),
   });
-
-const NextPathField: FC<{ next: string }> = ({ next }) => <input type="hidden" name="next" value={next} />;
 
 const renderEmailStep = (c: Context<AppEnv>, next: string, refused: Pick<SignInStep, "form" | "error"> = {}): Promise<Response> =>
   renderStep(c, {
@@ -133,10 +131,11 @@ const renderSignIn = async (c: Context<AppEnv>): Promise<Response> => {
   return renderCodeStep(c, next, email, c.req.query("answer") === "failed" ? failed : undefined);
 };
 
-const handleSendCode = async (c: Context<AppEnv>): Promise<Response> => {
-  const form = await parseRateLimitedForm(c, "AUTH_REQUEST_PER_IP");
-  if (form instanceof Response) return form;
-  const next = parseNextPath(form.get("next"));
+type SignInFormRequest = FormRequest<{ readonly next: string }>;
+
+const signInAction = createFormHandlerFactory(async (_, form) => ({ next: parseNextPath(form.get("next")) }));
+
+const handleSendCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> => {
   const email = (form.get("email") ?? "").trim();
   if (!isEmailAddress(email)) {
     const error: FormError = { code: "invalid_request", field: "email", text: signInMessages.badEmail };
@@ -153,29 +152,22 @@ const hasMultipleBusinesses = async (c: Context<AppEnv>, token: string): Promise
   return (await listMemberships(services, session)).filter(({ invitedUntil }) => invitedUntil === null).length > 1;
 };
 
-const handleSubmitCode = async (c: Context<AppEnv>): Promise<Response> => {
-  const form = await parseRateLimitedForm(c, "AUTH_VERIFY_PER_IP");
-  if (form instanceof Response) return form;
-  const next = parseNextPath(form.get("next"));
+const handleSubmitCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> => {
   const result = await completeEmailSignIn(c, form, "business");
   if (result.outcome === "signed") return c.redirect((await hasMultipleBusinesses(c, result.token)) ? businessChoicePath(next) : next, 303);
   if (result.outcome !== "malformed") return c.redirect(signInPathFor(next, result.outcome === "wrong" ? "failed" : null), 303);
   return renderCodeStep(c, next, result.email, { code: "invalid_request", field: "code", text: signInMessages.badCode });
 };
 
-const handleChangeEmail = async (c: Context<AppEnv>): Promise<Response> => {
-  const form = await parseRateLimitedForm(c, "AUTH_VERIFY_PER_IP");
-  if (form instanceof Response) return form;
+const handleChangeEmail = (c: Context<AppEnv>, { next }: SignInFormRequest): Response => {
   clearPendingSignInEmail(c);
-  return c.redirect(signInPathFor(parseNextPath(form.get("next"))), 303);
+  return c.redirect(signInPathFor(next), 303);
 };
 
 const renderSignUp = async (c: Context<AppEnv>): Promise<Response> =>
   (await isSignedIn(c)) ? c.redirect("/portal", 303) : renderSignUpStep(c);
 
-const handleSignUp = async (c: Context<AppEnv>): Promise<Response> => {
-  const form = await parseRateLimitedForm(c, "SIGNUP_PER_IP");
-  if (form instanceof Response) return form;
+const handleSignUp = async (c: Context<AppEnv>, { form }: SignInFormRequest): Promise<Response> => {
   const typed = (name: string): string => (form.get(name) ?? "").slice(0, 2_048);
   const registration = {
     businessName: typed("business_name"),
@@ -190,20 +182,18 @@ const handleSignUp = async (c: Context<AppEnv>): Promise<Response> => {
   return c.redirect("/portal/sign-in", 303);
 };
 
-/** Checks no form token: `parseRateLimitedForm` refuses forms from other sites, and signing out must work with an expired session. */
+/** Checks no form token: `signInAction` refuses forms from other sites, and signing out must work with an expired session. */
 const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
-  const form = await parseRateLimitedForm(c, "AUTH_VERIFY_PER_IP");
-  if (form instanceof Response) return form;
   await signOutBrowser(c);
   return c.redirect("/portal/sign-in", 303);
 };
 
 export const registerSignInRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/sign-in", renderSignIn);
-  pages.post("/sign-in", handleSendCode);
-  pages.post("/sign-in/code", handleSubmitCode);
-  pages.post("/sign-in/other", handleChangeEmail);
+  pages.post("/sign-in", signInAction("AUTH_REQUEST_PER_IP", handleSendCode));
+  pages.post("/sign-in/code", signInAction("AUTH_VERIFY_PER_IP", handleSubmitCode));
+  pages.post("/sign-in/other", signInAction("AUTH_VERIFY_PER_IP", handleChangeEmail));
   pages.get("/sign-up", renderSignUp);
-  pages.post("/sign-up", handleSignUp);
-  pages.post("/sign-out", handleSignOut);
+  pages.post("/sign-up", signInAction("SIGNUP_PER_IP", handleSignUp));
+  pages.post("/sign-out", signInAction("AUTH_VERIFY_PER_IP", handleSignOut));
 };

@@ -107,6 +107,9 @@ export const ChoiceField: FC<InputProps & { readonly id: string; readonly childr
   </p>
 );
 
+/** The page to open after signing in. */
+export const NextPathField: FC<{ next: string }> = ({ next }) => <input type="hidden" name="next" value={next} />;
+
 export const SubmitButton: FC<{ children?: Child }> = ({ children }) => (
   <button type="submit" class="primary">
     {children}

@@ -1,6 +1,7 @@
 // Components that the signed-in pages of the portal and the app share.
 import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { CopyButton, Icon } from "./components.tsx";
+import type { SignedInRequest } from "./signed-in-handlers.ts";
 
 /** A context that every component of a realm's pages may rely on; `use` throws outside of it. */
 export const createRequiredContext = <T extends object>(name: string) => {
@@ -13,16 +14,21 @@ export const createRequiredContext = <T extends object>(name: string) => {
   return { Provider: RequiredContext.Provider, use };
 };
 
-interface TokenFormProps {
+export interface PostFormProps {
   readonly action: string;
-  readonly formToken: (path: string) => Promise<string>;
   readonly hiddenValues?: Readonly<Record<string, string>> | undefined;
   readonly class?: string | undefined;
   readonly children?: Child;
 }
 
 /** A POST form with the token that `createSignedInHandlers` checks. */
-export const TokenForm: FC<TokenFormProps> = async ({ action, formToken, hiddenValues, class: classes = "form", children }) => {
+export const TokenForm: FC<PostFormProps & Pick<SignedInRequest, "formToken">> = async ({
+  action,
+  formToken,
+  hiddenValues,
+  class: classes = "form",
+  children,
+}) => {
   const hidden = { form: await formToken(action), ...hiddenValues };
   return (
     <form method="post" action={action} class={classes}>
@@ -41,18 +47,14 @@ export const FlashBanner: FC<{ children?: Child }> = ({ children }) => (
   </p>
 );
 
-export interface NavigationLink {
-  readonly path: string;
-  readonly text: Child;
-  /** "page" for the page itself, "true" for a page within it. */
-  readonly current?: "page" | "true" | undefined;
+interface NavigationListProps {
+  readonly label: string;
+  readonly class?: string;
+  /** `current` is "page" for the page itself and "true" for a page within it. */
+  readonly links: readonly { readonly path: string; readonly text: Child; readonly current: "page" | "true" | undefined }[];
 }
 
-export const NavigationList: FC<{ label: string; class?: string; links: readonly NavigationLink[] }> = ({
-  label,
-  class: classes,
-  links,
-}) => (
+export const NavigationList: FC<NavigationListProps> = ({ label, class: classes, links }) => (
   <nav class={classes} aria-label={label}>
     <ul>
       {links.map(({ path, text, current }) => (
