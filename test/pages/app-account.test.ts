@@ -1,4 +1,4 @@
-// The pages behind a person's account, through the front door: assistants, removals, the download, the end; and proving who it is.
+// Account pages of the app over HTTP: agent tokens, removals, data export, account deletion and reauthentication.
 import "@cantoo/pdf-lib"; // hundreds of modules: loaded here, so that no test's time runs meanwhile
 import { env } from "cloudflare:workers";
 import { DomUtils } from "htmlparser2";
@@ -32,7 +32,7 @@ const browserOf = (
 const actionsOf = ({ document }: ReadPage): readonly string[] =>
   DomUtils.getElementsByTagName("form", document).map(({ attribs }) => attribs.action ?? "");
 
-/** Posts the form of a page that it has under the session of somebody else, or from another site. */
+/** Posts a form of a page with the session of another person, or from another site. */
 const elsewhere = async (
   browser: BrowserSession,
   page: ReadPage,
@@ -49,15 +49,15 @@ const elsewhere = async (
   return answers.map(({ status }) => status);
 };
 
-describe("agents and apps", () => {
-  test("a token is shown once, in the answer to the form, however often that is sent", async () => {
+describe("agent tokens", () => {
+  test("shows a token once, in the response to the form, even if the form is sent again", async () => {
     const browser = browserOf(await signInPerson({}));
     const page = await browser.open("/app/agents");
     expect(getPageText(page)).toContain("No assistant has access.");
-    const made = parsePage(await browser.send(page, "/app/agents", { name: "My helper" }));
-    expect([made.status, made.headers.get("cache-control")]).toEqual([200, "no-store"]);
-    const secret = /pat_[\w-]{20,}/.exec(made.text)?.[0] as string;
-    expect(getPageText(made)).toContain("Copy it now. It is not shown again.");
+    const created = parsePage(await browser.send(page, "/app/agents", { name: "My helper" }));
+    expect([created.status, created.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    const secret = /pat_[\w-]{20,}/.exec(created.text)?.[0] as string;
+    expect(getPageText(created)).toContain("Copy it now. It is not shown again.");
     const works = async (): Promise<number> => (await callMethod(secret, "tools/list")).status;
     expect(await works()).toBe(200);
     const again = parsePage(await browser.send(page, "/app/agents", { name: "My helper" }));
@@ -74,7 +74,7 @@ describe("agents and apps", () => {
     expect(await works()).toBe(401);
   });
 
-  test("pressed many times at once, the form makes one token", async () => {
+  test("creates one token when the form is submitted several times at once", async () => {
     const browser = browserOf(await signInPerson({}));
     const page = await browser.open("/app/agents");
     const answers = await Promise.all(Array.from({ length: 8 }, () => browser.send(page, "/app/agents", { name: "One" })));
@@ -82,7 +82,7 @@ describe("agents and apps", () => {
     expect(actionsOf(await browser.open("/app/agents")).filter((action) => action === "/app/agents/remove")).toHaveLength(1);
   });
 
-  test("a name that is too long comes back; with ten tokens one must go first; somebody else's cannot be ended", async () => {
+  test("refuses a name that is too long, an eleventh token, and another person's token id", async () => {
     const browser = browserOf(await signInPerson({}));
     const page = await browser.open("/app/agents");
     const refused = await browser.send(page, "/app/agents", { name: "x".repeat(81) });
@@ -101,7 +101,7 @@ describe("agents and apps", () => {
     expect(getPageText(await eve.open("/app/agents"))).toContain("Hers");
   });
 
-  test("U5: a form from elsewhere makes and ends nothing", async () => {
+  test("U5: refuses forms from other sites to create or remove a token", async () => {
     const browser = browserOf(await signInPerson({}));
     const page = await browser.open("/app/agents");
     expect(await elsewhere(browser, page, "/app/agents", { name: "Eve" })).toEqual([403, 403, 403]);
@@ -112,7 +112,7 @@ describe("agents and apps", () => {
   });
 });
 
-describe("removals", () => {
+describe("data broker removals", () => {
   const onPlan = async (): Promise<SignedPerson> => {
     const by = await signInPerson({});
     const { id } = (await by.get("/v1/me")).body.data;
@@ -120,7 +120,7 @@ describe("removals", () => {
     return by;
   };
 
-  test("are a part of a paid plan: without it the page says so and asks nobody", async () => {
+  test("explains that removals need a paid plan and requests nothing without it", async () => {
     const by = await signInPerson({});
     const page = await browserOf(by).open("/app/removals");
     expect(getPageText(page)).toContain("No removal asked for yet.");
@@ -146,7 +146,7 @@ describe("removals", () => {
     expect((await by.get("/v1/me/removals")).body.data.removals).toEqual([]);
   });
 
-  test("more in a day than anybody needs are a page that says the wait in hours, in each language", async () => {
+  test("states the wait in hours, in each language, when the daily limit is reached", async () => {
     const browser = browserOf(await onPlan(), createServiceCall({ LIMIT_REMOVALS: "1/86400" }));
     const ask = async (language: string) =>
       browser.send(await browser.open(`/app/removals?lang=${language}`), "/app/removals", { "target.spokeo": "on", authorize: "on" });
@@ -165,17 +165,17 @@ describe("removals", () => {
     }
   });
 
-  test("are asked for with whom, and with leave; what is missing is said, and what was typed stays", async () => {
+  test("needs a target and an authorization, and keeps the input when one is missing", async () => {
     const by = await onPlan();
     const browser = browserOf(by);
     const page = await browser.open("/app/removals");
-    for (const [fields, said] of [
+    for (const [fields, message] of [
       [{ authorize: "on", notes: "Patricia" }, "Tick at least one of them."],
       [{ "target.spokeo": "on", notes: "Patricia" }, "Tick that we may ask in your name."],
       [{ "target.spokeo": "on", authorize: "on", notes: `Patricia ${"x".repeat(500)}` }, "At most 500 characters in one line."],
     ] as const) {
       const refused = await browser.send(page, "/app/removals", fields);
-      expect([refused.status, refused.text.includes(said)]).toEqual([400, true]);
+      expect([refused.status, refused.text.includes(message)]).toEqual([400, true]);
       expect(refused.text).toMatch(/<title>Error: /);
       expect(refused.text).toContain('value="Patricia');
       expect(refused.text.includes('id="target-spokeo" checked')).toBe("target.spokeo" in fields);
@@ -183,9 +183,9 @@ describe("removals", () => {
     }
     expect((await by.get("/v1/me/removals")).body.data.removals).toEqual([]);
     expect(await elsewhere(browser, page, "/app/removals", { "target.spokeo": "on", authorize: "on" })).toEqual([403, 403, 403]);
-    const asked = await browser.send(page, "/app/removals", { "target.spokeo": "on", "target.radaris": "on", authorize: "on" });
-    expect(describeRedirect(asked)).toMatch(/^303 \/app\/removals\/rmv_/);
-    const shown = getPageText(await browser.open(asked.headers.get("location") as string));
+    const response = await browser.send(page, "/app/removals", { "target.spokeo": "on", "target.radaris": "on", authorize: "on" });
+    expect(describeRedirect(response)).toMatch(/^303 \/app\/removals\/rmv_/);
+    const shown = getPageText(await browser.open(response.headers.get("location") as string));
     expect(shown).toContain("We ask them in your name.");
     expect(shown).toContain("The affidavit is made when each of them has answered.");
     expect(getPageText(await browser.open("/app/removals"))).toContain("Radaris, Spokeo");
@@ -193,11 +193,11 @@ describe("removals", () => {
     expect(removal.targets.map(({ name }: { name: string }) => name)).toEqual(["radaris", "spokeo"]);
   });
 
-  test("end with the affidavit of the page that the mail leads to, which is nobody else's", async () => {
+  test("offers the affidavit on the page that the email links to, to that person only", async () => {
     const by = await onPlan();
     const browser = browserOf(by);
-    const asked = await browser.send(await browser.open("/app/removals"), "/app/removals", { "target.spokeo": "on", authorize: "on" });
-    const path = asked.headers.get("location") as string;
+    const response = await browser.send(await browser.open("/app/removals"), "/app/removals", { "target.spokeo": "on", authorize: "on" });
+    const path = response.headers.get("location") as string;
     const early = await browser.open(`${path}/affidavit`);
     expect(describeRedirect(early)).toBe(`303 ${path}`);
     const services = createServicesWith(platform, {});
@@ -219,8 +219,8 @@ describe("removals", () => {
   });
 });
 
-describe("the download", () => {
-  test("is the file of the API, made by a form of our own page, five an hour", async () => {
+describe("data export", () => {
+  test("downloads the same file as the API, from a form of this site only, five times an hour", async () => {
     const by = await signInPerson();
     await grantShare(by);
     await waitUntilSettled();
@@ -244,8 +244,8 @@ describe("the download", () => {
   });
 });
 
-describe("the end of the account", () => {
-  test("says what ends, what is erased and what stays; needs the word, and signs out", async () => {
+describe("account deletion", () => {
+  test("explains what ends, what is erased and what stays, needs the confirmation word, and signs out", async () => {
     const by = await signInPerson();
     const { share } = await grantShare(by);
     const browser = browserOf(by);
@@ -267,7 +267,7 @@ describe("the end of the account", () => {
     expect((await call(`/v1/shares/${share.id}`, key)).body.data.status).toBe("revoked");
   });
 
-  test("needs a proof of the last five minutes, by a code that is mailed on the way", async () => {
+  test("needs a sign-in of the last five minutes and offers to send an email code", async () => {
     const by = await signInPerson({});
     await clearCodes();
     const browser = browserOf(by);
@@ -294,7 +294,7 @@ describe("the end of the account", () => {
     expect(describeRedirect(await browser.send(proved, "/app/delete", { confirm: "delete" }))).toBe("303 /app/deleted");
   });
 
-  test("takes the word of the language that the page is read in", async () => {
+  test("accepts the confirmation word of the page's language", async () => {
     const browser = browserOf(await signInPerson({}), undefined, { "accept-language": "es" });
     const page = await browser.open("/app/delete");
     expect(page.text).toContain("«borrar»");
@@ -303,7 +303,7 @@ describe("the end of the account", () => {
   });
 });
 
-test("whoever is not signed in gets the way in, at each of these addresses", async () => {
+test("shows the sign-in page at each of these addresses without a session", async () => {
   for (const path of ["/app/agents", "/app/removals", "/app/export", "/app/delete", "/app/prove/delete"]) {
     const page = await createBrowserSession().open(path);
     expect([page.status, parseFormFields(page, "/app/sign-in").next]).toEqual([200, path]);

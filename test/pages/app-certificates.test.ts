@@ -1,4 +1,4 @@
-// A person's own pages about consents that they gave on forms: found by the address they sign in with, read, and withdrawn.
+// The app's pages about consents given on forms: listed for the signed-in address, shown and withdrawn.
 import { describe, expect, test } from "vitest";
 import type { Database } from "../../storage/database.ts";
 import type { Platform } from "../../workers/services.ts";
@@ -17,7 +17,7 @@ const status = async (certId: string): Promise<string> => (await getWithKey(`/v1
 const pathOf = (certId: string): string => `/app/certificates/${certId}`;
 
 describe("consents given on forms", () => {
-  test("stand in the list of consents by business, beside what is shared, and apart once they are withdrawn", async () => {
+  test("lists them by business next to shares, and withdrawn ones separately", async () => {
     const by = await signInPerson();
     const { share } = await grantShare(by);
     await issueToNewPerson(of(by));
@@ -42,7 +42,7 @@ describe("consents given on forms", () => {
     expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("Withdrawn: contact must end by");
   });
 
-  test("of somebody who shares nothing are listed all the same; of nobody there is nothing", async () => {
+  test("lists them for a person without shares, and nothing for a person without consents", async () => {
     const by = await signInPerson({});
     expect(getPageText(await browserOf(by).open("/app"))).toContain("Nobody holds your details through svc.");
     expect((await browserOf(by).open(`/app/with/${world.acme.id}`)).status).toBe(404);
@@ -51,17 +51,17 @@ describe("consents given on forms", () => {
     expect((await browserOf(by).open(`/app/with/${world.acme.id}`)).status).toBe(200);
   });
 
-  test("a home that does not answer is said, and the others are shown", async () => {
+  test("shows the other businesses and a note when a shard is unavailable", async () => {
     const by = await signInPerson({});
     await issueToNewPerson(of(by));
     const away = (createOutagePlatform().shards as Platform["shards"]).forId("") as Database;
-    const all = () => platform.shards.all().map(([home, db]) => [home, home === "01" ? away : db] as const);
+    const all = () => platform.shards.all().map(([shardId, db]) => [shardId, shardId === "01" ? away : db] as const);
     const answer = await callWith({ shards: { ...platform.shards, all } }, "/app", { headers: by.headers });
     expect(answer.text).toContain("One of our stores does not answer just now");
     expect(answer.text).toContain("1 consent given on a form");
   });
 
-  test("are read whole, masked like the public page, by the person they name and nobody else", async () => {
+  test("shows a masked certificate to the person it names and to no one else", async () => {
     const [by, eve] = [await signInPerson({}), await signInPerson({})];
     const { certId } = await issueToNewPerson(
       of(by, { disclosure: "I agree that Acme may <b>call</b> me.", entities: ["Acme Solar LLC", "Sunny Roofs"] }),
@@ -69,8 +69,8 @@ describe("consents given on forms", () => {
     const sandbox = await issueToNewPerson(of(by, { client_id: world.acme.clients.sandbox }));
     const page = await browserOf(by).open(pathOf(certId));
     const words = getPageText(page);
-    for (const told of ["Consent given to Acme Solar LLC", "Active", "Sunny Roofs", "Was this not you?", "Withdraw consent"])
-      expect(words).toContain(told);
+    for (const text of ["Consent given to Acme Solar LLC", "Active", "Sunny Roofs", "Was this not you?", "Withdraw consent"])
+      expect(words).toContain(text);
     expect(page.text).toContain(`/c/${certId}"`);
     expect(page.text.split("<main")[1]).not.toContain(by.email);
     for (const path of ["", "/withdraw"]) {
@@ -82,8 +82,8 @@ describe("consents given on forms", () => {
   });
 });
 
-describe("withdrawing them", () => {
-  test("one alone, in two steps and without a code; Back and a second press find it done", async () => {
+describe("withdrawing consents given on forms", () => {
+  test("withdraws one certificate after a confirmation page, without a code, and shows the result when repeated", async () => {
     const by = await signInPerson({});
     const { certId } = await issueToNewPerson(of(by));
     const browser = browserOf(by);
@@ -103,7 +103,7 @@ describe("withdrawing them", () => {
     expect((await getWithApiKey(`/v1/certs/${certId}`)).body.data.withdrawal).toMatchObject({ method: "email_code", scope: "certificate" });
   });
 
-  test("everything given to the business is offered first, where there is more; this certificate alone can be chosen", async () => {
+  test("offers to withdraw everything given to the business, or only this certificate", async () => {
     const by = await signInPerson({});
     const [first, second, third] = [await issueToNewPerson(of(by)), await issueToNewPerson(of(by)), await issueToNewPerson(of(by))];
     const other = await issueToNewPerson(of(by), worldInSecondShard.acme);
@@ -120,7 +120,7 @@ describe("withdrawing them", () => {
     expect(await Promise.all([second, third, other].map(({ certId }) => status(certId)))).toEqual(["revoked", "revoked", "active"]);
   });
 
-  test("single recipients, by boxes; with none ticked nothing happens", async () => {
+  test("withdraws from selected recipients, and from none when none is selected", async () => {
     const by = await signInPerson({});
     const { certId } = await issueToNewPerson(of(by, { entities: ["Acme Solar LLC", "Roof Right", "Sunny Roofs"] }));
     const browser = browserOf(by);
@@ -138,7 +138,7 @@ describe("withdrawing them", () => {
     expect([is, entities_withdrawn.map(({ entity }: { entity: string }) => entity)]).toEqual(["active", ["Roof Right"]]);
   });
 
-  test("together with what is shared, when everything with a business is stopped", async () => {
+  test("withdraws certificates together with shares when everything with a business is stopped", async () => {
     const by = await signInPerson();
     const { share } = await grantShare(by);
     const [first, second] = [await issueToNewPerson(of(by)), await issueToNewPerson(of(by))];
@@ -154,7 +154,7 @@ describe("withdrawing them", () => {
     expect(describeRedirect(await browser.open(path))).toBe(`303 /app/with/${world.acme.id}`);
   });
 
-  test("takes no form from elsewhere, or with the token of another session or form", async () => {
+  test("refuses a form from another site or with the token of another session or form", async () => {
     const [by, eve] = [await signInPerson({}), await signInPerson({})];
     const [mine, hers] = [await issueToNewPerson(of(by, { entities: ["Acme Solar LLC", "Roof Right"] })), await issueToNewPerson(of(eve))];
     const browser = browserOf(by);

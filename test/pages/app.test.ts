@@ -1,4 +1,4 @@
-// A person's own pages, through the front door: signing in, what is listed, stopping and renewing, changing details.
+// The app over HTTP: signing in, the lists, stopping and renewing shares, and changing details.
 import { env } from "cloudflare:workers";
 import { DomUtils } from "htmlparser2";
 import { describe, expect, test } from "vitest";
@@ -44,14 +44,14 @@ const shareStatus = async (id: string): Promise<string> => {
 };
 
 describe("signing in", () => {
-  test("takes an address and its code, and leads back to the page that was asked for", async () => {
+  test("accepts an address and its code and leads back to the requested page", async () => {
     await clearCodes();
     const email = createPersonEmail();
     const pat = createBrowserSession();
-    const asked = await pat.open("/app/details");
-    expect(asked.status).toBe(200);
-    expect(getPageText(asked)).toContain("We mail you a six-digit code. No password.");
-    expect(describeRedirect(await pat.send(asked, "/app/sign-in", { email }))).toBe("303 /app/details");
+    const response = await pat.open("/app/details");
+    expect(response.status).toBe(200);
+    expect(getPageText(response)).toContain("We mail you a six-digit code. No password.");
+    expect(describeRedirect(await pat.send(response, "/app/sign-in", { email }))).toBe("303 /app/details");
     const step = await pat.open("/app/details");
     expect(getPageText(step)).toContain(`To ${email}, valid for 10 minutes.`);
     const code = await findEmailCode(email);
@@ -65,7 +65,7 @@ describe("signing in", () => {
     expect(getPageText(await pat.open("/app"))).toContain("Sign in");
   });
 
-  test("keeps what was typed when it is no address or no code, and says what is wrong", async () => {
+  test("keeps an invalid address or code in the form and explains the error", async () => {
     const pat = createBrowserSession();
     const page = await pat.open("/app");
     const refused = await pat.send(page, "/app/sign-in", { email: "pat at example" });
@@ -79,19 +79,19 @@ describe("signing in", () => {
     expect((await pat.open("/app")).text).toContain('name="email"');
   });
 
-  test.each(["https://evil.example/", "//evil.example", "/app/../c", "/v1/me"])("leads nowhere but to the app (%s)", async (next) => {
+  test.each(["https://evil.example/", "//evil.example", "/app/../c", "/v1/me"])("never redirects outside of the app (%s)", async (next) => {
     await clearCodes();
     expect(describeRedirect(await createBrowserSession().post("/app/sign-in", { email: createPersonEmail(), next }))).toBe("303 /app");
   });
 
-  test("is not done by a member of a business", async () => {
+  test("is not possible with the session of a business member", async () => {
     const member = createBrowserSession((await signIn(world.ownerEmail)).cookie);
     expect(getPageText(await member.open("/app"))).toContain("We mail you a six-digit code.");
   });
 });
 
-describe("my consents", () => {
-  test("are listed by business with what can be done about each, and what has ended apart", async () => {
+describe("consents", () => {
+  test("lists active shares by business with their actions, and ended ones separately", async () => {
     const pat = await signInPerson();
     const first = await grantShare(pat);
     const second = await grantShare(pat, { scope: ["name"], purpose: "Write to you about <b>panels</b>" });
@@ -109,18 +109,18 @@ describe("my consents", () => {
     expect(ended).toContain("They have not confirmed yet.");
   });
 
-  test("say how each share stands, whatever the sweep has done", async () => {
+  test("shows the current status of each share before the sweep has run", async () => {
     const pat = await signInPerson();
     await grantShare(pat, { duration_days: 5 });
-    const standing = async (offset: number, view = ""): Promise<string> =>
+    const statusAfter = async (offset: number, view = ""): Promise<string> =>
       getPageText(await browserOf(pat, at(offset)).open(`/app${view}`));
-    expect(await standing(0)).toMatch(/Ends in [45] days/);
-    expect(await standing(3.5 * day)).toContain("Ends in 1 day");
-    expect(await standing(4.5 * day)).toContain("Ends today");
-    expect(await standing(5.1 * day, "?view=ended")).toContain("Ended by itself");
+    expect(await statusAfter(0)).toMatch(/Ends in [45] days/);
+    expect(await statusAfter(3.5 * day)).toContain("Ends in 1 day");
+    expect(await statusAfter(4.5 * day)).toContain("Ends today");
+    expect(await statusAfter(5.1 * day, "?view=ended")).toContain("Ended by itself");
   });
 
-  test("show one share whole: values, purpose, words, what happened, and the proof", async () => {
+  test("shows a share with its values, purpose, disclosure text, timeline and verification data", async () => {
     const pat = await signInPerson();
     const granted = await grantShare(pat, { disclosure_text: "I agree that Acme may call me." });
     await redeemCode(granted);
@@ -134,7 +134,7 @@ describe("my consents", () => {
     );
     const page = await browserOf(pat).open(`/app/shares/${granted.share.id}`);
     const words = getPageText(page);
-    for (const told of [
+    for (const text of [
       "Share with Acme Solar LLC",
       "pat@example.com",
       "+1 202 555 0123",
@@ -147,11 +147,11 @@ describe("my consents", () => {
       granted.share.id,
       granted.share.fingerprint,
     ])
-      expect(words.replaceAll(/\s/g, "")).toContain(told.replaceAll(/\s/g, ""));
+      expect(words.replaceAll(/\s/g, "")).toContain(text.replaceAll(/\s/g, ""));
     expect(words).not.toContain("Testville");
   });
 
-  test("somebody else's share, a share that is none, and any other address look the same and change nothing", async () => {
+  test("answers another person's share, an unknown id and any other address alike and changes nothing", async () => {
     const [pat, eve] = [await signInPerson(), await signInPerson()];
     const { share } = await grantShare(pat);
     const browser = browserOf(eve);
@@ -173,7 +173,7 @@ describe("my consents", () => {
     expect([nobody.status, getPageText(nobody).includes("This business holds nothing of yours")]).toEqual([404, true]);
   });
 
-  test("stop in two steps, with the reason, and go on telling until the business has confirmed", async () => {
+  test("stops a share after a confirmation page, with the reason, and shows the deadline until the business confirms", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     const browser = browserOf(pat);
@@ -199,7 +199,7 @@ describe("my consents", () => {
     expect(ceased).toContain("They wrote: We removed you");
   });
 
-  test("stop everything with one business at once, and nothing of another", async () => {
+  test("stops everything with one business and nothing of another", async () => {
     const pat = await signInPerson();
     const mine = [await grantShare(pat), await grantShare(pat, { scope: ["name"] })];
     const other = await grantShare(pat, { origin: "https://other.example" }, world.other);
@@ -214,7 +214,7 @@ describe("my consents", () => {
     expect(describeRedirect(await browser.open(path))).toBe(`303 /app/with/${world.acme.id}`);
   });
 
-  test("renew with what is ticked: what was shared is ticked, what is new is not", async () => {
+  test("renews a share with the selected groups: shared groups are preselected, new ones are not", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat, { duration_days: 200 });
     const browser = browserOf(pat);
@@ -240,8 +240,8 @@ describe("my consents", () => {
   });
 });
 
-describe("my details", () => {
-  test("are shown with everybody who hears of a change before it is saved, and can be put back for ten minutes", async () => {
+describe("details", () => {
+  test("shows who is notified before a change is saved, and offers to undo it for ten minutes", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     const browser = browserOf(pat);
@@ -268,7 +268,7 @@ describe("my details", () => {
     expect(getPageText(await browser.open("/app/details"))).not.toContain("Your last change");
   });
 
-  test("come back with what was typed and the field that is wrong", async () => {
+  test("keeps the input and marks the field when a value is invalid", async () => {
     const pat = await signInPerson();
     const browser = browserOf(pat);
     const page = await browser.open("/app/details");
@@ -282,7 +282,7 @@ describe("my details", () => {
     expect(getPageText(await browser.open("/app/details"))).toContain("Nothing was changed.");
   });
 
-  test("say who is not told because their share has ended", async () => {
+  test("names the businesses that are not notified because their share has ended", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     await pat.post(`/v1/me/sever/${share.id}`, {});
@@ -292,7 +292,7 @@ describe("my details", () => {
     expect(review.text).toContain("Nobody is told:");
   });
 
-  test("somebody else's undo puts nothing back", async () => {
+  test("does not apply another person's undo cookie", async () => {
     const [pat, eve] = [await signInPerson(), await signInPerson({ phone: "+1 202 555 0177" })];
     const browser = browserOf(pat);
     const page = await browser.open("/app/details");
@@ -306,7 +306,7 @@ describe("my details", () => {
 });
 
 describe("history and account", () => {
-  test("tell every entry with the business it is about, fifty a page", async () => {
+  test("lists every entry with its business, fifty per page", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     await pat.post(`/v1/me/sever/${share.id}`, {});
@@ -320,15 +320,15 @@ describe("history and account", () => {
   });
 });
 
-describe("the history with one business", () => {
+describe("history filtered by business", () => {
   const shared = (page: ReadPage): string[] =>
     [...getPageText(page).matchAll(/You shared details ?(Acme Solar LLC|Bright Homes Inc)/g)].map(([, name = ""]) => name).sort();
 
-  test("is chosen by name, told alone, and left again", async () => {
+  test("is selected by name, shows only that business, and can be cleared", async () => {
     const pat = await signInPerson();
     await grantShare(pat);
     const browser = browserOf(pat);
-    expect(DomUtils.getElementsByTagName("select", (await browser.open("/app/history")).document)).toHaveLength(0); // one business: nothing to choose
+    expect(DomUtils.getElementsByTagName("select", (await browser.open("/app/history")).document)).toHaveLength(0); // one business: nothing to select
     await grantShare(pat, { origin: "https://other.example" }, world.other);
     await waitUntilSettled();
     const all = await browser.open("/app/history");
@@ -343,7 +343,7 @@ describe("the history with one business", () => {
     expect(describeRedirect(await browser.open("/app/history?with="))).toBe("303 /app/history");
   });
 
-  test("is empty with a business that holds nothing of theirs, and says how to see all", async () => {
+  test("is empty for a business without entries and says how to see all", async () => {
     const [pat, eve] = [await signInPerson(), await signInPerson()];
     await grantShare(eve, { origin: "https://other.example" }, world.other);
     await grantShare(pat);
@@ -359,7 +359,7 @@ describe("the history with one business", () => {
   });
 });
 
-test("the history with a business that holds nothing says so at once, however long the chain is", async () => {
+test("returns at once for a business without entries, however long the chain is", async () => {
   const pat = await signInPerson();
   const { share } = await grantShare(pat);
   await waitUntilSettled();
@@ -376,8 +376,8 @@ test("the history with a business that holds nothing says so at once, however lo
   expect(page.text).not.toContain("before=");
 }, 60_000);
 
-describe("a language that is chosen on a page which a form was answered with", () => {
-  /** What the page's link to Spanish leads to, in the end. */
+describe("language links on a page that answers a form", () => {
+  /** Where the page's link to Spanish finally leads. */
   const inSpanish = async (browser: BrowserSession, at: string, page: TestResponse): Promise<readonly [string, string, string | null]> => {
     const link = (/href="(\?[^"]*lang=es)"/.exec(page.text)?.[1] ?? "").replaceAll("&amp;", "&");
     const answer = await browser.open(`${at}${link}`);
@@ -390,13 +390,13 @@ describe("a language that is chosen on a page which a form was answered with", (
     ["/app/account", "/app/account/passkeys/add", {}, "303 /app/account"],
     ["/app/details", "/app/details", { phone: "12" }, "200"],
     ["/app/delete", "/app/delete", { confirm: "no" }, "200"],
-  ])("leads from %s by %s to a page there is", async (from, action, fields, way) => {
+  ])("leads from %s by %s to an existing page", async (from, action, fields, way) => {
     const browser = browserOf(await signInPerson());
     const page = await browser.send(await browser.open(from), action, fields);
     expect(await inSpanish(browser, action, page)).toEqual([way, "200", "es"]);
   });
 
-  test("leads back to the details where a change of them was refused", async () => {
+  test("leads back to the details when a change was refused", async () => {
     const browser = browserOf(await signInPerson());
     const review = parsePage(await browser.send(await browser.open("/app/details"), "/app/details", { phone: "+1 202 555 0177" }));
     const refused = await browser.send(review, "/app/details/save", { phone: "12" });
@@ -404,7 +404,7 @@ describe("a language that is chosen on a page which a form was answered with", (
     expect(await inSpanish(browser, "/app/details/save", refused)).toEqual(["303 /app/details", "200", "es"]);
   });
 
-  test("leads back to the question where no recipient was ticked", async () => {
+  test("leads back to the form when no recipient was selected", async () => {
     const pat = await signInPerson();
     const { certId } = await issueToNewPerson({ fields: { email: pat.email }, entities: ["Acme Solar LLC", "Roof Right"] });
     const [ask, some] = [`/app/certificates/${certId}/withdraw`, `/app/certificates/${certId}/withdraw-some`];
@@ -414,7 +414,7 @@ describe("a language that is chosen on a page which a form was answered with", (
     expect(await inSpanish(browser, some, refused)).toEqual([`303 ${ask}`, "200", "es"]);
   });
 
-  test("leads to the step of signing in that was come to", async () => {
+  test("leads to the current step of signing in", async () => {
     await clearCodes();
     const stranger = createBrowserSession();
     const step = await stranger.send(await stranger.open("/app/details"), "/app/passkey");
@@ -428,8 +428,8 @@ describe("a language that is chosen on a page which a form was answered with", (
   });
 });
 
-describe("the account", () => {
-  test("lists devices, and ends one, or all others, but never somebody else's", async () => {
+describe("account security", () => {
+  test("lists devices and signs out one or all others, but never another person's", async () => {
     const pat = await signInPerson();
     const eve = await signInPerson();
     const other = createBrowserSession((await signIn(pat.email, "consumer")).cookie);
@@ -451,7 +451,7 @@ describe("the account", () => {
     expect((await pat.get("/v1/me/sessions")).body.data.sessions).toHaveLength(1);
   });
 
-  test("lists passkeys and takes one away", async () => {
+  test("lists passkeys and removes one", async () => {
     const pat = await signInPerson();
     await registerPasskey(pat.headers);
     const browser = browserOf(pat);
@@ -480,15 +480,17 @@ describe("passkeys", () => {
       ] ?? "",
     );
 
-  test("are added and sign in by forms alone, and what was signed signs in once", async () => {
+  test("are added and used to sign in through forms, and each signed response works once", async () => {
     const pat = await signInPerson();
     const browser = browserOf(pat);
     const authenticator = new Authenticator();
-    const asked = await browser.send(await browser.open("/app/account"), add);
-    const made = JSON.stringify(await authenticator.make(offered(asked)));
-    expect(describeRedirect(await browser.send(parsePage(asked), "/app/account/passkeys", { credential: made }))).toBe("303 /app/account");
+    const response = await browser.send(await browser.open("/app/account"), add);
+    const signedCredential = JSON.stringify(await authenticator.make(offered(response)));
+    expect(describeRedirect(await browser.send(parsePage(response), "/app/account/passkeys", { credential: signedCredential }))).toBe(
+      "303 /app/account",
+    );
     expect(getPageText(await browser.open("/app/account"))).toContain("The passkey is added.");
-    const again = await browser.send(parsePage(asked), "/app/account/passkeys", { credential: made });
+    const again = await browser.send(parsePage(response), "/app/account/passkeys", { credential: signedCredential });
     expect(describeRedirect(again)).toBe("303 /app/account");
     expect((await pat.get("/v1/me/passkeys")).body.data.passkeys).toHaveLength(1);
     const stranger = createBrowserSession();
@@ -503,15 +505,15 @@ describe("passkeys", () => {
     expect((await stranger.post("/app/passkey", {}, { "sec-fetch-site": "cross-site" })).status).toBe(403);
   });
 
-  test("are added only within ten minutes of a proof that it is you", async () => {
+  test("are added only within ten minutes of signing in", async () => {
     const pat = await signInPerson();
     const page = await browserOf(pat).open("/app/account");
     const later = await browserOf(pat, at(10 * 60_000)).send(page, add);
     expect(describeRedirect(later)).toBe("303 /app/prove/passkey");
-    const asked = parsePage(await browserOf(pat).send(page, add));
-    const credential = JSON.stringify(await new Authenticator().make(offered(asked)));
-    const kept = await browserOf(pat, at(10 * 60_000)).send(asked, "/app/account/passkeys", { credential });
-    expect(describeRedirect(kept)).toBe("303 /app/prove/passkey");
+    const response = parsePage(await browserOf(pat).send(page, add));
+    const credential = JSON.stringify(await new Authenticator().make(offered(response)));
+    const refused = await browserOf(pat, at(10 * 60_000)).send(response, "/app/account/passkeys", { credential });
+    expect(describeRedirect(refused)).toBe("303 /app/prove/passkey");
     expect((await pat.get("/v1/me/passkeys")).body.data.passkeys).toEqual([]);
   });
 });
@@ -522,7 +524,7 @@ describe("every page of the app", () => {
     ...["/app/delete", "/app/deleted", "/app/nothing"],
   ];
 
-  test("is kept by nobody, found by no robot and framed by no page", async () => {
+  test("is not cached, indexed or framed", async () => {
     const pat = browserOf(await signInPerson());
     for (const path of paths) {
       const { headers } = await pat.open(path);
@@ -534,7 +536,7 @@ describe("every page of the app", () => {
     expect((await browserOf(await signInPerson()).post("/app/details/nothing", {})).status).toBe(405);
   });
 
-  test("is not opened more than a hundred and twenty times a minute, and says how long to wait", async () => {
+  test("allows 120 requests a minute and then says how long to wait", async () => {
     const pat = browserOf(await signInPerson({}), createServiceCall({ LIMIT_SESSION: "2/60" }));
     await pat.open("/app");
     await pat.open("/app/details");
@@ -543,7 +545,7 @@ describe("every page of the app", () => {
     expect(getPageText(page)).toMatch(new RegExp(`Wait ${page.headers.get("retry-after")} seconds?,`));
   });
 
-  test("is read in a language that was chosen once", async () => {
+  test("stays in the selected language", async () => {
     const pat = browserOf(await signInPerson());
     expect(getPageText(await pat.open("/app?lang=es"))).toContain("Mis consentimientos");
     expect(getPageText(await pat.open("/app/details"))).toContain("Mis datos");
@@ -554,11 +556,11 @@ describe("every page of the app", () => {
   test.each([
     ["from another site", { "sec-fetch-site": "cross-site" }, "right"],
     ["from a sibling host", { "sec-fetch-site": "same-site" }, "right"],
-    ["of another origin, from a browser that says no more", { "sec-fetch-site": "", origin: "https://evil.example" }, "right"],
+    ["of another origin, from a browser without Sec-Fetch-Site", { "sec-fetch-site": "", origin: "https://evil.example" }, "right"],
     ["without the token of the session", {}, ""],
     ["with the token of another form", {}, "other"],
     ["with the token of another person's session", {}, "theirs"],
-  ])("takes no form %s", async (_name, headers, token) => {
+  ])("refuses a form %s", async (_name, headers, token) => {
     const [pat, eve] = [await signInPerson(), await signInPerson()];
     const { share } = await grantShare(pat);
     const path = `/app/shares/${share.id}/stop`;
@@ -573,7 +575,7 @@ describe("every page of the app", () => {
     if (token === "theirs") expect((await browser.post("/app/details", { form, phone: "" })).status).toBe(403);
   });
 
-  test("sends who has been signed out to the way in, and changes nothing", async () => {
+  test("redirects a signed-out form to the sign-in page and changes nothing", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     const path = `/app/shares/${share.id}/stop`;

@@ -1,4 +1,4 @@
-// The consent sheet as a browser without scripts meets it: plain forms, each answered by a redirect to the same address.
+// The consent sheet in a browser without scripts: plain forms whose responses redirect to the same address.
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import { findEmailCode, clearCodes } from "../support/people.ts";
@@ -23,7 +23,7 @@ const searchFor = (verifier: string, change: Readonly<Record<string, string>> = 
     ...change,
   })}`;
 
-/** A browser: its cookies, and where it stands. */
+/** A browser with its cookies and its current address. */
 class Visitor {
   readonly cookies = new Map<string, string>();
   readonly answers: TestResponse[] = [];
@@ -59,7 +59,7 @@ class Visitor {
 const headingOf = ({ text }: TestResponse): string => (/<h1>(.*?)<\/h1>/s.exec(text)?.[1] ?? "").replaceAll(/<[^>]+>/g, "");
 const tokenOf = ({ text }: TestResponse): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "";
 
-/** Up to the decision, with what is needed filled in. */
+/** Goes to the decision with the required details filled in. */
 const upToDecision = async (search: string, headers: Readonly<Record<string, string>> = { referer: `${origin}/` }) => {
   const visitor = new Visitor();
   const email = `sheet-${crypto.randomUUID()}@example.com`;
@@ -72,7 +72,7 @@ const upToDecision = async (search: string, headers: Readonly<Record<string, str
   return { visitor, email, decision };
 };
 
-/** The same where nothing is needed, so that nothing is asked for before the decision. */
+/** The same for a request without required details, which has no step before the decision. */
 const upToOptional = async (search: string) => {
   const visitor = new Visitor();
   const email = `sheet-${crypto.randomUUID()}@example.com`;
@@ -84,13 +84,13 @@ const upToOptional = async (search: string) => {
 };
 
 describe("the consent sheet", () => {
-  test("signs in, asks for what is missing, lets the person choose, and leads back with a code that redeems", async () => {
+  test("signs in, asks for missing details, takes the decision, and returns a code that redeems", async () => {
     const verifier = createVerifier();
     const search = searchFor(verifier);
     const { visitor, email, decision } = await upToDecision(search);
     expect(headingOf(decision)).toBe("Share details with Acme Solar LLC?");
     expect(decision.text).toContain(email);
-    expect(decision.text).toMatch(/name="group\.phone" value="on" id="group-phone"\/>/); // a box, and no tick
+    expect(decision.text).toMatch(/name="group\.phone" value="on" id="group-phone"\/>/); // a checkbox that is not checked
     const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), days: "30" });
     expect(headingOf(done)).toBe("Shared with Acme Solar LLC");
     const back = new URL((/href="([^"]+)"[^>]*>Go back to/.exec(done.text)?.[1] ?? "").replaceAll("&amp;", "&"));
@@ -104,7 +104,7 @@ describe("the consent sheet", () => {
     expect([later.status, headingOf(later)]).toEqual([409, "You have already decided this"]);
   });
 
-  test("shows a name as it is written, and an address with commas", async () => {
+  test("shows a name as it was written, and an address with commas", async () => {
     const search = searchFor(createVerifier(), { scope: "name address" });
     const visitor = new Visitor();
     const email = `sheet-${crypto.randomUUID()}@example.com`;
@@ -124,7 +124,7 @@ describe("the consent sheet", () => {
     expect(decision.text).toContain("<bdi>12 Long Street, Testville, 94000, US</bdi>");
   });
 
-  test("P22: never cuts the window that opened it, whatever it answers", async () => {
+  test("P22: keeps the connection to the opening window on every response", async () => {
     const { visitor, decision } = await upToDecision(searchFor(createVerifier()));
     await visitor.post(`/authorize/decide${searchFor(createVerifier())}`, { token: tokenOf(decision) });
     await visitor.get(`/authorize${searchFor(createVerifier(), { client_id: "pc_live_00000000000000000000000000" })}`);
@@ -143,11 +143,11 @@ describe("the consent sheet", () => {
   test.each<readonly [string, Readonly<Record<string, string>>, Readonly<Record<string, string>>]>([
     ["without a Referer", {}, {}],
     ["from another site", { referer: "https://evil.example/" }, {}],
-    ["from a sub-domain of it", { referer: "https://shop.www.example.com/" }, {}],
+    ["from a subdomain of the site", { referer: "https://shop.www.example.com/" }, {}],
     ["to another origin", { referer: `${origin}/` }, { return_url: "https://evil.example/" }],
     ["to another port", { referer: `${origin}/` }, { return_url: `${origin}:8443/` }],
-    ["to an address with a user", { referer: `${origin}/` }, { return_url: origin.replace("https://", "https://user@") }],
-  ])("P21: hands a code by redirect to nobody, asked %s", async (_name, headers, change) => {
+    ["to a URL with a user name", { referer: `${origin}/` }, { return_url: origin.replace("https://", "https://user@") }],
+  ])("P21: sends no code by redirect when requested %s", async (_name, headers, change) => {
     const search = searchFor(createVerifier(), change);
     const { visitor, decision } = await upToDecision(search, headers);
     const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision) });
@@ -156,7 +156,7 @@ describe("the consent sheet", () => {
     expect(decision.text).toContain("Scripts are off here, and without them nothing decided here can reach");
   });
 
-  test("P25: takes one decision, however often it is pressed", async () => {
+  test("P25: takes one decision when submitted several times", async () => {
     const search = searchFor(createVerifier());
     const { visitor, decision } = await upToDecision(search);
     const token = tokenOf(decision);
@@ -167,7 +167,7 @@ describe("the consent sheet", () => {
     expect(codes[0]).toMatch(/^ac_00/);
   });
 
-  test("P11: a decision is held to the request, the browser and the person it was shown to", async () => {
+  test("P11: binds a decision to the request, the browser and the person it was shown to", async () => {
     const search = searchFor(createVerifier());
     const { visitor, decision } = await upToDecision(search);
     const token = tokenOf(decision);
@@ -179,7 +179,7 @@ describe("the consent sheet", () => {
     expect(forged.status).toBe(403);
   });
 
-  test("ends a request that is older than ten minutes, and offers to start again", async () => {
+  test("ends a request that is older than ten minutes and offers to start again", async () => {
     const search = searchFor(createVerifier());
     const { visitor, decision } = await upToDecision(search);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11 * 60_000 });
@@ -192,7 +192,7 @@ describe("the consent sheet", () => {
     }
   });
 
-  test("begins again with what the person had chosen, and with nothing that an address or another site says", async () => {
+  test("restores the person's own choices, and nothing that a URL or another site supplies", async () => {
     const search = searchFor(createVerifier());
     const { visitor, decision } = await upToDecision(search);
     const ticked = /id="group-phone" checked=""/;
@@ -202,8 +202,11 @@ describe("the consent sheet", () => {
     try {
       const late = await visitor.post(`/authorize/decide${search}`, choice);
       expect(headingOf(late)).toBe("This took longer than 10 minutes");
-      const kept = [...late.text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]+)"/g)].map(([, name, value]) => [name, value]);
-      const again = await visitor.post(`/authorize/again${search}`, Object.fromEntries(kept));
+      const hiddenFields = [...late.text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]+)"/g)].map(([, name, value]) => [
+        name,
+        value,
+      ]);
+      const again = await visitor.post(`/authorize/again${search}`, Object.fromEntries(hiddenFields));
       expect([again.status, headingOf(again)]).toEqual([200, "Share details with Acme Solar LLC?"]);
       expect([ticked.test(again.text), shorter.test(again.text)]).toEqual([true, true]);
       const byAddress = await visitor.get(`/authorize${search}&group.phone=on&days=30`);
@@ -220,9 +223,9 @@ describe("the consent sheet", () => {
   });
 
   test.each([
-    ["decides", "decide", 0],
-    ["starts again what ran out", "again", 11],
-  ])("keeps what the person had chosen where they are signed out before it %s", async (_name, step, minutes) => {
+    ["the decision", "decide", 0],
+    ["the form of an expired request", "again", 11],
+  ])("keeps the choices when the person is signed out before submitting %s", async (_name, step, minutes) => {
     const search = searchFor(createVerifier(), { scope: "email phone? name? address?" });
     const { visitor, email, decision } = await upToDecision(search);
     const chosen = ({ text }: TestResponse) => [/id="group-phone" checked=""/.test(text), /id="days-30" checked=""/.test(text)];
@@ -237,8 +240,8 @@ describe("the consent sheet", () => {
     };
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + minutes * 60_000 });
     try {
-      const asked = await signedOut();
-      expect(asked.text).toContain('id="sheet-email"');
+      const response = await signedOut();
+      expect(response.text).toContain('id="sheet-email"');
       const again = await signIn(email);
       expect([headingOf(again), ...chosen(again)]).toEqual(["Share details with Acme Solar LLC?", true, true]);
       expect(chosen(await visitor.get(`/authorize${search}`))).toEqual([false, false]); // once
@@ -252,7 +255,7 @@ describe("the consent sheet", () => {
     }
   });
 
-  test("keeps how long was chosen when nothing was ticked", async () => {
+  test("keeps the selected duration when nothing was selected to share", async () => {
     const search = searchFor(createVerifier(), { scope: "email? phone?" });
     const { visitor, decision } = await upToOptional(search);
     const nothing = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), days: "90" });
@@ -260,7 +263,7 @@ describe("the consent sheet", () => {
     expect(nothing.text).toMatch(/<title>Error: /);
   });
 
-  test("gives a late code again for what was decided, where every detail was optional", async () => {
+  test("issues another code for the same decision when every detail was optional", async () => {
     const verifier = createVerifier();
     const search = searchFor(verifier, { scope: "email? phone?" });
     const { visitor, decision } = await upToOptional(search);
@@ -288,21 +291,21 @@ describe("the consent sheet", () => {
       "This business cannot take shares at the moment",
       { client_id: world.examples.suspended.clients.live, origin: "https://example.com" },
     ],
-  ])("says why it cannot be decided on: %i %s", async (status, heading, change) => {
+  ])("explains why no decision is possible: %i %s", async (status, heading, change) => {
     const answer = await new Visitor().get(`/authorize${searchFor(createVerifier(), change)}`);
     expect([answer.status, headingOf(answer)]).toEqual([status, heading]);
     expect(answer.text).not.toContain("<form");
   });
 
-  test("signs in by a passkey too, inside the sheet; one that is refused leads back to the code", async () => {
+  test("signs in with a passkey inside the sheet, and offers the code when the passkey is refused", async () => {
     const by = await signInPerson();
     const { authenticator } = await registerPasskey(by.headers);
     const search = searchFor(createVerifier());
     const visitor = new Visitor();
     const first = await visitor.get(`/authorize${search}`, { referer: `${origin}/` });
     expect(first.text).toMatch(/<form[^>]*action="\/authorize\/passkey\?[^>]*hidden/);
-    const asked = await visitor.post(`/authorize/passkey${search}`, {});
-    const options = JSON.parse((/data-options="([^"]+)"/.exec(asked.text)?.[1] ?? "").replaceAll("&quot;", '"'));
+    const response = await visitor.post(`/authorize/passkey${search}`, {});
+    const options = JSON.parse((/data-options="([^"]+)"/.exec(response.text)?.[1] ?? "").replaceAll("&quot;", '"'));
     const credential = JSON.stringify(await authenticator.sign(options));
     const refused = await visitor.post(`/authorize/passkey/answer${search}`, { credential: "{}" });
     expect([headingOf(refused), refused.text.includes("The passkey was not accepted.")]).toEqual([
@@ -320,7 +323,7 @@ describe("the consent sheet", () => {
     expect((await thief.post(`/authorize/passkey/answer${search}`, { credential })).text).toContain("The passkey was not accepted.");
   });
 
-  test("needs nobody to sign in for a test client, and shares a test person's details", async () => {
+  test("needs no sign-in for a test client and shares a test person's details", async () => {
     const verifier = createVerifier();
     const search = searchFor(verifier, { client_id: world.acme.clients.sandbox, scope: "email name" });
     const visitor = new Visitor();
@@ -333,7 +336,7 @@ describe("the consent sheet", () => {
     expect(describeOutcome(await getWithApiKey(`/v1/shares/${redeemed.body.data.share_id}`))).toBe("404 not_found");
   });
 
-  test("speaks the language of the page that asked, until the person chooses another", async () => {
+  test("uses the language of the requesting page until the person selects another", async () => {
     const visitor = new Visitor();
     expect((await visitor.get(`/authorize${searchFor(createVerifier(), { locale: "es" })}`)).text).toContain("¿Compartir datos con");
     const chosen = await visitor.get(`/authorize${searchFor(createVerifier(), { locale: "es", lang: "fr-CA" })}`);
@@ -346,15 +349,15 @@ describe("the consent sheet", () => {
     expect([switched.status, switched.headers.get("location")]).toEqual([303, `/authorize${search}`]);
   });
 
-  test("speaks that language too where there is nothing to decide, and keeps the request in every other", async () => {
+  test("uses that language on error pages too, and keeps the request in every other language", async () => {
     const search = searchFor(createVerifier(), { locale: "es" });
     const forged = await new Visitor().post(`/authorize/email${search}`, { email: "pat" }, { "sec-fetch-site": "cross-site" });
     expect([forged.status, forged.headers.get("content-language")]).toEqual([403, "es"]);
     const strict = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_AUTHORIZE_PER_IP: "1/60" });
     await strict(`/authorize${search}`);
-    const crowded = await strict(`/authorize${search}`);
-    expect([crowded.status, crowded.headers.get("content-language")]).toEqual([429, "es"]);
-    expect(crowded.text).toContain('<html lang="es"');
-    expect(crowded.text).toMatch(/href="\?client_id=[^"]*&amp;locale=es&amp;lang=en"/);
+    const limited = await strict(`/authorize${search}`);
+    expect([limited.status, limited.headers.get("content-language")]).toEqual([429, "es"]);
+    expect(limited.text).toContain('<html lang="es"');
+    expect(limited.text).toMatch(/href="\?client_id=[^"]*&amp;locale=es&amp;lang=en"/);
   });
 });

@@ -1,4 +1,4 @@
-// The reference of the API says what the description says, and is a page of our own files only.
+// The API reference matches the OpenAPI document and loads only files of this origin.
 import { beforeAll, describe, expect, test } from "vitest";
 import {
   buildExample,
@@ -12,7 +12,6 @@ import { call, getWithKey, productionSettings, createServiceCall, type TestRespo
 
 let page: TestResponse;
 let document: ApiDocument;
-/** By the name of its group. */
 let groups: ReadonlyMap<string, TestResponse>;
 
 beforeAll(async () => {
@@ -31,7 +30,7 @@ const textOf = (html: string): string =>
     .replaceAll("&amp;", "&");
 
 describe("GET /docs", () => {
-  test("names every operation with its path, and leads to it", () => {
+  test("links every operation with its path", () => {
     const text = textOf(page.text);
     for (const [path, methods] of Object.entries(document.paths))
       for (const { summary, tags, operationId } of Object.values(methods)) {
@@ -41,14 +40,14 @@ describe("GET /docs", () => {
       }
   });
 
-  test("is in English, whoever asks, and says so", () => {
+  test("is always in English and declares it", () => {
     expect(page.status).toBe(200);
     expect(page.headers.get("content-language")).toBe("en");
     expect(page.text).toMatch(/^<!doctype html><html lang="en"/);
     expect(page.text).not.toContain("?lang=");
   });
 
-  test("loads nothing from elsewhere and carries no script and no style of its own", () => {
+  test("loads only files of this origin, without inline scripts or styles", () => {
     expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
     expect(page.text).not.toMatch(/<script|<style|\sstyle=|\son[a-z]+=/);
     const loaded = [...page.text.matchAll(/<(?:link|img|script|iframe)[^>]*?(?:href|src)="([^"]+)"/g)].map(
@@ -58,7 +57,7 @@ describe("GET /docs", () => {
     expect(loaded.filter((address) => !address.startsWith("/a/"))).toEqual([]);
   });
 
-  test("may be found by search engines, unlike a certificate", () => {
+  test("allows search engines, unlike certificate pages", () => {
     expect(page.headers.get("x-robots-tag")).toBeNull();
   });
 });
@@ -66,7 +65,7 @@ describe("GET /docs", () => {
 describe("GET /docs/api/{group}", () => {
   const textOfGroup = (name: string | undefined): string => textOf(groups.get(name ?? "")?.text ?? "");
 
-  test("holds each operation of the group with its path, inputs, answers and refusals", () => {
+  test("describes each operation of the group with its path, inputs, responses and errors", () => {
     const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.values(methods).map((operation) => ({ path, ...operation })),
     );
@@ -93,7 +92,7 @@ describe("GET /docs/api/{group}", () => {
     }
   });
 
-  test("holds every type of event with its body", () => {
+  test("describes every event type with its payload", () => {
     const text = textOfGroup("events");
     const types = Object.keys(document.webhooks);
     expect(types.length).toBeGreaterThan(12);
@@ -101,7 +100,7 @@ describe("GET /docs/api/{group}", () => {
     expect(text).toContain('"data": {"first_name": "Pat", "last_name": "Example"}');
   });
 
-  test("names the address of this deployment in its calls and never a credential", async () => {
+  test("uses the URL of this deployment in examples and contains no credentials", async () => {
     const text = textOfGroup("certificates");
     expect(text).toContain("curl 'http://svc.test/v1/consent'");
     expect(text).toContain('-H "Authorization: Bearer $SVC_API_KEY"');
@@ -110,7 +109,7 @@ describe("GET /docs/api/{group}", () => {
     expect(textOf((await production("/docs/api/certificates")).text)).toContain("curl 'https://api.svc.test/v1/consent'");
   });
 
-  test("is in English, may be found, and is nothing under another name", async () => {
+  test("is in English, can be indexed, and returns 404 for an unknown group", async () => {
     for (const [name, { status, headers }] of groups)
       expect([status, headers.get("content-language"), headers.get("x-robots-tag")], name).toEqual([200, "en", null]);
     for (const name of ["nothing", "toString", "certificates/x", ""]) expect((await call(`/docs/api/${name}`)).status, name).toBe(404);
@@ -132,7 +131,7 @@ describe("GET /docs/{guide}", () => {
     "agents",
   ];
 
-  test("is each guide of the repository, under its title", async () => {
+  test("shows each guide of the repository under its title", async () => {
     for (const name of names) {
       const guide = await call(`/docs/${name}`);
       expect([guide.status, guide.headers.get("content-language"), guide.headers.get("x-robots-tag")], name).toEqual([200, "en", null]);
@@ -142,7 +141,7 @@ describe("GET /docs/{guide}", () => {
     expect((await call("/docs/webhooks")).text).toContain('<h2 id="checking-a-signature"');
   });
 
-  test("leads only to what is there: other guides with their sections, and images", async () => {
+  test("links only to existing guides, sections and images", async () => {
     const pages = new Map<string, string>([["/docs", page.text]]);
     for (const [name, { text }] of groups) pages.set(`/docs/api/${name}`, text);
     for (const name of names) pages.set(`/docs/${name}`, (await call(`/docs/${name}`)).text);
@@ -162,7 +161,7 @@ describe("GET /docs/{guide}", () => {
     expect([...pages.values()].filter((text) => /href="[^"]*\.md/.test(text))).toEqual([]);
   });
 
-  test("speaks of the addresses of this deployment", async () => {
+  test("uses the URLs of this deployment", async () => {
     const production = createServiceCall(productionSettings, "https://api.svc.test");
     expect((await production("/docs/widget")).text).toContain("https://cdn.svc.test/v1/svc.js");
     expect((await production("/docs")).text).toContain("export SVC=https://api.svc.test ");
@@ -170,29 +169,29 @@ describe("GET /docs/{guide}", () => {
     expect(others.filter(([, text]) => /\{(?:cdn|verify)_url\}|api\.example\.com/.test(text)).map(([name]) => name)).toEqual([]);
   });
 
-  test("is nothing under another name", async () => {
+  test("returns 404 for an unknown guide", async () => {
     for (const name of ["nothing", "toString", "__proto__", "webhooks/x"]) expect((await call(`/docs/${name}`)).status, name).toBe(404);
   });
 });
 
-describe("reading a description", () => {
-  const said = (schema: Schema): string => describeType(document, schema);
+describe("describing a schema", () => {
+  const typeText = (schema: Schema): string => describeType(document, schema);
 
-  test("types are said in words", () => {
-    expect(said({ type: "string", format: "date-time" })).toBe("string, date-time");
-    expect(said({ type: ["string", "null"] })).toBe("string or null");
-    expect(said({ type: "array", items: { type: "string" } })).toBe("list of strings");
-    expect(said({ type: "string", enum: ["live", "sandbox"] })).toBe('"live" or "sandbox"');
-    expect(said({ anyOf: [{ $ref: "#/components/schemas/Anchor" }, { type: "null" }] })).toBe("object or null");
-    expect(said({ type: "object", additionalProperties: { type: "string" } })).toBe("map of names to strings");
+  test("names types in words", () => {
+    expect(typeText({ type: "string", format: "date-time" })).toBe("string, date-time");
+    expect(typeText({ type: ["string", "null"] })).toBe("string or null");
+    expect(typeText({ type: "array", items: { type: "string" } })).toBe("list of strings");
+    expect(typeText({ type: "string", enum: ["live", "sandbox"] })).toBe('"live" or "sandbox"');
+    expect(typeText({ anyOf: [{ $ref: "#/components/schemas/Anchor" }, { type: "null" }] })).toBe("object or null");
+    expect(typeText({ type: "object", additionalProperties: { type: "string" } })).toBe("map of names to strings");
   });
 
-  test("limits are said in words", () => {
+  test("names limits in words", () => {
     expect(describeLimits({ maxLength: 2_048 })).toEqual(["at most 2,048 characters"]);
     expect(describeLimits({ minimum: 1, default: 25 })).toEqual(["at least 1", "default `25`"]);
   });
 
-  test("an example is the given one, else made from the members", () => {
+  test("uses the given example, or builds one from the properties", () => {
     expect(buildExample(document, { type: "object", properties: { a: { type: "integer", example: 7 }, b: { type: "boolean" } } })).toEqual({
       a: 7,
       b: true,
@@ -200,7 +199,7 @@ describe("reading a description", () => {
     expect(buildExample(document, { type: "array", items: { enum: ["x", "y"] } })).toEqual(["x"]);
   });
 
-  test("JSON stays on one line where it fits, and is the same JSON", () => {
+  test("keeps JSON on one line if it fits, without changing it", () => {
     expect(formatJson({ a: [1, "x, y: z"], b: null })).toBe('{"a": [1, "x, y: z"], "b": null}');
     const long = { text: "x".repeat(80), list: ["a", "b"] };
     expect(formatJson(long)).toBe(`{\n  "text": "${"x".repeat(80)}",\n  "list": ["a", "b"]\n}`);

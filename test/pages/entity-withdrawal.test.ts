@@ -1,4 +1,4 @@
-// Withdrawing from single recipients by plain forms, as a browser without scripts sends them, and what the pages say afterwards.
+// Withdrawing from single recipients with plain forms, in a browser without scripts, and what the pages show afterwards.
 import { expect, test } from "vitest";
 import { call, type TestResponse } from "../support/world.ts";
 import { listCodes, issueToNewPerson, type IssuedCertificate } from "../support/withdrawal.ts";
@@ -20,15 +20,15 @@ const wordsOf = ({ text }: TestResponse): string => text.replaceAll(/<[^>]*>/g, 
 const verified = async (certId: string) => (await call(`/v1/certs/${certId}/verify`)).body.data;
 const withdrawnNames = async (certId: string): Promise<string[]> =>
   ((await verified(certId)).entities_withdrawn ?? []).map(({ entity }: { entity: string }) => entity);
-const asked = async (mine: IssuedCertificate) => {
+const requestCode = async (mine: IssuedCertificate) => {
   const cookie = cookiesOf(await post(`/c/${mine.certId}/withdraw`, { email: mine.email }));
   const [code] = await listCodes(mine.email);
   return { cookie, code: code as string };
 };
 
-test("the form for the code lists who may make contact, and the ticked ones are withdrawn from", async () => {
+test("lists the recipients in the code form and withdraws from the selected ones", async () => {
   const mine = await issueToNewPerson({ entities: three });
-  const { cookie, code } = await asked(mine);
+  const { cookie, code } = await requestCode(mine);
   const form = await call(`/c/${mine.certId}/withdraw`, { headers: { cookie } });
   for (const [at, name] of three.entries()) {
     expect(form.text).toMatch(new RegExp(`type="checkbox" name="entity.${at}"`));
@@ -38,22 +38,22 @@ test("the form for the code lists who may make contact, and the ticked ones are 
   expect(done.headers.get("location")).toBe(`/c/${mine.certId}/withdrawn`);
   expect(await withdrawnNames(mine.certId)).toEqual(["Bright Homes Inc"]);
 
-  for (const [lang, standing] of [
+  for (const [lang, statusText] of [
     ["en", "These may still contact you: Acme Solar LLC Zenith Roofing"],
     ["es", "Estos aún pueden contactarle: Acme Solar LLC Zenith Roofing"],
     ["fr-CA", "Ceux-ci peuvent encore communiquer avec vous : Acme Solar LLC Zenith Roofing"],
   ] as const) {
     const page = await call(`/c/${mine.certId}/withdrawn?lang=${lang}`);
-    expect(wordsOf(page).replaceAll("\u00a0", " "), lang).toContain(standing);
+    expect(wordsOf(page).replaceAll("\u00a0", " "), lang).toContain(statusText);
     expect(page.text).toContain(`/certs/${mine.certId}/receipt?withdrawal=1`);
   }
-  const again = await call(`/c/${mine.certId}/withdraw`, { headers: { cookie: (await asked(mine)).cookie } });
+  const again = await call(`/c/${mine.certId}/withdraw`, { headers: { cookie: (await requestCode(mine)).cookie } });
   expect(again.text).not.toContain('name="entity.1"');
 });
 
-test("ticks are kept when the code is none, and nothing is withdrawn yet", async () => {
+test("keeps the selection and withdraws nothing when the code is invalid", async () => {
   const mine = await issueToNewPerson({ entities: three });
-  const { cookie, code } = await asked(mine);
+  const { cookie, code } = await requestCode(mine);
   const refused = await post(`/c/${mine.certId}/withdraw/confirm`, { code: "12", "entity.2": "on" }, cookie);
   expect(refused.status).toBe(400);
   expect(refused.text).toMatch(/name="entity\.2"[^>]* checked/);
@@ -63,10 +63,10 @@ test("ticks are kept when the code is none, and nothing is withdrawn yet", async
   expect(await withdrawnNames(mine.certId)).toEqual(["Acme Solar LLC"]);
 });
 
-test("ticked recipients are withdrawn from at once, also where other certificates name the address", async () => {
+test("withdraws from selected recipients at once, also when other certificates name the address", async () => {
   const mine = await issueToNewPerson({ entities: three });
   const second = await issueToNewPerson({ fields: { email: mine.email } });
-  const { cookie, code } = await asked(mine);
+  const { cookie, code } = await requestCode(mine);
   const done = await post(`/c/${mine.certId}/withdraw/confirm`, { code, "entity.1": "on" }, cookie);
   expect(done.headers.get("location")).toBe(`/c/${mine.certId}/withdrawn`);
   expect(await withdrawnNames(mine.certId)).toEqual(["Bright Homes Inc"]);
@@ -75,7 +75,7 @@ test("ticked recipients are withdrawn from at once, also where other certificate
   expect(wordsOf(page)).toContain("One other certificate of Acme Solar LLC that names your address stays active.");
 });
 
-test("with the link nothing ticked withdraws from everybody, ticks from those", async () => {
+test("withdraws from all recipients by the link without a selection, otherwise from the selected ones", async () => {
   const some = await issueToNewPerson({ entities: three });
   await post(`/c/${some.certId}/withdraw/link`, { token: some.manageToken, "entity.2": "on" });
   expect(await withdrawnNames(some.certId)).toEqual(["Zenith Roofing"]);
@@ -85,7 +85,7 @@ test("with the link nothing ticked withdraws from everybody, ticks from those", 
   expect((await verified(whole.certId)).status).toBe("revoked");
 });
 
-test("the certificate's page says who is withdrawn from; a withdrawn certificate lists nobody under who may contact", async () => {
+test("shows on the certificate who is withdrawn from, and no active recipient after a full withdrawal", async () => {
   const mine = await issueToNewPerson({ entities: three, entities_accepted: three.slice(0, 2), entities_rejected: three.slice(2) });
   await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken, "entity.0": "on" });
   const some = wordsOf(await call(`/c/${mine.certId}`));

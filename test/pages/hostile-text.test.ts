@@ -1,12 +1,12 @@
-// Text of strangers on a page: whatever it holds, the page has the same elements and attributes as with harmless text, and
-// the text reads back exactly. What the eye would miss is said beside it.
+// Text from third parties on a page: whatever it contains, the page has the same elements and attributes as with harmless text, and the text
+// reads back exactly. Warnings next to it name what readers cannot see.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { analyzeAppearance } from "../../workers/pages/shared/text-appearance.ts";
 import { issueCertificate } from "../support/world.ts";
 import { bound, elementsIn, named, open, section, words, type Element, type ReadPage } from "./page.ts";
 
-/** One certificate whose every stored text is then replaced by the text under test, past what the API would take. */
+/** One certificate whose stored texts are replaced by the text under test, which the API would refuse. */
 let certId: string;
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
   ]);
 });
 
-/** The page with `text` in every field that a stranger writes. */
+/** The page with `text` in every field that third parties write. */
 const pageHolding = async (text: string, policyUrl = `https://example.com/${text}`): Promise<ReadPage> => {
   const three = [`1${text}`, `2${text}`, `3${text}`];
   await env.DB.batch([
@@ -65,7 +65,7 @@ const pageHolding = async (text: string, policyUrl = `https://example.com/${text
 const isRemark = (element: Element | null): boolean =>
   element !== null && (element.attribs?.class === "remark" || isRemark(element.parent as Element | null));
 
-/** Every element with the names of its attributes, remarks left out: they come with the text. */
+/** Every element with its attribute names, without warnings, which depend on the text. */
 const skeleton = (page: ReadPage): string[] =>
   elementsIn(page.document)
     .filter((element) => !isRemark(element))
@@ -148,10 +148,10 @@ describe("hostile text in every field", () => {
     twin = skeleton(await pageHolding("harmless"));
   });
 
-  test("there are more than forty kinds", () => expect(hostile.length).toBeGreaterThan(40));
+  test("covers more than forty kinds of text", () => expect(hostile.length).toBeGreaterThan(40));
 
   test.each(hostile.map((text) => [text.length > 60 ? `${text.slice(0, 60)}…` : text, text]))(
-    "%j changes no element and reads back exactly",
+    "does not change any element for %j and reads back exactly",
     async (_shown, text) => {
       const page = await pageHolding(text);
       expect(page.status).toBe(200);
@@ -177,14 +177,14 @@ describe("hostile text in every field", () => {
     "file:///etc/passwd",
     "blob:https://x",
     "",
-  ])("a policy at %j is shown, but is no link", async (url) => {
+  ])("shows a policy at %j without linking it", async (url) => {
     const page = await pageHolding("harmless", url);
     expect(named(section(page, "policies"), "a")).toEqual([]);
     expect(words(section(page, "policies"))).toContain(url.trim().replace("\t", " "));
   });
 });
 
-describe("remarks", () => {
+describe("warnings about text", () => {
   const zeroWidth = "\u200b";
 
   test.each([
@@ -223,19 +223,19 @@ describe("remarks", () => {
     ["Japanese beside Latin", "Toyota\u30c8\u30e8\u30bf\u81ea\u52d5\u8eca", [], []],
     ["Arabic beside Latin", "Acme \u0634\u0631\u0643\u0629", [], []],
     ["all Cyrillic", "\u041e\u041e\u041e \u0420\u043e\u043c\u0430\u0448\u043a\u0430", [], []],
-  ])("%s", (_what, text, invisible, alphabets) => {
+  ])("reports exactly the findings for %s", (_what, text, invisible, alphabets) => {
     expect(analyzeAppearance(text)).toEqual({ invisibleCharacters: invisible, alphabets });
   });
 
-  test("stand beside the text they are about, with a word and a shape", async () => {
+  test("appear next to the text they are about, with text and an icon", async () => {
     const page = await pageHolding(`\u0410cme${zeroWidth}`);
     const remarks = elementsIn(page.document).filter((element) => element.attribs.class === "remark");
-    const said = new Set(remarks.map(words));
-    expect(said).toEqual(
+    const warnings = new Set(remarks.map(words));
+    expect(warnings).toEqual(
       new Set(["Contains characters that cannot be seen: U+200B.", "Mixes alphabets whose letters look alike: Cyrillic, Latin."]),
     );
     expect(remarks.every((remark) => named(remark, "svg").length === 1)).toBe(true);
-    // business, text, three recipients, purpose, two masked values, policy: two remarks each
+    // business, text, three recipients, purpose, two masked values, policy: two warnings each
     expect(remarks).toHaveLength(18);
   });
 });

@@ -1,4 +1,4 @@
-// What a page costs at most: how often it asks a database, and how many bytes of text it is.
+// Upper limits for the cost of a page: database calls and bytes.
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, test } from "vitest";
 import { buildApp } from "../../workers/app.ts";
@@ -9,12 +9,12 @@ import { waitUntilSettled } from "../support/background-work.ts";
 import { grantShare, signInPerson } from "../support/sharing.ts";
 import { issueCertificate, createServiceCall, worldInSecondShard, type Call } from "../support/world.ts";
 
-/** Who is signed in, then what the page shows of one home, once more where that says what else to ask; or once of each of two homes. */
+/** The session, then the data of one shard, and a second query if the first determines it; or one query of each of two shards. */
 const maxCalls = 3;
-/** The history asks both homes again once the log says which entries are shown: what they committed to, and what still waits. */
+/** The history queries both shards again once the entries are known: for their payloads and for pending entries. */
 const maxCallsOfHistory = 5;
-const maxPortalBytes = 15_000; // of 25,000: style and scripts come with it, once
-const maxBytes = 45_000; // of 60,000 likewise
+const maxPortalBytes = 15_000; // of a budget of 25,000 that includes styles and scripts
+const maxBytes = 45_000; // of a budget of 60,000 that includes styles and scripts
 
 let calls = 0;
 const counted = <T>(call: () => Promise<T>): Promise<T> => {
@@ -57,7 +57,7 @@ beforeAll(async () => {
   service = createServiceCall({ DB: watched(DB), DB_01: watched(DB_01) });
 });
 
-/** Pages of one record, and what stands for it in their address. */
+/** The id to use in the path of pages about one record. */
 const recordOf: Readonly<Record<string, () => string | undefined>> = {
   "/portal/certificates/:id": () => records.cert_id,
   "/portal/deadlines/:id": () => records.cert_id,
@@ -77,18 +77,18 @@ const gzipped = async (text: string): Promise<number> => {
   return (await new Response(packed).arrayBuffer()).byteLength;
 };
 
-/** A page that was opened before: what is remembered is remembered, and the use of the day is noted. */
+/** Opens the page once before, so that caches are filled and the session's use of the day is recorded. */
 const opened = async (address: string, headers: Record<string, string>) => {
   await service(address, { headers });
   await waitUntilSettled();
   calls = 0;
   const answer = await service(address, { headers });
-  const asked = calls;
+  const callCount = calls;
   await waitUntilSettled();
-  return { answer, asked };
+  return { answer, callCount };
 };
 
-test("a page asks a database three times at most, and none is heavier than a phone likes", async () => {
+test("queries a database at most three times per page and stays below the size limit", async () => {
   await issueCertificate();
   const { routes } = buildApp(await getPlatform(env as unknown as Env));
   const paths = new Set(
@@ -101,26 +101,26 @@ test("a page asks a database three times at most, and none is heavier than a pho
     const address = id === undefined ? path : path.replace(/:\w+/, id);
     if (/[:*]/.test(address)) continue;
     const headers = { ...(path.startsWith("/app") ? own.headers : { cookie: cast.owner.cookie }), accept: "text/html" };
-    const { answer, asked } = await opened(address, headers);
+    const { answer, callCount } = await opened(address, headers);
     if (answer.status !== 200) continue;
     shown.push(path);
     const bytes = await gzipped(answer.text);
-    if (asked > maxCalls || bytes > (path.startsWith("/portal") ? maxPortalBytes : maxBytes))
-      over.push(`${path}: ${asked} calls, ${bytes} bytes`);
+    if (callCount > maxCalls || bytes > (path.startsWith("/portal") ? maxPortalBytes : maxBytes))
+      over.push(`${path}: ${callCount} calls, ${bytes} bytes`);
   }
   expect(over).toEqual([]);
   expect(shown).toEqual(expect.arrayContaining(["/", "/docs", "/app", "/portal", ...Object.keys(recordOf)]));
   expect(shown.length).toBeGreaterThan(40);
 }, 60_000);
 
-test("a second home where somebody has shares is asked once, and twice by the history", async () => {
+test("queries a second shard with shares of the person once, and twice for the history", async () => {
   const pat = await signInPerson();
   await grantShare(pat);
   await grantShare(pat, {}, worldInSecondShard.acme);
-  const asked: Record<string, number> = {};
+  const callCount: Record<string, number> = {};
   for (const path of ["/app", "/app/details", "/app/account", "/app/delete", "/app/history"])
-    asked[path] = (await opened(path, { ...pat.headers, accept: "text/html" })).asked;
-  const { "/app/history": history, ...others } = asked;
+    callCount[path] = (await opened(path, { ...pat.headers, accept: "text/html" })).callCount;
+  const { "/app/history": history, ...others } = callCount;
   expect(Math.max(...Object.values(others))).toBe(maxCalls);
   expect(history).toBe(maxCallsOfHistory);
 }, 60_000);

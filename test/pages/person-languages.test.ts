@@ -1,13 +1,14 @@
-// Every page that a person reads, in each of our languages: nothing that we wrote stays in English, in the page, its title or its labels.
+// Every page for persons in each language: no text, title or label stays in English.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
-import { accountMessages } from "../../workers/pages/shared/i18n/account.ts";
-import { appMessages } from "../../workers/pages/shared/i18n/app.ts";
-import { connectMessages } from "../../workers/pages/shared/i18n/connect.ts";
-import { ownCertificateMessages } from "../../workers/pages/shared/i18n/own-certificates.ts";
-import { sheetMessages } from "../../workers/pages/shared/i18n/sheet.ts";
-import { catalogs, languages, type Language } from "../../workers/pages/shared/language.ts";
+import { accountMessages } from "../../workers/pages/i18n/account.ts";
+import { appMessages } from "../../workers/pages/i18n/app.ts";
+import { connectMessages } from "../../workers/pages/i18n/connect.ts";
+import { ownCertificateMessages } from "../../workers/pages/i18n/own-certificates.ts";
+import { sheetMessages } from "../../workers/pages/i18n/sheet.ts";
+import { publicMessages } from "../../workers/pages/i18n/public.ts";
+import { languages, type Language } from "../../workers/pages/shared/language.ts";
 import { createBrowserSession, parseFormFields, parsePage, type BrowserSession } from "../support/browser-session.ts";
 import { findEmailCode, clearCodes, listMailTo } from "../support/people.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
@@ -24,18 +25,18 @@ import { issueToNewPerson } from "../support/withdrawal.ts";
 import { origin, createServiceCall, world, type TestResponse } from "../support/world.ts";
 import { elementsIn, type Element, type ReadPage } from "./page.ts";
 
-/** By the name of the page. */
+/** Pages by name. */
 type Pages = ReadonlyMap<string, ReadPage>;
 
 const saidIn = ["aria-label", "alt", "title", "placeholder", "data-copied"] as const;
-/** Text of others, words of machines, and what names a language in itself. */
+/** Text from third parties, code, and names of languages. */
 const isForeign = ({ name, attribs }: Element): boolean =>
   attribs.translate === "no" || attribs.hreflang !== undefined || ["bdi", "code", "script", "svg"].includes(name);
-/** Said alike in two of our languages. */
+/** The same in two languages. */
 const alike: ReadonlySet<string> = new Set(["svc", "Error:", "Sandy Sample"]);
 const isSaid = (text: string): boolean => /\p{L}{2}/u.test(text) && !alike.has(text) && !/^(?:\S+@\S+|[\w.-]+\.\w+)$/.test(text);
 
-/** The texts and labels of a page that we wrote. */
+/** The texts and labels of a page that come from the catalogs. */
 const said = ({ document }: ReadPage): ReadonlySet<string> => {
   const found: string[] = [];
   const walk = (element: Element): void => {
@@ -52,22 +53,22 @@ const said = ({ document }: ReadPage): ReadonlySet<string> => {
   return new Set(found.map((text) => text.replaceAll(/\s+/g, " ").trim()).filter(isSaid));
 };
 
-/** What stands in a page as it stands in English. */
+/** The texts of a page that are the same as in English. */
 const untranslated = (english: Pages, other: Pages): readonly string[] =>
   [...english].flatMap(([name, page]) => {
     const theirs = other.get(name);
     if (theirs === undefined || theirs.status !== page.status) return [`${name}: ${page.status} in English, ${theirs?.status}`];
-    const kept = said(theirs);
-    return [...said(page)].filter((text) => kept.has(text)).map((text) => `${name}: ${text}`);
+    const englishTexts = said(theirs);
+    return [...said(page)].filter((text) => englishTexts.has(text)).map((text) => `${name}: ${text}`);
   });
 
-/** More pages than one person reads in a minute. */
-const patient = createServiceCall({ LIMIT_SESSION: "1000/60" });
-const speaking = (language: Language, cookie = ""): BrowserSession =>
-  createBrowserSession(cookie, patient, { "accept-language": language });
+/** Allows more pages a minute than the limit for one person. */
+const unlimitedCall = createServiceCall({ LIMIT_SESSION: "1000/60" });
+const browserIn = (language: Language, cookie = ""): BrowserSession =>
+  createBrowserSession(cookie, unlimitedCall, { "accept-language": language });
 
-/** A person to whom as much as possible has happened, with the addresses of what there is to see. */
-const eventful = async (): Promise<{ readonly by: SignedPerson; readonly paths: readonly string[] }> => {
+/** A person with as many kinds of records as possible, with the paths of their pages. */
+const createPersonWithRecords = async (): Promise<{ readonly by: SignedPerson; readonly paths: readonly string[] }> => {
   const by = await signInPerson();
   const { id } = (await by.get("/v1/me")).body.data;
   await env.DB.prepare("UPDATE consumers SET plan = 'white_glove' WHERE id = ?").bind(id).run();
@@ -81,8 +82,8 @@ const eventful = async (): Promise<{ readonly by: SignedPerson; readonly paths: 
   const renewed = (await by.post(`/v1/me/shares/${soon.share.id}/renew`, { consent: true })).body.data.share.id;
   const fields = { email: by.email, first_name: "Pat" };
   const active = await issueToNewPerson({ fields, entities: ["Acme Solar LLC", "Roof Right"] });
-  const gone = await issueToNewPerson({ fields });
-  await by.post("/v1/me/certificates/withdraw", { scope: "certificate", cert_id: gone.certId });
+  const withdrawn = await issueToNewPerson({ fields });
+  await by.post("/v1/me/certificates/withdraw", { scope: "certificate", cert_id: withdrawn.certId });
   await by.post("/v1/me/agent-token", { name: "Helper" });
   const removal = (await by.post("/v1/me/removals", { authorize: true, targets: ["spokeo"] })).body.data.id;
   await waitUntilSettled();
@@ -103,13 +104,13 @@ const eventful = async (): Promise<{ readonly by: SignedPerson; readonly paths: 
     ],
     ...[current, stopped, soon].map(({ share }) => `/shares/${share.id}`),
     ...[`/shares/${renewed}/stop`, `/shares/${renewed}/renew`, "/shares/shr_none", `/removals/${removal}`, "/removals/rmv_none"],
-    ...[`/with/${world.acme.id}`, `/with/${world.acme.id}/stop`, `/with/${world.other.id}`, `/certificates/${gone.certId}`],
+    ...[`/with/${world.acme.id}`, `/with/${world.acme.id}/stop`, `/with/${world.other.id}`, `/certificates/${withdrawn.certId}`],
     ...[`/certificates/${active.certId}`, `/certificates/${active.certId}/withdraw`, "/certificates/cc_none"],
   ];
   return { by, paths };
 };
 
-/** Forms that come back with what is wrong, or with what comes next. */
+/** Forms whose response is an error page or a next step. */
 const forms = [
   ["/details", "/app/details", { phone: "12" }],
   ["/details", "/app/details", { phone: "+1 202 555 0177" }],
@@ -121,8 +122,8 @@ const forms = [
   ["/account", "/app/account/passkeys/add", {}],
 ] as const;
 
-const appPages = async (language: Language, { by, paths }: Awaited<ReturnType<typeof eventful>>): Promise<Pages> => {
-  const browser = speaking(language, by.headers.cookie);
+const appPages = async (language: Language, { by, paths }: Awaited<ReturnType<typeof createPersonWithRecords>>): Promise<Pages> => {
+  const browser = browserIn(language, by.headers.cookie);
   const pages = new Map<string, ReadPage>();
   for (const path of paths) pages.set(path, await browser.open(`/app${path}`));
   for (const [path, action, fields] of forms) {
@@ -146,10 +147,10 @@ const searchFor = (change: Readonly<Record<string, string>> = {}): string =>
     ...change,
   })}`;
 
-/** From signing in to the end, with every error on the way. */
+/** All steps of the sheet, with every error. */
 const sheetPages = async (language: Language): Promise<Pages> => {
   await clearCodes();
-  const browser = speaking(language);
+  const browser = browserIn(language);
   const pages = new Map<string, ReadPage>();
   const search = searchFor();
   const keep = async (name: string, answer: TestResponse): Promise<ReadPage> => {
@@ -158,7 +159,6 @@ const sheetPages = async (language: Language): Promise<Pages> => {
     return page;
   };
   const email = createPersonEmail();
-  // Evidence that the request came from the page: a Referer, with the first answer.
   await createBrowserSession("", undefined, {}).open(`/authorize${search}`);
   await keep("signed out", await browser.open(`/authorize${search}`));
   const step = (name: string, path: string, fields: Readonly<Record<string, string>>) =>
@@ -188,27 +188,27 @@ const sheetPages = async (language: Language): Promise<Pages> => {
   return pages;
 };
 
-describe("nothing stays in English", () => {
-  test("on the pages of the app", async () => {
-    const somebody = await eventful();
-    const english = await appPages("en", somebody);
+describe("translation", () => {
+  test("covers the pages of the app", async () => {
+    const person = await createPersonWithRecords();
+    const english = await appPages("en", person);
     expect(english.size).toBeGreaterThan(30);
     for (const language of languages.filter((one) => one !== "en"))
-      expect(untranslated(english, await appPages(language, somebody)), language).toEqual([]);
+      expect(untranslated(english, await appPages(language, person)), language).toEqual([]);
   });
 
-  test("on the consent sheet", async () => {
+  test("covers the consent sheet", async () => {
     const english = await sheetPages("en");
     expect(english.get("shared")?.status).toBe(200);
     for (const language of languages.filter((one) => one !== "en"))
       expect(untranslated(english, await sheetPages(language)), language).toEqual([]);
   });
 
-  test("on the way in, and in the mail with the code", async () => {
+  test("covers signing in and the email with the code", async () => {
     const pagesIn = async (language: Language): Promise<Pages> => {
       await clearCodes();
       const email = createPersonEmail();
-      const browser = speaking(language);
+      const browser = browserIn(language);
       const pages = new Map([["sign in", await browser.open("/app")]]);
       pages.set("no address", parsePage(await browser.post("/app/sign-in", { email: "pat" })));
       await browser.post("/app/sign-in", { email });
@@ -226,8 +226,8 @@ describe("nothing stays in English", () => {
   });
 });
 
-describe("a sentence", () => {
-  /** Every sentence of a catalogue by the path to it. */
+describe("a message", () => {
+  /** Every message of a catalog by its path. */
   const sentences = (words: object, path = ""): readonly (readonly [string, string])[] =>
     Object.entries(words).flatMap(([key, value]: [string, unknown]) =>
       typeof value === "string" ? [[`${path}.${key}`, value] as const] : sentences(value as object, `${path}.${key}`),
@@ -235,7 +235,7 @@ describe("a sentence", () => {
   const said = (language: Language) =>
     new Map(
       sentences({
-        pages: catalogs[language].messages,
+        pages: publicMessages[language],
         app: appMessages[language],
         account: accountMessages[language],
         certificates: ownCertificateMessages[language],
@@ -245,14 +245,14 @@ describe("a sentence", () => {
     );
   const placesIn = (text: string): string => [...new Set(text.match(/\{\w+\}/g))].sort().join(" ");
 
-  test("has the same places for values in every language", () => {
+  test("has the same placeholders in every language", () => {
     const english = said("en");
     expect(english.size).toBeGreaterThan(400);
     for (const language of languages)
       for (const [path, text] of said(language)) expect(placesIn(text), `${language}${path}`).toBe(placesIn(english.get(path) ?? ""));
   });
 
-  test("is set in French as in Quebec: a colon and quotation marks keep to their words, and ? ! ; stand close", () => {
+  test("follows Quebec French typography: no-break spaces at colons and guillemets, none before ? ! ;", () => {
     const wrong = [...said("fr-CA")].filter(([, text]) => /\s[?!;]| [:»]|« |\S:(?=\s|$)/.test(text));
     expect(wrong).toEqual([]);
   });

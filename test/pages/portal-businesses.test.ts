@@ -1,5 +1,4 @@
-// One address that acts for several businesses: chosen after the code, switched in the header, joined by invitation; and what of it is
-// reached by whom.
+// An address that belongs to several businesses: selecting one after the code, switching in the header, invitations, and who can reach what.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -43,20 +42,20 @@ afterEach(() => {
 
 const invite = async (owner: Member, address = email, role = "member"): Promise<string> =>
   (await callPortal(owner, "POST", "/members", { email: address, role })).body.data.id;
-/** As the browser keeps it: what an answer sets takes the place of what it had. */
-const keeping = (answer: TestResponse): Member => ({ cookie: getCookie(answer) });
-const whoIs = async ({ cookie }: Member): Promise<string | number> => {
+/** The session cookie that a response sets, as a browser keeps it. */
+const toMember = (answer: TestResponse): Member => ({ cookie: getCookie(answer) });
+const getSignedInBusiness = async ({ cookie }: Member): Promise<string | number> => {
   const { status, body } = await call("/v1/auth/session", { headers: { cookie } });
   await waitUntilSettled();
   return status === 200 ? body.data.user.business_id : status;
 };
-const enter = async (who: Member, seat: string, from = page, action = page): Promise<TestResponse> => {
-  const form = { ...parseFormFields(await openPage(who, from), action), seat };
+const enter = async (who: Member, membershipId: string, from = page, action = page): Promise<TestResponse> => {
+  const form = { ...parseFormFields(await openPage(who, from), action), seat: membershipId };
   return postForm(who, action, form);
 };
-const decline = async (who: Member, seat: string): Promise<TestResponse> =>
-  postForm(who, declining, { ...parseFormFields(await openPage(who, page), declining), seat });
-/** Signs in on the pages; answers what the code was answered with. */
+const decline = async (who: Member, membershipId: string): Promise<TestResponse> =>
+  postForm(who, declining, { ...parseFormFields(await openPage(who, page), declining), seat: membershipId });
+/** Signs in on the pages and returns the response to the code. */
 const giveCodeOnPages = async (address: string, next = "/portal"): Promise<TestResponse> => {
   await clearCodes();
   const asked = await postForm({ cookie: "" }, "/portal/sign-in", { email: address, next });
@@ -71,8 +70,8 @@ const signInByApi = async (address: string): Promise<TestResponse> => {
   await requestEmailCode(address, "business");
   return submitEmailCode(address, await findEmailCode(address), "business");
 };
-/** Of two businesses now, and signed in to the second. */
-const joined = async (role = "member"): Promise<Member> => keeping(await enter(first, await invite(second, email, role)));
+/** A member of both businesses, signed in to the second. */
+const joined = async (role = "member"): Promise<Member> => toMember(await enter(first, await invite(second, email, role)));
 const rowsOf = async (answer: TestResponse, label: string): Promise<readonly (readonly string[])[]> => {
   const table = named(parsePage(answer).document, "table").find((one) => textOf(named([one], "caption")) === label);
   return table === undefined
@@ -92,45 +91,45 @@ const sessionsOf = async (...seats: readonly string[]): Promise<number> =>
     .bind(JSON.stringify(seats))
     .first<number>("n")) as number;
 
-describe("an invitation of somebody who acts for a business already", () => {
-  test("stands in the header, makes a member when it is accepted, and that is entered in the chain of who invited", async () => {
-    const seat = await invite(second, email, "owner");
-    const home = await openPage(first, "/portal");
-    expect(getPageText(home)).toContain("Invitations: 1");
+describe("an invitation of an address that belongs to a business", () => {
+  test("appears in the header, adds a member when accepted, and is recorded in the inviter's audit chain", async () => {
+    const membershipId = await invite(second, email, "owner");
+    const homePage = await openPage(first, "/portal");
+    expect(getPageText(homePage)).toContain("Invitations: 1");
     expect(await rowsOf(await openPage(first, page), "Invitations")).toEqual([
       [expect.stringContaining(`Second ${round}`), "owner", expect.any(String), "JoinDecline"],
     ]);
     const before = [(await listAuditEntryTypes(first.id)).length, (await listAuditEntryTypes(second.id)).length];
-    const answer = await enter(first, seat);
+    const answer = await enter(first, membershipId);
     expect(describeRedirect(answer)).toBe("303 /portal?done=joined");
-    const now = keeping(answer);
-    expect([await whoIs(first), await whoIs(now)]).toEqual([401, second.id]);
+    const now = toMember(answer);
+    expect([await getSignedInBusiness(first), await getSignedInBusiness(now)]).toEqual([401, second.id]);
     expect(getPageText(await openPage(now, "/portal?done=joined"))).toContain("You have joined.");
     expect(await rowsOf(await openPage(now, page), "Invitations")).toEqual([]);
     expect(await namesOf(now)).toEqual([`Second ${round}`, `First ${round}`]);
     expect((await listAuditEntryTypes(second.id)).slice(before[1])).toEqual(["member.joined"]);
     expect(await listAuditEntryTypes(first.id)).toHaveLength(before[0] as number);
     expect((await callPortal(now, "GET", "/members")).body.data.members).toContainEqual(
-      expect.objectContaining({ id: seat, role: "owner" }),
+      expect.objectContaining({ id: membershipId, role: "owner" }),
     );
   });
 
-  test("is accepted by nobody else, nor by signing in, and waits", async () => {
-    const seat = await invite(second);
+  test("cannot be accepted by another address or by signing in, and stays open", async () => {
+    const membershipId = await invite(second);
     expect(describeRedirect(await giveCodeOnPages(email))).toBe("303 /portal");
     expect((await signInByApi(email)).body.data).toMatchObject({ created: false, user: { id: first.userId, business_id: first.id } });
     for (const other of [await signUpBusiness(`stranger@several-${round}.example`), second]) {
       const before = await readDatabaseContents();
-      expect((await postForm(other, page, { seat, form: await getFormToken(other, page) })).status).toBe(404);
+      expect((await postForm(other, page, { seat: membershipId, form: await getFormToken(other, page) })).status).toBe(404);
       expect(await readDatabaseContents()).toEqual(before);
     }
-    expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM invitations WHERE id = ?").bind(seat).first("n")).toBe(1);
+    expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM invitations WHERE id = ?").bind(membershipId).first("n")).toBe(1);
   });
 
-  test("is gone when it is declined, which is entered in the chain of who invited, and can be sent again", async () => {
-    const seat = await invite(second);
+  test("disappears when declined, which the inviter's audit chain records, and can be sent again", async () => {
+    const membershipId = await invite(second);
     const before = [(await listAuditEntryTypes(first.id)).length, (await listAuditEntryTypes(second.id)).length];
-    const answer = await decline(first, seat);
+    const answer = await decline(first, membershipId);
     expect(describeRedirect(answer)).toBe("303 /portal/businesses?done=declined");
     const after = await openPage(first, `${page}?done=declined`);
     expect(getPageText(after)).toContain("Declined. The invitation is gone.");
@@ -139,23 +138,23 @@ describe("an invitation of somebody who acts for a business already", () => {
     expect((await listAuditEntryTypes(second.id)).slice(before[1])).toEqual(["member.declined"]);
     expect(await listAuditEntryTypes(first.id)).toHaveLength(before[0] as number);
     expect((await callPortal(second, "GET", "/members")).body.data.members.map(({ id }: { id: string }) => id)).toEqual([second.userId]);
-    expect((await postForm(first, page, { seat, form: await getFormToken(first, page) })).status).toBe(404);
-    expect(await whoIs(first)).toBe(first.id);
+    expect((await postForm(first, page, { seat: membershipId, form: await getFormToken(first, page) })).status).toBe(404);
+    expect(await getSignedInBusiness(first)).toBe(first.id);
     const again = await invite(second);
-    expect([await whoIs(keeping(await enter(first, again))), again === seat]).toEqual([second.id, false]);
+    expect([await getSignedInBusiness(toMember(await enter(first, again))), again === membershipId]).toEqual([second.id, false]);
   });
 
-  test("is declined by nobody else, nor by a form from elsewhere", async () => {
-    const seat = await invite(second);
+  test("cannot be declined by another address or by a form from another site", async () => {
+    const membershipId = await invite(second);
     const spelt = await invite(await signUpBusiness(`third@several-${round}.example`), email.replace("pat@", "Pat@"));
     const stranger = await signUpBusiness(`stranger@decline-${round}.example`);
-    const form = { ...parseFormFields(await openPage(first, page), declining), seat };
+    const form = { ...parseFormFields(await openPage(first, page), declining), seat: membershipId };
     const before = await readDatabaseContents();
     const statuses = [
-      await postForm(stranger, declining, { seat, form: await getFormToken(stranger, declining) }),
-      await postForm(second, declining, { seat, form: await getFormToken(second, declining) }),
+      await postForm(stranger, declining, { seat: membershipId, form: await getFormToken(stranger, declining) }),
+      await postForm(second, declining, { seat: membershipId, form: await getFormToken(second, declining) }),
       await postForm(stranger, declining, form),
-      await postForm(first, declining, { seat }),
+      await postForm(first, declining, { seat: membershipId }),
       await postForm(first, declining, form, { "sec-fetch-site": "cross-site" }),
       await postForm(first, declining, { ...form, form: await getFormToken(first, page) }),
       await postForm(first, declining, { ...form, seat: spelt }),
@@ -166,53 +165,56 @@ describe("an invitation of somebody who acts for a business already", () => {
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("declined twice at once is declined once", async () => {
-    const seat = await invite(second);
-    const form = { ...parseFormFields(await openPage(first, page), declining), seat };
+  test("is declined once when declined twice at once", async () => {
+    const membershipId = await invite(second);
+    const form = { ...parseFormFields(await openPage(first, page), declining), seat: membershipId };
     const before = (await listAuditEntryTypes(second.id)).length;
     const answers = await Promise.all([1, 2, 3].map(() => postForm(first, declining, form)));
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 404, 404]);
     expect((await listAuditEntryTypes(second.id)).slice(before)).toEqual(["member.declined"]);
   });
 
-  test("to another spelling, which can be another mailbox, is neither shown nor accepted", async () => {
-    const seat = await invite(second, email.replace("pat@", "Pat@"));
+  test("is neither shown nor accepted for another spelling, which can be another mailbox", async () => {
+    const membershipId = await invite(second, email.replace("pat@", "Pat@"));
     expect(getPageText(await openPage(first, "/portal"))).not.toContain("Invitations");
-    expect((await postForm(first, page, { seat, form: await getFormToken(first, page) })).status).toBe(404);
-    expect(await whoIs(first)).toBe(first.id);
+    expect((await postForm(first, page, { seat: membershipId, form: await getFormToken(first, page) })).status).toBe(404);
+    expect(await getSignedInBusiness(first)).toBe(first.id);
   });
 
   test.each([
-    ["was taken back", async (seat: string) => expect((await callPortal(second, "DELETE", `/members/${seat}`)).status).toBe(200)],
+    [
+      "was taken back",
+      async (membershipId: string) => expect((await callPortal(second, "DELETE", `/members/${membershipId}`)).status).toBe(200),
+    ],
     [
       "has expired",
-      async (seat: string) => {
-        await env.DB.prepare("UPDATE invitations SET expires_at = 1 WHERE id = ?").bind(seat).run();
+      async (membershipId: string) => {
+        await env.DB.prepare("UPDATE invitations SET expires_at = 1 WHERE id = ?").bind(membershipId).run();
       },
     ],
-  ])("that %s after its page was opened opens nothing, and ends no session", async (_, end) => {
-    const seat = await invite(second);
-    const form = { ...parseFormFields(await openPage(first, page), page), seat };
-    await end(seat);
+  ])("opens nothing and ends no session if it %s after its page was opened", async (_, end) => {
+    const membershipId = await invite(second);
+    const form = { ...parseFormFields(await openPage(first, page), page), seat: membershipId };
+    await end(membershipId);
     expect((await postForm(first, page, form)).status).toBe(404);
-    expect(await whoIs(first)).toBe(first.id);
+    expect(await getSignedInBusiness(first)).toBe(first.id);
   });
 
-  test("accepted twice at once makes one member, one entry and one session", async () => {
-    const seat = await invite(second);
-    const form = { ...parseFormFields(await openPage(first, page), page), seat };
+  test("adds one member, one entry and one session when accepted twice at once", async () => {
+    const membershipId = await invite(second);
+    const form = { ...parseFormFields(await openPage(first, page), page), seat: membershipId };
     const before = (await listAuditEntryTypes(second.id)).length;
     const answers = await Promise.all([1, 2, 3].map(() => postForm(first, page, form)));
     expect(answers.filter((answer) => describeRedirect(answer) === "303 /portal?done=joined")).toHaveLength(1);
     expect((await listAuditEntryTypes(second.id)).slice(before)).toEqual(["member.joined"]);
-    expect(await sessionsOf(first.userId, seat)).toBe(1);
+    expect(await sessionsOf(first.userId, membershipId)).toBe(1);
   });
 
-  test("of an address with twenty of them shows no more", async () => {
+  test("is not shown to an address with twenty memberships", async () => {
     const { results } = await env.DB.prepare("SELECT * FROM members WHERE id = ?").bind(first.userId).all<Record<string, string>>();
     const vault = await openVaultFromVars(env);
-    const made = Array.from({ length: 25 }, (_, at) => ({ business: `biz_00many${round}n${at}`, id: `mem_00many${round}n${at}` }));
-    for (const { business, id } of made)
+    const memberships = Array.from({ length: 25 }, (_, at) => ({ business: `biz_00many${round}n${at}`, id: `mem_00many${round}n${at}` }));
+    for (const { business, id } of memberships)
       await env.DB.batch([
         env.DB.prepare(
           "INSERT INTO businesses (id, name, status, plan, audit_chain, created_at) VALUES (?, 'Many', 'active', 'free', ?, 1)",
@@ -231,13 +233,13 @@ describe("an invitation of somebody who acts for a business already", () => {
   });
 });
 
-describe("whoever acts for two businesses", () => {
-  test("chooses after the code, and goes on to the page that was asked for", async () => {
+describe("an address that belongs to two businesses", () => {
+  test("selects one after the code and continues to the requested page", async () => {
     await joined();
     const answer = await giveCodeOnPages(email, "/portal/team");
     expect(describeRedirect(answer)).toBe("303 /portal/businesses?next=%2Fportal%2Fteam");
     const who = sessionCookie(answer);
-    expect(await whoIs(who)).toBe(second.id); // used last
+    expect(await getSignedInBusiness(who)).toBe(second.id); // the business used last
     const chooser = await openPage(who, "/portal/businesses?next=%2Fportal%2Fteam");
     const rows = await rowsOf(chooser, "Choose a business");
     expect(rows.map(([name, role, state, , action]) => [name, role, state, action])).toEqual([
@@ -249,14 +251,14 @@ describe("whoever acts for two businesses", () => {
     const fields = Object.fromEntries(named([form as never], "input").map(({ attribs }) => [attribs.name as string, attribs.value ?? ""]));
     const opened = await postForm(who, page, fields);
     expect(describeRedirect(opened)).toBe("303 /portal/team");
-    expect([await whoIs(who), await whoIs(keeping(opened))]).toEqual([401, first.id]);
-    const team = getPageText(await openPage(keeping(opened), "/portal/team"));
+    expect([await getSignedInBusiness(who), await getSignedInBusiness(toMember(opened))]).toEqual([401, first.id]);
+    const team = getPageText(await openPage(toMember(opened), "/portal/team"));
     expect(team).toContain(`First ${round}`);
     expect(team).toContain("(owner)");
   });
 
   test.each(["https://elsewhere.example/", "//elsewhere.example", "/portal/sign-out", "/app"])(
-    "is led nowhere else by %s",
+    "is not redirected outside of the portal by %s",
     async (next) => {
       const who = await joined();
       const chooser = await openPage(who, `${page}?next=${encodeURIComponent(next)}`);
@@ -266,19 +268,23 @@ describe("whoever acts for two businesses", () => {
     },
   );
 
-  test("switches in the header of any page, in the mode it is in", async () => {
+  test("switches in the header of any page, in the same environment", async () => {
     const who = await joined();
     const back = await enter(who, first.userId, "/portal/audit");
-    expect([describeRedirect(back), await whoIs(who), await whoIs(keeping(back))]).toEqual(["303 /portal", 401, first.id]);
-    const seats = named((await openPage(keeping(back), "/portal/test/keys")).document, "option").map(
+    expect([describeRedirect(back), await getSignedInBusiness(who), await getSignedInBusiness(toMember(back))]).toEqual([
+      "303 /portal",
+      401,
+      first.id,
+    ]);
+    const seats = named((await openPage(toMember(back), "/portal/test/keys")).document, "option").map(
       ({ attribs }) => attribs.value as string,
     );
     expect(seats).toHaveLength(1);
-    const again = await enter(keeping(back), seats[0] as string, "/portal/test/keys", `/portal/test/businesses`);
-    expect([describeRedirect(again), await whoIs(keeping(again))]).toEqual(["303 /portal/test", second.id]);
+    const again = await enter(toMember(back), seats[0] as string, "/portal/test/keys", `/portal/test/businesses`);
+    expect([describeRedirect(again), await getSignedInBusiness(toMember(again))]).toEqual(["303 /portal/test", second.id]);
   });
 
-  test("gets a session that lasts no longer than the proof it comes from", async () => {
+  test("gets a session that expires no later than the sign-in it comes from", async () => {
     const before = await sessionOf(first);
     const start = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: start + 3 * hour });
@@ -288,7 +294,7 @@ describe("whoever acts for two businesses", () => {
     expect((before?.expires_at ?? 0) - (before?.verified_at ?? 0)).toBe(12 * hour);
   });
 
-  test("who presses twice at once has one session", async () => {
+  test("gets one session when switching twice at once", async () => {
     const who = await joined();
     const [mine] = (await sessionOf(who)) === null ? [] : [(await sessionOf(who))?.user_id as string];
     const form = { seat: first.userId, form: await getFormToken(who, page) };
@@ -297,7 +303,7 @@ describe("whoever acts for two businesses", () => {
     expect(await sessionsOf(first.userId, mine as string)).toBe(1);
   });
 
-  test("signs in by the API where they were last", async () => {
+  test("signs in through the API to the business used last", async () => {
     const who = await joined();
     expect((await signInByApi(email)).body.data).toMatchObject({ created: false, user: { business_id: second.id, role: "member" } });
     await enter(who, first.userId);
@@ -308,7 +314,7 @@ describe("whoever acts for two businesses", () => {
     });
   });
 
-  test("is mailed one code, and an unproven caller is told no more than of an address with one business, or none", async () => {
+  test("gets one code, and an unverified caller learns no more than for an address with one business, or none", async () => {
     await joined();
     const answers: unknown[] = [];
     for (const address of [email, `owner@second-${round}.example`, `nobody@several-${round}.example`]) {
@@ -332,36 +338,36 @@ describe("whoever acts for two businesses", () => {
     }
   });
 
-  test("who is removed from one is out of it at once and of no other, and does not find it again", async () => {
+  test("loses only the business it is removed from, at once, and cannot return to it", async () => {
     const inSecond = await joined();
-    const seat = (await sessionOf(inSecond))?.user_id as string;
+    const membershipId = (await sessionOf(inSecond))?.user_id as string;
     const inFirst = sessionCookie(await giveCodeOnPages(email));
-    const form = { seat, form: await getFormToken(keeping(await enter(inFirst, first.userId)), page) };
-    const home = sessionCookie(await giveCodeOnPages(email));
-    expect((await callPortal(second, "DELETE", `/members/${seat}`)).status).toBe(200);
-    expect(await whoIs(inSecond)).toBe(401);
-    expect(await whoIs(home)).toBe(first.id);
-    expect(await namesOf(home)).toEqual([`First ${round}`]);
-    expect(getPageText(await openPage(home, "/portal"))).not.toContain("All businesses");
-    expect((await postForm(home, page, { ...form, form: await getFormToken(home, page) })).status).toBe(404);
-    expect(describeRedirect(await giveCodeOnPages(email))).toBe("303 /portal"); // nothing to choose
+    const form = { seat: membershipId, form: await getFormToken(toMember(await enter(inFirst, first.userId)), page) };
+    const member = sessionCookie(await giveCodeOnPages(email));
+    expect((await callPortal(second, "DELETE", `/members/${membershipId}`)).status).toBe(200);
+    expect(await getSignedInBusiness(inSecond)).toBe(401);
+    expect(await getSignedInBusiness(member)).toBe(first.id);
+    expect(await namesOf(member)).toEqual([`First ${round}`]);
+    expect(getPageText(await openPage(member, "/portal"))).not.toContain("All businesses");
+    expect((await postForm(member, page, { ...form, form: await getFormToken(member, page) })).status).toBe(404);
+    expect(describeRedirect(await giveCodeOnPages(email))).toBe("303 /portal"); // only one business
   });
 
-  test("of which one is suspended finds what is shown of that, and the way to the other", async () => {
+  test("sees the notice of a suspended business and the link to the other", async () => {
     const who = await joined();
     await env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(second.id).run();
     const shut = await openPage(who, "/portal/team");
     expect([shut.status, getPageText(shut)]).toEqual([402, expect.stringContaining("This account is suspended")]);
     const back = await enter(who, first.userId, "/portal/team");
-    expect([describeRedirect(back), await whoIs(keeping(back))]).toEqual(["303 /portal", first.id]);
+    expect([describeRedirect(back), await getSignedInBusiness(toMember(back))]).toEqual(["303 /portal", first.id]);
     const there = await enter(
-      keeping(back),
+      toMember(back),
       (await env.DB.prepare("SELECT id FROM members WHERE business_id = ? AND id <> ?")
         .bind(second.id, second.userId)
         .first<string>("id")) as string,
     );
-    expect((await openPage(keeping(there), "/portal")).status).toBe(402);
-    const rows = await rowsOf(await openPage(keeping(there), page), "Choose a business");
+    expect((await openPage(toMember(there), "/portal")).status).toBe(402);
+    const rows = await rowsOf(await openPage(toMember(there), page), "Choose a business");
     expect(rows.map(([name, , state]) => [name, state])).toEqual([
       [`Second ${round}`, "Suspended"],
       [`First ${round}`, "Active"],
@@ -369,7 +375,7 @@ describe("whoever acts for two businesses", () => {
   });
 });
 
-test("a form from elsewhere, of another session or without its token goes nowhere and ends nothing", async () => {
+test("refuses a form from another site, of another session or without its token, and ends no session", async () => {
   const who = await joined();
   const form = parseFormFields(await openPage(who, page), page);
   const before = await readDatabaseContents();
@@ -385,32 +391,37 @@ test("a form from elsewhere, of another session or without its token goes nowher
   expect(await readDatabaseContents()).toEqual(before);
 });
 
-test("the page of somebody with one business names it, and its header has no switch", async () => {
+test("shows a page with one business and no switch to an address that has only one", async () => {
   const chooser = await openPage(first, page);
   expect([chooser.status, await namesOf(first)]).toEqual([200, [`First ${round}`]]);
   expect(named(chooser.document, "select")).toEqual([]);
   expect(getPageText(chooser)).not.toContain("All businesses");
 });
 
-test("a code that was mailed to one spelling opens no seat of another, whichever was used last when it is given", async () => {
+test("does not accept a code sent to one spelling for a membership of another, whichever was used last", async () => {
   const spelt = email.replace("pat@", "Pat@");
-  const [seat, vault] = [`mem_00${"z".repeat(24 - `${round}`.length)}${round}`, await openVaultFromVars(env)];
+  const [membershipId, vault] = [`mem_00${"z".repeat(24 - `${round}`.length)}${round}`, await openVaultFromVars(env)];
   await env.DB.prepare("INSERT INTO members (id, business_id, email_sealed, email_index, role, created_at) VALUES (?, ?, ?, ?, 'owner', 0)")
-    .bind(seat, second.id, await vault.seal(memberEmailContext(seat, second.id as never), spelt), await vault.blindIndex("email", email))
+    .bind(
+      membershipId,
+      second.id,
+      await vault.seal(memberEmailContext(membershipId, second.id as never), spelt),
+      await vault.blindIndex("email", email),
+    )
     .run();
   await clearCodes();
   await requestEmailCode(email, "business");
   const code = await findEmailCode(email);
   await env.DB.prepare("UPDATE members SET last_used_at = ? WHERE id = ?")
-    .bind(Date.now() + hour, seat)
+    .bind(Date.now() + hour, membershipId)
     .run();
   const refused = await submitEmailCode(email, code, "business");
-  expect([refused.status, refused.body.error.code, await sessionsOf(seat)]).toEqual([400, "login_failed", 0]);
-  await env.DB.prepare("UPDATE members SET last_used_at = 1 WHERE id = ?").bind(seat).run();
+  expect([refused.status, refused.body.error.code, await sessionsOf(membershipId)]).toEqual([400, "login_failed", 0]);
+  await env.DB.prepare("UPDATE members SET last_used_at = 1 WHERE id = ?").bind(membershipId).run();
   expect((await submitEmailCode(email, code, "business")).body.data.user).toMatchObject({ id: first.userId, email });
 });
 
-describe("a seat in another home", () => {
+describe("a membership in another shard", () => {
   const elsewhere = `mem_01${"y".repeat(24)}`;
   beforeEach(async () => {
     const vault = await openVaultFromVars(env);
@@ -423,17 +434,17 @@ describe("a seat in another home", () => {
       .run();
   });
 
-  test("is chosen and left like the others: one session becomes one", async () => {
+  test("is selected and left like the others, and replaces the session", async () => {
     expect(await namesOf(first)).toHaveLength(2);
     const there = await enter(first, elsewhere);
     expect(getCookie(there)).toMatch(/^svc_session=ses_01/);
-    expect([await whoIs(first), await whoIs(keeping(there))]).toEqual([401, worldInSecondShard.acme.id]);
-    const back = await enter(keeping(there), first.userId);
-    expect([await whoIs(keeping(there)), await whoIs(keeping(back))]).toEqual([401, first.id]);
+    expect([await getSignedInBusiness(first), await getSignedInBusiness(toMember(there))]).toEqual([401, worldInSecondShard.acme.id]);
+    const back = await enter(toMember(there), first.userId);
+    expect([await getSignedInBusiness(toMember(there)), await getSignedInBusiness(toMember(back))]).toEqual([401, first.id]);
     expect(await env.DB_01.prepare("SELECT COUNT(*) AS n FROM sessions").first("n")).toBe(0);
   });
 
-  test("is where a sign-in leads when it was used last, with a code that is kept where the address was found first", async () => {
+  test("is signed in to when it was used last, with the code stored where the address was found first", async () => {
     await enter(first, elsewhere);
     const answer = await signInByApi(email);
     expect(answer.body.data).toEqual({
@@ -444,8 +455,8 @@ describe("a seat in another home", () => {
     expect(await sessionsOf(first.userId)).toBe(0);
   });
 
-  test("of another spelling, which can be another mailbox, is not where a sign-in leads, though it was used last", async () => {
-    const there = keeping(await enter(first, elsewhere));
+  test("of another spelling, which can be another mailbox, is not signed in to, though it was used last", async () => {
+    const there = toMember(await enter(first, elsewhere));
     const spelling = email.replace("pat@", "Pat@");
     const sealed = await (await openVaultFromVars(env)).seal(memberEmailContext(elsewhere, worldInSecondShard.acme.id), spelling);
     await env.DB_01.prepare("UPDATE members SET email_sealed = ? WHERE id = ?").bind(sealed, elsewhere).run();
@@ -453,34 +464,34 @@ describe("a seat in another home", () => {
     const answer = await signInByApi(email);
     expect(answer.body.data).toMatchObject({ created: false, user: { id: first.userId, email, business_id: first.id } });
     expect(await readDatabaseContents(env.DB_01)).toEqual(before);
-    expect(await whoIs(there)).toBe(worldInSecondShard.acme.id);
-    expect(await namesOf(keeping(answer))).toEqual([`First ${round}`]);
+    expect(await getSignedInBusiness(there)).toBe(worldInSecondShard.acme.id);
+    expect(await namesOf(toMember(answer))).toEqual([`First ${round}`]);
   });
 
-  test("stands in the header from the next sign-in on, and on the page of all at once", async () => {
+  test("appears in the header from the next sign-in on, and at once in the list of businesses", async () => {
     expect(named((await openPage(first, "/portal")).document, "option")).toEqual([]);
     expect(await namesOf(first)).toHaveLength(2);
-    const who = keeping(await signInByApi(email));
-    expect(await whoIs(who)).toBe(first.id);
+    const who = toMember(await signInByApi(email));
+    expect(await getSignedInBusiness(who)).toBe(first.id);
     expect(named((await openPage(who, "/portal")).document, "option").map(({ attribs }) => attribs.value)).toEqual([elsewhere]);
-    const there = keeping(await enter(who, elsewhere, "/portal"));
+    const there = toMember(await enter(who, elsewhere, "/portal"));
     expect(named((await openPage(there, "/portal")).document, "option").map(({ attribs }) => attribs.value)).toEqual([first.userId]);
   });
 
-  test("to which somebody is invited while they are signed in stands in their header from the next page on", async () => {
-    const owner = keeping(await enter(first, elsewhere)); // of a business there
+  test("appears in the header from the next page on for an invitation sent while signed in", async () => {
+    const owner = toMember(await enter(first, elsewhere)); // owner of a business in that shard
     const invited = await signUpBusiness(`kim@several-${round}.example`);
     expect(getPageText(await openPage(invited, "/portal"))).not.toContain("Invitations");
-    const seat = await invite(owner, `kim@several-${round}.example`);
+    const membershipId = await invite(owner, `kim@several-${round}.example`);
     await waitUntilSettled();
     expect(getPageText(await openPage(invited, "/portal"))).toContain("Invitations: 1");
     expect(getPageText(await openPage(second, "/portal"))).not.toContain("Invitations");
-    const there = keeping(await enter(invited, seat));
-    const back = keeping(await enter(there, invited.userId, "/portal"));
-    expect(named((await openPage(back, "/portal")).document, "option").map(({ attribs }) => attribs.value)).toEqual([seat]);
+    const there = toMember(await enter(invited, membershipId));
+    const back = toMember(await enter(there, invited.userId, "/portal"));
+    expect(named((await openPage(back, "/portal")).document, "option").map(({ attribs }) => attribs.value)).toEqual([membershipId]);
   });
 
-  test("is hidden while its home does not answer, and the pages of the others go on", async () => {
+  test("is hidden while its shard is unavailable, and the pages of the others work", async () => {
     const down = (): never => {
       throw new Error("D1_ERROR: Network connection lost.");
     };
@@ -492,7 +503,7 @@ describe("a seat in another home", () => {
   });
 });
 
-test("the demo's owner, who has one seat, signs in as before", async () => {
+test("does not change signing in for the demo's owner, who has one membership", async () => {
   const answer = await signInByApi(world.ownerEmail);
   expect(answer.body.data).toEqual({
     user: { id: expect.any(String), email: world.ownerEmail, realm: "business", role: "owner", business_id: world.acme.id },

@@ -1,5 +1,5 @@
-// Paying from the portal: who is led to the provider and who is told why not, in each state of an account, and that a page nobody may
-// open changes nothing.
+// Paying from the portal: who is redirected to the provider and who gets an explanation in each account status, and that an unreachable
+// checkout changes nothing.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
@@ -26,7 +26,7 @@ beforeAll(async () => {
   await sendForm(owner, "/portal/team", "/portal/team", { email: clerkEmail, role: "member" });
   await clearCodes();
   clerk = await signIn(clerkEmail);
-  for (const who of [owner, clerk]) await openPage(who, "/portal"); // the first use of a session in a day is noted
+  for (const who of [owner, clerk]) await openPage(who, "/portal"); // the first use of a session in a day is recorded
 });
 beforeEach(async () => {
   await env.DB.batch([
@@ -41,7 +41,7 @@ afterEach(() => {
 
 const setStatus = (status: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, free.id).run();
 
-/** Fourteen days and more after a payment failed. */
+/** More than fourteen days after a payment failed. */
 const unpaid = async (): Promise<ReturnType<typeof createCustomer>> => {
   const customer = createCustomer(free.id, "business");
   for (const event of [customer.checkout(0), customer.failed(1)]) expect((await sendProviderEvent(event)).status).toBe(200);
@@ -53,8 +53,8 @@ const unpaid = async (): Promise<ReturnType<typeof createCustomer>> => {
 const leadsToPay = (page: ReadPage): boolean =>
   elementsIn(page.document).some(({ attribs }) => attribs.href?.endsWith("/billing/checkout"));
 
-describe("an account that is suspended because a payment is missing", () => {
-  test("has the way to pay on every page, for an owner, and leads to the provider", async () => {
+describe("an account suspended for a missing payment", () => {
+  test("offers the payment on every page to an owner and leads to the provider", async () => {
     await unpaid();
     for (const path of ["", "/certificates", "/domains", "/test", "/test/certificates"]) {
       const page = await openPage(owner, `/portal${path}`);
@@ -67,7 +67,7 @@ describe("an account that is suspended because a payment is missing", () => {
     expect(describeRedirect(await openPage(owner, checkout))).toMatch(/^303 https:\/\/billing\.stripe\.com\//);
   });
 
-  test("tells a member that an owner can, and sends nobody there", async () => {
+  test("tells a member that an owner can pay and redirects no member", async () => {
     await unpaid();
     const calls = mockProvider();
     for (const path of ["", "/billing"]) {
@@ -80,7 +80,7 @@ describe("an account that is suspended because a payment is missing", () => {
     expect(calls).toEqual([]);
   });
 
-  test("opens again with the payment", async () => {
+  test("is active again after the payment", async () => {
     const customer = await unpaid();
     expect((await openPage(owner, "/portal")).status).toBe(402);
     expect((await sendProviderEvent(customer.paid(2))).status).toBe(200);
@@ -88,20 +88,20 @@ describe("an account that is suspended because a payment is missing", () => {
   });
 });
 
-test("an account that an operator suspended is told that no payment lifts it, and led nowhere", async () => {
+test("offers no payment if an operator suspended it", async () => {
   await setStatus("suspended");
   const calls = mockProvider();
-  const home = await openPage(owner, "/portal");
-  expect([home.status, getPageText(home)]).toEqual([402, expect.stringContaining("a payment does not lift that: write to us")]);
+  const homePage = await openPage(owner, "/portal");
+  expect([homePage.status, getPageText(homePage)]).toEqual([402, expect.stringContaining("a payment does not lift that: write to us")]);
   const billing = await openPage(owner, "/portal/billing");
   expect([billing.status, getPageText(billing)]).toEqual([200, expect.stringContaining("A payment does not lift that: write to us.")]);
-  expect([leadsToPay(home), leadsToPay(billing)]).toEqual([false, false]);
+  expect([leadsToPay(homePage), leadsToPay(billing)]).toEqual([false, false]);
   const refused = await openPage(owner, checkout);
   expect([refused.status, getPageText(refused)]).toEqual([402, expect.stringContaining("A payment does not lift that")]);
   expect(calls).toEqual([]);
 });
 
-test("a page of the checkout that was opened before the account was closed leads nowhere", async () => {
+test("does not lead to payment from a checkout page opened before the account was closed", async () => {
   expect(leadsToPay(await openPage(owner, "/portal/billing"))).toBe(true);
   await setStatus("closed");
   const calls = mockProvider();
@@ -110,8 +110,8 @@ test("a page of the checkout that was opened before the account was closed leads
   expect(calls).toEqual([]);
 });
 
-describe("whoever is refused", () => {
-  test("is told why, and no row changes: from another site, as a member, where nothing is sold, while the provider is away", async () => {
+describe("a refused checkout", () => {
+  test("explains why and changes no row: from another site, as a member, without a plan for sale, with the provider unavailable", async () => {
     const calls = mockProvider(() => Response.json({ error: { type: "api_error", message: "away" } }, { status: 500 }));
     const before = await readDatabaseContents();
     const from = (site: string, who: Member): Promise<ReadPage> =>
@@ -132,12 +132,12 @@ describe("whoever is refused", () => {
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("is asked to sign in first, and comes back to the page", async () => {
+  test("asks to sign in first and leads back to the page", async () => {
     expect(describeRedirect(await openPage({ cookie: "" }, checkout))).toBe(`303 /portal/sign-in?next=${encodeURIComponent(checkout)}`);
   });
 });
 
-test("pressed twice, the same page of the provider is asked for", async () => {
+test("requests the same checkout page from the provider when clicked twice", async () => {
   const calls = mockProvider();
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const [first, second] = [await openPage(owner, checkout), await openPage(owner, checkout)];

@@ -1,4 +1,4 @@
-// An export of many pages: every row once, in order, read only as fast as it is taken, and never whole when a page could not be read.
+// A CSV export of many batches: every row once and in order, read only as fast as it is taken, and never complete if a batch failed.
 import { describe, expect, test } from "vitest";
 import { streamCsv } from "../../workers/pages/portal/csv.ts";
 
@@ -9,26 +9,26 @@ const rowsOf = (page: number, total: number): readonly (readonly string[])[] =>
 const fileOf = (total: number, pageOf = async (page: number) => rowsOf(page, total)): ReadableStream =>
   streamCsv(["name", "value"], rowsOf(1, total), Math.ceil(total / size), pageOf);
 
-describe("a file of rows", () => {
-  test.each([0, 1, 500, 501, 2_345, 10_000])("of %i has its head and each row once, in order", async (total) => {
+describe("a CSV export", () => {
+  test.each([0, 1, 500, 501, 2_345, 10_000])("of %i rows has its header and each row once, in order", async (total) => {
     const lines = (await new Response(fileOf(total)).text()).split("\r\n");
     const row = (at: number): string => `row ${at},"'=1+1, ""quoted"""`;
     expect(lines).toEqual(["name,value", ...Array.from({ length: total }, (_, at) => row(at + 1)), ""]);
   });
 
-  test("asks for no more pages than are taken", async () => {
-    const asked: number[] = [];
+  test("reads no more batches than the reader takes", async () => {
+    const readBatches: number[] = [];
     const reader = fileOf(10_000, async (page) => {
-      asked.push(page);
+      readBatches.push(page);
       return rowsOf(page, 10_000);
     }).getReader();
     await reader.read();
     await reader.read();
-    expect(asked.length).toBeLessThan(4);
+    expect(readBatches.length).toBeLessThan(4);
     await reader.cancel();
   });
 
-  test("breaks off where a page cannot be read, and does not end as if it were whole", async () => {
+  test("fails instead of ending early when a batch cannot be read", async () => {
     const file = fileOf(2_000, async (page) => {
       if (page === 3) throw new Error("the database is away");
       return rowsOf(page, 2_000);

@@ -1,5 +1,5 @@
-// The page that writes a tag, as a form: what is typed wrong is kept and named, nothing is fetched for whoever may not ask, and what is
-// mapped is in the answer and nowhere else.
+// The snippet builder as a form: invalid input is kept and marked, nothing is fetched for unauthorized callers, and the result is in the
+// response only.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { clearCodes, signIn } from "../support/people.ts";
@@ -31,14 +31,14 @@ let clerk: Member;
 let owner: Awaited<ReturnType<typeof signUpBusiness>>;
 let web: StubWeb;
 beforeAll(async () => {
-  // A business of its own: how often one may have a page fetched is counted by the hour.
+  // A separate business, because page fetches are limited per business and hour.
   owner = await signUpBusiness("owner@integration-pages.example");
   await verifyDomain(owner, domain, createStubWeb());
   vi.restoreAllMocks();
   await submitForm(owner, "/portal/team", "/portal/team", { email: "clerk@integration-pages.example", role: "member" });
   await clearCodes();
   clerk = await signIn("clerk@integration-pages.example");
-  for (const who of [owner, clerk]) await openPage(who, path); // the first use of a session in a day is noted
+  for (const who of [owner, clerk]) await openPage(who, path); // the first use of a session in a day is recorded
   await waitUntilSettled();
 });
 beforeEach(() => {
@@ -56,24 +56,24 @@ const wrongField = (answer: TestResponse): readonly string[] =>
     .map(({ attribs }) => attribs.name as string);
 
 test.each([
-  ["no address", { url: "" }, "url"],
-  ["an address without https", { url: `http://${domain}/quote` }, "url"],
-  ["a word in the place of an address", { url: "quote" }, "url"],
+  ["no URL", { url: "" }, "url"],
+  ["a URL without https", { url: `http://${domain}/quote` }, "url"],
+  ["a word instead of a URL", { url: "quote" }, "url"],
   ["no purpose", { purpose: " " }, "purpose"],
   ["a purpose of 501 characters", { purpose: "p".repeat(501) }, "purpose"],
   ["no recipient", { entities: " \n " }, "entities"],
   ["a recipient with a vertical bar", { entities: "Acme | Bright" }, "entities"],
-])("with %s it is refused beside its field, keeps what was typed, and fetches nothing", async (_what, change, field) => {
+])("refuses %s next to its field, keeps the input, and fetches nothing", async (_what, change, field) => {
   const answer = await submitForm(clerk, path, path, { ...typed, ...change });
   expect([answer.status, wrongField(answer)]).toEqual([400, [field]]);
   expect(getPageText(answer)).toMatch(/Error: .+/);
-  const kept = named(parsePage(answer).document, "input").find(({ attribs }) => attribs.name === "purpose")?.attribs.value;
-  expect(kept).toBe({ ...typed, ...change }.purpose);
+  const purpose = named(parsePage(answer).document, "input").find(({ attribs }) => attribs.name === "purpose")?.attribs.value;
+  expect(purpose).toBe({ ...typed, ...change }.purpose);
   expect(web.urls()).toEqual([]);
 });
 
-describe("nothing is fetched and no row changes", () => {
-  test("for a form from elsewhere, of another session, or of nobody", async () => {
+describe("fetching nothing and changing no row", () => {
+  test("for a form from another site, of another session, or without a session", async () => {
     const form = { ...parseFormFields(await openPage(clerk, path), path), ...typed };
     const before = await readDatabaseContents();
     const statuses = [
@@ -88,14 +88,14 @@ describe("nothing is fetched and no row changes", () => {
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("for another business, whose page it is not", async () => {
+  test("for a business that does not own the page", async () => {
     const stranger = await signUpBusiness("stranger@integration-pages.example");
     const refused = await submitForm(stranger, path, path, typed);
     expect([refused.status, wrongField(refused)]).toEqual([403, ["url"]]);
     expect(web.urls()).toEqual([]);
   });
 
-  test("for a page whose domain was removed since the form was opened", async () => {
+  test("for a page whose domain was removed after the form was opened", async () => {
     const form = { ...parseFormFields(await openPage(clerk, path), path), ...typed };
     const lapsed = "UPDATE domains SET status = ? WHERE business_id = ? AND status = ?";
     await env.DB.prepare(lapsed).bind("lapsed", owner.id, "verified").run();
@@ -105,7 +105,7 @@ describe("nothing is fetched and no row changes", () => {
     expect(web.urls()).toEqual([]);
   });
 
-  test("while a payment is due: there is no form, and one that was opened before is refused", async () => {
+  test("while a payment is due: shows no form, and refuses one that was opened before", async () => {
     const form = { ...parseFormFields(await openPage(clerk, path), path), ...typed };
     const setStatus = (status: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, owner.id).run();
     await setStatus("past_due");
@@ -118,7 +118,7 @@ describe("nothing is fetched and no row changes", () => {
   });
 });
 
-test("sent twice by a member it is the same tag twice, and nothing of it is kept", async () => {
+test("returns the same tag when a member submits twice, and stores nothing", async () => {
   const form = { ...parseFormFields(await openPage(clerk, path), path), ...typed };
   const before = await readDatabaseContents();
   const tagOf = (answer: TestResponse): string => {
@@ -134,7 +134,7 @@ test("sent twice by a member it is the same tag twice, and nothing of it is kept
   expect(named(again.document, "code").some(({ attribs }) => attribs.id === "tag")).toBe(false);
 });
 
-test("a page that does not answer, and one without a form, are said", async () => {
+test("explains that a page does not respond or has no form", async () => {
   web.serve(url, () => new Response("", { status: 500 }));
   const away = await submitForm(clerk, path, path, typed);
   expect(away.status).toBeGreaterThanOrEqual(400);

@@ -1,5 +1,5 @@
-// The overview of a business that is live: what happened by day and by month, counted when it happened, of the mode's records alone, and
-// the same figures as a file whose taking is entered in the audit chain.
+// The overview of a live business: activity by day and month of one environment, counted when it happens, and the same figures as an export
+// that the audit chain records.
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { signIn } from "../support/people.ts";
@@ -18,11 +18,11 @@ let start: Figures;
 beforeAll(async () => {
   owner = await signIn(world.ownerEmail);
   member = await signIn(world.memberEmail);
-  await issueCertificate(); // until there is one, the first steps stand in its place
+  await issueCertificate(); // until there is one, the setup steps are shown instead
 });
 
 interface Figures {
-  /** Issued and withdrawn today; acknowledged on time and late this month. */
+  /** Certificates issued and withdrawn today; acknowledgments on time and late this month. */
   readonly today: readonly [number, number];
   readonly month: readonly [number, number];
 }
@@ -49,21 +49,21 @@ const acknowledge = async (id: string): Promise<void> => {
   expect(describeRedirect(await submitForm(owner, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
 };
 
-describe("what is counted", () => {
+describe("counting", () => {
   beforeEach(async () => {
     start = await figures();
   });
 
-  test("certificates issued and withdrawn, and each acknowledgement by its deadline", async () => {
+  test("counts certificates issued and withdrawn, and each acknowledgment by its deadline", async () => {
     const certId = await withdraw();
     expect(await figures()).toEqual(plus(start, { today: [1, 1] }));
     await acknowledge(certId);
     expect(await figures()).toEqual(plus(start, { today: [1, 1], month: [1, 0] }));
   });
 
-  test("an acknowledgement after its deadline is late", async () => {
+  test("counts an acknowledgment after its deadline as late", async () => {
     const certId = await withdraw();
-    // As if it had been recorded of a letter that came long ago.
+    // As if the business recorded a withdrawal that it received long ago.
     const { certId: recorded } = await issueToNewPerson();
     const answer = await call(`/v1/certs/${recorded}/withdrawals`, {
       ...buildJsonPost({ method: "mail", received_at: "2020-01-01T00:00:00.000Z", scope: "certificate" }),
@@ -75,14 +75,14 @@ describe("what is counted", () => {
     await acknowledge(certId);
   });
 
-  test("of single recipients each, and no certificate before the last of them", async () => {
+  test("counts each withdrawn recipient, and the certificate only with the last of them", async () => {
     const certId = await withdraw(["Bright Homes Inc"]);
     expect(await figures()).toEqual(plus(start, { today: [1, 0] }));
     await acknowledge(certId);
     expect(await figures()).toEqual(plus(start, { today: [1, 0], month: [1, 0] }));
   });
 
-  test("of shares that were stopped", async () => {
+  test("counts stopped shares", async () => {
     const giver = await signInPerson();
     const granted = await grantShare(giver);
     await redeemCode(granted);
@@ -92,7 +92,7 @@ describe("what is counted", () => {
     expect(await figures()).toEqual(plus(start, { month: [1, 0] }));
   });
 
-  test("not what is refused, nor twice what is sent twice", async () => {
+  test("counts neither refused nor repeated requests", async () => {
     const { certId, manageToken: token } = await issueToNewPerson();
     const take = () => call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token }));
     expect([(await take()).status, (await take()).status]).toEqual([200, 409]);
@@ -103,7 +103,7 @@ describe("what is counted", () => {
     expect(await figures()).toEqual(plus(start, { today: [1, 1], month: [1, 0] }));
   });
 
-  test("each mode's own", async () => {
+  test("counts each environment separately", async () => {
     const test = await figures(owner, "/portal/test");
     await issueCertificate({}, { ...world.acme, clients: { ...world.acme.clients, live: world.acme.clients.sandbox } });
     expect(await figures(owner, "/portal/test")).toEqual(plus(test, { today: [1, 0] }));
@@ -131,7 +131,7 @@ describe("the last thirty days", () => {
     "Shares stopped": 0,
   };
 
-  test("count certificates, and each time a person opens a page: not what a program opens", async () => {
+  test("count certificates and each view by a person, but not by a program", async () => {
     const before = await counts();
     const certId = await withdraw();
     const look = (agent: string) => call(`/c/${certId}`, { headers: { "user-agent": agent, "cf-connecting-ip": "203.0.113.77" } });
@@ -147,14 +147,14 @@ describe("the last thirty days", () => {
     });
   });
 
-  test("say what part of the issued the withdrawn are", async () => {
+  test("state the withdrawn share of the issued certificates", async () => {
     await withdraw();
     const page = await openPage(owner, "/portal");
     const [issued = 0, withdrawn = 0] = Object.values(await counts()).map(([now]) => now);
     expect(getPageText(page)).toContain(`${withdrawn} (${Math.round((100 * withdrawn) / issued)}% of issued)`);
   });
 
-  test("count shares that are granted and stopped, each once", async () => {
+  test("count shares granted and stopped, once each", async () => {
     const before = await counts();
     const giver = await signInPerson();
     const granted = await grantShare(giver);
@@ -167,7 +167,7 @@ describe("the last thirty days", () => {
   });
 });
 
-test("the picture says in words what it shows, and has a bar for each day of which something is counted", async () => {
+test("describe the chart in words and have a bar for each day with a count", async () => {
   await withdraw();
   const page = await openPage(member, "/portal");
   const rows = parseTable(page, "Certificates, 30 days");
@@ -182,11 +182,11 @@ test("the picture says in words what it shows, and has a bar for each day of whi
   expect(getPageText(page)).toMatch(/Up: Issued, at most [\d,]+\. Down: Withdrawn, at most [\d,]+\. The line is zero\./);
 });
 
-describe("as a file", () => {
+describe("exporting the figures", () => {
   test.each([
     ["certificate_days", "Certificates, 30 days", "day,issued,withdrawn"],
     ["duty_months", "Deadlines, 12 months", "month,on_time,late"],
-  ])("%s has exactly the figures that are shown, and is entered in the audit chain", async (chart, heading, head) => {
+  ])("%s has exactly the figures shown and is recorded in the audit chain", async (chart, heading, head) => {
     const page = await openPage(member, "/portal");
     const before = (await listAuditEntryTypes(world.acme.id)).length;
     const file = await submitForm(member, "/portal", "/portal/export", { chart });
@@ -196,8 +196,8 @@ describe("as a file", () => {
     expect((await listAuditEntryTypes(world.acme.id)).slice(before)).toEqual(["list.exported"]);
   });
 
-  test("is not given to a form from elsewhere, nor of a chart that is none, and nothing is entered", async () => {
-    await waitUntilSettled(); // the first use of a session in a day is noted after its answer
+  test("refuses a form from another site and an unknown chart, and records nothing", async () => {
+    await waitUntilSettled(); // the first use of a session in a day is recorded after the response
     const form = parseFormFields(await openPage(owner, "/portal"), "/portal/export");
     const before = await readDatabaseContents();
     expect((await postForm(owner, "/portal/export", { chart: "certificate_days" })).status).toBe(403);
@@ -207,7 +207,7 @@ describe("as a file", () => {
   });
 });
 
-test("a business without a live certificate has its first steps there, and others' figures nowhere", async () => {
+test("shows the setup steps to a business without a live certificate, and no figures of others", async () => {
   const fresh = await signUpBusiness("owner@overview-pages.example");
   const page = await openPage(fresh, "/portal");
   expect(getPageText(page)).toContain("From here to live certificates");
@@ -225,7 +225,7 @@ test("a business without a live certificate has its first steps there, and other
   ).toBe(true);
 });
 
-test("counters are what a walk over all records finds", async () => {
+test("has counters that equal a count over all records", async () => {
   const sums =
     "SUM(issued) AS issued, SUM(withdrawn) AS withdrawn, SUM(opened) AS opened, SUM(granted) AS granted, SUM(revoked) AS revoked";
   const { results } = await env.DB.prepare(

@@ -1,4 +1,4 @@
-// What the snippet builder says of the page as it is: whether the tag is on it already, once, and with the business's own client id.
+// What the snippet builder reports about the page: whether the tag is on it once, with the business's own client id.
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { signIn } from "../support/people.ts";
 import { parsePage, getPageText, submitForm, type Member } from "../support/portal-pages.ts";
@@ -39,26 +39,26 @@ const shownFor = async (page: string, at = "/portal/snippet"): Promise<string> =
 
 test.each([
   ["without the tag", form, none],
-  ["with it", `${form}${own}`, once],
+  ["with its tag", `${form}${own}`, once],
   ["with the tag of its test client", `${form}${script(world.acme.clients.sandbox)}`, other],
-  ["with somebody else's", `${form}${script(world.other.clients.live)}`, other],
-  ["with it twice", `${own}${form}${own}`, several],
+  ["with another business's tag", `${form}${script(world.other.clients.live)}`, other],
+  ["with its tag twice", `${own}${form}${own}`, several],
   [
     "with a script of another address that names the client",
     `${form}${script(world.acme.clients.live, "https://evil.example/v1/svc.js")}`,
     none,
   ],
-  ["with it in a comment and in a template only", `${form}<!-- ${own} --><template>${own}</template>`, none],
-])("a page %s is told so", async (_name, page, words) => {
+  ["with its tag in a comment and in a template only", `${form}<!-- ${own} --><template>${own}</template>`, none],
+])("reports a page %s", async (_name, page, words) => {
   const shown = await shownFor(page);
   expect([none, once, other, several].filter((one) => shown.includes(one))).toEqual([words]);
 });
 
-test("in test mode the test client's tag is the right one", async () => {
+test("accepts the tag of the test client in test mode", async () => {
   expect(await shownFor(`${form}${script(world.acme.clients.sandbox)}`, "/portal/test/snippet")).toContain(once);
 });
 
-test("what the page wrote into its tag is not repeated", async () => {
+test("does not repeat what the page wrote into its tag", async () => {
   web.serve(url, `<html><body>${form}${script("&lt;b id=planted&gt;hello")}</body></html>`);
   const answer = await submitForm(member, "/portal/snippet", "/portal/snippet", {
     url,

@@ -1,4 +1,4 @@
-// What the snippet builder says of a page's Content-Security-Policy: whether it lets the script run, or what has to change.
+// What the snippet builder reports about a page's Content-Security-Policy: whether it lets the script run, or what has to change.
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { signUpBusiness, verifyDomain } from "../support/portal.ts";
 import { getPageText, submitForm, type Member } from "../support/portal-pages.ts";
@@ -11,7 +11,7 @@ const form = '<form id="quote"><input name="email" type="email"><p id="text">I a
 let member: Member;
 let web: StubWeb;
 beforeAll(async () => {
-  // A business of its own: how often one may have a page fetched is counted by the hour.
+  // A separate business, because page fetches are limited per business and hour.
   const owner = await signUpBusiness("owner@page-policy.example");
   await verifyDomain(owner, domain, createStubWeb());
   member = owner;
@@ -35,12 +35,12 @@ describe("the page's Content-Security-Policy", () => {
   };
   const meta = (policy: string): string => `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
 
-  test("lets the script run where there is none, and where it names us", async () => {
+  test("lets the script run if there is none, or if it allows this origin", async () => {
     expect(await shownWith(null)).toContain(allows);
     expect(await shownWith("script-src 'self' http://svc.test; connect-src http://svc.test")).toContain(allows);
   });
 
-  test("does not where a header or a tag of the head forbids it, and the directive is named", async () => {
+  test("blocks it by a header or a meta tag, and the directive is named", async () => {
     const shown = await shownWith("script-src 'self'");
     expect(shown).toContain(blocks);
     expect(shown).toContain("script-src: add http://svc.test, or the policy’s nonce to the tag.");
@@ -49,13 +49,13 @@ describe("the page's Content-Security-Policy", () => {
     expect(await shownWith("script-src *", meta("sandbox"))).toContain("sandbox: add allow-scripts");
   });
 
-  test("may name the very files, of which a share needs two", async () => {
+  test("may allow the exact files, of which a share needs two", async () => {
     const policy = "script-src http://svc.test/v1/svc.js; connect-src http://svc.test";
     expect(await shownWith(policy)).toContain(allows);
     expect(await shownWith(policy, "", "share")).toContain("script-src: add http://svc.test");
   });
 
-  test("is repeated nowhere", async () => {
+  test("is not repeated anywhere", async () => {
     expect(await shownWith("script-src https://planted.example")).not.toContain("planted.example");
   });
 });

@@ -1,5 +1,5 @@
-// Who may open and send what in the portal: every page and every form has its line here, in both modes, and answers each kind of person
-// as the line says. What is refused changes no row, and nothing that somebody of another business sends changes a row of this one.
+// Permissions in the portal: every page and form has an entry here with the expected result for each kind of visitor in both environments. What
+// is refused changes no row, and an owner of another business changes no row of this one.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { buildApp } from "../../workers/app.ts";
@@ -21,9 +21,9 @@ import { getPageText } from "../support/portal-pages.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { readDatabaseContents, world, type TestResponse } from "../support/world.ts";
 
-/** Statuses, and where a redirect leads. */
+/** The expected status for each role, with the target of a redirect. */
 interface Line extends Readonly<Record<Role, string>> {
-  /** Of test mode, for whoever is let in: the records here are live ones. */
+  /** The result in test mode for visitors who are let in: the records here are live ones. */
   readonly test?: string;
   readonly id?: string;
   readonly sent?: Readonly<Record<string, string>>;
@@ -32,24 +32,24 @@ interface Line extends Readonly<Record<Role, string>> {
 const signIn = { nobody: "303 /portal/sign-in", consumer: "303 /portal/sign-in" };
 const ownersOnly = "403 owners";
 type More = Pick<Line, "test" | "id" | "sent">;
-/** Everybody of the business may; another business's owner finds their own records here. */
+/** All members may; an owner of another business sees their own records. */
 const open = (answer: string, more: More = {}): Line => ({ ...signIn, owner: answer, member: answer, stranger: answer, ...more });
-/** The same, of a record: others have none of that id. */
+/** The same for a page about one record: other businesses have no record with that id. */
 const record = (answer: string, id: string, more: More = {}): Line => ({ ...open(answer, more), stranger: "404", id });
 const owned = (answer: string, more: More = {}): Line => ({ ...open(answer, more), member: ownersOnly });
 const ownedRecord = (answer: string, id: string, more: More = {}): Line => ({ ...owned(answer, more), stranger: "404", id });
-/** Before anybody is known. */
-const door = (answer: string): Line => ({ nobody: answer, consumer: answer, stranger: answer, member: answer, owner: answer });
+/** Pages that need no session. */
+const publicPage = (answer: string): Line => ({ nobody: answer, consumer: answer, stranger: answer, member: answer, owner: answer });
 
-/** Below /portal and below /portal/test. */
+/** Paths under /portal and under /portal/test. */
 const lines: Readonly<Record<string, Line>> = {
-  "GET /sign-in": { ...door("303 /portal"), nobody: "200", consumer: "200" },
-  "POST /sign-in": door("400"),
-  "POST /sign-in/code": door("303 /portal/sign-in"),
-  "POST /sign-in/other": door("303 /portal/sign-in"),
-  "GET /sign-up": { ...door("303 /portal"), nobody: "200", consumer: "200" },
-  "POST /sign-up": door("400"),
-  "POST /sign-out": door("303 /portal/sign-in"),
+  "GET /sign-in": { ...publicPage("303 /portal"), nobody: "200", consumer: "200" },
+  "POST /sign-in": publicPage("400"),
+  "POST /sign-in/code": publicPage("303 /portal/sign-in"),
+  "POST /sign-in/other": publicPage("303 /portal/sign-in"),
+  "GET /sign-up": { ...publicPage("303 /portal"), nobody: "200", consumer: "200" },
+  "POST /sign-up": publicPage("400"),
+  "POST /sign-out": publicPage("303 /portal/sign-in"),
   "GET /businesses": open("200"),
   "POST /businesses": open("404"),
   "POST /businesses/decline": open("404"),
@@ -101,7 +101,7 @@ const lines: Readonly<Record<string, Line>> = {
   "POST /team": owned("400"),
   "POST /team/:id/role": ownedRecord("303 /portal/team?done=saved", "member_id"),
   "POST /team/:id/remove": ownedRecord("303 /portal/team?done=removed", "member_id"),
-  // Whoever may leave is gone. The only owner may not.
+  // A member may leave; the only owner may not.
   "POST /team/leave": { ...open("409"), member: "303 /portal/sign-in" },
   "GET /audit": open("200"),
   "GET /billing": open("200"),
@@ -111,7 +111,7 @@ const lines: Readonly<Record<string, Line>> = {
   "POST /settings": owned("400", { sent: { retention_years: "0" } }),
 };
 
-/** Of test mode alone. */
+/** Paths that exist in test mode only. */
 const testLines: Readonly<Record<string, Line>> = {
   "GET /sandbox": open("200"),
   "POST /sandbox/clock": open("303 /portal/test/sandbox?done=moved"),
@@ -175,22 +175,22 @@ const check = async (role: Role, request: Asked, expected: string): Promise<void
   const answer = await send(role, request);
   await waitUntilSettled();
   expect([role, outcome(answer)]).toEqual([role, expected]);
-  // Sent to sign in, as whoever has no place here; signing out and leaving lead there too, once done.
+  // A redirect to the sign-in page means a refusal, except after signing out or leaving, which lead there too.
   const isSentAway = (role === "nobody" || role === "consumer") && expected === signIn.nobody && !request.path.endsWith("/sign-out");
   if (answer.status >= 400 || isSentAway) expect(await readDatabaseContents(), role).toEqual(all);
   if (role !== "stranger") return;
   expect(await listRecordRows(records)).toEqual(ours);
-  // What was asked for stands in the address of the page, and so in its links.
+  // A value in the request path also appears in the links of the page.
   for (const mark of marks().filter((one) => !request.path.includes(one))) expect(answer.text).not.toContain(mark);
 };
 
-/** Forms that end what others need come last; who signs out or leaves, at the very end. */
+/** Sorts forms that remove records other forms need to the end, and signing out and leaving last. */
 const lastOf = (name: string): number =>
   /sign-out$/.test(name) ? 3 : /leave$/.test(name) ? 2 : /(?:remove|rotate|reset)$/.test(name) ? 1 : 0;
 const inOrder = (of: Readonly<Record<string, Line>>): [string, Line][] => Object.entries(of).sort(([a], [b]) => lastOf(a) - lastOf(b));
 const filled = (answer: string, { id = "" }: Line): string => answer.replace(":id", records[id] ?? "");
 
-test("every page and every form of the portal has its line, in both modes, and every line its page", async () => {
+test("covers every page and every form of the portal in both environments, and lists no others", async () => {
   const { routes } = buildApp(await getPlatform(env as unknown as Env));
   const served = routes.flatMap(({ method, path }) => (path.startsWith("/portal") && !path.endsWith("*") ? [`${method} ${path}`] : []));
   const at = (root: string, of: Readonly<Record<string, Line>>): string[] => Object.keys(of).map((name) => name.replace(" ", ` ${root}`));
@@ -198,7 +198,7 @@ test("every page and every form of the portal has its line, in both modes, and e
   expect([...new Set(served)].toSorted()).toEqual(lined.toSorted());
 });
 
-describe("in test mode, each page and each refused form", () => {
+describe("each page and each refused form in test mode", () => {
   test.each(inOrder(lines))("%s", async (name, line) => {
     const request = asked("/portal/test", name, line);
     for (const role of roles) {

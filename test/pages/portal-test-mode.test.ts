@@ -1,4 +1,4 @@
-// Test mode as a place of its own: its records and nobody else's, its clock, events made to happen, and each of them followed to its end.
+// Test mode: its own records and clock, and triggered events followed to their delivery.
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { commitEvents, mockReceivers } from "../support/events.ts";
 import { clearCodes, signIn } from "../support/people.ts";
@@ -39,11 +39,11 @@ const testCert = async (): Promise<string> => {
 const trigger = (who: Member, fields: Readonly<Record<string, string>>) =>
   submitForm(who, "/portal/test/sandbox", "/portal/test/sandbox/trigger", fields);
 
-/** What stands in the tables of a page. */
+/** The cells of the tables of a page. */
 const listed = ({ document }: Awaited<ReturnType<typeof openPage>>): string => named(document, "table").map(words).join();
 
 describe("test mode", () => {
-  test("says so on each page, above everything, and every link on it stays there but the one that leaves", async () => {
+  test("is announced at the top of each page, and every link but one stays in it", async () => {
     for (const path of ["", "/certificates", "/deadlines", "/shares", "/webhooks", "/events", "/keys", "/team", "/settings", "/sandbox"]) {
       const page = await openPage(acme, `/portal/test${path}`);
       expect([path, page.status]).toEqual([path, 200]);
@@ -62,7 +62,7 @@ describe("test mode", () => {
     expect((await openPage(acme, "/portal/sandbox")).status).toBe(404);
   });
 
-  test("has what is due of its own, and leads from there to the record in its mode", async () => {
+  test("lists its own deadlines and leads to the record in the same environment", async () => {
     const sandbox = { ...world.acme, clients: { ...world.acme.clients, live: world.acme.clients.sandbox } };
     const { certId, manageToken: token } = await issueToNewPerson({}, sandbox);
     expect((await call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token }))).status).toBe(200);
@@ -73,13 +73,13 @@ describe("test mode", () => {
     expect(await links(`/portal/test/deadlines/${certId}`)).toEqual([`/portal/test/certificates/${certId}`]);
   });
 
-  test("is where the first steps lead to for the id of a test client", async () => {
+  test("is where the setup steps lead for the id of a test client", async () => {
     const [step] = named((await openPage(fresh, "/portal/steps")).document, "a").filter((link) => words(link) === "See a test certificate");
     const there = await openPage(fresh, step?.attribs.href ?? "");
     expect([there.status, /pc_test_[a-z0-9]+/.test(there.text)]).toEqual([200, true]);
   });
 
-  test("shows test records and no live one, and the other way round", async () => {
+  test("shows test records and no live ones, and live mode the reverse", async () => {
     const [ofTest, live] = [await testCert(), (await issueCertificate()).cert_id];
     const [inTest, inLive] = [await openPage(acme, "/portal/test/certificates"), await openPage(acme, "/portal/certificates")];
     expect([inTest.text.includes(ofTest), inTest.text.includes(live)]).toEqual([true, false]);
@@ -91,9 +91,9 @@ describe("test mode", () => {
     expect(words((await openPage(fresh, "/portal/test/certificates")).document)).toContain("No certificate yet.");
   });
 
-  test("makes keys, client ids and endpoints of test mode", async () => {
-    const made = await submitForm(fresh, "/portal/test/keys", "/portal/test/keys", { key_name: "Continuous integration" });
-    expect(made.text).toContain("sk_test_");
+  test("creates keys, client ids and endpoints for test mode", async () => {
+    const created = await submitForm(fresh, "/portal/test/keys", "/portal/test/keys", { key_name: "Continuous integration" });
+    expect(created.text).toContain("sk_test_");
     expect(words((await openPage(fresh, "/portal/test/keys")).document)).toContain("Continuous integration");
     expect(words((await openPage(fresh, "/portal/keys")).document)).not.toContain("Continuous integration");
     mockReceivers(() => new Response(null, { status: 204 }));
@@ -105,7 +105,7 @@ describe("test mode", () => {
     expect(words((await openPage(fresh, "/portal/webhooks")).document)).not.toContain("/trial");
   });
 
-  test("moves its clock forward, for a member too, and a move that is none changes nothing", async () => {
+  test("lets members move its clock forward, and an invalid move changes nothing", async () => {
     const before = words((await openPage(clerk, "/portal/test/sandbox")).document);
     expect(before).toContain("It goes with the time.");
     expect(describeRedirect(await submitForm(clerk, "/portal/test/sandbox", "/portal/test/sandbox/clock", { days: "6" }))).toBe(
@@ -120,13 +120,13 @@ describe("test mode", () => {
     const rows = await readDatabaseContents();
     const form = parseFormFields(await openPage(acme, "/portal/test/sandbox"), "/portal/test/sandbox/clock");
     expect((await postForm(acme, "/portal/test/sandbox/reset", form)).status).toBe(403);
-    expect((await postForm(acme, "/portal/sandbox/clock", form)).status).toBe(405); // it is there in test mode alone
+    expect((await postForm(acme, "/portal/sandbox/clock", form)).status).toBe(405); // the form exists in test mode only
     expect(await readDatabaseContents()).toEqual(rows);
   });
 });
 
-describe("an event", () => {
-  test("is made to happen, is in the list of its mode, and names what it is about", async () => {
+describe("a triggered event", () => {
+  test("appears in the list of its environment and names what it is about", async () => {
     const happened = await trigger(acme, { type: "share.created", share_id: "" });
     expect(getPageText(happened)).toContain("It happened: share.created");
     const list = await openPage(acme, "/portal/test/events");
@@ -142,20 +142,20 @@ describe("an event", () => {
   });
 
   test("of an update shows none of the new values", async () => {
-    const made = parsePage(await trigger(acme, { type: "consumer.updated.email", share_id: "" }));
-    const link = named(made.document, "a").find(({ attribs }) => /\/events\/\d+$/.test(attribs.href ?? ""))?.attribs.href ?? "";
+    const created = parsePage(await trigger(acme, { type: "consumer.updated.email", share_id: "" }));
+    const link = named(created.document, "a").find(({ attribs }) => /\/events\/\d+$/.test(attribs.href ?? ""))?.attribs.href ?? "";
     const page = await openPage(acme, link);
     expect(words(page.document)).toContain("consumer.updated.email");
     expect(words(page.document)).toContain("They are not shown here.");
     expect(named(page.document, "main").map(words).join()).not.toMatch(/sandy|@example/i);
   });
 
-  test("shows each endpoint's delivery, and is sent again from there", async () => {
+  test("shows each endpoint's delivery and can be replayed", async () => {
     let status = 500;
     const posts = mockReceivers(() => new Response(null, { status }));
     await submitForm(acme, "/portal/test/webhooks", "/portal/test/webhooks", { url: "https://hook1.merchant-tests.com/follow" });
-    const made = parsePage(await trigger(acme, { type: "share.created", share_id: "" }));
-    const link = named(made.document, "a").find(({ attribs }) => /\/events\/\d+$/.test(attribs.href ?? ""))?.attribs.href ?? "";
+    const created = parsePage(await trigger(acme, { type: "share.created", share_id: "" }));
+    const link = named(created.document, "a").find(({ attribs }) => /\/events\/\d+$/.test(attribs.href ?? ""))?.attribs.href ?? "";
     await vi.waitFor(() => expect(posts.length).toBeGreaterThan(0), { timeout: 10_000 });
     await vi.waitFor(async () => expect(words((await openPage(acme, link)).document)).toContain("1 of 5"), { timeout: 10_000 });
     const failed = await openPage(acme, link);
@@ -170,7 +170,7 @@ describe("an event", () => {
     await waitUntilSettled();
   });
 
-  test("beyond a page is reached by its place, and nobody is shown twice", async () => {
+  test("is reached by its position on later pages, and none is listed twice", async () => {
     await commitEvents(fresh.id, 60);
     const placesOf = ({ document }: Awaited<ReturnType<typeof openPage>>): readonly string[] =>
       named(document, "a").flatMap(({ attribs }) => /\/events\/(\d+)$/.exec(attribs.href ?? "")?.[1] ?? []);

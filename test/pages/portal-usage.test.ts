@@ -1,4 +1,4 @@
-// What the billing page of the portal says of this month and of twelve: counted with each certificate, and of this business's live ones alone.
+// The billing page's counts of this month and of twelve months: counted with each certificate, live ones of this business only.
 import { expect, test } from "vitest";
 import { signIn } from "../support/people.ts";
 import { listAuditEntryTypes } from "../support/portal.ts";
@@ -10,17 +10,17 @@ import { call, submitConsent, issueCertificate, buildSubmission, world } from ".
 const owner = (): Promise<Member> => signIn(world.ownerEmail);
 const heading = "Live certificates, 12 months";
 
-/** As the page says them. */
+/** The counts as the page shows them. */
 const used = async (who: Member, path = "/portal/billing"): Promise<readonly number[]> => {
   const page = await openPage(who, path);
   const month = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" }).format(Date.now());
   const [, issued, withdrawn] = new RegExp(`Used in ${month}: ([\\d,]+) issued, ([\\d,]+) withdrawn\\.`).exec(getPageText(page)) ?? [];
-  const told = [issued, withdrawn].map((text) => Number(text?.replaceAll(",", "")));
-  expect(getLastCounts(page, heading)).toEqual(told);
-  return told;
+  const counts = [issued, withdrawn].map((text) => Number(text?.replaceAll(",", "")));
+  expect(getLastCounts(page, heading)).toEqual(counts);
+  return counts;
 };
 
-test("live certificates of this month and those withdrawn are counted, tests and others' are not", async () => {
+test("counts live certificates issued and withdrawn this month, not test ones or those of others", async () => {
   const who = await owner();
   const [issued = 0, withdrawn = 0] = await used(who);
   const first = await issueCertificate();
@@ -36,7 +36,7 @@ test("live certificates of this month and those withdrawn are counted, tests and
   expect(await used(who, "/portal/test/billing")).toEqual([issued + 2, withdrawn + 1]);
 });
 
-test("twelve months are drawn, and a member takes exactly what is shown as a file, which is entered", async () => {
+test("charts twelve months, and lets a member export exactly the figures shown, which is recorded", async () => {
   await issueCertificate();
   const member = await signIn(world.memberEmail);
   const page = await openPage(member, "/portal/billing");

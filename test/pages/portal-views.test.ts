@@ -1,4 +1,4 @@
-// Views of the certificates that a business keeps by name: what is kept is the filter as it stands in the address, without a person.
+// Saved views of the certificate list: a view stores the filter as in the URL, without a person.
 import { beforeEach, expect, test } from "vitest";
 import { findEmailCode, getCookie, clearCodes, submitEmailCode, signIn } from "../support/people.ts";
 import { listAuditEntryTypes, signUpBusiness } from "../support/portal.ts";
@@ -17,7 +17,7 @@ let owner: Awaited<ReturnType<typeof signUpBusiness>>;
 beforeEach(async () => {
   round += 1;
   owner = await signUpBusiness(`owner@view-pages-${round}.example`);
-  await openPage(owner, list); // the first use of a session in a day is noted
+  await openPage(owner, list); // the first use of a session in a day is recorded
   await waitUntilSettled();
 });
 
@@ -27,9 +27,9 @@ const viewsOn = (page: ReadPage): readonly (readonly [string, string | undefined
   return named([nav as never], "a").map((link) => [textOf(link), link.attribs.href]);
 };
 const own = async (who: Member = owner): Promise<readonly (readonly [string, string | undefined])[]> =>
-  viewsOn(await openPage(who, list)).slice(3); // after all, active and withdrawn
+  viewsOn(await openPage(who, list)).slice(3); // after the three built-in views
 
-test("a filter is kept under a name, for everybody of the business, and in both modes", async () => {
+test("saves a filter under a name for all members and both environments", async () => {
   expect(describeRedirect(await save("Active on the site"))).toBe(`303 ${filtered}`);
   expect(await own()).toEqual([["Active on the site", filtered]]);
   await submitForm(owner, "/portal/team", "/portal/team", { email: `clerk@view-pages-${round}.example`, role: "member" });
@@ -38,7 +38,7 @@ test("a filter is kept under a name, for everybody of the business, and in both 
   expect(await own(clerk)).toEqual([["Active on the site", filtered]]);
   const page = await openPage(clerk, filtered);
   expect(named(page.document, "a").find(({ attribs }) => attribs.href === filtered)?.attribs["aria-current"]).toBe("true");
-  expect(() => parseFormFields(page, action)).toThrow("no form"); // it is saved already
+  expect(() => parseFormFields(page, action)).toThrow("no form"); // the view is already saved
   expect(viewsOn(await openPage(clerk, "/portal/test/certificates")).at(-1)).toEqual([
     "Active on the site",
     filtered.replace("/portal/", "/portal/test/"),
@@ -47,14 +47,14 @@ test("a filter is kept under a name, for everybody of the business, and in both 
   expect(await own(stranger)).toEqual([]);
 });
 
-test("each change is entered in the audit chain, and nothing of the name", async () => {
+test("records each change in the audit chain without the name", async () => {
   await save("Active on the site");
   await submitForm(owner, list, `${action}/remove`, { name: "Active on the site" });
   expect(await own()).toEqual([]);
   expect((await listAuditEntryTypes(owner.id)).slice(-2)).toEqual(["view.saved", "view.removed"]);
 });
 
-test("sent twice it is one, and removed twice it is gone once", async () => {
+test("creates one view when sent twice and removes it once", async () => {
   const form = { ...parseFormFields(await openPage(owner, filtered), action), name: "Twice" };
   expect([describeRedirect(await postForm(owner, action, form)), describeRedirect(await postForm(owner, action, form))]).toEqual([
     `303 ${filtered}`,
@@ -71,7 +71,7 @@ test.each([
   ["nothing visible", "   ", "Must contain a visible character."],
   ["too long", "n".repeat(61), "Must be at most 60 characters."],
   ["of two lines", "one\ntwo", "Must"],
-])("a name that is %s is refused beside its field, kept as typed, and changes no row", async (_what, name, why) => {
+])("refuses a name that is %s next to its field, keeps the input, and changes no row", async (_what, name, why) => {
   const before = await readDatabaseContents();
   const answer = await save(name);
   expect([answer.status, getPageText(answer)]).toEqual([400, expect.stringContaining(why)]);
@@ -79,7 +79,7 @@ test.each([
   expect(await readDatabaseContents()).toEqual(before);
 });
 
-test("a name that another view has is refused; a view may have two names", async () => {
+test("refuses a name that is taken, but allows two names for one view", async () => {
   await save("Mine");
   const other = await save("Mine", `${list}?status=revoked&website=www.example.com`);
   expect([other.status, getPageText(other)]).toEqual([400, expect.stringContaining("Another view has this name.")]);
@@ -93,7 +93,7 @@ test("a name that another view has is refused; a view may have two names", async
   expect((await own()).map(([name]) => name)).toEqual(["Also mine", "Mine"]);
 });
 
-test("there are twenty at most, also of those that are sent at once", async () => {
+test("allows twenty views, also when they are sent at once", async () => {
   const form = parseFormFields(await openPage(owner, filtered), action);
   for (let at = 1; at < 20; at += 1) await postForm(owner, action, { ...form, name: `View ${String(at).padStart(2, "0")}` });
   const answers = await Promise.all(["a", "b", "c"].map((name) => postForm(owner, action, { ...form, name })));
@@ -102,7 +102,7 @@ test("there are twenty at most, also of those that are sent at once", async () =
   expect(await own()).toHaveLength(20);
 });
 
-test("a person is never part of one, nor anything that is no filter", async () => {
+test("never stores a person or anything that is not a filter", async () => {
   const found = await submitForm(owner, list, `${list}/find`, { person: "pat@example.com" });
   const page = await openPage(owner, describeRedirect(found).slice(4));
   expect(() => parseFormFields(page, action)).toThrow("no form");
@@ -116,14 +116,14 @@ test("a person is never part of one, nor anything that is no filter", async () =
   expect(await own()).toEqual([["Pat", `${list}?website=www.example.com`]]);
 });
 
-test("a name is text wherever it stands", async () => {
+test("shows a name as text everywhere", async () => {
   await save("<b id=planted>bold</b>");
   const page = await openPage(owner, list);
   expect(page.text).not.toContain("<b id=planted>");
   expect((await own())[0]?.[0]).toBe("<b id=planted>bold</b>");
 });
 
-test("a form from elsewhere, of another session, or sent while a payment is due changes nothing", async () => {
+test("refuses a form from another site, of another session, or while a payment is due", async () => {
   const form = { ...parseFormFields(await openPage(owner, filtered), action), name: "Stolen" };
   const before = await readDatabaseContents();
   expect((await postForm(owner, action, { name: "Stolen", status: "active" })).status).toBe(403);

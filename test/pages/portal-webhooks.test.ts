@@ -1,5 +1,4 @@
-// Webhook endpoints in the portal, as forms: what is typed wrong, who may not, what is stale or sent twice; and what an endpoint that
-// waits in vain is told.
+// Webhook endpoints in the portal: invalid input, permissions, stale and repeated forms, and the notice about opt-in events.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { commitEvents, farAhead, deliveryQueues, eventSequences, mockReceivers, runAlarmsUntil } from "../support/events.ts";
 import { clearCodes, signIn } from "../support/people.ts";
@@ -33,7 +32,7 @@ const gather = async (): Promise<void> => {
   await submitForm(owner, "/portal/team", "/portal/team", { email: `clerk@webhook-pages-${round}.example`, role: "member" });
   await clearCodes();
   clerk = await signIn(`clerk@webhook-pages-${round}.example`);
-  for (const who of [owner, clerk]) await openPage(who, list); // the first use of a session in a day is noted
+  for (const who of [owner, clerk]) await openPage(who, list); // the first use of a session in a day is recorded
   await waitUntilSettled();
   mockReceivers(() => new Response(null, { status: 200 }));
 };
@@ -47,16 +46,16 @@ const endpoints = async (who: Member = owner): Promise<readonly string[]> =>
     /^\/portal\/webhooks\/whk_[a-z0-9]+$/.test(attribs.href ?? "") ? [attribs.href as string] : [],
   );
 const make = async (more: Readonly<Record<string, string>> = {}): Promise<string> => {
-  const made = await submitForm(owner, list, list, { url, ...more });
-  return /\/portal\/webhooks\/whk_[a-z0-9]+/.exec(made.text)?.[0] as string;
+  const created = await submitForm(owner, list, list, { url, ...more });
+  return /\/portal\/webhooks\/whk_[a-z0-9]+/.exec(created.text)?.[0] as string;
 };
 const wrongField = (answer: TestResponse): readonly string[] =>
   named(parsePage(answer).document, "input")
     .filter(({ attribs }) => attribs["aria-invalid"] === "true")
     .map(({ attribs }) => attribs.name as string);
 
-describe("an endpoint for what is made on request only", () => {
-  test("is told so where it is made, on its own page and among the events, until an owner switches it on", async () => {
+describe("an endpoint for opt-in events", () => {
+  test("shows a notice where it is created, on its page and among the events, until an owner turns the events on", async () => {
     const path = await make({ "event.certificate.issued": "1" });
     const pages = [list, path, "/portal/events?type=certificate.issued"];
     for (const page of pages) expect([page, getPageText(await openPage(owner, page))]).toEqual([page, expect.stringContaining(onRequest)]);
@@ -69,19 +68,19 @@ describe("an endpoint for what is made on request only", () => {
       expect([page, getPageText(await openPage(owner, page))]).toEqual([page, expect.not.stringContaining(onRequest)]);
   });
 
-  test("is told nothing where it does not wait for it", async () => {
+  test("shows no notice if it does not select such events", async () => {
     for (const more of [{}, { "event.certificate.revoked": "1" }])
       expect(getPageText(await openPage(owner, await make(more)))).not.toContain(onRequest);
   });
 });
 
 test.each([
-  ["no address", { url: "" }, "url"],
-  ["an address without https", { url: "http://hooks.merchant-tests.com/in" }, "url"],
-  ["an address of this machine", { url: "https://127.0.0.1/in" }, "url"],
-  ["a word", { url: "hooks" }, "url"],
+  ["no URL", { url: "" }, "url"],
+  ["a URL without https", { url: "http://hooks.merchant-tests.com/in" }, "url"],
+  ["a loopback URL", { url: "https://127.0.0.1/in" }, "url"],
+  ["a word instead of a URL", { url: "hooks" }, "url"],
   ["a description of 201 characters", { url, description: "d".repeat(201) }, "description"],
-])("with %s none is made, and what was typed stands there", async (_what, fields, field) => {
+])("creates none with %s and keeps the input", async (_what, fields, field) => {
   const before = await readDatabaseContents();
   const sent: Readonly<Record<string, string>> = fields;
   const answer = await submitForm(owner, list, list, { ...sent, "event.share.revoked": "1" });
@@ -96,7 +95,7 @@ test.each([
   expect(await readDatabaseContents()).toEqual(before);
 });
 
-test("a moment or a place in the list that is none is nothing, and calls nobody", async () => {
+test("answers an invalid time or position with the not-found page and calls no endpoint", async () => {
   const path = await make();
   const calls = mockReceivers(() => new Response(null, { status: 200 }));
   for (const since of ["", "yesterday", "2999-01-01T00:00", "2026-13-01T00:00"])
@@ -112,7 +111,7 @@ test("a moment or a place in the list that is none is nothing, and calls nobody"
   expect(calls).toEqual([]);
 });
 
-test("a form from elsewhere, of another session or of another action makes, changes and ends nothing", async () => {
+test("refuses a form from another site, of another session or of another action", async () => {
   const path = await make();
   const form = parseFormFields(await openPage(owner, list), list);
   const secret = (await openPage(owner, path)).text;
@@ -132,7 +131,7 @@ test("a form from elsewhere, of another session or of another action makes, chan
   expect(await readDatabaseContents()).toEqual(before);
 });
 
-test("a member sends a test, and is refused the rest even with a form of their own", async () => {
+test("lets a member send a test and refuses the rest, even with a form of their own", async () => {
   const path = await make();
   const page = await openPage(clerk, path);
   for (const action of ["status", "rotate", "remove"]) {
@@ -149,7 +148,7 @@ test("a member sends a test, and is refused the rest even with a form of their o
   expect(await endpoints()).toEqual([path]);
 });
 
-test("sent twice, also at once, one is made and its secret is shown once", async () => {
+test("creates one endpoint and shows its secret once when sent twice, also at once", async () => {
   const form = { ...parseFormFields(await openPage(owner, list), list), url };
   const answers = await Promise.all([postForm(owner, list, form), postForm(owner, list, form), postForm(owner, list, form)]);
   const shown = answers.filter(({ text }) => /whsec_[A-Za-z0-9+/=]{20,}/.test(text));
@@ -158,7 +157,7 @@ test("sent twice, also at once, one is made and its secret is shown once", async
   expect((await listAuditEntryTypes(owner.id)).filter((type) => type === "webhook.created")).toHaveLength(1);
 });
 
-test("a page that was opened before an endpoint was removed or its secret changed does nothing more", async () => {
+test("does nothing from a page opened before the endpoint was removed or its secret changed", async () => {
   const path = await make();
   const page = await openPage(owner, path);
   const forms = Object.fromEntries(
@@ -177,7 +176,7 @@ describe("the attempts of the last two days", () => {
   const heading = "Attempts, 48 hours";
   beforeEach(async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
-    vi.setSystemTime(farAhead); // alarms ring when they are told to
+    vi.setSystemTime(farAhead); // alarms run only when triggered
     await gather();
   });
   afterEach(() => {
@@ -189,7 +188,7 @@ describe("the attempts of the last two days", () => {
     await runAlarmsUntil(deliveryQueues.getByName(path.split("/").at(-1) as string), farAhead + 1_000);
   };
 
-  test("are drawn by the hour, delivered up and failed down, of this endpoint alone", async () => {
+  test("are charted by the hour, delivered above and failed below, for this endpoint only", async () => {
     const [path, other] = [await make(), await make({ url: "https://hooks.merchant-tests.com/other" })];
     mockReceivers((post) => new Response(null, { status: post.url.endsWith("/in") ? 200 : 500 }));
     await commitEvents(owner.id, 3);
@@ -205,7 +204,7 @@ describe("the attempts of the last two days", () => {
     expect(page.text).not.toContain("style=");
   });
 
-  test("are a file with exactly what is shown, which is entered under the endpoint", async () => {
+  test("export exactly the figures shown, which is recorded for the endpoint", async () => {
     const path = await make();
     await commitEvents(owner.id, 1);
     await emptied(path);

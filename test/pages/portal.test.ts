@@ -1,4 +1,4 @@
-// The business portal through HTTP: signing up and in, who may do what, forms that are ours, ids of others, accounts that may not.
+// The business portal over HTTP: signing up and in, permissions, form tokens, ids of other businesses, and inactive accounts.
 import { env } from "cloudflare:workers";
 import { DomUtils } from "htmlparser2";
 import { Hono } from "hono";
@@ -39,15 +39,15 @@ beforeAll(async () => {
 
 const pages = [...livePaths, ...testPaths];
 
-describe("the way in", () => {
-  test("is asked of whoever is not signed in, on every page, and leads back there", async () => {
+describe("signing in to the portal", () => {
+  test("is required on every page and leads back to it", async () => {
     for (const path of pages) {
       const next = path === "/portal" ? "" : `?next=${encodeURIComponent(path)}`;
       expect(describeRedirect(await call(path, { redirect: "manual" }))).toBe(`303 /portal/sign-in${next}`);
     }
   });
 
-  test("opens an account by four fields and the code of a mail", async () => {
+  test("opens an account with four fields and the email code", async () => {
     const email = "first@new-portal.example";
     const form = await openPage({ cookie: "" }, "/portal/sign-up");
     expect(form.status).toBe(200);
@@ -73,7 +73,7 @@ describe("the way in", () => {
     expect(home).toContain("Claimed. Publish the proof and press Check now.");
   });
 
-  test("is the same whether or not an address is known", async () => {
+  test("answers alike whether or not an address is known", async () => {
     const of = async (email: string): Promise<readonly unknown[]> => {
       const asked = await postForm({ cookie: "" }, "/portal/sign-in", { email });
       const step = getPageText(await openPage({ cookie: getCookie(asked) }, "/portal/sign-in"));
@@ -83,7 +83,7 @@ describe("the way in", () => {
     expect(await listMailTo("nobody@portal-pages.example")).toEqual([]);
   });
 
-  test("leads nowhere else", async () => {
+  test("never redirects outside of the portal", async () => {
     for (const next of ["https://evil.example", "//evil.example", "/portal/../c", "/app", "/portal/sign-in", "/portal\\evil"]) {
       const asked = await postForm({ cookie: "" }, "/portal/sign-in", { email: "nobody@portal-pages.example", next });
       expect(describeRedirect(asked)).toBe("303 /portal/sign-in");
@@ -92,8 +92,8 @@ describe("the way in", () => {
   });
 });
 
-describe("every page", () => {
-  test("is in the list of them that tests and measurements go through", () => {
+describe("every portal page", () => {
+  test("is in the list of paths that tests and benchmarks use", () => {
     const app = new Hono<AppEnv>();
     registerPortalRoutes(app);
     const shown = app.routes.filter(({ method, path }) => method === "GET" && !/[:*]/.test(path)).map(({ path }) => path);
@@ -101,19 +101,19 @@ describe("every page", () => {
     expect(shown.filter((path) => !others.includes(path)).sort()).toEqual([...pages].sort());
   });
 
-  test.each(pages)("%s is there for owner and member, by nobody kept, with nothing but its own files", async (path) => {
-    // One person opens 120 pages a minute, and the owner of the other business has more to do below.
+  test.each(pages)("%s opens for owner and member, is not cached, and loads only files of this origin", async (path) => {
+    // A person may open 120 pages a minute, and the owner of the other business is also used below.
     for (const who of testPaths.includes(path) ? [acme, clerk] : [acme, other, clerk]) {
       const page = await openPage(who, path);
       expect([path, page.status]).toEqual([path, 200]);
-      expect(words(page.document)).not.toMatch(/\{\w+\}/); // a sentence whose part is missing
+      expect(words(page.document)).not.toMatch(/\{\w+\}/); // a message with an unfilled placeholder
       expect(page.headers.get("cache-control")).toBe("no-store");
       expect(page.headers.get("content-security-policy")).toContain("form-action 'self'");
       expect(page.headers.get("x-robots-tag")).toBe("noindex, nofollow");
     }
   });
 
-  test("is of whoever asks for it, also where several ask at the same time", async () => {
+  test("belongs to its reader, also with several readers at the same time", async () => {
     const shown = async (who: Member): Promise<readonly unknown[]> => {
       const page = await openPage(who, "/portal/team");
       return [getPageText(page), parseFormFields(page, "/portal/team").form];
@@ -123,7 +123,7 @@ describe("every page", () => {
     expect(await Promise.all([acme, other, acme, other, acme, other].map(shown))).toEqual([...alone, ...alone, ...alone]);
   });
 
-  test("has no form for a member where only an owner may, and refuses the form", async () => {
+  test("has no owner form for a member and refuses the form", async () => {
     const before = await readDatabaseContents();
     for (const [path, action] of [
       ["/portal/keys", "/portal/keys"],
@@ -140,8 +140,8 @@ describe("every page", () => {
   });
 });
 
-describe("a form", () => {
-  test("from elsewhere, of another session or of another action changes nothing", async () => {
+describe("a portal form", () => {
+  test("changes nothing from another site, of another session or of another action", async () => {
     const own = parseFormFields(await openPage(other, "/portal/domains"), "/portal/domains");
     const ofClerk = parseFormFields(await openPage(clerk, "/portal"), "/portal/sign-out");
     const before = await readDatabaseContents();
@@ -159,8 +159,8 @@ describe("a form", () => {
   });
 });
 
-describe("finding a request", () => {
-  test("says why it was refused and where that is settled; what is not kept is a page of its own", async () => {
+describe("looking up a request", () => {
+  test("explains why it was refused and links the remedy, and has a page for ids that are not stored", async () => {
     const refused = await submitConsent({ ...buildSubmission(), page_url: "https://shop.elsewhere.example/" });
     await waitUntilSettled();
     const id = refused.body.request_id;
@@ -179,8 +179,8 @@ describe("finding a request", () => {
   });
 });
 
-describe("what is another business's", () => {
-  test("gets the same page as what is nobody's, on every path with an id", async () => {
+describe("records of another business", () => {
+  test("get the same page as unknown ids, on every path with an id", async () => {
     const { certId } = await issueToNewPerson();
     const giver = await signInPerson();
     const { share } = await grantShare(giver);
@@ -203,7 +203,7 @@ describe("what is another business's", () => {
 });
 
 describe("certificates", () => {
-  test("have views that are addresses: a colleague who opens one sees the same list", async () => {
+  test("have views that are URLs: a colleague who opens one sees the same list", async () => {
     const purpose = `view ${crypto.randomUUID()}`;
     await issueCertificate({ purpose });
     const marked = async (who: Member, path: string): Promise<readonly string[]> => {
@@ -225,7 +225,7 @@ describe("certificates", () => {
     expect(words((await openPage(acme, "/portal/certificates")).document)).not.toContain("Bookmark it");
   });
 
-  test("stand in a list whose state is its address, and as CSV of the same rows", async () => {
+  test("keep the filter of the list in its URL, and export the same rows as CSV", async () => {
     const purpose = `=portal ${crypto.randomUUID()}`;
     await issueCertificate({ purpose, fields: { email: "csv@example.com" } });
     await issueCertificate({ purpose, fields: { email: "csv@example.com" } });
@@ -243,7 +243,7 @@ describe("certificates", () => {
     expect(file.text).not.toContain("csv@example.com");
   });
 
-  test("are found by a person who stands in no address", async () => {
+  test("are found by a person who appears in no URL", async () => {
     const email = `found-${crypto.randomUUID().slice(0, 8)}@example.com`;
     await issueCertificate({ fields: { email } });
     const found = await submitForm(acme, "/portal/certificates", "/portal/certificates/find", { person: email });
@@ -253,7 +253,7 @@ describe("certificates", () => {
     expect(words((await openPage(other, address)).document)).toContain("Nothing matches.");
   });
 
-  test("show the person by a form only, which is entered in the audit chain", async () => {
+  test("reveal the person through a form only, which is recorded in the audit chain", async () => {
     const { certId, email } = await issueToNewPerson();
     const path = `/portal/certificates/${certId}`;
     expect((await openPage(acme, path)).text).not.toContain(email);
@@ -268,7 +268,7 @@ describe("certificates", () => {
     expect((await listAuditEntryTypes(world.acme.id)).slice(before)).toContain("evidence_pack.exported");
   });
 
-  test("say of each recipient what the person answered, and of one they were not asked about no more than that", async () => {
+  test("show each recipient's answer, and no more for one that was not asked about", async () => {
     const entities = ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"];
     const { certId } = await issueToNewPerson({
       entities,
@@ -283,7 +283,7 @@ describe("certificates", () => {
 });
 
 describe("deadlines", () => {
-  test("name what was withdrawn until a member says that contact has ended", async () => {
+  test("list a withdrawal until a member acknowledges the end of contact", async () => {
     const { certId, manageToken } = await issueToNewPerson();
     expect((await call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token: manageToken }))).status).toBe(200);
     expect((await openPage(acme, "/portal/deadlines")).text).toContain(`/portal/deadlines/${certId}`);
@@ -300,7 +300,7 @@ describe("deadlines", () => {
     expect(words((await openPage(acme, path)).document)).toContain("Acknowledged");
   });
 
-  test("name the recipients of a certificate that still stands, until contact by them has ended", async () => {
+  test("list the recipients of a certificate that is still active, until contact by them has ended", async () => {
     const { certId, manageToken: token } = await issueToNewPerson();
     const withdrawnFrom = (entity: string) => call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token, entities: [entity] }));
     expect((await withdrawnFrom("Bright Homes Inc")).status).toBe(200);
@@ -316,13 +316,13 @@ describe("deadlines", () => {
     expect(asked).toContain("Only these recipients: Bright Homes Inc");
     expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
     expect(await rowsOf(acme)).toEqual([]);
-    expect((await withdrawnFrom("Acme Solar LLC")).status).toBe(200); // the last one: the whole certificate is due
+    expect((await withdrawnFrom("Acme Solar LLC")).status).toBe(200); // the last recipient: the whole certificate is due
     expect(await rowsOf(acme)).not.toEqual([]);
     expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
     expect(await rowsOf(acme)).toEqual([]);
   });
 
-  test("name a share that was stopped, too", async () => {
+  test("list a stopped share", async () => {
     const giver = await signInPerson();
     const granted = await grantShare(giver);
     await redeemCode(granted);
@@ -334,8 +334,8 @@ describe("deadlines", () => {
   });
 });
 
-describe("what is shown once", () => {
-  test("a key, in the answer to its form, and never by sending it again", async () => {
+describe("secrets that are shown once", () => {
+  test("show a key in the response to its form and not when it is sent again", async () => {
     const form = parseFormFields(await openPage(other, "/portal/keys"), "/portal/keys");
     const fields = { ...form, key_name: "CRM" };
     const made = await postForm(other, "/portal/keys", fields);
@@ -351,7 +351,7 @@ describe("what is shown once", () => {
     expect((await getWithKey("/v1/certs", key)).status).toBe(401);
   });
 
-  test("the secret of a webhook endpoint, and of its change, once however often it is pressed", async () => {
+  test("show the secret of a webhook endpoint and of its rotation once, also when submitted several times", async () => {
     const bad = await submitForm(other, "/portal/webhooks", "/portal/webhooks", { url: "http://10.0.0.1/x" });
     expect([bad.status, bad.text.includes("http://10.0.0.1/x")]).toEqual([400, true]);
     const made = await submitForm(other, "/portal/webhooks", "/portal/webhooks", { url: "https://hooks.example.com/in" });
@@ -368,7 +368,7 @@ describe("what is shown once", () => {
   });
 });
 
-test("domains are claimed, show three proofs, and are removed", async () => {
+test("adds a domain, shows three verification methods, and removes it", async () => {
   const bad = await submitForm(other, "/portal/domains", "/portal/domains", { domain: "not a domain" });
   expect([bad.status, bad.text.includes('value="not a domain"')]).toEqual([400, true]);
   const claimed = await submitForm(other, "/portal/domains", "/portal/domains", { domain: "second-portal.example" });
@@ -382,14 +382,14 @@ test("domains are claimed, show three proofs, and are removed", async () => {
   expect(describeRedirect(await submitForm(other, path, `${path}/remove`))).toBe("303 /portal/domains?done=removed");
 });
 
-test("a team keeps an owner, and says so in the place of the button", async () => {
+test("keeps an owner in every team, and says so instead of a button", async () => {
   const page = words((await openPage(other, "/portal/team")).document);
   expect(page).toContain("A business keeps an owner.");
   const clerkRole = /\/portal\/team\/mem_[a-z0-9]+\/role/.exec((await openPage(other, "/portal/team")).text)?.[0] as string;
   expect(describeRedirect(await submitForm(other, "/portal/team", clerkRole))).toBe("303 /portal/team?done=saved");
 });
 
-test("settings keep what was typed where one of them is wrong", async () => {
+test("keeps the input of all settings when one of them is invalid", async () => {
   const bad = await submitForm(other, "/portal/settings", "/portal/settings", { contact_email: "none", legal_name: "Portal Pages Inc" });
   expect([bad.status, bad.text.includes("Portal Pages Inc")]).toEqual([400, true]);
   expect(parsePage(bad).text).toContain('aria-invalid="true"');
@@ -398,11 +398,11 @@ test("settings keep what was typed where one of them is wrong", async () => {
   expect((await openPage(other, "/portal/settings")).text).toContain("Portal Pages Inc");
 });
 
-describe("an account", () => {
+describe("account status", () => {
   const setStatus = (status: string) =>
     env.DB.prepare("UPDATE businesses SET status = ?, revision = revision + 1 WHERE id = ?").bind(status, other.id).run();
 
-  test("that is past due is read and not changed", async () => {
+  test("allows reading but not changing while past due", async () => {
     const form = parseFormFields(await openPage(other, "/portal/domains"), "/portal/domains");
     await setStatus("past_due");
     const before = await readDatabaseContents();
@@ -414,7 +414,7 @@ describe("an account", () => {
     await setStatus("active");
   });
 
-  test("that is suspended shows nothing but the way to pay", async () => {
+  test("shows only the payment while suspended", async () => {
     const form = parseFormFields(await openPage(other, "/portal/domains"), "/portal/domains");
     await setStatus("suspended");
     for (const path of livePaths.filter((one) => one !== "/portal/billing" && one !== "/portal/businesses")) {
@@ -427,7 +427,7 @@ describe("an account", () => {
   });
 });
 
-test("a tag is written for a proved page only, and what was typed stays", async () => {
+test("creates a tag for a verified page only, and keeps the input", async () => {
   const fields = { url: "https://elsewhere.example/form", purpose: "solar quote", entities: "Acme Solar LLC", mode: "consent" };
   const refused = await submitForm(acme, "/portal/snippet", "/portal/snippet", fields);
   expect([refused.status, refused.text.includes(fields.url)]).toEqual([403, true]);

@@ -1,4 +1,4 @@
-// The link of a mail that stops a share without signing in, as a browser and as a stranger's program use it.
+// The link in an email that stops a share without signing in, used by a browser and by an attacker's program.
 import { describe, expect, test } from "vitest";
 import { createBrowserSession, describeRedirect, getPageText } from "../support/browser-session.ts";
 import { listMailTo } from "../support/people.ts";
@@ -8,7 +8,7 @@ import { createServiceCall } from "../support/world.ts";
 
 const statusOf = async (id: string): Promise<string> => (await getWithApiKey(`/v1/shares/${id}`)).body.data.status;
 
-/** The token of the newest link that was mailed to the person for a share. */
+/** The token of the newest link emailed to the person for a share. */
 const mailedToken = async ({ email }: SignedPerson, id: string): Promise<string> => {
   await waitUntilSettled();
   const text = (await listMailTo(email)).map((mail) => mail.text).join("\n");
@@ -16,7 +16,7 @@ const mailedToken = async ({ email }: SignedPerson, id: string): Promise<string>
 };
 
 describe("the link that stops a share", () => {
-  test("stops it with the press of a button and not before, without signing in, and says what follows", async () => {
+  test("stops it when the button is pressed, not when it is opened, without signing in, and explains what follows", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     const token = await mailedToken(pat, share.id);
@@ -37,7 +37,7 @@ describe("the link that stops a share", () => {
     expect(describeRedirect(await browser.send(page, path, { token }))).toBe(`303 ${path}/stopped`);
   });
 
-  test("of another share, a wrong one and one for a share that is none get one page, and stop nothing", async () => {
+  test("shows one page for another share's token, a wrong token and an unknown share, and stops nothing", async () => {
     const pat = await signInPerson();
     const [first, second] = [await grantShare(pat), await grantShare(pat)];
     const token = await mailedToken(pat, first.share.id);
@@ -55,7 +55,7 @@ describe("the link that stops a share", () => {
     expect(describeRedirect(await browser.open(`/stop/${first.share.id}/stopped`))).toBe(`303 /stop/${first.share.id}`);
   });
 
-  test("takes no form from another page, and at most sixty a minute from one address", async () => {
+  test("refuses a form from another site, and allows sixty requests a minute per network", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     const token = await mailedToken(pat, share.id);
@@ -71,7 +71,7 @@ describe("the link that stops a share", () => {
   test.each([
     ["es", "¿Dejar de compartir?"],
     ["fr-CA", "Arrêter le partage?"],
-  ])("speaks %s", async (language, heading) => {
+  ])("is available in %s", async (language, heading) => {
     expect(getPageText(await createBrowserSession().open(`/stop/shr_00x?lang=${language}`))).toContain(heading);
   });
 });

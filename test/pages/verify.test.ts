@@ -1,10 +1,11 @@
-// The public page of a certificate through the front door: what it says, in which order and language, and what it answers
-// when there is nothing to show. How opens are noted is in view-trail.test.ts, hostile text in hostile-text.test.ts.
+// The public page of a certificate over HTTP: its content, order and languages, and its error pages. view-trail.test.ts covers recorded
+// views, hostile-text.test.ts hostile text.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { buildApp } from "../../workers/app.ts";
-import { catalogs, languages } from "../../workers/pages/shared/language.ts";
+import { publicMessages } from "../../workers/pages/i18n/public.ts";
+import { languages } from "../../workers/pages/shared/language.ts";
 import { createPlatform } from "../../workers/services.ts";
 import { eraseCertificate } from "../support/erasure.ts";
 import {
@@ -22,7 +23,7 @@ import { bound, browser, elementsIn, named, open, read, section, textOf, withAtt
 
 const sectionNames = (page: ReadPage): (string | undefined)[] => named(page.document, "section").map((element) => element.attribs.class);
 
-describe("the page of a certificate", () => {
+describe("the certificate page", () => {
   let certId: string;
   let page: ReadPage;
   beforeAll(async () => {
@@ -39,7 +40,7 @@ describe("the page of a certificate", () => {
     expect(named(page.document, "h1").map(textOf)).toEqual(["Acme Solar LLC"]);
   });
 
-  test("says in this order: standing, text, recipients, details, history, check, policies, withdrawal, address", () => {
+  test("has this order: status, text, recipients, details, history, verification, policies, withdrawal, address", () => {
     expect(words(withAttribute(page.document, "class", "standing")[0]!)).toMatch(
       /^Active Issued \d{1,2} [A-Z][a-z]+ \d{4}, \d\d:\d\d UTC$/,
     );
@@ -48,7 +49,7 @@ describe("the page of a certificate", () => {
     expect(page.text.indexOf('class="withdrawal"')).toBeLessThan(page.text.indexOf('class="address"'));
   });
 
-  test("shows every member of the record, each the same wherever it stands", async () => {
+  test("shows every member of the record, with the same value everywhere", async () => {
     const { body } = await getWithKey(`/v1/certs/${certId}/verify`);
     const { data } = body;
     const times = withAttribute(page.document, "data-bound", "timestamp").map((element) => element.attribs.datetime);
@@ -69,21 +70,21 @@ describe("the page of a certificate", () => {
     expect(bound(page, "entity")).toEqual(data.entities);
   });
 
-  test("says of every check what the API says of it", async () => {
+  test("describes every check as the API does", async () => {
     const { body } = await getWithKey(`/v1/certs/${certId}/verify`);
-    const said = words(section(page, "details"));
+    const text = words(section(page, "details"));
     expect(body.data.checks.length).toBeGreaterThan(0);
-    for (const { note } of body.data.checks) expect(said).toContain(note);
+    for (const { note } of body.data.checks) expect(text).toContain(note);
   });
 
-  test("does not tell accepted from declined where the form did not ask", () => {
+  test("does not separate accepted from declined recipients if the form did not ask for each", () => {
     expect(words(section(page, "recipients"))).toBe(
       "Who may contact The form named these recipients together. It did not ask about each one separately. Acme Solar LLC Bright Homes Inc",
     );
     expect(elementsIn(page.document).some((element) => "data-list" in element.attribs)).toBe(false);
   });
 
-  test("points to the JSON and to the format, and to nothing that does not answer", async () => {
+  test("links the JSON and the format, and nothing that does not exist", async () => {
     const links = named(section(page, "check"), "a").map((link) => link.attribs.href ?? "");
     const verifier = "http://svc.test/svc-verify.mjs"; // a static file: test/flows/served-verifier.test.ts fetches it
     expect(links).toEqual([
@@ -96,7 +97,7 @@ describe("the page of a certificate", () => {
       expect((await call(new URL(link, `http://svc.test/c/${certId}`).pathname)).status).toBe(200);
   });
 
-  test("has forms to its own address only, and no style and no script of its own", () => {
+  test("has forms to its own address only, and no inline styles or scripts", () => {
     for (const { attribs } of named(page.document, "form")) {
       expect(attribs.method).toBe("post");
       expect(attribs.action).toMatch(/^\/c\/cc_[0-9a-z]{26}\/withdraw(?:\/link)?$/);
@@ -114,31 +115,31 @@ describe("the page of a certificate", () => {
 });
 
 describe("recipients", () => {
-  test("accepted, declined and never asked about stand apart where the form asked", async () => {
+  test("are separated into accepted, declined and not asked if the form asked for each", async () => {
     const receipt = await issueCertificate({
       entities: ["Acme Solar LLC", "Bright Homes Inc", "Third Party Ltd"],
       entities_accepted: ["Bright Homes Inc"],
       entities_rejected: ["Acme Solar LLC"],
     });
     const page = await open(receipt.cert_id);
-    const said = (list: string): string => words(withAttribute(page.document, "data-list", list)[0]!);
-    expect(said("entities_accepted")).toBe("Accepted Bright Homes Inc");
-    expect(said("entities_rejected")).toBe("Declined Acme Solar LLC");
-    expect(said("entities")).toBe("Named, but not asked about Third Party Ltd");
+    const text = (list: string): string => words(withAttribute(page.document, "data-list", list)[0]!);
+    expect(text("entities_accepted")).toBe("Accepted Bright Homes Inc");
+    expect(text("entities_rejected")).toBe("Declined Acme Solar LLC");
+    expect(text("entities")).toBe("Named, but not asked about Third Party Ltd");
   });
 
-  test("a form that asked and got nobody declined says so", async () => {
+  test("are shown as all accepted if none was declined", async () => {
     const receipt = await issueCertificate({ entities: ["Acme Solar LLC"], entities_accepted: ["Acme Solar LLC"], entities_rejected: [] });
     const page = await open(receipt.cert_id);
     expect(words(withAttribute(page.document, "data-list", "entities_rejected")[0]!)).toBe("Declined None.");
   });
 
-  test("a single recipient is spoken of in the singular", async () => {
+  test("are in the singular if there is one", async () => {
     const page = await open((await issueCertificate({ entities: ["Acme Solar LLC"] })).cert_id);
     expect(words(section(page, "recipients"))).toBe("Who may contact The form named this recipient. Acme Solar LLC");
   });
 
-  test("of a thousand recipients all are on the page", async () => {
+  test("are all on the page if there are a thousand", async () => {
     const entities = Array.from({ length: 1_000 }, (_, at) => `Partner ${String(at).padStart(4, "0")}`);
     const page = await open((await issueCertificate({ entities })).cert_id);
     expect(bound(page, "entity")).toEqual(entities);
@@ -146,8 +147,8 @@ describe("recipients", () => {
   });
 });
 
-describe("standing", () => {
-  test("a sandbox certificate says that it is evidence of nothing", async () => {
+describe("certificate status", () => {
+  test("says that a sandbox certificate is not evidence", async () => {
     const body = { ...buildSubmission(), client_id: world.acme.clients.sandbox, page_url: "http://localhost:3000/" };
     const { data } = (await submitConsent(body, { origin: "http://localhost:3000" })).body;
     const page = await open(data.cert_id);
@@ -155,7 +156,7 @@ describe("standing", () => {
     expect(textOf(page.document)).toContain("It is not evidence that anyone agreed to anything.");
   });
 
-  test("a withdrawn certificate says so at once, and no longer how to withdraw", async () => {
+  test("says that a certificate is withdrawn, and no longer how to withdraw", async () => {
     const { cert_id } = await issueCertificate();
     await insertWithdrawal(env.DB, cert_id).run();
     const page = await open(cert_id);
@@ -170,7 +171,7 @@ describe("standing", () => {
     expect(sectionNames(page)).not.toContain("withdrawal");
   });
 
-  test("erased details are said to be erased, and nothing masked is left", async () => {
+  test("says that details are erased, and shows nothing masked", async () => {
     const { cert_id } = await issueCertificate();
     await eraseCertificate(cert_id);
     const page = await open(cert_id);
@@ -179,21 +180,21 @@ describe("standing", () => {
     expect(page.text).not.toContain("***");
   });
 
-  test("a browser that asked not to be sold is quoted", async () => {
+  test("shows the Global Privacy Control signal of the browser", async () => {
     const { body } = await submitConsent(buildSubmission(), { "sec-gpc": "1" });
     const page = await open(body.data.cert_id);
     expect(words(section(page, "details"))).toContain("Global Privacy Control");
   });
 });
 
-describe("what has happened", () => {
+describe("the timeline", () => {
   interface State {
     readonly drained_at: number | null;
     readonly status: "pending" | "anchored";
     readonly anchored_at: number | null;
   }
 
-  /** The page as it reads in this state. What is on its way meanwhile may change the state; then it is set again. */
+  /** The page in this state. Work in the background may change the state meanwhile; then it is set again. */
   const openIn = async (certId: string, state: State): Promise<ReadPage> => {
     for (;;) {
       await env.DB.batch([
@@ -214,30 +215,30 @@ describe("what has happened", () => {
     }
   };
 
-  test("what has not happened yet is said to be waiting", async () => {
+  test("shows pending entries as pending", async () => {
     const { cert_id } = await issueCertificate();
-    const said = words(section(await openIn(cert_id, { drained_at: null, status: "pending", anchored_at: null }), "timeline"));
-    expect(said).toContain("Waiting to be entered in the audit log");
-    expect(said).toContain("Waiting to be anchored in the ledger tlog:ledger.svc.test/ledger/test");
-    expect(said).not.toMatch(/Entered|Anchored/);
+    const text = words(section(await openIn(cert_id, { drained_at: null, status: "pending", anchored_at: null }), "timeline"));
+    expect(text).toContain("Waiting to be entered in the audit log");
+    expect(text).toContain("Waiting to be anchored in the ledger tlog:ledger.svc.test/ledger/test");
+    expect(text).not.toMatch(/Entered|Anchored/);
   });
 
-  test("an entry in the audit log and an anchor are told once they are there, with their times", async () => {
+  test("shows the audit log entry and the anchor with their times once they exist", async () => {
     const { cert_id } = await issueCertificate();
     const at = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
-    const said = words(section(await openIn(cert_id, { drained_at: at, status: "anchored", anchored_at: at }), "timeline"));
-    expect(said).toContain("Entered in the audit log 4 March 2026, 05:06 UTC");
-    expect(said).toContain("Anchored in the ledger tlog:ledger.svc.test/ledger/test 4 March 2026, 05:06 UTC");
-    expect(said).not.toContain("Waiting");
+    const text = words(section(await openIn(cert_id, { drained_at: at, status: "anchored", anchored_at: at }), "timeline"));
+    expect(text).toContain("Entered in the audit log 4 March 2026, 05:06 UTC");
+    expect(text).toContain("Anchored in the ledger tlog:ledger.svc.test/ledger/test 4 March 2026, 05:06 UTC");
+    expect(text).not.toContain("Waiting");
   });
 
-  test("what happened is told in its order: an anchor that came after the withdrawal stands behind it", async () => {
+  test("is in order: an anchor after the withdrawal follows it", async () => {
     const { cert_id } = await issueCertificate();
     await insertWithdrawal(env.DB, cert_id).run();
     const at = Date.now() + 3_600_000;
-    const said = words(section(await openIn(cert_id, { drained_at: at - 1_800_000, status: "anchored", anchored_at: at }), "timeline"));
+    const text = words(section(await openIn(cert_id, { drained_at: at - 1_800_000, status: "anchored", anchored_at: at }), "timeline"));
     const places = ["Issued", "Withdrawn by the person", "Contact must end by", "Entered in the audit log", "Anchored in the ledger"].map(
-      (what) => said.indexOf(what),
+      (what) => text.indexOf(what),
     );
     expect(places).not.toContain(-1);
     expect(places).toEqual(places.toSorted((a, b) => a - b));
@@ -245,7 +246,7 @@ describe("what has happened", () => {
 });
 
 describe("policies", () => {
-  // The outbox looks for policies by itself; here each state is set, whatever it found.
+  // The outbox fetches policies in the background; each test sets its own state over the result.
   beforeAll(() => env.DB.exec("DROP TRIGGER certificates_policies_linked"));
 
   const captured = async (certId: string, rows: readonly (readonly [kind: string, url: string])[]): Promise<void> => {
@@ -266,24 +267,24 @@ describe("policies", () => {
     ]);
   };
 
-  test("are told with address, day and hash", async () => {
+  test("are shown with URL, date and hash", async () => {
     const { cert_id } = await issueCertificate();
     await captured(cert_id, [
       ["privacy", "https://www.example.com/privacy"],
       ["terms", "https://www.example.com/terms"],
     ]);
-    const said = section(await open(cert_id), "policies");
-    expect(words(said)).toContain("Privacy policy https://www.example.com/privacy saved 2 January 2026, 03:04 UTC");
-    expect(words(said)).toContain(`SHA-256 of its text ${"ab".repeat(32)}`);
-    expect(named(said, "a").map((link) => link.attribs)).toEqual([
+    const text = section(await open(cert_id), "policies");
+    expect(words(text)).toContain("Privacy policy https://www.example.com/privacy saved 2 January 2026, 03:04 UTC");
+    expect(words(text)).toContain(`SHA-256 of its text ${"ab".repeat(32)}`);
+    expect(named(text, "a").map((link) => link.attribs)).toEqual([
       { href: "https://www.example.com/privacy", rel: "nofollow noopener noreferrer external" },
       { href: "https://www.example.com/terms", rel: "nofollow noopener noreferrer external" },
     ]);
   });
 
-  test("not yet looked for are said to be pending", async () => {
+  test("are shown as pending before they are fetched", async () => {
     const { cert_id } = await issueCertificate();
-    // Nobody is to look while this looks.
+    // Keeps the background fetch from changing the state during the test.
     await env.DB.exec(
       "CREATE TRIGGER looks_stay_unlinked BEFORE UPDATE OF policy_capture_id ON certificates WHEN NEW.policy_capture_id IS NOT NULL BEGIN SELECT RAISE(ABORT, 'not now'); END",
     );
@@ -293,7 +294,7 @@ describe("policies", () => {
     expect(words(section(page, "policies"))).toContain("have not been saved yet. Look again later.");
   });
 
-  test("looked for in vain are said to be missing", async () => {
+  test("are shown as missing if none could be fetched", async () => {
     const { cert_id } = await issueCertificate();
     await captured(cert_id, []);
     expect(words(section(await open(cert_id), "policies"))).toContain("No privacy policy or terms could be saved from the website.");
@@ -338,14 +339,14 @@ describe("personal data", () => {
     }
   });
 
-  test("the secret of the manage link is nowhere", async () => {
+  test("the secret of the manage link does not appear", async () => {
     const { cert_id, manage_url } = await issueCertificate();
     const secret = String(manage_url).split("#m=")[1]!;
     expect((await open(cert_id)).text).not.toContain(secret);
   });
 });
 
-describe("headers", () => {
+describe("response headers", () => {
   const expected = {
     "content-security-policy":
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -357,7 +358,7 @@ describe("headers", () => {
     "strict-transport-security": "max-age=31536000; includeSubDomains",
   };
 
-  test.each(["certificate", "format", "unknown", "wrong method"])("of the %s page allow nothing but our own files", async (kind) => {
+  test.each(["certificate", "format", "unknown", "wrong method"])("of the %s page allow only files of this origin", async (kind) => {
     const { cert_id } = await issueCertificate();
     const path = { certificate: cert_id, format: "format", unknown: "nothing", "wrong method": cert_id }[kind];
     const page = await read(`/c/${path}`, { method: kind === "wrong method" ? "POST" : "GET" });
@@ -367,9 +368,9 @@ describe("headers", () => {
     expect(page.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  test("that claim another host change nothing on the page", async () => {
+  test("claiming another host change nothing on the page", async () => {
     const { cert_id } = await issueCertificate();
-    const machine = { "user-agent": "Slackbot 1.0" }; // not counted, so two answers can be equal
+    const machine = { "user-agent": "Slackbot 1.0" }; // not counted, so that two responses can be equal
     const honest = async (): Promise<string> => (await open(cert_id, machine)).text;
     const spoofed: Record<string, string>[] = [
       { host: "evil.example" },
@@ -396,7 +397,7 @@ describe("headers", () => {
         (await exports.default.fetch(new Request(`http://evil.example/c/${cert_id}`, { headers: machine }))).text(),
     ];
     for (const [at, ask] of asks.entries()) {
-      // Policies and anchors may arrive meanwhile; then the page equals the one after instead of the one before.
+      // Policies and anchors may arrive meanwhile; then the page equals the later one instead of the earlier one.
       const [before, asked, after] = [await honest(), await ask(), await honest()];
       expect([before, after], `spoofed header ${at}`).toContain(asked);
       expect(asked).toContain(`http://svc.test/c/${cert_id}`);
@@ -405,8 +406,8 @@ describe("headers", () => {
   });
 });
 
-describe("nothing to show", () => {
-  test("an unknown and a misspelt address get the same page, which repeats neither", async () => {
+describe("error pages", () => {
+  test("are the same for an unknown and a misspelled address, and repeat neither", async () => {
     const unknown = `cc_00${"0".repeat(24)}`;
     const unknownHome = `cc_zz${"0".repeat(24)}`;
     const pages = await Promise.all(
@@ -434,14 +435,14 @@ describe("nothing to show", () => {
     expect(pages[0]!.text).not.toContain(unknown);
   });
 
-  test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("%s is answered 405 with the methods that work", async (method) => {
+  test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("answer %s with 405 and the allowed methods", async (method) => {
     const page = await read(`/c/${(await issueCertificate()).cert_id}`, { method });
     expect(page.status).toBe(405);
     expect(page.headers.get("allow")).toBe("GET, HEAD");
     expect(named(page.document, "h1").map(textOf)).toEqual(["This page can only be read"]);
   });
 
-  test("HEAD has the headers of GET and no body", async () => {
+  test("return the headers of GET and no body for HEAD", async () => {
     const { cert_id } = await issueCertificate();
     const [head, full] = [await open(cert_id, {}, { method: "HEAD" }), await open(cert_id)];
     expect(head.status).toBe(200);
@@ -450,7 +451,7 @@ describe("nothing to show", () => {
     expect(head.headers.get("content-security-policy")).toBe(full.headers.get("content-security-policy"));
   });
 
-  test("storage that cannot be reached is a page with 503 and Retry-After, and the next open works", async () => {
+  test("return 503 with Retry-After while storage is unavailable, and the next request works", async () => {
     const { cert_id } = await issueCertificate();
     const fails = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
     const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
@@ -464,19 +465,19 @@ describe("nothing to show", () => {
     expect((await open(cert_id)).status).toBe(200);
   });
 
-  test("more opens than one address may make are a page with 429 that says how long to wait", async () => {
+  test("return 429 with the time to wait after too many views from one address", async () => {
     const platform = await createPlatform({ ...env, DEV_RATE_SCALE: "1", LIMIT_VERIFY_PER_IP: "2/60" } as never);
     const app = buildApp(platform);
     const { cert_id } = await issueCertificate();
     const ask = (ip: string) =>
       app.fetch(new Request(`http://svc.test/c/${cert_id}`, { headers: { "cf-connecting-ip": ip } }), env, createExecutionContext());
     expect([(await ask("203.0.113.1")).status, (await ask("203.0.113.1")).status]).toEqual([200, 200]);
-    const crowded = await ask("203.0.113.1");
-    expect(crowded.status).toBe(429);
-    expect(crowded.headers.get("content-type")).toBe("text/html; charset=UTF-8");
-    const seconds = crowded.headers.get("retry-after");
+    const limited = await ask("203.0.113.1");
+    expect(limited.status).toBe(429);
+    expect(limited.headers.get("content-type")).toBe("text/html; charset=UTF-8");
+    const seconds = limited.headers.get("retry-after");
     expect(Number(seconds)).toBeGreaterThanOrEqual(1);
-    expect(await crowded.text()).toMatch(new RegExp(`Wait ${seconds} seconds?, then load this page again\\.`));
+    expect(await limited.text()).toMatch(new RegExp(`Wait ${seconds} seconds?, then load this page again\\.`));
     expect((await ask("203.0.113.2")).status).toBe(200);
   });
 });
@@ -504,7 +505,7 @@ describe("in production", () => {
     }
   });
 
-  test("what its host does not know is a page; what the API does not know is JSON", async () => {
+  test("an unknown path is a page on the certificate host and JSON on the API host", async () => {
     const ask = await production();
     for (const path of ["/c/nothing", "/robots.txt", "/v1/certs"]) {
       const answer = await ask(`https://verify.svc.test${path}`);
@@ -536,7 +537,7 @@ describe("languages", () => {
     ["espresso", "en"],
     [`${"xx,".repeat(60)}es`, "en"],
     ["\u00e9s", "en"],
-  ])("Accept-Language %j is answered in %s", async (header, language) => {
+  ])("Accept-Language %j selects %s", async (header, language) => {
     const page = await open("nothing", { "accept-language": header });
     const [root] = named(page.document, "html");
     expect([root?.attribs.lang, root?.attribs.dir, page.headers.get("content-language")]).toEqual([language, "ltr", language]);
@@ -553,12 +554,12 @@ describe("languages", () => {
     ["", "es"],
     ["<script>", "es"],
     ["__proto__", "es"],
-  ])("?lang=%s outranks the browser only when it names a language there is", async (query, language) => {
+  ])("?lang=%s overrides the browser only if the language is supported", async (query, language) => {
     const page = await read(`/c/nothing?lang=${encodeURIComponent(query)}`, { headers: { "accept-language": "es" } });
     expect(named(page.document, "html")[0]?.attribs.lang).toBe(language);
   });
 
-  test("the chosen language is in every link to a page, and the current one is marked", async () => {
+  test("the selected language is in every link to a page, and the current one is marked", async () => {
     const page = await read(`/c/${(await issueCertificate()).cert_id}?lang=fr-CA`, { headers: { "user-agent": browser } });
     const links = named(page.document, "a").filter((link) => /^(?:format|\?)/.test(link.attribs.href ?? ""));
     expect(links.map((link) => [link.attribs.href, link.attribs["aria-current"]])).toEqual([
@@ -569,7 +570,7 @@ describe("languages", () => {
     ]);
   });
 
-  test.each(languages.map((language) => [language]))("in %s no sentence is left unfilled", async (language) => {
+  test.each(languages.map((language) => [language]))("in %s no placeholder is left unfilled", async (language) => {
     const asked = { entities_accepted: ["Acme Solar LLC"], entities_rejected: [] };
     for (const certId of [(await issueCertificate()).cert_id, (await issueCertificate(asked)).cert_id, "format", "nothing"]) {
       const page = await read(`/c/${certId}?lang=${language}`, { headers: { "user-agent": browser } });
@@ -577,16 +578,15 @@ describe("languages", () => {
     }
   });
 
-  test("every language fills the same places as English", () => {
+  test("every language has the same placeholders as English", () => {
     const places = (value: unknown, path = ""): string[] =>
       typeof value === "string"
         ? [`${path}: ${(value.match(/\{\w+\}/g) ?? []).sort().join(" ")}`]
         : Object.entries(value as object).flatMap(([key, inner]) => places(inner, `${path}.${key}`));
-    for (const language of languages)
-      expect(places(catalogs[language].messages).sort(), language).toEqual(places(catalogs.en.messages).sort());
+    for (const language of languages) expect(places(publicMessages[language]).sort(), language).toEqual(places(publicMessages.en).sort());
   });
 
-  test("text of strangers stays in no language, in its own direction and untranslated", async () => {
+  test("text from third parties has no language, its own direction, and is not translated", async () => {
     const page = await open((await issueCertificate()).cert_id, { "accept-language": "es" });
     const foreign = named(page.document, "bdi");
     expect(foreign.length).toBeGreaterThan(8);

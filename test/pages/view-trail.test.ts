@@ -1,4 +1,4 @@
-// Each open of a certificate's page is noted before it is answered; noting never keeps the page from being shown.
+// Each view of a certificate page is recorded before the response; a failure to record never prevents the page.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { getWithKey, issueCertificate, world } from "../support/world.ts";
@@ -24,8 +24,8 @@ const storedRows = async (certId: string): Promise<number> => {
   return row?.rows ?? -1;
 };
 
-describe("an open", () => {
-  test("is counted on the page that it gets, and kept with time, address, browser and system", async () => {
+describe("a view", () => {
+  test("is counted on the page it gets, and stored with time, address, browser and system", async () => {
     const { cert_id } = await issueCertificate();
     const page = await open(cert_id, { "cf-connecting-ip": "203.0.113.5" });
     expect(words(section(page, "timeline"))).toContain("This page has been opened once");
@@ -35,14 +35,14 @@ describe("an open", () => {
     expect(Math.abs(Date.parse(rows[0]!.at) - Date.now())).toBeLessThan(60_000);
   });
 
-  test("is sealed at rest: neither address nor browser stands in the row", async () => {
+  test("is encrypted at rest: neither address nor browser is in the row", async () => {
     const { cert_id } = await issueCertificate();
     await open(cert_id, { "cf-connecting-ip": "203.0.113.6" });
     const row = await env.DB.prepare("SELECT * FROM certificate_views WHERE cert_id = ?").bind(cert_id).first();
     expect(JSON.stringify(row)).not.toMatch(/203\.0\.113|Mozilla|Windows/);
   });
 
-  test("again by the same browser is another row, a reload too", async () => {
+  test("by the same browser is stored again, also a reload", async () => {
     const { cert_id } = await issueCertificate();
     for (let n = 0; n < 3; n += 1) await open(cert_id, { "cf-connecting-ip": "203.0.113.7" });
     await open(cert_id, { "cf-connecting-ip": "203.0.113.8" });
@@ -62,7 +62,7 @@ describe("an open", () => {
     expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
   }, 60_000);
 
-  test("past ten thousand kept rows is counted only", async () => {
+  test("is only counted after ten thousand stored rows", async () => {
     const { cert_id } = await issueCertificate();
     await env.DB.prepare("UPDATE certificates SET view_rows = 9999 WHERE id = ?").bind(cert_id).run();
     await open(cert_id, { "cf-connecting-ip": "203.0.113.10" });
@@ -71,13 +71,13 @@ describe("an open", () => {
     expect(await storedRows(cert_id)).toBe(1);
   });
 
-  test("of an unknown certificate leaves nothing", async () => {
+  test("of an unknown certificate stores nothing", async () => {
     const before = await env.DB.prepare("SELECT count(*) AS rows FROM certificate_views").first("rows");
     await open(`cc_00${"7".repeat(24)}`);
     expect(await env.DB.prepare("SELECT count(*) AS rows FROM certificate_views").first("rows")).toBe(before);
   });
 
-  test("with a browser name of any length and content is kept as plain text of at most 512 characters", async () => {
+  test("stores any browser name as plain text of at most 512 characters", async () => {
     const { cert_id } = await issueCertificate();
     await open(cert_id, { "user-agent": `=HYPERLINK("x")\t<b>Windows NT</b> ${"y".repeat(2_000)}` });
     const [row] = (await trail(cert_id)).rows;
@@ -86,8 +86,8 @@ describe("an open", () => {
   });
 });
 
-describe("an open that nothing says is a machine's", () => {
-  test.each(["curl/8.5.0", "python-requests/2.32", ""])("is counted, whatever it was made with: %j", async (userAgent) => {
+describe("a view without a sign of a machine", () => {
+  test.each(["curl/8.5.0", "python-requests/2.32", ""])("is counted with user agent %j", async (userAgent) => {
     const { cert_id } = await issueCertificate();
     await open(cert_id, { "user-agent": userAgent });
     const { count, rows } = await trail(cert_id);
@@ -95,14 +95,14 @@ describe("an open that nothing says is a machine's", () => {
   });
 });
 
-describe("not a person's open", () => {
+describe("a request that is not a view by a person", () => {
   const notCounted: (readonly [string, Record<string, string>, RequestInit])[] = [
-    ["a look at the headers", {}, { method: "HEAD" }],
+    ["a HEAD request", {}, { method: "HEAD" }],
     ["a prefetch", { "sec-purpose": "prefetch" }, {}],
     ["a prerender", { "sec-purpose": "prefetch;prerender" }, {}],
-    ["an old prefetch", { purpose: "prefetch" }, {}],
-    ["an older one", { "x-moz": "prefetch" }, {}],
-    ["a thumbnail of a start page", { "x-purpose": "preview" }, {}],
+    ["a prefetch with Purpose", { purpose: "prefetch" }, {}],
+    ["a prefetch with X-Moz", { "x-moz": "prefetch" }, {}],
+    ["a start page thumbnail", { "x-purpose": "preview" }, {}],
     [
       "a link preview in a chat",
       { "user-agent": "Mozilla/5.0 (compatible; Slackbot-LinkExpanding 1.0; +https://api.slack.com/robots)" },
@@ -111,14 +111,14 @@ describe("not a person's open", () => {
     ["a crawler", { "user-agent": "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)" }, {}],
   ];
 
-  test.each(notCounted)("%s is kept as a machine's and not counted", async (_what, headers, init) => {
+  test.each(notCounted)("stores %s without counting it", async (_what, headers, init) => {
     const { cert_id } = await issueCertificate();
     expect((await open(cert_id, headers, init)).status).toBe(200);
     const { count, rows } = await trail(cert_id);
     expect([count, rows.map(({ bot }) => bot)]).toEqual([0, [true]]);
   });
 
-  test("a page fetched ahead and then opened is in the trail as both", async () => {
+  test("stores a prefetch, and a view when the page is then opened", async () => {
     const { cert_id } = await issueCertificate();
     await open(cert_id, { "sec-purpose": "prefetch" });
     await open(cert_id);
@@ -126,15 +126,15 @@ describe("not a person's open", () => {
     expect([count, rows.map(({ bot }) => bot)]).toEqual([1, [false, true]]);
   });
 
-  test("reading the JSON is no open", async () => {
+  test("stores nothing for reading the JSON", async () => {
     const { cert_id } = await issueCertificate();
     await getWithKey(`/v1/certs/${cert_id}/verify`);
     expect(await trail(cert_id)).toEqual({ count: 0, rows: [] });
   });
 });
 
-describe("a trail that cannot be written", () => {
-  test("does not keep the page from being shown, and is written again once it can be", async () => {
+describe("a view trail that cannot be written", () => {
+  test("does not prevent the page, and is written again once it can be", async () => {
     const { cert_id } = await issueCertificate();
     await env.DB.exec("CREATE TRIGGER trail_is_down BEFORE INSERT ON certificate_views BEGIN SELECT RAISE(ABORT, 'injected fault'); END");
     const page = await open(cert_id);

@@ -1,5 +1,5 @@
-// The withdrawal forms as a stranger's program meets them: the same limits as the API's, and a cookie that carries an address
-// without showing it. How people get through them is in test/browser/withdrawal.test.ts.
+// The withdrawal forms used by an attacker's program: the same limits as the API, and a cookie that carries an address without revealing it.
+// test/browser/withdrawal.test.ts covers how people use them.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { call, getWithKey, productionSettings, createServiceCall, world, type TestResponse, type Call } from "../support/world.ts";
@@ -27,7 +27,7 @@ const ask = (mine: IssuedCertificate, headers: Form = {}, send: Call = call): Pr
   post(`/c/${mine.certId}/withdraw`, { email: mine.email }, headers, send);
 const answer = (certId: string, code: string, cookie: string, more: Form = {}, send: Call = call): Promise<TestResponse> =>
   post(`/c/${certId}/withdraw/confirm`, { code }, { cookie, ...more }, send);
-/** All cookies of an answer, as the browser sends them back. */
+/** All cookies of a response, as a browser sends them back. */
 const cookiesOf = ({ headers }: TestResponse): string =>
   headers
     .getSetCookie()
@@ -36,15 +36,15 @@ const cookiesOf = ({ headers }: TestResponse): string =>
 const to = ({ status, headers }: TestResponse): string => `${status} ${headers.get("location") ?? ""}`.trim();
 const statusOf = async (certId: string): Promise<string> => (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.status;
 
-describe("the forms", () => {
-  test("are counted with the API: ten requests and thirty answers an hour from one network address, whichever way", async () => {
+describe("the withdrawal forms", () => {
+  test("share the limits of the API: ten requests and thirty answers an hour per network", async () => {
     const strict = createServiceCall({ DEV_RATE_SCALE: "1" });
     const mine = await issueToNewPerson();
     const from = { "cf-connecting-ip": "203.0.113.31" };
     for (let count = 0; count < 5; count += 1) await requestWithdrawalCode(mine.certId, createEmailAddress(), from, strict);
-    const asked: number[] = [];
-    for (let count = 0; count < 6; count += 1) asked.push((await ask({ ...mine, email: createEmailAddress() }, from, strict)).status);
-    expect(asked).toEqual([303, 303, 303, 303, 303, 429]);
+    const statuses: number[] = [];
+    for (let count = 0; count < 6; count += 1) statuses.push((await ask({ ...mine, email: createEmailAddress() }, from, strict)).status);
+    expect(statuses).toEqual([303, 303, 303, 303, 303, 429]);
     const cookie = cookiesOf(await ask(mine));
     for (let count = 0; count < 15; count += 1)
       await submitWithdrawalCode(mine.certId, { email: mine.email, code: "000000" }, from, strict);
@@ -60,7 +60,7 @@ describe("the forms", () => {
     expect(await statusOf(mine.certId)).toBe("active");
   });
 
-  test("speak and mail in the language that was chosen earlier, whatever the browser asks for", async () => {
+  test("use the language selected earlier, on pages and in emails, whatever the browser requests", async () => {
     const mine = await issueToNewPerson();
     const chosen = { cookie: "svc_lang=es", "accept-language": "fr" };
     expect(to(await ask(mine, chosen))).toBe(`303 /c/${mine.certId}/withdraw`);
@@ -70,15 +70,15 @@ describe("the forms", () => {
     expect(mail.text).toContain("código");
   });
 
-  test("keep the address in a cookie that shows it to nobody, for this certificate and ten minutes", async () => {
+  test("keep the address in an encrypted cookie, for this certificate and ten minutes", async () => {
     const email = createEmailAddress();
     const [mine, second] = [await issueToNewPerson({ fields: { email } }), await issueToNewPerson({ fields: { email } })];
-    const asked = await ask(mine);
-    expect(to(asked)).toBe(`303 /c/${mine.certId}/withdraw`);
-    const kept = asked.headers.getSetCookie().find((cookie) => cookie.startsWith("svc_asked=")) ?? "";
-    expect(kept).toMatch(/^svc_asked=\d+\.[A-Za-z0-9_-]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
-    expect(decodeURIComponent(JSON.stringify([...asked.headers]))).not.toContain(email.split("@")[0]);
-    const cookie = cookiesOf(asked);
+    const response = await ask(mine);
+    expect(to(response)).toBe(`303 /c/${mine.certId}/withdraw`);
+    const cookieHeader = response.headers.getSetCookie().find((cookie) => cookie.startsWith("svc_asked=")) ?? "";
+    expect(cookieHeader).toMatch(/^svc_asked=\d+\.[A-Za-z0-9_-]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
+    expect(decodeURIComponent(JSON.stringify([...response.headers]))).not.toContain(email.split("@")[0]);
+    const cookie = cookiesOf(response);
     const shown = (certId: string, send: Call = call): Promise<TestResponse> => send(`/c/${certId}/withdraw`, { headers: { cookie } });
     expect((await shown(mine.certId)).text).toContain(email);
     expect((await shown(second.certId)).text).not.toContain(email);
@@ -86,15 +86,15 @@ describe("the forms", () => {
     expect((await shown(mine.certId, later)).text).not.toContain(email);
     const [code] = await listCodes(email);
     expect(to(await answer(second.certId, code as string, cookie))).toBe(`303 /c/${second.certId}/withdraw?answer=failed`);
-    expect(to(await answer(mine.certId, code as string, cookie))).toBe(`303 /c/${mine.certId}/withdraw`); // the other one is asked about
+    expect(to(await answer(mine.certId, code as string, cookie))).toBe(`303 /c/${mine.certId}/withdraw`); // a page asks about the other certificate
   });
 
-  test("set cookies in production that no sibling host can plant and no script can read", async () => {
+  test("set cookies in production that no sibling host can set and no script can read", async () => {
     const live = createServiceCall(productionSettings, productionSettings.VERIFY_URL);
-    const asked = await ask(await issueToNewPerson(), { origin: productionSettings.VERIFY_URL }, live);
-    await waitUntilSettled(); // its relay would take the mails of the next test
+    const response = await ask(await issueToNewPerson(), { origin: productionSettings.VERIFY_URL }, live);
+    await waitUntilSettled(); // its relay would take the emails of the next test
     expect(
-      asked.headers
+      response.headers
         .getSetCookie()
         .map((cookie) => cookie.replace(/=[^;]+/, ""))
         .sort(),
@@ -104,31 +104,31 @@ describe("the forms", () => {
     ]);
   });
 
-  test("tell nobody whether an address is on the certificate", async () => {
+  test("do not reveal whether an address is on the certificate", async () => {
     const mine = await issueToNewPerson();
     const right = await ask(mine);
     const wrong = await ask({ ...mine, email: createEmailAddress() });
-    const told = ({ status, text, headers }: TestResponse) => [
+    const toComparable = ({ status, text, headers }: TestResponse) => [
       status,
       text,
       [...headers].filter(([name]) => !["x-request-id", "set-cookie", "ratelimit-remaining", "ratelimit-reset"].includes(name)),
     ];
-    expect(told(wrong)).toEqual(told(right));
+    expect(toComparable(wrong)).toEqual(toComparable(right));
     const refused = [await answer(mine.certId, "000000", cookiesOf(right)), await answer(mine.certId, "000000", cookiesOf(wrong))];
     expect(refused.map(to)).toEqual(Array(2).fill(`303 /c/${mine.certId}/withdraw?answer=failed`));
   });
 
   test.each([
-    ["that says it comes from another site", { "sec-fetch-site": "cross-site" }],
+    ["from another site", { "sec-fetch-site": "cross-site" }],
     ["from a sibling host", { "sec-fetch-site": "same-site" }],
-    ["of another origin, from a browser that says no more", { origin: "https://evil.example" }],
-  ])("refuse one %s, and spend no try", async (_name, headers) => {
+    ["of another origin, from a browser without Sec-Fetch-Site", { origin: "https://evil.example" }],
+  ])("refuse one %s without spending an attempt", async (_name, headers) => {
     const mine = await issueToNewPerson();
-    const asked = await ask(mine);
+    const response = await ask(mine);
     const [code] = await listCodes(mine.email);
     const refused = [
       await ask(mine, headers),
-      await answer(mine.certId, code as string, cookiesOf(asked), headers),
+      await answer(mine.certId, code as string, cookiesOf(response), headers),
       await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken }, headers),
     ];
     expect(refused.map(({ status }) => status)).toEqual([403, 403, 403]);
@@ -144,25 +144,22 @@ describe("the forms", () => {
     ["en", "everything I gave to", "One other active certificate"],
     ["es", "todo lo que di a", "Otro certificado activo"],
     ["fr-CA", "tout ce que j’ai accordé à", "Un autre certificat actif"],
-  ])(
-    "say by the link of a mail what else there is, and withdraw everything unless told otherwise (%s)",
-    async (language, everything, other) => {
-      const mine = await issueToNewPerson();
-      const second = await issueToNewPerson({ fields: { email: mine.email } });
-      expect(to(await ask(mine))).toBe(`303 /c/${mine.certId}/withdraw`);
-      const [token] = await listLinkTokens(mine.email);
-      const link = `/c/${mine.certId}/withdraw/link?lang=${language}`;
-      const shown = await post(link, { token: token as string });
-      expect([shown.status, await statusOf(mine.certId)]).toEqual([200, "active"]);
-      expect(shown.text).toContain(other);
-      expect(shown.text).toContain(everything);
-      expect(shown.text).toMatch(/value="business"[^>]*checked/);
-      await post(link, { token: token as string, scope: "business" });
-      expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["revoked", "revoked"]);
-    },
-  );
+  ])("show by the email link what else there is, and withdraw everything unless changed (%s)", async (language, everything, other) => {
+    const mine = await issueToNewPerson();
+    const second = await issueToNewPerson({ fields: { email: mine.email } });
+    expect(to(await ask(mine))).toBe(`303 /c/${mine.certId}/withdraw`);
+    const [token] = await listLinkTokens(mine.email);
+    const link = `/c/${mine.certId}/withdraw/link?lang=${language}`;
+    const shown = await post(link, { token: token as string });
+    expect([shown.status, await statusOf(mine.certId)]).toEqual([200, "active"]);
+    expect(shown.text).toContain(other);
+    expect(shown.text).toContain(everything);
+    expect(shown.text).toMatch(/value="business"[^>]*checked/);
+    await post(link, { token: token as string, scope: "business" });
+    expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["revoked", "revoked"]);
+  });
 
-  test("tell whoever holds the link of a submission nothing about others, and withdraw that certificate only", async () => {
+  test("reveal nothing about others to the holder of a submission link, and withdraw that certificate only", async () => {
     const mine = await issueToNewPerson();
     const forged = await issueToNewPerson({ fields: { email: mine.email } });
     const followed = await post(`/c/${forged.certId}/withdraw/link`, { token: forged.manageToken });
@@ -170,7 +167,7 @@ describe("the forms", () => {
     expect([await statusOf(forged.certId), await statusOf(mine.certId)]).toEqual(["revoked", "active"]);
   });
 
-  test("take the link of a mail, and say when it is none", async () => {
+  test("accept the link of an email, and say when it is invalid", async () => {
     const mine = await issueToNewPerson();
     await ask(mine);
     const [token] = await listLinkTokens(mine.email);
@@ -181,21 +178,21 @@ describe("the forms", () => {
     expect(await statusOf(mine.certId)).toBe("revoked");
   });
 
-  test("say that the business is being told: the notice is durable then, and may not have arrived", async () => {
+  test("say that the business is being notified: the notice is stored then, and may not have arrived", async () => {
     const mine = await issueToNewPerson();
     await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken });
-    for (const [lang, told] of [
+    for (const [lang, text] of [
       ["en", "We are telling Acme Solar LLC."],
       ["es", "Estamos avisando a Acme Solar LLC."],
       ["fr-CA", "Nous en avisons Acme Solar LLC."],
     ] as const) {
       const page = await call(`/c/${mine.certId}/withdrawn?lang=${lang}`);
-      expect(page.text.replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " "), lang).toContain(told);
+      expect(page.text.replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " "), lang).toContain(text);
     }
   });
 });
 
-describe("after the right code", () => {
+describe("after the correct code", () => {
   const wordsOf = ({ text }: TestResponse): string =>
     text
       .replaceAll(/<[^>]*>/g, "")
@@ -205,7 +202,7 @@ describe("after the right code", () => {
     const mine = await issueToNewPerson();
     return [mine, await issueToNewPerson({ fields: { email: mine.email } })];
   };
-  const asked = async (mine: IssuedCertificate): Promise<readonly [code: string, cookie: string]> => {
+  const requestCode = async (mine: IssuedCertificate): Promise<readonly [code: string, cookie: string]> => {
     const cookie = cookiesOf(await ask(mine));
     return [(await listCodes(mine.email))[0] as string, cookie];
   };
@@ -235,16 +232,16 @@ describe("after the right code", () => {
       "tout ce que j’ai accordé à",
       "Un autre certificat de Acme Solar LLC qui porte votre adresse reste actif.",
     ],
-  ])("the page says what else names the address, and asks what is meant (%s)", async (language, nothing, other, everything, stays) => {
+  ])("shows what else names the address and asks what to withdraw (%s)", async (language, nothing, other, everything, stays) => {
     const [mine, second] = await two();
-    const [code, cookie] = await asked(mine);
+    const [code, cookie] = await requestCode(mine);
     const proved = await answer(mine.certId, code, cookie);
     expect(to(proved)).toBe(`303 /c/${mine.certId}/withdraw`);
     const shown = await page(mine.certId, cookiesOf(proved), `withdraw?lang=${language}`);
     for (const part of [nothing, other, everything]) expect(wordsOf(shown)).toContain(part);
     expect(shown.text).toMatch(/value="business"[^>]*checked/);
     expect(shown.text).toContain(`href="/c/${second.certId}"`);
-    expect((await page(mine.certId, cookiesOf(proved), `withdraw?lang=${language}`)).text).toBe(shown.text); // it can be loaded again
+    expect((await page(mine.certId, cookiesOf(proved), `withdraw?lang=${language}`)).text).toBe(shown.text); // the page can be reloaded
     expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["active", "active"]);
     const link = `/c/${mine.certId}/withdraw/link`;
     const only = await post(link, { token: tokenIn(shown), scope: "certificate" });
@@ -254,10 +251,10 @@ describe("after the right code", () => {
     expect(done.text).toContain(`href="/c/${second.certId}"`);
   });
 
-  test("everything that names the address is withdrawn, and the page says that nothing is left", async () => {
+  test("withdraws everything that names the address and says that nothing is left", async () => {
     const [mine, second] = await two();
-    const more = await Promise.all(Array.from({ length: 22 }, () => issueToNewPerson({ fields: { email: mine.email } }))); // more than a batch takes
-    const [code, cookie] = await asked(mine);
+    const more = await Promise.all(Array.from({ length: 22 }, () => issueToNewPerson({ fields: { email: mine.email } }))); // more than one batch
+    const [code, cookie] = await requestCode(mine);
     const shown = await page(mine.certId, cookiesOf(await answer(mine.certId, code, cookie)));
     expect(wordsOf(shown)).toContain("23 other active certificates");
     const all = await post(`/c/${mine.certId}/withdraw/link`, { token: tokenIn(shown), scope: "business" });
@@ -274,18 +271,18 @@ describe("after the right code", () => {
     expect(await statusOf(since.certId)).toBe("active");
   }, 90_000);
 
-  test("where there is nothing else, the code withdraws at once", async () => {
+  test("withdraws at once if there is nothing else", async () => {
     const mine = await issueToNewPerson();
-    const [code, cookie] = await asked(mine);
+    const [code, cookie] = await requestCode(mine);
     const done = await answer(mine.certId, code, cookie);
     expect(to(done)).toBe(`303 /c/${mine.certId}/withdrawn`);
     expect(await statusOf(mine.certId)).toBe("revoked");
     expect(wordsOf(await page(mine.certId, cookiesOf(done), "withdrawn"))).toContain("No other active certificate");
   });
 
-  test("O21: a code is spent once: on the page by one of many at once, and by nobody after it", async () => {
+  test("O21: accepts a code once: on one of many pages at once, and never after it", async () => {
     const [mine, second] = await two();
-    const [code, cookie] = await asked(mine);
+    const [code, cookie] = await requestCode(mine);
     const answers = await Promise.all(Array.from({ length: 4 }, () => answer(mine.certId, code, cookie)));
     expect(answers.map(to).sort()).toEqual([
       `303 /c/${mine.certId}/withdraw`,
@@ -299,9 +296,9 @@ describe("after the right code", () => {
     expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["active", "active"]);
   });
 
-  test("O22: what else there is, is told to nobody who has not proved the address", async () => {
+  test("O22: reveals what else there is only after the address is verified", async () => {
     const [mine, second] = await two();
-    const [code, cookie] = await asked(mine);
+    const [code, cookie] = await requestCode(mine);
     const wrongAddress = cookiesOf(await ask({ ...mine, email: createEmailAddress() }));
     const wrong = [
       await answer(mine.certId, differentCode(code), cookie),
@@ -312,19 +309,19 @@ describe("after the right code", () => {
     expect(wrong.map(({ text }) => text)).toEqual(Array(3).fill(wrong[0]?.text));
     for (const one of wrong) expect(one.headers.getSetCookie()).toEqual([]);
     const proof = cookiesOf(await answer(mine.certId, code, cookie));
-    const told = async (certId: string, with_: string): Promise<boolean> =>
+    const showsOthers = async (certId: string, with_: string): Promise<boolean> =>
       /other active|other certificate|No other/.test(wordsOf(await page(certId, with_)).replace(/If other certificates[^.]*\./, ""));
-    expect(await told(mine.certId, proof)).toBe(true);
-    const changedAt = proof.length - 10; // the last character may hold no bit of the value
+    expect(await showsOthers(mine.certId, proof)).toBe(true);
+    const changedAt = proof.length - 10; // the last character may contain no bit of the value
     const changed = `${proof.slice(0, changedAt)}${proof[changedAt] === "A" ? "B" : "A"}${proof.slice(changedAt + 1)}`;
     for (const other of [cookie, wrongAddress, "", changed, `svc_asked=${proof.split("svc_asked=")[1]}x`])
-      expect(await told(mine.certId, other)).toBe(false);
-    expect(await told(second.certId, proof)).toBe(false); // sealed for the certificate it was asked on
+      expect(await showsOthers(mine.certId, other)).toBe(false);
+    expect(await showsOthers(second.certId, proof)).toBe(false); // sealed for the certificate of its request
     const late = createServiceCall({ DEV_CLOCK_OFFSET_MS: "600001" });
     expect((await late(`/c/${mine.certId}/withdraw`, { headers: { cookie: proof } })).text).not.toContain("other active certificate");
   });
 
-  test("O22: the link from a submission proves no address: the page afterwards says nothing of others", async () => {
+  test("O22: a submission link verifies no address: the page afterwards reveals nothing of others", async () => {
     const [mine, forged] = await two();
     const followed = await post(`/c/${forged.certId}/withdraw/link`, { token: forged.manageToken });
     const done = wordsOf(await page(forged.certId, cookiesOf(followed), "withdrawn"));
@@ -333,7 +330,7 @@ describe("after the right code", () => {
     expect(await statusOf(mine.certId)).toBe("active");
   });
 
-  test("the pages say where the business can be reached, where it says so", async () => {
+  test("shows how to reach the business if it provides a contact", async () => {
     const [mailed, nameless] = [await issueToNewPerson(), await issueToNewPerson({ fields: { phone: "+1 202 555 0177" } })];
     await post(`/c/${mailed.certId}/withdraw/link`, { token: mailed.manageToken });
     const reach = ["privacy@acme-solar.example", "1 Sun Street, Testville"];

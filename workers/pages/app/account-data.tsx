@@ -1,4 +1,4 @@
-// /app/export and /app/delete: taking everything along, and leaving nothing behind.
+// /app/export and /app/delete: downloading all data of an account, and deleting the account.
 import type { Context, Hono } from "hono";
 import type { AgentToken } from "../../../core/agents/agent-token.ts";
 import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
@@ -11,7 +11,7 @@ import { exportAccount, type AccountExport } from "../../operations/consumers/ex
 import { getProfile } from "../../operations/consumers/get-profile.ts";
 import type { Services } from "../../services.ts";
 import { ButtonLink, ConfirmActions, SubmitButton, TextField } from "../shared/form-fields.tsx";
-import { accountMessages } from "../shared/i18n/account.ts";
+import { accountMessages } from "../i18n/account.ts";
 import { renderPage, type Page } from "../shared/layout.tsx";
 import { noticePage, renderStorageUnavailable } from "../shared/notice-pages.tsx";
 import { formatDay, formatMessage, formatNumber, BulletList } from "../shared/components.tsx";
@@ -27,20 +27,20 @@ import {
   type AppRequest,
 } from "./app-request.ts";
 
-/** The file, as the API answers it too. */
+/** Builds the content of the export file, the same as in the API. */
 export type ExportFormatter = (account: AccountExport, tokens: readonly AgentToken[], services: Services) => object;
 
 const exportPage = (view: AppView): Page => {
-  const { export: words } = getAccountMessages(view);
+  const messages = getAccountMessages(view).export;
   return appPage(
     view,
-    { tab: "account", section: "export", title: words.title },
+    { tab: "account", section: "export", title: messages.title },
     <>
-      <p>{words.intro}</p>
-      <BulletList of={words.holds} />
+      <p>{messages.intro}</p>
+      <BulletList of={messages.holds} />
       <PostForm action="/app/export">
-        <p class="quiet">{words.format}</p>
-        <SubmitButton>{words.title}</SubmitButton>
+        <p class="quiet">{messages.format}</p>
+        <SubmitButton>{messages.title}</SubmitButton>
       </PostForm>
     </>,
   );
@@ -48,10 +48,10 @@ const exportPage = (view: AppView): Page => {
 
 const handleExport =
   (exportFile: ExportFormatter) =>
-  async (visit: AppFormRequest): Promise<Response> => {
-    const { c, services, person, session } = visit;
-    const crowded = await checkPersonLimit(visit, "EXPORTS");
-    if (crowded !== null) return crowded;
+  async (request: AppFormRequest): Promise<Response> => {
+    const { c, services, person, session } = request;
+    const limitResponse = await checkPersonLimit(request, "EXPORTS");
+    if (limitResponse !== null) return limitResponse;
     const [exported, tokens] = await Promise.all([exportAccount(services, person), listAgentTokens(services, session)]);
     if (!exported.ok) return exported.code === "storage_unavailable" ? renderStorageUnavailable(c) : c.redirect("/app", 303);
     c.header("Content-Disposition", `attachment; filename="svc-export-${toIso(exported.value.at).slice(0, 10)}.json"`);
@@ -62,34 +62,34 @@ interface DeletionState {
   readonly activeShares: number;
   readonly hasRecentProof: boolean;
   readonly typed?: string;
-  readonly fault?: string;
+  readonly error?: string;
 }
 
-const deleteAccountPage = (view: AppView, { activeShares, hasRecentProof: mayDelete, typed, fault }: DeletionState): Page => {
-  const { deletion: words } = getAccountMessages(view);
-  const stopped = activeShares === 0 ? words.endsNone : activeShares === 1 ? words.endsOne : words.endsMany;
-  const ends = { count: formatNumber(activeShares, view.language), date: formatDay(view.language, getCeaseDeadline(view.now)) };
+const deleteAccountPage = (view: AppView, { activeShares, hasRecentProof: canDelete, typed, error }: DeletionState): Page => {
+  const { deletion } = getAccountMessages(view);
+  const sharesEnd = activeShares === 0 ? deletion.endsNone : activeShares === 1 ? deletion.endsOne : deletion.endsMany;
+  const values = { count: formatNumber(activeShares, view.language), date: formatDay(view.language, getCeaseDeadline(view.now)) };
   return appPage(
     view,
-    { tab: "account", section: "delete", title: words.title, isFaulty: fault !== undefined },
+    { tab: "account", section: "delete", title: deletion.title, hasError: error !== undefined },
     <>
-      <h2>{words.ends}</h2>
-      <BulletList of={[formatMessage(stopped, ends), words.signedOut]} />
-      <h2>{words.erased}</h2>
-      <p>{words.erasedList}</p>
-      <h2>{words.stays}</h2>
+      <h2>{deletion.ends}</h2>
+      <BulletList of={[formatMessage(sharesEnd, values), deletion.signedOut]} />
+      <h2>{deletion.erased}</h2>
+      <p>{deletion.erasedList}</p>
+      <h2>{deletion.stays}</h2>
       <ul class="names">
         <li>
-          {words.staysCertificates} <a href="/app">{view.messages.backToList}</a>
+          {deletion.staysCertificates} <a href="/app">{view.messages.backToList}</a>
         </li>
-        <li>{words.staysHashes}</li>
+        <li>{deletion.staysHashes}</li>
       </ul>
-      {mayDelete ? (
+      {canDelete ? (
         <PostForm action="/app/delete">
           <TextField
             id="confirm"
-            label={formatMessage(words.type, { word: words.word })}
-            error={fault}
+            label={formatMessage(deletion.type, { word: deletion.word })}
+            error={error}
             autocomplete="off"
             autocapitalize="none"
             spellcheck={false}
@@ -97,14 +97,14 @@ const deleteAccountPage = (view: AppView, { activeShares, hasRecentProof: mayDel
             required
             value={typed}
           />
-          <ConfirmActions back="/app/account" keep={words.keep} go={words.title} />
+          <ConfirmActions back="/app/account" keep={deletion.keep} go={deletion.title} />
         </PostForm>
       ) : (
         <>
-          <p>{words.proveFirst}</p>
+          <p>{deletion.proveFirst}</p>
           <p class="choices">
-            <ButtonLink href="/app/account">{words.keep}</ButtonLink>
-            <ButtonLink href="/app/prove/delete">{words.goOn}</ButtonLink>
+            <ButtonLink href="/app/account">{deletion.keep}</ButtonLink>
+            <ButtonLink href="/app/prove/delete">{deletion.goOn}</ButtonLink>
           </p>
         </>
       )}
@@ -112,32 +112,32 @@ const deleteAccountPage = (view: AppView, { activeShares, hasRecentProof: mayDel
   );
 };
 
-const loadDeletionState = async (visit: AppRequest): Promise<DeletionState> => {
-  const profile = await getProfile(visit.services, visit.person);
-  return { activeShares: profile.ok ? profile.value.activeShares : 0, hasRecentProof: hasRecentProof(visit, "delete") };
+const loadDeletionState = async (request: AppRequest): Promise<DeletionState> => {
+  const profile = await getProfile(request.services, request.person);
+  return { activeShares: profile.ok ? profile.value.activeShares : 0, hasRecentProof: hasRecentProof(request, "delete") };
 };
 
-const renderDeleteAccount = async (visit: AppRequest): Promise<Response> =>
-  renderAppPage(visit, 200, deleteAccountPage(visit.view, await loadDeletionState(visit)));
+const renderDeleteAccount = async (request: AppRequest): Promise<Response> =>
+  renderAppPage(request, deleteAccountPage(request, await loadDeletionState(request)));
 
-/** The word of any of our languages: the page may have been opened in another one. */
+/** The confirmation words of all languages: the page may have been opened in another language. */
 const confirmationWords: ReadonlySet<string> = new Set(Object.values(accountMessages).map(({ deletion }) => deletion.word));
 
-const handleDeleteAccount = async (visit: AppFormRequest): Promise<Response> => {
-  const { c, services, person, form, view } = visit;
-  if (!hasRecentProof(visit, "delete")) return c.redirect("/app/prove/delete", 303);
+const handleDeleteAccount = async (request: AppFormRequest): Promise<Response> => {
+  const { c, services, person, form } = request;
+  if (!hasRecentProof(request, "delete")) return c.redirect("/app/prove/delete", 303);
   const typed = form.get("confirm") ?? "";
   if (!confirmationWords.has(typed.trim().toLowerCase())) {
-    const { badWord, word } = getAccountMessages(view).deletion;
-    const again = { ...(await loadDeletionState(visit)), typed: typed.slice(0, 40), fault: formatMessage(badWord, { word }) };
-    return renderRefusal(visit, "invalid_request", deleteAccountPage(view, again));
+    const { badWord, word } = getAccountMessages(request).deletion;
+    const state = { ...(await loadDeletionState(request)), typed: typed.slice(0, 40), error: formatMessage(badWord, { word }) };
+    return renderRefusal(request, "invalid_request", deleteAccountPage(request, state));
   }
-  await deleteAccount(services, person, view.language); // one that is gone already is gone
+  await deleteAccount(services, person, request.language); // an account that was already deleted counts as deleted
   clearSession(c);
   return c.redirect("/app/deleted", 303);
 };
 
-/** For anybody: nobody is signed in any more. */
+/** Public, because the session has ended. */
 const renderDeleted = (c: Context<AppEnv>): Promise<Response> =>
   renderPage(c, 200, ({ language }) => {
     const { deletion } = accountMessages[language];
@@ -153,7 +153,7 @@ const renderDeleted = (c: Context<AppEnv>): Promise<Response> =>
 export const registerAccountDataRoutes = (pages: Hono<AppEnv>, exportFile: ExportFormatter): void => {
   pages.get(
     "/export",
-    authenticatedPage((visit) => renderAppPage(visit, 200, exportPage(visit.view))),
+    authenticatedPage((request) => renderAppPage(request, exportPage(request))),
   );
   pages.post("/export", authenticatedAction(handleExport(exportFile)));
   pages.get("/delete", authenticatedPage(renderDeleteAccount));

@@ -1,4 +1,4 @@
-// /app/account: where somebody is signed in, with what, and the way out.
+// /app/account: the devices a person is signed in on, their passkeys, and signing out.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { formatDeviceName } from "../../../core/access/device.ts";
@@ -105,7 +105,7 @@ const accountPage = (view: AppView, { profile, sessions, passkeys }: SecurityOve
       </section>
       <section aria-labelledby="passkeys">
         <h2 id="passkeys">{messages.passkeys}</h2>
-        <ItemList of={passkeys.map((passkey) => <PasskeyItem passkey={passkey} />)} none={messages.noPasskeys} />
+        <ItemList items={passkeys.map((passkey) => <PasskeyItem passkey={passkey} />)} emptyMessage={messages.noPasskeys} />
         <div data-offers-passkey="" hidden>
           <PostForm action="/app/account/passkeys/add">
             <p class="quiet">{messages.addPasskeyAdvice}</p>
@@ -134,53 +134,53 @@ const newPasskeyPage = (view: AppView, options: object): Page => {
   );
 };
 
-const renderAccount = async (visit: AppRequest): Promise<Response> => {
-  const { services, session, view, c } = visit;
+const renderAccount = async (request: AppRequest): Promise<Response> => {
+  const { services, session, c } = request;
   const found = await getSecurityOverview(services, session);
-  return found.ok ? renderAppPage(visit, 200, accountPage(view, found.value)) : c.redirect("/app", 303);
+  return found.ok ? renderAppPage(request, accountPage(request, found.value)) : c.redirect("/app", 303);
 };
 
-const redirectToAccount = async (visit: AppFormRequest, key: FlashMessage["key"] | null): Promise<Response> => {
-  if (key !== null) await setFlash(visit, { key });
-  return visit.c.redirect("/app/account", 303);
+const redirectToAccount = async (request: AppFormRequest, key: FlashMessage["key"] | null): Promise<Response> => {
+  if (key !== null) await setFlash(request, { key });
+  return request.c.redirect("/app/account", 303);
 };
 
-/** Somebody else's, or one that has ended already, changes nothing; the page says what there is. */
-const handleEndSession = async (visit: AppFormRequest): Promise<Response> => {
-  const id = parseSessionId(visit.form.get("id") ?? "");
-  const ended = id === null ? null : await revokeSession(visit.services, visit.session, id);
-  return redirectToAccount(visit, ended?.ok ? "deviceEnded" : null);
+/** An id that is not an active session of this person changes nothing. */
+const handleEndSession = async (request: AppFormRequest): Promise<Response> => {
+  const id = parseSessionId(request.form.get("id") ?? "");
+  const ended = id === null ? null : await revokeSession(request.services, request.session, id);
+  return redirectToAccount(request, ended?.ok ? "deviceEnded" : null);
 };
 
-const handleEndOtherSessions = async (visit: AppFormRequest): Promise<Response> => {
-  const ended = await revokeOtherSessions(visit.services, visit.session);
-  return redirectToAccount(visit, ended > 0 ? "othersEnded" : null);
+const handleEndOtherSessions = async (request: AppFormRequest): Promise<Response> => {
+  const ended = await revokeOtherSessions(request.services, request.session);
+  return redirectToAccount(request, ended > 0 ? "othersEnded" : null);
 };
 
-const handleRemovePasskey = async (visit: AppFormRequest): Promise<Response> => {
-  const id = parsePasskeyId(visit.form.get("id") ?? "");
-  const removed = id === null ? null : await removePasskey(visit.services, visit.session, id);
-  return redirectToAccount(visit, removed?.ok ? "passkeyRemoved" : null);
+const handleRemovePasskey = async (request: AppFormRequest): Promise<Response> => {
+  const id = parsePasskeyId(request.form.get("id") ?? "");
+  const removed = id === null ? null : await removePasskey(request.services, request.session, id);
+  return redirectToAccount(request, removed?.ok ? "passkeyRemoved" : null);
 };
 
-/** A session alone is not enough: whoever stole one would let themselves in for good. */
+/** A session alone is not enough: a thief could use a stolen one to add a passkey and keep access. */
 const requireRecentProof =
-  (then: (visit: AppFormRequest) => Promise<Response>) =>
-  async (visit: AppFormRequest): Promise<Response> =>
-    hasRecentProof(visit, "passkey") ? then(visit) : visit.c.redirect("/app/prove/passkey", 303);
+  (act: (request: AppFormRequest) => Promise<Response>) =>
+  async (request: AppFormRequest): Promise<Response> =>
+    hasRecentProof(request, "passkey") ? act(request) : request.c.redirect("/app/prove/passkey", 303);
 
-const renderNewPasskey = async (visit: AppFormRequest): Promise<Response> => {
-  const options = await requestPasskeyRegistration(visit.services, visit.session, getRelyingParty(visit.c));
-  return options.ok ? renderAppPage(visit, 200, newPasskeyPage(visit.view, options.value)) : redirectToAccount(visit, "passkeyLimit");
+const renderNewPasskey = async (request: AppFormRequest): Promise<Response> => {
+  const options = await requestPasskeyRegistration(request.services, request.session, getRelyingParty(request.c));
+  return options.ok ? renderAppPage(request, newPasskeyPage(request, options.value)) : redirectToAccount(request, "passkeyLimit");
 };
 
-const handleAddPasskey = async (visit: AppFormRequest): Promise<Response> => {
-  const { c, services, session, form, view } = visit;
-  const made = parseCreatedCredential(form.get("credential") ?? "");
-  if (made === null) return redirectToAccount(visit, "passkeyNotAdded");
-  const request = { made, name: null, userAgent: c.req.header("user-agent"), language: view.language };
-  const added = await registerPasskey(services, session, getRelyingParty(c), request);
-  return redirectToAccount(visit, added.ok ? "passkeyAdded" : added.code === "passkey_limit" ? "passkeyLimit" : "passkeyNotAdded");
+const handleAddPasskey = async (request: AppFormRequest): Promise<Response> => {
+  const { c, services, session, form } = request;
+  const created = parseCreatedCredential(form.get("credential") ?? "");
+  if (created === null) return redirectToAccount(request, "passkeyNotAdded");
+  const registration = { made: created, name: null, userAgent: c.req.header("user-agent"), language: request.language };
+  const added = await registerPasskey(services, session, getRelyingParty(c), registration);
+  return redirectToAccount(request, added.ok ? "passkeyAdded" : added.code === "passkey_limit" ? "passkeyLimit" : "passkeyNotAdded");
 };
 
 const handleSignOut = async ({ c }: AppFormRequest): Promise<Response> => {

@@ -1,4 +1,4 @@
-// /app/agents: the assistants that a person lets in, by tokens; each token is shown once, in the answer to the form that made it.
+// /app/agents: access tokens of a person's assistants. A token is shown once, in the response to the form that created it.
 import type { FC } from "hono/jsx";
 import type { Hono } from "hono";
 import { maxActiveTokens, type AgentToken } from "../../../core/agents/agent-token.ts";
@@ -10,7 +10,8 @@ import { listAgentTokens } from "../../operations/agents/list-agent-tokens.ts";
 import { revokeAgentToken } from "../../operations/agents/revoke-agent-token.ts";
 import { ButtonLink, SubmitButton, TextField } from "../shared/form-fields.tsx";
 import type { Page } from "../shared/layout.tsx";
-import { CopyButton, formatDay, VerbatimText, formatMessage } from "../shared/components.tsx";
+import { formatDay, VerbatimText, formatMessage } from "../shared/components.tsx";
+import { SecretSection } from "../shared/signed-in-components.tsx";
 import { getAccountMessages, appPage, ItemList, ItemActionButton, PostForm, useAppView, type AppView } from "./components.tsx";
 import {
   authenticatedAction,
@@ -27,7 +28,7 @@ const AgentTokenItem: FC<{ token: AgentToken }> = ({ token }) => {
   const { messages, language } = view;
   const { agents } = getAccountMessages(view);
   const name = token.name ?? agents.nameless;
-  const used = token.lastUsedDay;
+  const { lastUsedDay } = token;
   return (
     <li>
       <p>{token.name === null ? name : <VerbatimText text={name} />}</p>
@@ -38,7 +39,7 @@ const AgentTokenItem: FC<{ token: AgentToken }> = ({ token }) => {
       )}
       <p class="quiet">
         {formatMessage(agents.made, { made: formatDay(language, token.createdAt), date: formatDay(language, token.expiresAt) })} ·{" "}
-        {used === null ? agents.unused : formatMessage(messages.lastSeen, { date: formatDay(language, used * dayMs) })}
+        {lastUsedDay === null ? agents.unused : formatMessage(messages.lastSeen, { date: formatDay(language, lastUsedDay * dayMs) })}
       </p>
       <ItemActionButton
         action="/app/agents/remove"
@@ -52,7 +53,7 @@ const AgentTokenItem: FC<{ token: AgentToken }> = ({ token }) => {
 
 interface TokenListData {
   readonly tokens: readonly AgentToken[];
-  /** Of the form for a new one: sent twice, it makes one. */
+  /** Sent with the form for a new token: submitted twice, it creates one. */
   readonly idempotencyKey: string;
   readonly typedName?: string;
   readonly error?: string;
@@ -62,10 +63,10 @@ const tokenListPage = (view: AppView, { tokens, idempotencyKey, typedName, error
   const { agents, sections } = getAccountMessages(view);
   return appPage(
     view,
-    { tab: "account", section: "agents", title: sections.agents, isFaulty: error !== undefined },
+    { tab: "account", section: "agents", title: sections.agents, hasError: error !== undefined },
     <>
       <p>{agents.intro}</p>
-      <ItemList of={tokens.map((token) => <AgentTokenItem token={token} />)} none={agents.none} />
+      <ItemList items={tokens.map((token) => <AgentTokenItem token={token} />)} emptyMessage={agents.none} />
       <section aria-labelledby="new-token">
         <h2 id="new-token">{agents.newToken}</h2>
         {tokens.length >= maxActiveTokens && error === undefined ? (
@@ -90,29 +91,17 @@ const tokenListPage = (view: AppView, { tokens, idempotencyKey, typedName, error
   );
 };
 
-/** Null where it was shown before. */
+/** `secret` is null if it was shown before. */
 const tokenSecretPage = (view: AppView, secret: string | null): Page => {
   const { agents, sections } = getAccountMessages(view);
   return appPage(
     view,
     { tab: "account", section: "agents", title: agents.madeTitle, script: "copy.js" },
-    <section class="secret" aria-labelledby="secret">
-      <h2 id="secret">{secret === null ? agents.over : agents.once}</h2>
-      {secret !== null && (
-        <>
-          <p>{agents.secretLabel}</p>
-          <p>
-            <code class="whole" id="secret-value" translate="no">
-              {secret}
-            </code>{" "}
-            <CopyButton of="secret-value" label={agents.copy} />
-          </p>
-        </>
-      )}
+    <SecretSection heading={secret === null ? agents.over : agents.once} value={secret} label={agents.secretLabel} copyLabel={agents.copy}>
       <p>
         <ButtonLink href="/app/agents">{secret === null ? sections.agents : agents.kept}</ButtonLink>
       </p>
-    </section>,
+    </SecretSection>,
   );
 };
 
@@ -121,29 +110,29 @@ const loadTokenList = async ({ services, session }: AppRequest): Promise<TokenLi
   idempotencyKey: toHex(services.random(16)),
 });
 
-const renderTokenList = async (visit: AppRequest): Promise<Response> =>
-  renderAppPage(visit, 200, tokenListPage(visit.view, await loadTokenList(visit)));
+const renderTokenList = async (request: AppRequest): Promise<Response> =>
+  renderAppPage(request, tokenListPage(request, await loadTokenList(request)));
 
-const handleCreateToken = async (visit: AppFormRequest): Promise<Response> => {
-  const { services, session, form, view } = visit;
-  const { agents } = getAccountMessages(view);
-  const typed = form.get("name") ?? "";
-  const made = await createAgentToken(services, session, { name: typed, once: (form.get("once") ?? "").slice(0, 64) });
-  if (made.ok) return renderAppPage(visit, 200, tokenSecretPage(view, made.value.secret));
-  if (made.code === "idempotency_conflict") return renderAppPage(visit, 200, tokenSecretPage(view, null));
-  const fault = made.code === "token_limit" ? agents.limit : agents.badName;
+const handleCreateToken = async (request: AppFormRequest): Promise<Response> => {
+  const { services, session, form } = request;
+  const { agents } = getAccountMessages(request);
+  const typedName = form.get("name") ?? "";
+  const created = await createAgentToken(services, session, { name: typedName, once: (form.get("once") ?? "").slice(0, 64) });
+  if (created.ok) return renderAppPage(request, tokenSecretPage(request, created.value.secret));
+  if (created.code === "idempotency_conflict") return renderAppPage(request, tokenSecretPage(request, null));
+  const error = created.code === "token_limit" ? agents.limit : agents.badName;
   return renderRefusal(
-    visit,
-    made.code,
-    tokenListPage(view, { ...(await loadTokenList(visit)), typedName: typed.slice(0, 200), error: fault }),
+    request,
+    created.code,
+    tokenListPage(request, { ...(await loadTokenList(request)), typedName: typedName.slice(0, 200), error }),
   );
 };
 
-/** Somebody else's, or one that has ended, changes nothing; the page says what there is. */
-const handleRevokeToken = async (visit: AppFormRequest): Promise<Response> => {
-  const ended = await revokeAgentToken(visit.services, visit.session, visit.form.get("id") ?? "");
-  if (ended.ok) await setFlash(visit, { key: "tokenEnded" });
-  return visit.c.redirect("/app/agents", 303);
+/** An id that is not an active token of this person changes nothing. */
+const handleRevokeToken = async (request: AppFormRequest): Promise<Response> => {
+  const revoked = await revokeAgentToken(request.services, request.session, request.form.get("id") ?? "");
+  if (revoked.ok) await setFlash(request, { key: "tokenEnded" });
+  return request.c.redirect("/app/agents", 303);
 };
 
 export const registerAgentRoutes = (pages: Hono<AppEnv>): void => {

@@ -1,40 +1,27 @@
-// What stands before every page of the app: who is signed in, in which language they read, and that a form is one of ours. A form of
-// somebody who is signed in carries a token made from their session and its address, which no other page can know.
+// Requests of people who are signed in to the app: handlers of its pages and forms, one-time messages, and rendering.
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { Context } from "hono";
 import type { Person } from "../../../core/access/principal.ts";
 import { personFromSession, type ConsumerSession } from "../../../core/access/session.ts";
-import { isEqualConstantTime } from "../../../core/hash.ts";
 import { secondMs } from "../../../core/time.ts";
 import type { Json } from "../../../core/canonical-json.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { findCookie, cookieOptions } from "../../http/cookies.ts";
-import { getSessionToken } from "../../http/guards/session-cookie.ts";
-import { callerFromSession } from "../../http/guards/session.ts";
-import { statusByCode } from "../../http/statuses.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { LimitName } from "../../limits.ts";
-import { authenticateSession } from "../../operations/access/authenticate-session.ts";
-import { getSignedInUser } from "../../operations/access/get-signed-in-user.ts";
 import { openNote, sealNote } from "../../operations/access/sealed-notes.ts";
-import type { Services } from "../../services.ts";
-import { appMessages } from "../shared/i18n/app.ts";
-import { saveLanguage, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
-import { renderCrossSiteBlocked } from "../shared/notice-pages.tsx";
-import { parseSameOriginForm, checkAccountLimit, type FormFields } from "../shared/form-handlers.ts";
+import { appMessages } from "../i18n/app.ts";
+import { saveLanguage, getPageLanguage, type Page } from "../shared/layout.tsx";
+import { checkAccountLimit, type FormFields } from "../shared/form-handlers.ts";
+import { createSignedInHandlers, renderPageOrRefusal, type SignedInRequest } from "../shared/signed-in-handlers.ts";
 import { appNoticePage, type AppView, type FlashMessage } from "./components.tsx";
 import { renderSignIn } from "./sign-in.tsx";
 
-/** A request of somebody who is signed in. */
-export interface AppRequest {
-  readonly c: Context<AppEnv>;
-  readonly services: Services;
+export interface AppRequest extends SignedInRequest, AppView {
   readonly session: ConsumerSession;
   readonly person: Person;
-  readonly view: AppView;
 }
 
-/** A form of theirs. */
 export interface AppFormRequest extends AppRequest {
   readonly form: FormFields;
 }
@@ -42,9 +29,9 @@ export interface AppFormRequest extends AppRequest {
 const flashCookie = "svc_flash";
 const flashMs = 60 * secondMs;
 
-/** Said once, on the next page. */
-export const setFlash = async ({ c, services, person }: AppRequest, said: FlashMessage): Promise<void> => {
-  const sealed = await sealNote(services, { name: "flash", owner: person.id }, said as unknown as { [key: string]: Json }, flashMs);
+/** Stores a message, sealed for this person, that the next page shows once. */
+export const setFlash = async ({ c, services, person }: AppRequest, flash: FlashMessage): Promise<void> => {
+  const sealed = await sealNote(services, { name: "flash", owner: person.id }, flash as unknown as { [key: string]: Json }, flashMs);
   setCookie(c, flashCookie, sealed, { ...cookieOptions(c), maxAge: flashMs / secondMs });
 };
 
@@ -55,43 +42,40 @@ const takeFlash = async (c: Context<AppEnv>, owner: string): Promise<FlashMessag
   return (await openNote<FlashMessage>(c.var.services, { name: "flash", owner }, sealed))?.content ?? null;
 };
 
-/** Counts an act of the person's; the page that says to wait when there were too many. */
+/** Counts an action of the person. Returns the page to answer with once the limit is reached, otherwise null. */
 export const checkPersonLimit = ({ c, person }: AppRequest, name: LimitName): Promise<Response | null> =>
   checkAccountLimit(c, name, person.id);
 
-const createFormToken = ({ vault }: Services, session: ConsumerSession, path: string): Promise<string> =>
-  vault.linkToken(`form\n${session.tokenHash}\n${path}`);
+const signedIn = createSignedInHandlers({
+  realm: "consumer",
+  formTokenPrefix: "form",
+  load: async (c, session, method) => {
+    const language = getPageLanguage(c);
+    return {
+      session,
+      person: personFromSession(session),
+      language,
+      messages: appMessages[language],
+      flash: method === "page" ? await takeFlash(c, session.userId) : null,
+    };
+  },
+  renderSignedOut: (c) => renderSignIn(c, c.req.path),
+  signedOutPath: "/app",
+});
 
-const loadAppRequest = async (c: Context<AppEnv>, isReading: boolean): Promise<AppRequest | Response | null> => {
-  const { services } = c.var;
-  const session = await authenticateSession(services, getSessionToken(c));
-  if (session?.realm !== "consumer") return null;
-  c.set("caller", callerFromSession(session));
-  const refused = await checkAccountLimit(c, "SESSION", session.userId);
-  if (refused !== null) return refused;
-  const language = getPageLanguage(c);
-  const view: AppView = {
-    language,
-    messages: appMessages[language],
-    email: (await getSignedInUser(services, session)).email,
-    flash: isReading ? await takeFlash(c, session.userId) : null,
-    now: services.clock(),
-    formToken: (path) => createFormToken(services, session, path),
+/** A page of the app. Without a session it shows the sign-in form, which leads back to the page. */
+export const authenticatedPage = (show: (request: AppRequest) => Promise<Response> | Response) => {
+  const handlePage = signedIn.page(show);
+  return (c: Context<AppEnv>): Promise<Response> => {
+    saveLanguage(c);
+    return handlePage(c);
   };
-  return { c, services, session, person: personFromSession(session), view };
 };
 
-/** A page of somebody who is signed in; of nobody else, the way in, which leads back here. */
-export const authenticatedPage =
-  (show: (visit: AppRequest) => Promise<Response>) =>
-  async (c: Context<AppEnv>): Promise<Response> => {
-    saveLanguage(c);
-    const visit = await loadAppRequest(c, true);
-    if (visit === null) return renderSignIn(c, c.req.path);
-    return visit instanceof Response ? visit : show(visit);
-  };
+/** A form of the app. Without a session it redirects to the app, which asks to sign in. */
+export const authenticatedAction = (act: (request: AppFormRequest) => Promise<Response> | Response) => signedIn.action(act);
 
-/** Where a form is sent, for a link of the page it was answered with: to another language of the page that has the form. */
+/** Handles GET on the address of a form: the language links of a page that answered the form lead here. */
 export const redirectToForm =
   (path: string) =>
   (c: Context<AppEnv>): Response => {
@@ -99,34 +83,12 @@ export const redirectToForm =
     return c.redirect(path, 303);
   };
 
-/** A form of somebody who is signed in. Who has been signed out meanwhile signs in and finds the page as it stands. */
-export const authenticatedAction =
-  (act: (visit: AppFormRequest) => Promise<Response>) =>
-  async (c: Context<AppEnv>): Promise<Response> => {
-    const form = await parseSameOriginForm(c);
-    if (form instanceof Response) return form;
-    const visit = await loadAppRequest(c, false);
-    if (visit === null) return c.redirect("/app", 303);
-    if (visit instanceof Response) return visit;
-    const token = form.get("form") ?? "";
-    if (!isEqualConstantTime(token, await visit.view.formToken(c.req.path))) return renderCrossSiteBlocked(c);
-    return act({ ...visit, form });
-  };
+export const renderAppPage = ({ c, language }: AppRequest, page: Page): Promise<Response> => renderPageOrRefusal(c, page, language);
 
-export const renderAppPage = (
-  visit: AppRequest,
-  status: 200 | 400 | 402 | 404 | 409 | 503,
-  page: Page,
-  code?: RefusalCode,
-): Promise<Response> => {
-  if (code !== undefined) visit.c.set("refused", code);
-  return renderPage(visit.c, status, () => page, visit.view.language);
-};
+/** Renders a page with the HTTP status of the refusal. */
+export const renderRefusal = ({ c, language }: AppRequest, code: RefusalCode, page: Page): Promise<Response> =>
+  renderPageOrRefusal(c, page, language, code);
 
-/** With the status of the refusal. */
-export const renderRefusal = (visit: AppRequest, code: RefusalCode, page: Page): Promise<Response> =>
-  renderAppPage(visit, statusByCode[code] as 404, page, code);
-
-/** There is nothing under this address, or nothing of theirs. */
-export const notFoundPage = (visit: AppRequest, title: string, advice: string): Promise<Response> =>
-  renderRefusal(visit, "not_found", appNoticePage(visit.view, title, advice));
+/** Also for what belongs to another person, so that ids cannot be probed. */
+export const notFoundPage = (request: AppRequest, title: string, advice: string): Promise<Response> =>
+  renderRefusal(request, "not_found", appNoticePage(request, title, advice));

@@ -1,5 +1,5 @@
-// /app/certificates/{id}: a consent that was given on a form, and withdrawing it; and how such consents stand in the lists. The address
-// was proved by signing in, so nothing more is asked.
+// /app/certificates/{id}: a consent given on a form, withdrawing it, and how such consents appear in lists. Signing in already verified the
+// person's address, so withdrawing needs no further code.
 import type { FC } from "hono/jsx";
 import type { Hono } from "hono";
 import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
@@ -18,7 +18,7 @@ import { withdrawAllCertificates } from "../../operations/consumers/withdraw-all
 import { withdrawOwnCertificate } from "../../operations/consumers/withdraw-own-certificate.ts";
 import { withdrawOwnFromEntities } from "../../operations/consumers/withdraw-own-from-entities.ts";
 import { ButtonLink, ConfirmActions } from "../shared/form-fields.tsx";
-import { ownCertificateMessages, type OwnCertificateMessages } from "../shared/i18n/own-certificates.ts";
+import { ownCertificateMessages, type OwnCertificateMessages } from "../i18n/own-certificates.ts";
 import type { Page } from "../shared/layout.tsx";
 import {
   formatDay,
@@ -57,13 +57,16 @@ import {
 
 export const getOwnCertificateMessages = ({ language }: AppView): OwnCertificateMessages => ownCertificateMessages[language];
 
-/** Of one business in the list of all: how many there are, and the way to them. */
-export const CertificateSummaryItem: FC<{ naming: NamingBusinessPage["businesses"][number]; isEnded: boolean }> = ({ naming, isEnded }) => {
+/** The consents given to one business on forms, as an item of the list of all consents. */
+export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesses"][number]; isEnded: boolean }> = ({
+  summary,
+  isEnded,
+}) => {
   const view = useAppView();
-  const words = getOwnCertificateMessages(view);
-  const { id, name, certificates, active, lastIssuedAt } = naming;
+  const messages = getOwnCertificateMessages(view);
+  const { id, name, certificates, active, lastIssuedAt } = summary;
   const count = isEnded ? certificates - active : active;
-  const [one, many] = isEnded ? [words.oneWithdrawn, words.manyWithdrawn] : [words.one, words.many];
+  const [one, many] = isEnded ? [messages.oneWithdrawn, messages.manyWithdrawn] : [messages.one, messages.many];
   return (
     <li>
       <p>
@@ -74,10 +77,10 @@ export const CertificateSummaryItem: FC<{ naming: NamingBusinessPage["businesses
       </p>
       {!isEnded && (
         <>
-          <p class="quiet">{formatMessage(words.newest, { date: formatDay(view.language, lastIssuedAt) })}</p>
+          <p class="quiet">{formatMessage(messages.newest, { date: formatDay(view.language, lastIssuedAt) })}</p>
           <p>
-            <a class="button" href={`/app/with/${id}`} aria-label={formatMessage(words.seeOrWithdrawOf, { business: name })}>
-              {words.seeOrWithdraw}
+            <a class="button" href={`/app/with/${id}`} aria-label={formatMessage(messages.seeOrWithdrawOf, { business: name })}>
+              {messages.seeOrWithdraw}
             </a>
           </p>
         </>
@@ -86,45 +89,45 @@ export const CertificateSummaryItem: FC<{ naming: NamingBusinessPage["businesses
   );
 };
 
-/** What follows the businesses of a list: the way to more of them, and that some may be missing. */
+/** Follows a list of businesses: the link to the next ones, and a note if some are missing. */
 export const MoreBusinessesLink: FC<{ naming: NamingBusinessPage; isEnded: boolean }> = ({ naming, isEnded }) => {
-  const words = getOwnCertificateMessages(useAppView());
+  const messages = getOwnCertificateMessages(useAppView());
   const last = naming.businesses.at(-1);
   return (
     <>
-      {naming.isIncomplete && <p role="status">{words.away}</p>}
+      {naming.isIncomplete && <p role="status">{messages.away}</p>}
       {naming.hasMore && last !== undefined && (
         <p>
-          <ButtonLink href={`/app?${isEnded ? "view=ended&" : ""}after=${last.id}`}>{words.moreBusinesses}</ButtonLink>
+          <ButtonLink href={`/app?${isEnded ? "view=ended&" : ""}after=${last.id}`}>{messages.moreBusinesses}</ButtonLink>
         </p>
       )}
     </>
   );
 };
 
-/** How one stands in a list; `until`: by when contact must end, of one that is withdrawn. */
-const describeCertificateStatus = (view: AppView, status: CertificateStatus, until: Instant | null = null): StatusBadgeProps => {
-  const words = getOwnCertificateMessages(view);
-  if (status === "active") return { tone: "good", shape: "tick", text: words.active };
-  return until === null || view.now > until
-    ? { tone: "plain", shape: "dot", text: words.withdrawn }
-    : { tone: "caution", shape: "clock", text: formatMessage(words.withdrawnUntil, { date: formatDay(view.language, until) }) };
+/** `ceaseBy` is when contact must end after a withdrawal. */
+const describeCertificateStatus = (view: AppView, status: CertificateStatus, ceaseBy: Instant | null = null): StatusBadgeProps => {
+  const messages = getOwnCertificateMessages(view);
+  if (status === "active") return { tone: "good", shape: "tick", text: messages.active };
+  return ceaseBy === null || view.now > ceaseBy
+    ? { tone: "plain", shape: "dot", text: messages.withdrawn }
+    : { tone: "caution", shape: "clock", text: formatMessage(messages.withdrawnUntil, { date: formatDay(view.language, ceaseBy) }) };
 };
 
-/** Those of one business, the newest first. */
-export const CertificateList: FC<{ of: NamingCertificatePage; businessId: string }> = ({ of, businessId }) => {
+/** The certificates of one business, newest first. */
+export const CertificateList: FC<{ page: NamingCertificatePage; businessId: string }> = ({ page, businessId }) => {
   const view = useAppView();
-  const words = getOwnCertificateMessages(view);
-  const last = of.certificates.at(-1);
+  const messages = getOwnCertificateMessages(view);
+  const last = page.certificates.at(-1);
   return (
     <section aria-labelledby="certificates">
-      <h2 id="certificates">{words.heading}</h2>
-      <p class="quiet">{words.strangers}</p>
+      <h2 id="certificates">{messages.heading}</h2>
+      <p class="quiet">{messages.strangers}</p>
       <ul class="lines">
-        {of.certificates.map(({ id, status, ceaseBy: until, purpose, originDomain, issuedAt }) => (
+        {page.certificates.map(({ id, status, ceaseBy, purpose, originDomain, issuedAt }) => (
           <li>
             <p>
-              <StatusBadge {...describeCertificateStatus(view, status, until)} />
+              <StatusBadge {...describeCertificateStatus(view, status, ceaseBy)} />
             </p>
             <p>
               <a href={`/app/certificates/${id}`}>
@@ -132,29 +135,30 @@ export const CertificateList: FC<{ of: NamingCertificatePage; businessId: string
               </a>
             </p>
             <p class="quiet">
-              <VerbatimText text={originDomain} /> · {formatMessage(words.given, { date: formatDay(view.language, issuedAt) })}
+              <VerbatimText text={originDomain} /> · {formatMessage(messages.given, { date: formatDay(view.language, issuedAt) })}
             </p>
           </li>
         ))}
       </ul>
-      {of.hasMore && last !== undefined && (
+      {page.hasMore && last !== undefined && (
         <p>
-          <ButtonLink href={`/app/with/${businessId}?after=${last.id}`}>{words.older}</ButtonLink>
+          <ButtonLink href={`/app/with/${businessId}?after=${last.id}`}>{messages.older}</ButtonLink>
         </p>
       )}
     </section>
   );
 };
 
-/** How it stands on its own page: also where nobody was agreed to, or some are withdrawn from. */
+/** The status on the certificate's own page, which also tells refused and partly withdrawn consents apart. */
 const describeDetailedStatus = (view: AppView, certificate: PublishedCertificate): StatusBadgeProps => {
-  const words = getOwnCertificateMessages(view);
+  const messages = getOwnCertificateMessages(view);
   const isActive = certificate.status === "active";
-  if (isActive && isConsentRefused(certificate)) return { tone: "caution", shape: "cross", text: words.refused };
-  const gone = certificate.entitiesWithdrawn.length;
-  if (!isActive || gone === 0) return describeCertificateStatus(view, certificate.status, certificate.withdrawal?.ceaseBy);
-  const number = (value: number): string => formatNumber(value, view.language);
-  const text = formatMessage(words.partly, { count: number(gone), all: number(gone + listActiveEntities(certificate).length) });
+  if (isActive && isConsentRefused(certificate)) return { tone: "caution", shape: "cross", text: messages.refused };
+  const withdrawnCount = certificate.entitiesWithdrawn.length;
+  if (!isActive || withdrawnCount === 0) return describeCertificateStatus(view, certificate.status, certificate.withdrawal?.ceaseBy);
+  const format = (value: number): string => formatNumber(value, view.language);
+  const all = withdrawnCount + listActiveEntities(certificate).length;
+  const text = formatMessage(messages.partly, { count: format(withdrawnCount), all: format(all) });
   return { tone: "caution", shape: "clock", text };
 };
 
@@ -162,18 +166,17 @@ const RecipientNames: FC<{ names: readonly string[] }> = ({ names }) => (
   <BulletList of={names.map((name) => <UntrustedText text={name} />)} />
 );
 
-/** Where the certificate is published, and its receipts. */
 interface CertificateUrls {
   readonly verifyUrl: string;
-  readonly apiBase: string;
+  readonly apiBaseUrl: string;
 }
 
-const certificatePage = (view: AppView, certificate: PublishedCertificate, { verifyUrl, apiBase }: CertificateUrls): Page => {
-  const words = getOwnCertificateMessages(view);
-  const standing = certificate.status === "active" ? listActiveEntities(certificate) : [];
+const certificatePage = (view: AppView, certificate: PublishedCertificate, { verifyUrl, apiBaseUrl }: CertificateUrls): Page => {
+  const messages = getOwnCertificateMessages(view);
+  const activeEntities = certificate.status === "active" ? listActiveEntities(certificate) : [];
   return appPage(
     view,
-    { title: words.title, business: certificate.businessName },
+    { title: messages.title, business: certificate.businessName },
     <>
       <p class="standing">
         <StatusBadge {...describeDetailedStatus(view, certificate)} />
@@ -181,16 +184,16 @@ const certificatePage = (view: AppView, certificate: PublishedCertificate, { ver
           <VerbatimText text={certificate.originDomain} /> · <Timestamp at={certificate.issuedAt} />
         </span>
       </p>
-      {standing.length > 0 && (
+      {activeEntities.length > 0 && (
         <>
           <p class="choices">
-            <ButtonLink href={`${certificatePath(certificate.id)}/withdraw`}>{words.withdraw}</ButtonLink>
+            <ButtonLink href={`${certificatePath(certificate.id)}/withdraw`}>{messages.withdraw}</ButtonLink>
           </p>
-          <p class="quiet">{words.strangers}</p>
+          <p class="quiet">{messages.strangers}</p>
         </>
       )}
       <section aria-labelledby="agreed">
-        <h2 id="agreed">{words.agreed}</h2>
+        <h2 id="agreed">{messages.agreed}</h2>
         <p>
           {view.messages.forPurpose} <UntrustedText text={certificate.purpose} />
         </p>
@@ -199,28 +202,28 @@ const certificatePage = (view: AppView, certificate: PublishedCertificate, { ver
         </blockquote>
       </section>
       <section aria-labelledby="recipients">
-        <h2 id="recipients">{words.recipients}</h2>
-        {standing.length === 0 ? <p>{words.nobody}</p> : <RecipientNames names={standing} />}
+        <h2 id="recipients">{messages.recipients}</h2>
+        {activeEntities.length === 0 ? <p>{messages.nobody}</p> : <RecipientNames names={activeEntities} />}
         {groupEntityWithdrawals(certificate).map((act) => (
           <>
-            <h3>{words.from}</h3>
+            <h3>{messages.from}</h3>
             <RecipientNames names={act.entities} />
             <p class="quiet">
-              <WithdrawnSummary of={act} /> <EntityReceiptLink id={certificate.id} number={act.number} apiBase={apiBase} />
+              <WithdrawnSummary of={act} /> <EntityReceiptLink id={certificate.id} number={act.number} apiBase={apiBaseUrl} />
             </p>
           </>
         ))}
       </section>
       <section aria-labelledby="subject">
-        <h2 id="subject">{words.subject}</h2>
+        <h2 id="subject">{messages.subject}</h2>
         <p>
           <VerbatimText text={Object.values(certificate.subjectMasked).join(", ")} />
         </p>
       </section>
       <p>
-        <a href={verifyUrl}>{words.open}</a>
+        <a href={verifyUrl}>{messages.open}</a>
       </p>
-      <p class="quiet">{words.openAdvice}</p>
+      <p class="quiet">{messages.openAdvice}</p>
       <p>
         <a href={`/app/with/${certificate.businessId}`}>
           <BusinessMessage text={view.messages.withTitle} name={certificate.businessName} />
@@ -230,33 +233,37 @@ const certificatePage = (view: AppView, certificate: PublishedCertificate, { ver
   );
 };
 
-/** What follows, before it is done. `active`: how many of the business's name the person. */
-const withdrawPage = (view: AppView, certificate: PublishedCertificate, active: number, fault?: string): Page => {
-  const words = getOwnCertificateMessages(view);
+/** Explains the consequences before the withdrawal. `activeCount` is how many active certificates of the business name the person. */
+const withdrawPage = (view: AppView, certificate: PublishedCertificate, activeCount: number, error?: string): Page => {
+  const messages = getOwnCertificateMessages(view);
   const path = certificatePath(certificate.id);
   const business = certificate.businessName;
   return appPage(
     view,
-    { title: words.withdrawTitle, business, isFaulty: fault !== undefined },
+    { title: messages.withdrawTitle, business, hasError: error !== undefined },
     <>
       <BulletList
-        of={[formatMessage(words.consequence, { date: formatDay(view.language, getCeaseDeadline(view.now)) }), words.stays, words.proved]}
+        of={[
+          formatMessage(messages.consequence, { date: formatDay(view.language, getCeaseDeadline(view.now)) }),
+          messages.stays,
+          messages.proved,
+        ]}
       />
       <PostForm action={`${path}/withdraw`}>
-        {active > 1 && (
+        {activeCount > 1 && (
           <fieldset class="boxes">
-            <ScopeChoice business={business} count={active} />
+            <ScopeChoice business={business} count={activeCount} />
           </fieldset>
         )}
-        <ConfirmActions back={path} keep={words.keep} go={words.withdraw} />
+        <ConfirmActions back={path} keep={messages.keep} go={messages.withdraw} />
       </PostForm>
       {hasSeveralRecipients(certificate) && (
-        <details open={fault !== undefined}>
-          <summary>{words.some}</summary>
+        <details open={error !== undefined}>
+          <summary>{messages.some}</summary>
           <PostForm action={`${path}/withdraw-some`}>
-            {fault !== undefined && <FieldError text={fault} />}
-            <RecipientCheckboxes certificate={certificate} formName="some" label={words.some} />
-            <button type="submit">{words.someSubmit}</button>
+            {error !== undefined && <FieldError text={error} />}
+            <RecipientCheckboxes certificate={certificate} formName="some" label={messages.some} />
+            <button type="submit">{messages.someSubmit}</button>
           </PostForm>
         </details>
       )}
@@ -264,62 +271,65 @@ const withdrawPage = (view: AppView, certificate: PublishedCertificate, active: 
   );
 };
 
-/** With the certificate that the address names; a page of its own where it does not name the person. */
+/** Loads the certificate in the path; the not-found page if it does not exist or does not name the person. */
 const withCertificate =
-  <V extends AppRequest>(then: (visit: V, certificate: PublishedCertificate) => Promise<Response>) =>
-  async (visit: V): Promise<Response> => {
-    const own = await getCertificateNamingPerson(visit.services, visit.person, parseCertId(visit.c.req.param("id") ?? ""));
-    const words = getOwnCertificateMessages(visit.view);
-    return own.ok ? then(visit, own.value) : notFoundPage(visit, words.none, words.noneAdvice);
+  <R extends AppRequest>(handle: (request: R, certificate: PublishedCertificate) => Promise<Response>) =>
+  async (request: R): Promise<Response> => {
+    const found = await getCertificateNamingPerson(request.services, request.person, parseCertId(request.c.req.param("id") ?? ""));
+    const messages = getOwnCertificateMessages(request);
+    return found.ok ? handle(request, found.value) : notFoundPage(request, messages.none, messages.noneAdvice);
   };
 
 const certificatePath = (id: CertId): string => `/app/certificates/${id}`;
 
-/** What is withdrawn, or was a refusal, has nobody left to withdraw from; its page says so. */
+/** Redirects to the certificate if there is no recipient left to withdraw from. */
 const requireWithdrawable =
-  <V extends AppRequest>(then: (visit: V, certificate: PublishedCertificate) => Promise<Response>) =>
-  async (visit: V, certificate: PublishedCertificate): Promise<Response> =>
+  <R extends AppRequest>(handle: (request: R, certificate: PublishedCertificate) => Promise<Response>) =>
+  async (request: R, certificate: PublishedCertificate): Promise<Response> =>
     certificate.status === "active" && listActiveEntities(certificate).length > 0
-      ? then(visit, certificate)
-      : visit.c.redirect(certificatePath(certificate.id), 303);
+      ? handle(request, certificate)
+      : request.c.redirect(certificatePath(certificate.id), 303);
 
-const renderCertificate = (visit: AppRequest, certificate: PublishedCertificate): Promise<Response> => {
-  const { verifyUrl, baseUrl } = visit.services.config;
-  const places = { verifyUrl: buildVerifyUrl(verifyUrl, certificate.id), apiBase: baseUrl };
-  return renderAppPage(visit, 200, certificatePage(visit.view, certificate, places));
+const renderCertificate = (request: AppRequest, certificate: PublishedCertificate): Promise<Response> => {
+  const { verifyUrl, baseUrl } = request.services.config;
+  const urls = { verifyUrl: buildVerifyUrl(verifyUrl, certificate.id), apiBaseUrl: baseUrl };
+  return renderAppPage(request, certificatePage(request, certificate, urls));
 };
 
-const renderWithdrawForm = async (visit: AppRequest, certificate: PublishedCertificate): Promise<Response> =>
+const renderWithdrawForm = async (request: AppRequest, certificate: PublishedCertificate): Promise<Response> =>
   renderAppPage(
-    visit,
-    200,
-    withdrawPage(visit.view, certificate, await countActiveCertificates(visit.services, visit.person, certificate.businessId)),
+    request,
+    withdrawPage(request, certificate, await countActiveCertificates(request.services, request.person, certificate.businessId)),
   );
 
-const handleWithdraw = async (visit: AppFormRequest, { id, businessId }: PublishedCertificate): Promise<Response> => {
-  const { c, services, person, form, view } = visit;
+const handleWithdraw = async (request: AppFormRequest, { id, businessId }: PublishedCertificate): Promise<Response> => {
+  const { c, services, person, form } = request;
   if (form.get("scope") === "business") {
     const withdrawn = await withdrawAllCertificates(services, person, { businessId });
     if (withdrawn.ok) {
       const { withdrawn: count, isPending, withdrawnAt } = withdrawn.value;
-      await setFlash(visit, { key: isPending ? "endedPending" : "endedAll", count, date: getCeaseDeadline(withdrawnAt) });
+      await setFlash(request, { key: isPending ? "endedPending" : "endedAll", count, date: getCeaseDeadline(withdrawnAt) });
     }
     return c.redirect(`/app/with/${businessId}`, 303);
   }
-  const withdrawn = await withdrawOwnCertificate(services, person, id, view.language);
-  if (withdrawn.ok) await setFlash(visit, { key: "withdrawnOne", date: withdrawn.value.ceaseBy });
+  const withdrawn = await withdrawOwnCertificate(services, person, id, request.language);
+  if (withdrawn.ok) await setFlash(request, { key: "withdrawnOne", date: withdrawn.value.ceaseBy });
   return c.redirect(certificatePath(id), 303);
 };
 
-const handleWithdrawFromRecipients = async (visit: AppFormRequest, certificate: PublishedCertificate): Promise<Response> => {
-  const { c, services, person, form, view } = visit;
+const handleWithdrawFromRecipients = async (request: AppFormRequest, certificate: PublishedCertificate): Promise<Response> => {
+  const { c, services, person, form } = request;
   const entities = parseSelectedEntities(form, certificate);
   if (entities === null) {
-    const active = await countActiveCertificates(services, person, certificate.businessId);
-    return renderRefusal(visit, "invalid_request", withdrawPage(view, certificate, active, getOwnCertificateMessages(view).tickSome));
+    const activeCount = await countActiveCertificates(services, person, certificate.businessId);
+    return renderRefusal(
+      request,
+      "invalid_request",
+      withdrawPage(request, certificate, activeCount, getOwnCertificateMessages(request).tickSome),
+    );
   }
-  const withdrawn = await withdrawOwnFromEntities(services, person, certificate.id, { entities, language: view.language });
-  if (withdrawn.ok) await setFlash(visit, { key: "withdrawnOne", date: withdrawn.value.ceaseBy });
+  const withdrawn = await withdrawOwnFromEntities(services, person, certificate.id, { entities, language: request.language });
+  if (withdrawn.ok) await setFlash(request, { key: "withdrawnOne", date: withdrawn.value.ceaseBy });
   return c.redirect(certificatePath(certificate.id), 303);
 };
 

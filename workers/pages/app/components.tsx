@@ -1,11 +1,11 @@
-// What every page of the app is set from: the way around, what was just done, forms with their token, and what a share's state is called.
-import { createContext, useContext, type Child, type FC } from "hono/jsx";
+// Components of the app's pages: the page frame with its navigation, forms, lists and the status of a share.
+import type { Child, FC } from "hono/jsx";
 import { groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import { formatFieldGroups } from "../authorize/views.tsx";
-import { accountMessages, type AccountMessages } from "../shared/i18n/account.ts";
-import type { AppMessages } from "../shared/i18n/app.ts";
+import { accountMessages, type AccountMessages } from "../i18n/account.ts";
+import type { AppMessages } from "../i18n/app.ts";
 import type { Language } from "../shared/language.ts";
 import type { Page } from "../shared/layout.tsx";
 import {
@@ -13,53 +13,45 @@ import {
   VerbatimText,
   formatMessage,
   BusinessMessage,
-  Icon,
   StatusBadge,
   usePageContext,
   type StatusBadgeProps,
 } from "../shared/components.tsx";
+import {
+  createRequiredContext,
+  DataTable,
+  FlashBanner,
+  NavigationList,
+  TokenForm,
+  type PostFormProps,
+} from "../shared/signed-in-components.tsx";
+import type { SignedInRequest } from "../shared/signed-in-handlers.ts";
 
-/** What the person just did, said once. */
+/** Names what the person just did; shown once. */
 export interface FlashMessage {
   readonly key: keyof AppMessages["flash"];
   readonly date?: Instant;
   readonly count?: number;
 }
 
-/** What the pages know of whoever reads them. */
-export interface AppView {
+/** What the components of a page know about its reader. */
+export interface AppView extends Pick<SignedInRequest, "email" | "now" | "formToken"> {
   readonly language: Language;
   readonly messages: AppMessages;
-  /** The proven address. */
-  readonly email: string;
   readonly flash: FlashMessage | null;
-  readonly now: Instant;
-  readonly formToken: (path: string) => Promise<string>;
 }
 
-const AppViewContext = createContext<AppView | null>(null);
-
-/** What `appPage` was given, for all that stands on the page. */
-export const useAppView = (): AppView => {
-  const view = useContext(AppViewContext);
-  if (view === null) throw new Error("app: a part of a page of the app stands on another page");
-  return view;
-};
+const { Provider: AppViewProvider, use: useAppView } = createRequiredContext<AppView>("app");
+export { useAppView };
 
 export const getAccountMessages = ({ language }: AppView): AccountMessages => accountMessages[language];
 
-/** A form of somebody who is signed in: only its own page knows its token. */
-export const PostForm: FC<{ action: string; class?: string; children?: Child }> = async ({ action, class: classes = "form", children }) => (
-  <form method="post" action={action} class={classes}>
-    <input type="hidden" name="form" value={await useAppView().formToken(action)} />
-    {children}
-  </form>
-);
+/** A form for `authenticatedAction`. */
+export const PostForm: FC<PostFormProps> = (form) => <TokenForm {...form} formToken={useAppView().formToken} />;
 
-/** A form of one button that says by its name what it is about. */
+/** A button that sends the id of a list item. `label` names the item for screen readers. */
 export const ItemActionButton: FC<{ action: string; id: string; text: string; label: string }> = ({ action, id, text, label }) => (
-  <PostForm action={action}>
-    <input type="hidden" name="id" value={id} />
+  <PostForm action={action} hiddenValues={{ id }}>
     <button type="submit" aria-label={label}>
       {text}
     </button>
@@ -77,19 +69,10 @@ const tabs: readonly (readonly [Tab, string])[] = [
 
 const AppNavigation: FC<{ tab: Tab | undefined }> = ({ tab }) => {
   const { messages, email } = useAppView();
+  const links = tabs.map(([name, path]) => ({ path, text: messages.tabs[name], current: name === tab ? ("page" as const) : undefined }));
   return (
     <div class="app-bar">
-      <nav aria-label={messages.tabsLabel}>
-        <ul>
-          {tabs.map(([name, path]) => (
-            <li>
-              <a href={path} aria-current={name === tab ? "page" : undefined}>
-                {messages.tabs[name]}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <NavigationList label={messages.tabsLabel} links={links} />
       <PostForm action="/app/sign-out" class="sign-out">
         <span class="quiet">
           <VerbatimText text={email} />
@@ -112,68 +95,37 @@ const accountSections: readonly (readonly [AccountSection, string])[] = [
   ["delete", "/app/delete"],
 ];
 
-/** A choice of pages above what is chosen. */
-export const ViewTabs: FC<{ label: string; of: readonly { path: string; text: string; isOpen: boolean }[] }> = ({ label, of }) => (
-  <nav class="views" aria-label={label}>
-    <ul>
-      {of.map(({ path, text, isOpen }) => (
-        <li>
-          <a href={path} aria-current={isOpen ? "true" : undefined}>
-            {text}
-          </a>
-        </li>
-      ))}
-    </ul>
-  </nav>
+/** `items` are `li` elements. */
+export const ItemList: FC<{ items: readonly Child[]; emptyMessage: string }> = ({ items, emptyMessage }) =>
+  items.length === 0 ? <p>{emptyMessage}</p> : <ul class="lines">{items}</ul>;
+
+export const RecordTable: FC<{ headings: readonly string[]; rows: readonly (readonly Child[])[] }> = (table) => (
+  <DataTable class="records" {...table} />
 );
 
-/** Things of the person's, each in its `li`; where there are none, a sentence that says so. */
-export const ItemList: FC<{ of: readonly Child[]; none: string }> = ({ of, none }) =>
-  of.length === 0 ? <p>{none}</p> : <ul class="lines">{of}</ul>;
-
-/** A table whose rows are headed by their first cell; where it is narrow, each other cell says what it is. */
-export const RecordTable: FC<{ headings: readonly string[]; rows: readonly (readonly Child[])[] }> = ({ headings, rows }) => (
-  <table class="records">
-    <thead>
-      <tr>
-        {headings.map((heading) => (
-          <th scope="col">{heading}</th>
-        ))}
-      </tr>
-    </thead>
-    <tbody>
-      {rows.map((cells) => (
-        <tr>{cells.map((cell, at) => (at === 0 ? <th scope="row">{cell}</th> : <td data-label={headings[at]}>{cell}</td>))}</tr>
-      ))}
-    </tbody>
-  </table>
-);
-
-const FlashBanner: FC = () => {
+const AppFlash: FC = () => {
   const { flash, messages, language } = useAppView();
   if (flash === null) return null;
   const date = flash.date === undefined ? "" : formatDay(language, flash.date);
   return (
-    <p class="flash" role="status">
-      <Icon name="tick" />
+    <FlashBanner>
       <span>{formatMessage(messages.flash[flash.key], { date, count: String(flash.count ?? "") })}</span>
-    </p>
+    </FlashBanner>
   );
 };
 
-interface AppPageOptions extends Pick<Page, "isFaulty" | "script"> {
-  /** Where in the way around it belongs, if anywhere. */
+interface AppPageOptions extends Pick<Page, "hasError" | "script"> {
   readonly tab?: Tab;
-  /** In it `{business}` stands for the name of `business`. */
+  /** `{business}` is replaced by the name in `business`. */
   readonly title: string;
   readonly business?: string;
-  /** Where it is not the title. */
+  /** Defaults to the title. */
   readonly heading?: string;
-  /** Among the pages of the account. */
+  /** Set on the pages of the account: shows the links between them. */
   readonly section?: AccountSection;
 }
 
-/** A page of the app, under its heading. */
+/** A page in the frame of the app: navigation, flash message, heading, content. */
 export const appPage = (
   view: AppView,
   { tab, title, business = "", heading = title, section, ...more }: AppPageOptions,
@@ -184,32 +136,33 @@ export const appPage = (
     ...more,
     title: `${formatMessage(title, { business })} · ${view.messages.name}`,
     navigation: (
-      <AppViewContext.Provider value={view}>
+      <AppViewProvider value={view}>
         <AppNavigation tab={tab} />
-      </AppViewContext.Provider>
+      </AppViewProvider>
     ),
-    keepsQuery: true,
+    preservesQuery: true,
     content: (
-      <AppViewContext.Provider value={view}>
+      <AppViewProvider value={view}>
         <article class="own">
-          <FlashBanner />
+          <AppFlash />
           <h1>
             <BusinessMessage text={heading} name={business} />
           </h1>
           {section !== undefined && (
-            <ViewTabs
+            <NavigationList
+              class="views"
               label={sectionsLabel}
-              of={accountSections.map(([name, path]) => ({ path, text: names[name], isOpen: name === section }))}
+              links={accountSections.map(([name, path]) => ({ path, text: names[name], current: name === section ? "true" : undefined }))}
             />
           )}
           {content}
         </article>
-      </AppViewContext.Provider>
+      </AppViewProvider>
     ),
   };
 };
 
-/** There is nothing here, or not any more; and the way back. */
+/** A page with one message and a link back to the list of consents. */
 export const appNoticePage = (view: AppView, title: string, advice: string, business = ""): Page =>
   appPage(
     view,
@@ -222,7 +175,7 @@ export const appNoticePage = (view: AppView, title: string, advice: string, busi
     </>,
   );
 
-/** Several names in a sentence. */
+/** Names of businesses, joined as in a sentence. */
 export const NameList: FC<{ names: readonly string[] }> = ({ names }) => (
   <>
     {new Intl.ListFormat(usePageContext().language, { type: "conjunction" })
@@ -231,7 +184,7 @@ export const NameList: FC<{ names: readonly string[] }> = ({ names }) => (
   </>
 );
 
-const endingSoonDays = 7; // as early as the first mail about it
+const endingSoonDays = 7; // when the first email about the end is sent
 
 const describeShareStatus = (share: Share, { messages: { status }, language, now }: AppView): StatusBadgeProps => {
   const { ceaseBy } = share;

@@ -1,4 +1,4 @@
-// /app and /app/with/{business}: who may use a person's details, by business, what was done last first; one business; and ending all of it.
+// /app and /app/with/{business}: a person's consents grouped by business, the consents of one business, and ending all of them.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
@@ -16,8 +16,9 @@ import { revokeAllShares } from "../../operations/consumers/revoke-all-shares.ts
 import { ButtonLink, ConfirmActions } from "../shared/form-fields.tsx";
 import type { Page } from "../shared/layout.tsx";
 import { formatDay, VerbatimText, formatMessage, UntrustedText, BusinessMessage, formatNumber, BulletList } from "../shared/components.tsx";
+import { NavigationList } from "../shared/signed-in-components.tsx";
 import { CertificateList, CertificateSummaryItem, MoreBusinessesLink, getOwnCertificateMessages } from "./certificates.tsx";
-import { appPage, formatScope, PostForm, ShareStatusLabel, useAppView, ViewTabs, type AppView } from "./components.tsx";
+import { appPage, formatScope, PostForm, ShareStatusLabel, useAppView, type AppView } from "./components.tsx";
 import {
   authenticatedAction,
   renderAppPage,
@@ -28,42 +29,43 @@ import {
   type AppRequest,
 } from "./app-request.ts";
 
-/** When something was done last about a share. */
 const getLastActivityAt = ({ status, createdAt, revokedAt, acknowledgedAt, expiresAt }: Share): Instant =>
   acknowledgedAt ?? revokedAt ?? (status === "expired" ? expiresAt : createdAt);
+
+const sortByActivity = (shares: readonly Share[]): readonly Share[] =>
+  shares.toSorted((a, b) => getLastActivityAt(b) - getLastActivityAt(a));
 
 type BusinessCertificateSummary = NamingBusinessPage["businesses"][number];
 
 interface BusinessGroup {
   readonly id: string;
   readonly name: string;
-  readonly lastAt: Instant;
+  readonly lastActivityAt: Instant;
   readonly shares: readonly Share[];
-  /** Consents given on forms; null where none is of the kind that is listed. */
-  readonly naming: BusinessCertificateSummary | null;
+  /** Consents given on forms; null if the list shows none of them. */
+  readonly certificateSummary: BusinessCertificateSummary | null;
 }
 
-/** What was done last first, of shares and of consents on forms. */
-const groupByBusiness = (shares: readonly Share[], namings: readonly BusinessCertificateSummary[]): readonly BusinessGroup[] => {
-  const own = Map.groupBy(
-    shares.toSorted((a, b) => getLastActivityAt(b) - getLastActivityAt(a)),
-    ({ business }) => business.id,
-  );
-  const named = new Map(namings.map((naming) => [naming.id, naming]));
-  return [...new Set([...own.keys(), ...named.keys()])]
+/** Groups shares and consents on forms by business, with the latest activity first. */
+const groupByBusiness = (
+  shares: readonly Share[],
+  certificateSummaries: readonly BusinessCertificateSummary[],
+): readonly BusinessGroup[] => {
+  const sharesById = Map.groupBy(sortByActivity(shares), ({ business }) => business.id);
+  const summariesById = new Map(certificateSummaries.map((summary) => [summary.id, summary]));
+  return [...new Set([...sharesById.keys(), ...summariesById.keys()])]
     .map((id) => {
-      const [of = [], naming = null] = [own.get(id), named.get(id)];
-      const [first] = of;
-      const name = first?.business.name ?? naming?.name ?? "";
+      const [businessShares = [], certificateSummary = null] = [sharesById.get(id), summariesById.get(id)];
+      const [latest] = businessShares;
       return {
         id,
-        name,
-        shares: of,
-        naming,
-        lastAt: Math.max(first === undefined ? 0 : getLastActivityAt(first), naming?.lastIssuedAt ?? 0),
+        name: latest?.business.name ?? certificateSummary?.name ?? "",
+        shares: businessShares,
+        certificateSummary,
+        lastActivityAt: Math.max(latest === undefined ? 0 : getLastActivityAt(latest), certificateSummary?.lastIssuedAt ?? 0),
       };
     })
-    .sort((a, b) => b.lastAt - a.lastAt);
+    .sort((a, b) => b.lastActivityAt - a.lastActivityAt);
 };
 
 const ShareItem: FC<{ share: Share }> = ({ share }) => {
@@ -104,7 +106,7 @@ const ShareItem: FC<{ share: Share }> = ({ share }) => {
 
 const filterActiveShares = (shares: readonly Share[]): readonly Share[] => shares.filter(({ status }) => status === "active");
 
-const BusinessCard: FC<{ group: BusinessGroup; isEnded: boolean }> = ({ group: { id, name, shares, naming }, isEnded }) => (
+const BusinessCard: FC<{ group: BusinessGroup; isEnded: boolean }> = ({ group: { id, name, shares, certificateSummary }, isEnded }) => (
   <section class="card" aria-labelledby={id}>
     <h2 id={id}>
       <a href={`/app/with/${id}`}>
@@ -115,9 +117,9 @@ const BusinessCard: FC<{ group: BusinessGroup; isEnded: boolean }> = ({ group: {
       {shares.map((share) => (
         <ShareItem share={share} />
       ))}
-      {naming !== null && <CertificateSummaryItem naming={naming} isEnded={isEnded} />}
+      {certificateSummary !== null && <CertificateSummaryItem summary={certificateSummary} isEnded={isEnded} />}
     </ul>
-    {!isEnded && shares.length + (naming?.active ?? 0) > 1 && (
+    {!isEnded && shares.length + (certificateSummary?.active ?? 0) > 1 && (
       <p>
         <a href={`/app/with/${id}/stop`}>
           <BusinessMessage text={useAppView().messages.stopAllWith} name={name} />
@@ -129,29 +131,33 @@ const BusinessCard: FC<{ group: BusinessGroup; isEnded: boolean }> = ({ group: {
 
 const consentsPage = (view: AppView, { shares, hasMore, naming, isEnded }: ConsentPage & { readonly isEnded: boolean }): Page => {
   const { messages, language } = view;
-  const current = filterActiveShares(shares);
+  const active = filterActiveShares(shares);
   const ended = shares.filter(({ status }) => status !== "active");
   const { businesses } = naming;
-  const ofView = ({ active, certificates }: BusinessCertificateSummary): number => (isEnded ? certificates - active : active);
+  const countShown = (summary: BusinessCertificateSummary): number => (isEnded ? summary.certificates - summary.active : summary.active);
   const groups = groupByBusiness(
-    isEnded ? ended : current,
-    businesses.filter((one) => ofView(one) > 0),
+    isEnded ? ended : active,
+    businesses.filter((summary) => countShown(summary) > 0),
   );
-  const active = businesses.reduce((sum, one) => sum + one.active, 0);
-  const withdrawn = businesses.reduce((sum, one) => sum + one.certificates - one.active, 0);
-  const counting = (text: string, count: number): string => formatMessage(text, { count: formatNumber(count, language) });
+  const activeCertificates = businesses.reduce((sum, summary) => sum + summary.active, 0);
+  const withdrawnCertificates = businesses.reduce((sum, summary) => sum + summary.certificates - summary.active, 0);
+  const withCount = (text: string, count: number): string => formatMessage(text, { count: formatNumber(count, language) });
   const views = [
-    { path: "/app", text: counting(messages.current, current.length + active), isOpen: !isEnded },
-    { path: "/app?view=ended", text: counting(messages.ended, ended.length + withdrawn), isOpen: isEnded },
-  ];
-  const empty = shares.length + businesses.length === 0 ? messages.none : isEnded ? messages.noneEnded : messages.noneCurrent;
+    { path: "/app", text: withCount(messages.current, active.length + activeCertificates), current: isEnded ? undefined : "true" },
+    {
+      path: "/app?view=ended",
+      text: withCount(messages.ended, ended.length + withdrawnCertificates),
+      current: isEnded ? "true" : undefined,
+    },
+  ] as const;
+  const emptyMessage = shares.length + businesses.length === 0 ? messages.none : isEnded ? messages.noneEnded : messages.noneCurrent;
   return appPage(
     view,
     { tab: "consents", title: messages.tabs.consents, heading: messages.name },
     <>
       <p>{messages.intro}</p>
-      <ViewTabs label={messages.viewsLabel} of={views} />
-      {groups.length === 0 && <p>{empty}</p>}
+      <NavigationList class="views" label={messages.viewsLabel} links={views} />
+      {groups.length === 0 && <p>{emptyMessage}</p>}
       {groups.map((group) => (
         <BusinessCard group={group} isEnded={isEnded} />
       ))}
@@ -161,17 +167,15 @@ const consentsPage = (view: AppView, { shares, hasMore, naming, isEnded }: Conse
   );
 };
 
-/** One business, and all that it holds: never nothing. */
+/** The shares and certificates of one business; at least one of either. */
 interface BusinessConsents {
   readonly id: BusinessId;
   readonly name: string;
   readonly shares: readonly Share[];
   readonly certificates: NamingCertificatePage;
-  /** How many consents on forms are active. */
   readonly activeCertificateCount: number;
 }
 
-/** All that is, and was, agreed to with one business. */
 const businessPage = (view: AppView, { id, name, shares, certificates, activeCertificateCount }: BusinessConsents): Page => {
   const { messages } = view;
   return appPage(
@@ -180,14 +184,12 @@ const businessPage = (view: AppView, { id, name, shares, certificates, activeCer
     <>
       {shares.length > 0 && (
         <ul class="lines">
-          {shares
-            .toSorted((a, b) => getLastActivityAt(b) - getLastActivityAt(a))
-            .map((share) => (
-              <ShareItem share={share} />
-            ))}
+          {sortByActivity(shares).map((share) => (
+            <ShareItem share={share} />
+          ))}
         </ul>
       )}
-      {certificates.certificates.length > 0 && <CertificateList of={certificates} businessId={id} />}
+      {certificates.certificates.length > 0 && <CertificateList page={certificates} businessId={id} />}
       {filterActiveShares(shares).length + activeCertificateCount > 0 && (
         <p>
           <ButtonLink href={`/app/with/${id}/stop`}>
@@ -202,11 +204,11 @@ const businessPage = (view: AppView, { id, name, shares, certificates, activeCer
   );
 };
 
-/** What ends, and what follows, before it does. */
+/** Explains the consequences before all consents of a business end. */
 const revokeAllPage = (view: AppView, { id, name, shares, activeCertificateCount }: BusinessConsents): Page => {
   const { messages, language } = view;
-  const current = filterActiveShares(shares);
-  const count = current.length + activeCertificateCount;
+  const active = filterActiveShares(shares);
+  const count = active.length + activeCertificateCount;
   const { stopsConsent, stopsConsents } = getOwnCertificateMessages(view);
   const deadline = formatMessage(messages.stopDeadline, { date: formatDay(language, getCeaseDeadline(view.now)) });
   return appPage(
@@ -215,7 +217,7 @@ const revokeAllPage = (view: AppView, { id, name, shares, activeCertificateCount
     <>
       <p>{messages.stopAllIntro}</p>
       <ul class="names">
-        {current.map((share) => (
+        {active.map((share) => (
           <li>
             {formatMessage(messages.shareOf, { groups: formatScope(view, share.scope) })}. {messages.forPurpose}{" "}
             <UntrustedText text={share.purpose} />
@@ -241,59 +243,69 @@ const revokeAllPage = (view: AppView, { id, name, shares, activeCertificateCount
   );
 };
 
-const emptyConsents: ConsentPage = { shares: [], hasMore: false, naming: { businesses: [], hasMore: false, isIncomplete: false } };
+const emptyConsents: ConsentPage = {
+  shares: [],
+  hasMore: false,
+  naming: { businesses: [], hasMore: false, isIncomplete: false },
+};
 
-const renderConsents = async (visit: AppRequest): Promise<Response> => {
-  const { services, person, c } = visit;
+const renderConsents = async (request: AppRequest): Promise<Response> => {
+  const { services, person, c } = request;
   const after = parseBusinessId(c.req.query("after") ?? "");
   const found = await listConsents(services, person, after);
   const isEnded = c.req.query("view") === "ended";
-  return renderAppPage(visit, 200, consentsPage(visit.view, { ...(found.ok ? found.value : emptyConsents), isEnded }));
+  return renderAppPage(request, consentsPage(request, { ...(found.ok ? found.value : emptyConsents), isEnded }));
 };
 
-/** What the business that the address names holds; a page of its own where that is nothing. */
+/** Loads the consents of the business in the path; the not-found page if there are none. */
 const withBusiness =
-  <V extends AppRequest>(then: (visit: V, all: BusinessConsents) => Promise<Response>) =>
-  async (visit: V): Promise<Response> => {
-    const { services, person, c, view } = visit;
+  <R extends AppRequest>(handle: (request: R, consents: BusinessConsents) => Promise<Response>) =>
+  async (request: R): Promise<Response> => {
+    const { services, person, c } = request;
     const id = parseBusinessId(c.req.param("business") ?? "");
-    const nothing = (): Promise<Response> => notFoundPage(visit, view.messages.noBusiness, view.messages.noBusinessAdvice);
-    if (id === null) return nothing();
-    const [{ shares }, found, active] = await Promise.all([
+    const renderNotFound = (): Promise<Response> => notFoundPage(request, request.messages.noBusiness, request.messages.noBusinessAdvice);
+    if (id === null) return renderNotFound();
+    const [{ shares }, found, activeCertificateCount] = await Promise.all([
       listOwnShares(services, person),
       listCertificatesNamingPerson(services, person, id, parseCertId(c.req.query("after") ?? "")),
       countActiveCertificates(services, person, id),
     ]);
-    const own = shares.filter(({ business }) => business.id === id);
-    const naming = found.ok ? found.value : { certificates: [], hasMore: false };
-    const name = own[0]?.business.name ?? naming.certificates[0]?.businessName;
-    return name === undefined ? nothing() : then(visit, { id, name, shares: own, certificates: naming, activeCertificateCount: active });
+    const businessShares = shares.filter(({ business }) => business.id === id);
+    const certificates = found.ok ? found.value : { certificates: [], hasMore: false };
+    const name = businessShares[0]?.business.name ?? certificates.certificates[0]?.businessName;
+    return name === undefined
+      ? renderNotFound()
+      : handle(request, { id, name, shares: businessShares, certificates, activeCertificateCount });
   };
 
-const renderRevokeAll = async (visit: AppRequest, all: BusinessConsents): Promise<Response> =>
-  all.activeCertificateCount === 0 && all.shares.every(({ status }) => status !== "active")
-    ? visit.c.redirect(`/app/with/${all.id}`, 303)
-    : renderAppPage(visit, 200, revokeAllPage(visit.view, all));
+const renderRevokeAll = async (request: AppRequest, consents: BusinessConsents): Promise<Response> =>
+  consents.activeCertificateCount === 0 && consents.shares.every(({ status }) => status !== "active")
+    ? request.c.redirect(`/app/with/${consents.id}`, 303)
+    : renderAppPage(request, revokeAllPage(request, consents));
 
-const handleRevokeAll = async (visit: AppFormRequest, { id, activeCertificateCount }: BusinessConsents): Promise<Response> => {
-  const { c, services, person } = visit;
-  const { revoked, remaining, ceaseBy: until } = await revokeAllShares(services, person, id, c.var.requestId);
-  const all = activeCertificateCount === 0 ? null : await withdrawAllCertificates(services, person, { businessId: id });
-  if (remaining > 0) await setFlash(visit, { key: "someLeft", count: remaining });
-  else if (all?.ok) {
-    const { withdrawn, withdrawnAt, isPending } = all.value;
-    await setFlash(visit, {
+const handleRevokeAll = async (request: AppFormRequest, { id, activeCertificateCount }: BusinessConsents): Promise<Response> => {
+  const { c, services, person } = request;
+  const { revoked, remaining, ceaseBy } = await revokeAllShares(services, person, id, c.var.requestId);
+  const withdrawal = activeCertificateCount === 0 ? null : await withdrawAllCertificates(services, person, { businessId: id });
+  if (remaining > 0) await setFlash(request, { key: "someLeft", count: remaining });
+  else if (withdrawal?.ok) {
+    const { withdrawn, withdrawnAt, isPending } = withdrawal.value;
+    await setFlash(request, {
       key: isPending ? "endedPending" : "endedAll",
       count: revoked + withdrawn,
       date: getCeaseDeadline(withdrawnAt),
     });
-  } else if (until !== null) await setFlash(visit, { key: revoked === 1 ? "stoppedAllOne" : "stoppedAll", count: revoked, date: until });
+  } else if (ceaseBy !== null)
+    await setFlash(request, { key: revoked === 1 ? "stoppedAllOne" : "stoppedAll", count: revoked, date: ceaseBy });
   return c.redirect(`/app/with/${id}`, 303);
 };
 
 export const registerConsentRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/", authenticatedPage(renderConsents));
-  pages.get("/with/:business", authenticatedPage(withBusiness((visit, all) => renderAppPage(visit, 200, businessPage(visit.view, all)))));
+  pages.get(
+    "/with/:business",
+    authenticatedPage(withBusiness((request, consents) => renderAppPage(request, businessPage(request, consents)))),
+  );
   pages.get("/with/:business/stop", authenticatedPage(withBusiness(renderRevokeAll)));
   pages.post("/with/:business/stop", authenticatedAction(withBusiness(handleRevokeAll)));
 };

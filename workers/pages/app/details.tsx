@@ -1,5 +1,5 @@
-// /app/details: what a person keeps to share, ten fields in four groups. What is typed comes back as a page that says who would hear of it;
-// only that page saves. For ten minutes a change can be taken back: the values before it are sealed in a cookie of this browser, for this person.
+// /app/details: a person's contact details. A change is first shown for review with the businesses it would be sent to; only the review page
+// saves it. For ten minutes it can be undone: the previous values are sealed in a cookie for this person.
 import type { Hono } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { FC } from "hono/jsx";
@@ -40,53 +40,55 @@ import {
   type AppRequest,
 } from "./app-request.ts";
 
-/** What was typed, by field; empty clears. */
+/** An empty value clears the field. */
 type TypedValues = ReadonlyMap<ContactKey, string>;
 
 interface DetailsPageData {
   readonly fields: ContactFields;
   readonly shares: readonly Share[];
-  /** Where the page comes back with what was typed. */
+  /** Set if the page answers a refused form. */
   readonly typed?: TypedValues;
-  /** The field whose value was refused. */
-  readonly wrong?: string;
+  readonly invalidField?: string;
   readonly undo: { readonly until: Instant } | null;
 }
 
-/** The fields that are told together, and to whom they go. */
-const FieldGroupInputs: FC<{ group: FieldGroup; details: DetailsPageData }> = ({ group, details: { fields, shares, typed, wrong } }) => {
+/** The inputs of a group, with the businesses that its changes are sent to. */
+const FieldGroupInputs: FC<{ group: FieldGroup; details: DetailsPageData }> = ({
+  group,
+  details: { fields, shares, typed, invalidField },
+}) => {
   const { messages, language } = useAppView();
   const keys: readonly ContactKey[] = fieldGroups[group];
   const { notified } = findChangeRecipients(shares, keys);
   const id = `${group}-goes`;
-  const goes =
+  const recipients =
     notified.length === 0 ? (
       messages.goesToNobody
     ) : (
       <FormattedMessage text={messages.goesTo} parts={{ businesses: <NameList names={notified} /> }} />
     );
-  const field = (key: ContactKey) => ({
+  const inputProps = (key: ContactKey) => ({
     id: key,
     ...getContactInputProps(key),
     value: typed?.get(key) ?? fields[key]?.value ?? "",
-    error: wrong === key ? messages.badValue : undefined,
-    faultId: `${key}-fault`,
+    error: invalidField === key ? messages.badValue : undefined,
+    errorId: `${key}-fault`,
   });
   const [first, ...more] = keys;
   if (first !== undefined && more.length === 0)
     return (
       <div class="group">
-        <TextField label={messages.groups[group]} hint={goes} hintId={id} {...field(first)} />
+        <TextField label={messages.groups[group]} hint={recipients} hintId={id} {...inputProps(first)} />
       </div>
     );
   return (
     <fieldset class="group" aria-describedby={id}>
       <legend>{messages.groups[group]}</legend>
       <p class="quiet" id={id}>
-        {goes}
+        {recipients}
       </p>
       {keys.map((key) => (
-        <TextField label={fieldLabels[language][key]} {...field(key)} />
+        <TextField label={fieldLabels[language][key]} {...inputProps(key)} />
       ))}
     </fieldset>
   );
@@ -94,10 +96,10 @@ const FieldGroupInputs: FC<{ group: FieldGroup; details: DetailsPageData }> = ({
 
 const detailsPage = (view: AppView, details: DetailsPageData): Page => {
   const { messages } = view;
-  const { fields, wrong, undo } = details;
+  const { fields, invalidField, undo } = details;
   return appPage(
     view,
-    { tab: "details", title: messages.detailsTitle, isFaulty: wrong !== undefined },
+    { tab: "details", title: messages.detailsTitle, hasError: invalidField !== undefined },
     <>
       <p>{Object.keys(fields).length === 0 ? messages.detailsEmpty : messages.detailsIntro}</p>
       {undo !== null && (
@@ -121,13 +123,13 @@ const detailsPage = (view: AppView, details: DetailsPageData): Page => {
   );
 };
 
-/** What changes, and who hears of it. Nothing is saved yet. */
+/** Shows the changes and who is notified before anything is saved. */
 const reviewPage = (view: AppView, { before, after, changed }: FieldsPreview, shares: readonly Share[]): Page => {
   const { messages, language } = view;
   const { notified, notNotified } = findChangeRecipients(shares, changed);
   const valueIn = (fields: ContactFields, key: ContactKey) =>
     fields[key] === undefined ? <span class="quiet">{messages.emptyValue}</span> : <VerbatimText text={fields[key].value} />;
-  const saveAndTell =
+  const saveAndNotify =
     notified.length === 1
       ? messages.saveAndTellOne
       : formatMessage(messages.saveAndTell, { count: formatNumber(notified.length, language) });
@@ -163,7 +165,7 @@ const reviewPage = (view: AppView, { before, after, changed }: FieldsPreview, sh
         {changed.map((key) => (
           <input type="hidden" name={key} value={after[key]?.value ?? ""} />
         ))}
-        <ConfirmActions back="/app/details" keep={messages.changeMore} go={notified.length === 0 ? messages.save : saveAndTell} />
+        <ConfirmActions back="/app/details" keep={messages.changeMore} go={notified.length === 0 ? messages.save : saveAndNotify} />
       </PostForm>
     </>,
   );
@@ -171,30 +173,30 @@ const reviewPage = (view: AppView, { before, after, changed }: FieldsPreview, sh
 
 const undoCookie = "svc_undo";
 const undoWindowMs = 10 * minuteMs;
-const maxCookieLength = 3_500; // with its name and attributes below what every browser keeps
+const maxCookieLength = 3_500; // with name and attributes below the 4,096 bytes that browsers keep
 
 type PreviousValues = Readonly<Partial<Record<ContactKey, string | null>>>;
 
-const undoNotePlace = ({ person }: AppRequest): NoteScope => ({ name: "undo", owner: person.id });
+const undoNoteScope = ({ person }: AppRequest): NoteScope => ({ name: "undo", owner: person.id });
 
-const openUndoNote = (visit: AppRequest): Promise<OpenedNote<PreviousValues> | null> =>
-  openNote<PreviousValues>(visit.services, undoNotePlace(visit), findCookie(visit.c, undoCookie));
+const openUndoNote = (request: AppRequest): Promise<OpenedNote<PreviousValues> | null> =>
+  openNote<PreviousValues>(request.services, undoNoteScope(request), findCookie(request.c, undoCookie));
 
-const savePreviousValues = async (visit: AppRequest, before: ContactFields, changed: readonly ContactKey[]): Promise<void> => {
+const savePreviousValues = async (request: AppRequest, before: ContactFields, changed: readonly ContactKey[]): Promise<void> => {
   const values: PreviousValues = Object.fromEntries(changed.map((key) => [key, before[key]?.value ?? null]));
-  const sealed = await sealNote(visit.services, undoNotePlace(visit), values as Record<string, string | null>, undoWindowMs);
+  const sealed = await sealNote(request.services, undoNoteScope(request), values as Record<string, string | null>, undoWindowMs);
   if (sealed.length <= maxCookieLength)
-    setCookie(visit.c, undoCookie, sealed, { ...cookieOptions(visit.c), maxAge: undoWindowMs / secondMs });
-  else deleteCookie(visit.c, undoCookie, cookieOptions(visit.c));
+    setCookie(request.c, undoCookie, sealed, { ...cookieOptions(request.c), maxAge: undoWindowMs / secondMs });
+  else deleteCookie(request.c, undoCookie, cookieOptions(request.c));
 };
 
-const loadDetails = async (visit: AppRequest): Promise<DetailsPageData> => {
-  const [{ fields, shares }, undo] = await Promise.all([getPersonDetails(visit.services, visit.person), openUndoNote(visit)]);
+const loadDetails = async (request: AppRequest): Promise<DetailsPageData> => {
+  const [{ fields, shares }, undo] = await Promise.all([getPersonDetails(request.services, request.person), openUndoNote(request)]);
   return { fields, shares, undo };
 };
 
-const renderDetails = async (visit: AppRequest): Promise<Response> =>
-  renderAppPage(visit, 200, detailsPage(visit.view, await loadDetails(visit)));
+const renderDetails = async (request: AppRequest): Promise<Response> =>
+  renderAppPage(request, detailsPage(request, await loadDetails(request)));
 
 const parseTypedValues = (form: ReadonlyMap<string, string>): TypedValues =>
   new Map([...form].filter((entry): entry is [ContactKey, string] => isContactKey(entry[0])));
@@ -202,65 +204,66 @@ const parseTypedValues = (form: ReadonlyMap<string, string>): TypedValues =>
 const toFieldChanges = (typed: TypedValues): ReadonlyMap<ContactKey, string | null> =>
   new Map([...typed].map(([key, value]) => [key, value || null]));
 
-/** A refused change names its field first. */
+/** The field that the detail of a refusal begins with. */
 const findInvalidField = (detail: string | undefined): string => contactKeys.find((key) => detail?.startsWith(`${key}:`)) ?? "email";
 
-const renderInvalidDetails = async (visit: AppFormRequest, detail: string | undefined): Promise<Response> => {
-  const details = { ...(await loadDetails(visit)), typed: parseTypedValues(visit.form), wrong: findInvalidField(detail) };
-  return renderRefusal(visit, "invalid_request", detailsPage(visit.view, details));
+const renderInvalidDetails = async (request: AppFormRequest, detail: string | undefined): Promise<Response> => {
+  const details = { ...(await loadDetails(request)), typed: parseTypedValues(request.form), invalidField: findInvalidField(detail) };
+  return renderRefusal(request, "invalid_request", detailsPage(request, details));
 };
 
-const renderReview = async (visit: AppFormRequest): Promise<Response> => {
-  const { services, person, view, c } = visit;
-  const preview = await previewContactFields(services, person, toFieldChanges(parseTypedValues(visit.form)));
+const renderReview = async (request: AppFormRequest): Promise<Response> => {
+  const { services, person, c } = request;
+  const preview = await previewContactFields(services, person, toFieldChanges(parseTypedValues(request.form)));
   if (!preview.ok)
-    return preview.code === "invalid_request" ? renderInvalidDetails(visit, preview.detail) : c.redirect("/app/details", 303);
+    return preview.code === "invalid_request" ? renderInvalidDetails(request, preview.detail) : c.redirect("/app/details", 303);
   if (preview.value.changed.length === 0) {
-    await setFlash(visit, { key: "nothingChanged" });
+    await setFlash(request, { key: "nothingChanged" });
     return c.redirect("/app/details", 303);
   }
   const { shares } = await listOwnShares(services, person);
-  return renderAppPage(visit, 200, reviewPage(view, preview.value, shares));
+  return renderAppPage(request, reviewPage(request, preview.value, shares));
 };
 
-/** Saves, and says how many businesses hear of it. */
+/** Saves the changes. Returns what changed and how many businesses are notified, or the page to answer with. */
 const applyFieldChanges = async (
-  visit: AppFormRequest,
-  wanted: ReadonlyMap<ContactKey, string | null>,
-): Promise<Response | { readonly before: ContactFields; readonly changed: readonly ContactKey[]; readonly told: number }> => {
-  const { services, person, c } = visit;
-  const crowded = await checkPersonLimit(visit, "FIELD_CHANGES");
-  if (crowded !== null) return crowded;
-  const [preview, { shares }] = await Promise.all([previewContactFields(services, person, wanted), listOwnShares(services, person)]);
-  const saved = preview.ok ? await updateContactFields(services, person, wanted) : preview;
+  request: AppFormRequest,
+  changes: ReadonlyMap<ContactKey, string | null>,
+): Promise<Response | { readonly before: ContactFields; readonly changed: readonly ContactKey[]; readonly notifiedCount: number }> => {
+  const { services, person, c } = request;
+  const limitResponse = await checkPersonLimit(request, "FIELD_CHANGES");
+  if (limitResponse !== null) return limitResponse;
+  const [preview, { shares }] = await Promise.all([previewContactFields(services, person, changes), listOwnShares(services, person)]);
+  const saved = preview.ok ? await updateContactFields(services, person, changes) : preview;
   if (!saved.ok) {
-    if (saved.code === "invalid_request") return renderInvalidDetails(visit, saved.detail);
+    if (saved.code === "invalid_request") return renderInvalidDetails(request, saved.detail);
     return saved.code === "storage_unavailable" ? renderStorageUnavailable(c) : c.redirect("/app/details", 303);
   }
-  if (!preview.ok) throw new Error("details: saved what was refused");
+  if (!preview.ok) throw new Error("details: a refused change was saved");
   const { before, changed } = preview.value;
-  return { before, changed, told: findChangeRecipients(shares, changed).notified.length };
+  return { before, changed, notifiedCount: findChangeRecipients(shares, changed).notified.length };
 };
 
-const handleSave = async (visit: AppFormRequest): Promise<Response> => {
-  const done = await applyFieldChanges(visit, toFieldChanges(parseTypedValues(visit.form)));
-  if (done instanceof Response) return done;
-  const { before, changed, told } = done;
+const handleSave = async (request: AppFormRequest): Promise<Response> => {
+  const applied = await applyFieldChanges(request, toFieldChanges(parseTypedValues(request.form)));
+  if (applied instanceof Response) return applied;
+  const { before, changed, notifiedCount } = applied;
   if (changed.length > 0) {
-    await savePreviousValues(visit, before, changed);
-    await setFlash(visit, told === 0 ? { key: "saved" } : { key: told === 1 ? "savedAndToldOne" : "savedAndTold", count: told });
+    await savePreviousValues(request, before, changed);
+    const key = notifiedCount === 1 ? "savedAndToldOne" : "savedAndTold";
+    await setFlash(request, notifiedCount === 0 ? { key: "saved" } : { key, count: notifiedCount });
   }
-  return visit.c.redirect("/app/details", 303);
+  return request.c.redirect("/app/details", 303);
 };
 
-const handleUndo = async (visit: AppFormRequest): Promise<Response> => {
-  const { c } = visit;
-  const note = await openUndoNote(visit);
+const handleUndo = async (request: AppFormRequest): Promise<Response> => {
+  const { c } = request;
+  const note = await openUndoNote(request);
   deleteCookie(c, undoCookie, cookieOptions(c));
   if (note === null) return c.redirect("/app/details", 303);
-  const done = await applyFieldChanges(visit, new Map(Object.entries(note.content) as [ContactKey, string | null][]));
-  if (done instanceof Response) return done;
-  await setFlash(visit, { key: "undone" });
+  const applied = await applyFieldChanges(request, new Map(Object.entries(note.content) as [ContactKey, string | null][]));
+  if (applied instanceof Response) return applied;
+  await setFlash(request, { key: "undone" });
   return c.redirect("/app/details", 303);
 };
 

@@ -1,4 +1,4 @@
-// /app/history: every entry of the person's audit chain, of everybody or of one business.
+// /app/history: the entries of a person's audit chain, optionally filtered by business.
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { parseBusinessId } from "../../../core/ids.ts";
@@ -7,7 +7,7 @@ import type { Instant } from "../../../core/time.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getHistory, type History } from "../../operations/consumers/get-history.ts";
 import { ButtonLink } from "../shared/form-fields.tsx";
-import type { AppMessages } from "../shared/i18n/app.ts";
+import type { AppMessages } from "../i18n/app.ts";
 import type { Page } from "../shared/layout.tsx";
 import { VerbatimText, Timestamp } from "../shared/components.tsx";
 import { appPage, RecordTable, useAppView, type AppView } from "./components.tsx";
@@ -16,29 +16,35 @@ import { renderAppPage, authenticatedPage, type AppRequest } from "./app-request
 const describeHistoryEntry = (type: string, { facts, otherFact }: AppMessages): string =>
   Object.hasOwn(facts, type) ? facts[type as keyof AppMessages["facts"]] : otherFact;
 
-/** An entry in a table, with the share it is about if it is about one; an entry without a number waits for its place in the chain. */
-const toHistoryCells = (words: AppMessages, at: Instant, type: string, share: Share | undefined, seq: string | null): readonly Child[] => [
-  describeHistoryEntry(type, words),
+/** The cells of an entry. `share` is the share it is about, if any; `seq` is null while the entry is not yet in the chain. */
+const toHistoryCells = (
+  messages: AppMessages,
+  at: Instant,
+  type: string,
+  share: Share | undefined,
+  seq: string | null,
+): readonly Child[] => [
+  describeHistoryEntry(type, messages),
   share !== undefined && (
     <a href={`/app/shares/${share.id}`}>
       <VerbatimText text={share.business.name} />
     </a>
   ),
   <Timestamp at={at} />,
-  seq ?? <span class="quiet">{words.historyWaiting}</span>,
+  seq ?? <span class="quiet">{messages.historyWaiting}</span>,
 ];
 
 interface HistoryPageData extends History {
   readonly isNewest: boolean;
-  /** The business that entries are chosen by, as the address spells it; null: every entry. */
+  /** The business to filter by, as written in the query; null for all entries. */
   readonly businessId: string | null;
 }
 
-/** Shown to whoever has something to choose from, or has chosen. */
-const BusinessFilter: FC<{ shares: readonly Share[]; of: string | null }> = ({ shares, of }) => {
+/** Hidden if there is nothing to choose from, unless a filter is set. */
+const BusinessFilter: FC<{ shares: readonly Share[]; selectedId: string | null }> = ({ shares, selectedId }) => {
   const { messages, language } = useAppView();
   const names = new Map<string, string>(shares.map(({ business }) => [business.id, business.name]));
-  if (names.size < 2 && of === null) return null;
+  if (names.size < 2 && selectedId === null) return null;
   const sorted = [...names].sort(([, a], [, b]) => a.localeCompare(b, language));
   return (
     <search>
@@ -47,14 +53,14 @@ const BusinessFilter: FC<{ shares: readonly Share[]; of: string | null }> = ({ s
         <select id="with" name="with">
           <option value="">{messages.historyAll}</option>
           {sorted.map(([id, name]) => (
-            <option value={id} selected={id === of} dir="auto" translate="no">
+            <option value={id} selected={id === selectedId} dir="auto" translate="no">
               {name}
             </option>
           ))}
         </select>
         <div class="choices">
           <button type="submit">{messages.show}</button>
-          {of !== null && <ButtonLink href="/app/history">{messages.clearFilter}</ButtonLink>}
+          {selectedId !== null && <ButtonLink href="/app/history">{messages.clearFilter}</ButtonLink>}
         </div>
       </form>
     </search>
@@ -64,31 +70,31 @@ const BusinessFilter: FC<{ shares: readonly Share[]; of: string | null }> = ({ s
 const historyPage = (view: AppView, { trail, shares, isNewest, businessId }: HistoryPageData): Page => {
   const { messages } = view;
   const byId = new Map(shares.map((share) => [share.id as string, share]));
-  const waiting = isNewest ? (trail?.pending ?? []) : [];
+  const pending = isNewest ? (trail?.pending ?? []) : [];
   const rows = [
-    ...waiting.map(({ at, type, entityId }) => toHistoryCells(messages, at, type, byId.get(entityId), null)),
+    ...pending.map(({ at, type, entityId }) => toHistoryCells(messages, at, type, byId.get(entityId), null)),
     ...(trail?.page?.entries ?? []).map(({ at, type, entity_id, seq }) =>
       toHistoryCells(messages, Date.parse(at), type, byId.get(entity_id), seq),
     ),
   ];
   const older = trail?.page?.nextBeforeSeq ?? null;
-  const addressOf = (more: Readonly<Record<string, string>>): string => {
-    const query = new URLSearchParams({ ...(businessId !== null && { with: businessId }), ...more });
+  const historyPath = (parameters: Readonly<Record<string, string>>): string => {
+    const query = new URLSearchParams({ ...(businessId !== null && { with: businessId }), ...parameters });
     return query.size === 0 ? "/app/history" : `/app/history?${query}`;
   };
-  const none = businessId === null ? messages.historyNone : older === null ? messages.historyNoMatch : messages.historyNoMatchYet;
+  const emptyMessage = businessId === null ? messages.historyNone : older === null ? messages.historyNoMatch : messages.historyNoMatchYet;
   return appPage(
     view,
     { tab: "history", title: messages.tabs.history },
     <>
       <p>{messages.historyIntro}</p>
       {trail === null && <p role="status">{messages.historyAway}</p>}
-      <BusinessFilter shares={shares} of={businessId} />
-      {trail !== null && rows.length === 0 && <p>{none}</p>}
+      <BusinessFilter shares={shares} selectedId={businessId} />
+      {trail !== null && rows.length === 0 && <p>{emptyMessage}</p>}
       {rows.length > 0 && <RecordTable headings={[messages.what, messages.withWhom, messages.when, messages.entry]} rows={rows} />}
       <p class="choices">
-        {!isNewest && <ButtonLink href={addressOf({})}>{messages.newest}</ButtonLink>}
-        {older !== null && <ButtonLink href={addressOf({ before: older })}>{messages.older}</ButtonLink>}
+        {!isNewest && <ButtonLink href={historyPath({})}>{messages.newest}</ButtonLink>}
+        {older !== null && <ButtonLink href={historyPath({ before: older })}>{messages.older}</ButtonLink>}
       </p>
     </>,
   );
@@ -96,18 +102,18 @@ const historyPage = (view: AppView, { trail, shares, isNewest, businessId }: His
 
 const entriesPerPage = 50;
 
-/** The entry that the page begins below; null for the newest, and for whatever is no number of an entry. */
+/** The entry number to start below; null for the newest entries, or if the text is not an entry number. */
 const parseBeforeSeq = (text: string | undefined): number | null =>
   text !== undefined && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;
 
-const renderHistory = async (visit: AppRequest): Promise<Response> => {
-  const { c, services, session, view } = visit;
-  const [before, of] = [c.req.query("before"), c.req.query("with")];
-  if (of === "") return c.redirect("/app/history", 303); // everybody was chosen
-  const beforeSeq = parseBeforeSeq(before);
-  const chosen = of === undefined ? "everybody" : parseBusinessId(of);
-  const found = await getHistory(services, session, { limit: entriesPerPage, beforeSeq, of: chosen });
-  return renderAppPage(visit, 200, historyPage(view, { ...found, isNewest: beforeSeq === null, businessId: of ?? null }));
+const renderHistory = async (request: AppRequest): Promise<Response> => {
+  const { c, services, session } = request;
+  const businessId = c.req.query("with");
+  if (businessId === "") return c.redirect("/app/history", 303); // "all businesses" was selected
+  const beforeSeq = parseBeforeSeq(c.req.query("before"));
+  const businessFilter = businessId === undefined ? "everybody" : parseBusinessId(businessId);
+  const found = await getHistory(services, session, { limit: entriesPerPage, beforeSeq, of: businessFilter });
+  return renderAppPage(request, historyPage(request, { ...found, isNewest: beforeSeq === null, businessId: businessId ?? null }));
 };
 
 export const registerHistoryRoutes = (pages: Hono<AppEnv>): void => {

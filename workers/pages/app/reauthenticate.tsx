@@ -1,22 +1,22 @@
-// /app/prove/{what}: before what a session alone must not do, its person proves anew that it is them, by the same forms as signing in.
+// /app/prove/{purpose}: actions that a session alone does not allow require a recent sign-in, with the same forms as signing in.
 import type { Hono } from "hono";
 import { isRecentlyVerified } from "../../../core/access/session.ts";
 import type { AppEnv } from "../../http/context.ts";
-import { SubmitButton } from "../shared/form-fields.tsx";
-import { sheetMessages } from "../shared/i18n/sheet.ts";
+import { NextPathField, SubmitButton } from "../shared/form-fields.tsx";
+import { sheetMessages } from "../i18n/sheet.ts";
 import type { Page } from "../shared/layout.tsx";
 import { findPendingSignInEmail } from "../shared/email-code-sign-in.tsx";
 import { VerbatimText, FormattedMessage } from "../shared/components.tsx";
 import { getAccountMessages, appPage, type AppView } from "./components.tsx";
-import { codeStepPage, NextPathField, PasskeySignInForm } from "./sign-in.tsx";
+import { codeStepPage, PasskeySignInForm } from "./sign-in.tsx";
 import { renderAppPage, authenticatedPage, type AppRequest } from "./app-request.ts";
 
-/** What it is for: where it leads, and how old a proof may be there. */
+/** For each action: the page to return to, and how many minutes the sign-in may be old. */
 const proofPurposes = { delete: { path: "/app/delete", minutes: 5 }, passkey: { path: "/app/account", minutes: 10 } } as const;
 type ProofPurpose = keyof typeof proofPurposes;
 
-export const hasRecentProof = ({ session, view }: AppRequest, purpose: ProofPurpose): boolean =>
-  isRecentlyVerified(session, view.now, proofPurposes[purpose].minutes);
+export const hasRecentProof = ({ session, now }: AppRequest, purpose: ProofPurpose): boolean =>
+  isRecentlyVerified(session, now, proofPurposes[purpose].minutes);
 
 const reauthenticatePage = (view: AppView, purpose: ProofPurpose): Page => {
   const { prove } = getAccountMessages(view);
@@ -44,16 +44,15 @@ const reauthenticatePage = (view: AppView, purpose: ProofPurpose): Page => {
 
 const isProofPurpose = (text: string | undefined): text is ProofPurpose => text !== undefined && Object.hasOwn(proofPurposes, text);
 
-const renderReauthenticate = async (visit: AppRequest): Promise<Response> => {
-  const { c, view } = visit;
-  const { email, language } = view;
-  const asked = c.req.param("purpose");
-  const purpose = isProofPurpose(asked) ? asked : "passkey";
-  if (hasRecentProof(visit, purpose)) return c.redirect(proofPurposes[purpose].path, 303);
-  const mailed = await findPendingSignInEmail(c);
-  if (mailed?.toLowerCase() !== email.toLowerCase()) return renderAppPage(visit, 200, reauthenticatePage(view, purpose));
-  const fault = c.req.query("answer") === "failed" ? sheetMessages[language].wrongCode : undefined;
-  return renderAppPage(visit, 200, codeStepPage(language, { next: `/app/prove/${purpose}`, email, error: fault }));
+const renderReauthenticate = async (request: AppRequest): Promise<Response> => {
+  const { c, email, language } = request;
+  const name = c.req.param("purpose");
+  const purpose = isProofPurpose(name) ? name : "passkey";
+  if (hasRecentProof(request, purpose)) return c.redirect(proofPurposes[purpose].path, 303);
+  const pendingEmail = await findPendingSignInEmail(c);
+  if (pendingEmail?.toLowerCase() !== email.toLowerCase()) return renderAppPage(request, reauthenticatePage(request, purpose));
+  const error = c.req.query("answer") === "failed" ? sheetMessages[language].wrongCode : undefined;
+  return renderAppPage(request, codeStepPage(language, { next: `/app/prove/${purpose}`, email, error }));
 };
 
 export const registerReauthenticationRoutes = (pages: Hono<AppEnv>): void => {

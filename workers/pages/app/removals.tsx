@@ -1,4 +1,4 @@
-// /app/removals: a person lets us ask others to remove them, sees what came of it, and takes away the signed affidavit.
+// /app/removals: requests to data brokers to remove a person, their results, and the signed affidavit.
 import type { FC } from "hono/jsx";
 import type { Hono } from "hono";
 import { parseRemovalId } from "../../../core/ids.ts";
@@ -56,7 +56,7 @@ const RemovalItem: FC<{ removal: Removal }> = ({ removal: { id, status, requeste
   );
 };
 
-/** Why a request cannot be made. */
+/** Why a new request is not available. */
 type UnavailableReason = "not_on_plan" | "not_sold";
 
 type RequestInput = "targets" | "authorize" | "notes";
@@ -68,16 +68,16 @@ interface RemovalListData {
   readonly error?: { readonly at: RequestInput; readonly text: string };
 }
 
-const RemovalRequestForm: FC<{ shown: RemovalListData }> = ({ shown: { form, error } }) => {
+const RemovalRequestForm: FC<{ data: RemovalListData }> = ({ data: { form, error } }) => {
   const { removals } = getAccountMessages(useAppView());
-  const faultAt = (input: RequestInput): string | undefined => (error?.at === input ? error.text : undefined);
-  const [noTarget, notAuthorized] = [faultAt("targets"), faultAt("authorize")];
+  const errorAt = (input: RequestInput): string | undefined => (error?.at === input ? error.text : undefined);
+  const [targetError, authorizeError] = [errorAt("targets"), errorAt("authorize")];
   return (
     <section aria-labelledby="new-removal">
       <h2 id="new-removal">{removals.request}</h2>
       <PostForm action="/app/removals">
-        {noTarget !== undefined && <FieldError text={noTarget} />}
-        <fieldset class="boxes" aria-describedby={noTarget && "fault"}>
+        {targetError !== undefined && <FieldError text={targetError} />}
+        <fieldset class="boxes" aria-describedby={targetError && "fault"}>
           <legend>{removals.whom}</legend>
           {removalTargetNames.map((name) => (
             <p>
@@ -91,20 +91,20 @@ const RemovalRequestForm: FC<{ shown: RemovalListData }> = ({ shown: { form, err
         <TextField
           id="notes"
           label={removals.notes}
-          error={faultAt("notes")}
+          error={errorAt("notes")}
           maxlength={500}
           autocomplete="off"
           value={form?.get("notes")?.slice(0, 1_000)}
         />
-        {notAuthorized !== undefined && <FieldError text={notAuthorized} />}
+        {authorizeError !== undefined && <FieldError text={authorizeError} />}
         <p class="choice">
           <input
             type="checkbox"
             name="authorize"
             value="on"
             id="authorize"
-            aria-describedby={notAuthorized && "fault"}
-            aria-invalid={notAuthorized && "true"}
+            aria-describedby={authorizeError && "fault"}
+            aria-invalid={authorizeError && "true"}
           />
           <label for="authorize">{removals.authorize}</label>
         </p>
@@ -114,16 +114,16 @@ const RemovalRequestForm: FC<{ shown: RemovalListData }> = ({ shown: { form, err
   );
 };
 
-const removalListPage = (view: AppView, shown: RemovalListData): Page => {
+const removalListPage = (view: AppView, data: RemovalListData): Page => {
   const { removals, sections } = getAccountMessages(view);
-  const { list, unavailableReason, error } = shown;
+  const { list, unavailableReason, error } = data;
   return appPage(
     view,
-    { tab: "account", section: "removals", title: sections.removals, isFaulty: error !== undefined },
+    { tab: "account", section: "removals", title: sections.removals, hasError: error !== undefined },
     <>
       <p>{removals.intro}</p>
-      <ItemList of={list.map((removal) => <RemovalItem removal={removal} />)} none={removals.none} />
-      {unavailableReason === null && <RemovalRequestForm shown={shown} />}
+      <ItemList items={list.map((removal) => <RemovalItem removal={removal} />)} emptyMessage={removals.none} />
+      {unavailableReason === null && <RemovalRequestForm data={data} />}
       {unavailableReason !== null && (
         <p>
           {removals.notOnPlan} {unavailableReason === "not_sold" ? removals.notSold : removals.upgradeAdvice}
@@ -141,19 +141,19 @@ const removalListPage = (view: AppView, shown: RemovalListData): Page => {
 const removalPage = (view: AppView, removal: Removal): Page => {
   const { removals, sections } = getAccountMessages(view);
   const { id, status, targets, requestedAt, recheckAt, notes, affidavit } = removal;
-  const asked = formatMessage(removals.asked, { date: formatDay(view.language, requestedAt) });
+  const requestedOn = formatMessage(removals.asked, { date: formatDay(view.language, requestedAt) });
   return appPage(
     view,
-    { tab: "account", title: `${sections.removals}: ${asked}`, heading: sections.removals },
+    { tab: "account", title: `${sections.removals}: ${requestedOn}`, heading: sections.removals },
     <>
       <p class="standing">
-        <RemovalStatusLabel status={status} /> <span class="quiet">{asked}</span>
+        <RemovalStatusLabel status={status} /> <span class="quiet">{requestedOn}</span>
       </p>
       <RecordTable
         headings={[removals.target, removals.standing, removals.day]}
-        rows={targets.map(({ name, status: state, completedAt }) => [
+        rows={targets.map(({ name, status: targetStatus, completedAt }) => [
           <span translate="no">{removalTargets[name]}</span>,
-          <RemovalStatusLabel status={state} />,
+          <RemovalStatusLabel status={targetStatus} />,
           completedAt !== null && formatDay(view.language, completedAt),
         ])}
       />
@@ -192,61 +192,61 @@ const loadRemovalList = async ({ services, person }: AppRequest): Promise<Remova
   return { list, unavailableReason: services.paymentProvider === null ? "not_sold" : "not_on_plan" };
 };
 
-const renderRemovalList = async (visit: AppRequest): Promise<Response> =>
-  renderAppPage(visit, 200, removalListPage(visit.view, await loadRemovalList(visit)));
+const renderRemovalList = async (request: AppRequest): Promise<Response> =>
+  renderAppPage(request, removalListPage(request, await loadRemovalList(request)));
 
-const handleRequestRemoval = async (visit: AppFormRequest): Promise<Response> => {
-  const { c, services, person, view, form } = visit;
-  const { removals } = getAccountMessages(view);
-  const again = async (at: RequestInput, text: string): Promise<Response> =>
-    renderRefusal(visit, "invalid_request", removalListPage(view, { ...(await loadRemovalList(visit)), form, error: { at, text } }));
+const handleRequestRemoval = async (request: AppFormRequest): Promise<Response> => {
+  const { c, services, person, form } = request;
+  const { removals } = getAccountMessages(request);
+  const renderError = async (at: RequestInput, text: string): Promise<Response> =>
+    renderRefusal(request, "invalid_request", removalListPage(request, { ...(await loadRemovalList(request)), form, error: { at, text } }));
   const targets = removalTargetNames.filter((name) => form.has(`target.${name}`));
-  if (targets.length === 0) return again("targets", removals.tickTarget);
-  if (!form.has("authorize")) return again("authorize", removals.tickAuthorize);
-  const crowded = await checkPersonLimit(visit, "REMOVALS");
-  if (crowded !== null) return crowded;
+  if (targets.length === 0) return renderError("targets", removals.tickTarget);
+  if (!form.has("authorize")) return renderError("authorize", removals.tickAuthorize);
+  const limitResponse = await checkPersonLimit(request, "REMOVALS");
+  if (limitResponse !== null) return limitResponse;
   const requested = await requestRemoval(services, person, {
     targets,
     notes: form.get("notes") ?? null,
-    language: view.language,
+    language: request.language,
     requestId: c.var.requestId,
   });
   if (requested.ok) {
-    await setFlash(visit, { key: "removalAsked" });
+    await setFlash(request, { key: "removalAsked" });
     return c.redirect(`/app/removals/${requested.value.id}`, 303);
   }
-  return requested.code === "invalid_request" ? again("notes", removals.badNotes) : c.redirect("/app/removals", 303); // the page says why
+  return requested.code === "invalid_request" ? renderError("notes", removals.badNotes) : c.redirect("/app/removals", 303); // that page explains why
 };
 
-const removalNotFoundPage = (visit: AppRequest): Promise<Response> => {
-  const { removals } = getAccountMessages(visit.view);
-  return notFoundPage(visit, removals.noneThere, removals.noneThereAdvice);
+const removalNotFoundPage = (request: AppRequest): Promise<Response> => {
+  const { removals } = getAccountMessages(request);
+  return notFoundPage(request, removals.noneThere, removals.noneThereAdvice);
 };
 
-const renderRemoval = async (visit: AppRequest): Promise<Response> => {
-  const id = parseRemovalId(visit.c.req.param("id") ?? "");
-  const found = (await listRemovals(visit.services, visit.person)).find((removal) => removal.id === id);
-  return found === undefined ? removalNotFoundPage(visit) : renderAppPage(visit, 200, removalPage(visit.view, found));
+const renderRemoval = async (request: AppRequest): Promise<Response> => {
+  const id = parseRemovalId(request.c.req.param("id") ?? "");
+  const found = (await listRemovals(request.services, request.person)).find((removal) => removal.id === id);
+  return found === undefined ? removalNotFoundPage(request) : renderAppPage(request, removalPage(request, found));
 };
 
-const downloadAffidavit = async (visit: AppRequest): Promise<Response> => {
-  const { c, services, person } = visit;
+const downloadAffidavit = async (request: AppRequest): Promise<Response> => {
+  const { c, services, person } = request;
   const id = parseRemovalId(c.req.param("id") ?? "");
   const file = await getAffidavit(services, person, id);
-  if (!file.ok) return file.code === "not_found" ? removalNotFoundPage(visit) : c.redirect(`/app/removals/${id}`, 303); // the page says when
+  if (!file.ok) return file.code === "not_found" ? removalNotFoundPage(request) : c.redirect(`/app/removals/${id}`, 303); // that page says when
   c.header("Content-Disposition", `attachment; filename="affidavit-${id}.pdf"`);
   return c.body(file.value, 200, { "Content-Type": "application/pdf" });
 };
 
-/** A link that leads to the payment provider; it changes nothing here. A page of another site could make somebody pay who did not mean to. */
-const redirectToUpgrade = async (visit: AppRequest): Promise<Response> => {
-  const { c, services, session } = visit;
+/** Leads to the payment provider. Links from other sites are refused: they could lead people to pay by mistake. */
+const redirectToUpgrade = async (request: AppRequest): Promise<Response> => {
+  const { c, services, session } = request;
   if (c.req.header("sec-fetch-site") === "cross-site") return renderCrossSiteBlocked(c);
-  const crowded = await checkPersonLimit(visit, "CHECKOUT");
-  if (crowded !== null) return crowded;
-  const opened = await createPaymentSession(services, session, "white_glove");
-  if (opened.ok) return c.redirect(opened.value, 303);
-  return opened.code === "billing_unavailable" ? renderStorageUnavailable(c) : c.redirect("/app/removals", 303); // nothing is sold: the page says so
+  const limitResponse = await checkPersonLimit(request, "CHECKOUT");
+  if (limitResponse !== null) return limitResponse;
+  const payment = await createPaymentSession(services, session, "white_glove");
+  if (payment.ok) return c.redirect(payment.value, 303);
+  return payment.code === "billing_unavailable" ? renderStorageUnavailable(c) : c.redirect("/app/removals", 303); // that page says that nothing can be bought
 };
 
 export const registerRemovalRoutes = (pages: Hono<AppEnv>): void => {

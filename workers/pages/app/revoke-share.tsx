@@ -1,5 +1,5 @@
-// /stop/{share_id}: the link of a mail that stops a share, without signing in. Its token stands behind the `#`, where no server sees it:
-// the page's script puts it into the form, and only the press of the button sends it. The page itself knows nothing of any share.
+// /stop/{share_id}: the link in an email that stops a share without signing in. Its token is in the fragment, which browsers do not send:
+// the page's script copies it into the form, and only submitting the form sends it. The page itself reads nothing about the share.
 import { Hono, type Context } from "hono";
 import { setCookie } from "hono/cookie";
 import { parseShareId } from "../../../core/ids.ts";
@@ -9,8 +9,8 @@ import { findCookie, cookieOptions } from "../../http/cookies.ts";
 import { openNote, sealNote, type NoteScope } from "../../operations/access/sealed-notes.ts";
 import { revokeShareByPerson } from "../../operations/shares/revoke-share-by-person.ts";
 import { ButtonLink, SubmitButton, TextField } from "../shared/form-fields.tsx";
-import { appMessages } from "../shared/i18n/app.ts";
-import { sheetMessages } from "../shared/i18n/sheet.ts";
+import { appMessages } from "../i18n/app.ts";
+import { sheetMessages } from "../i18n/sheet.ts";
 import type { Language } from "../shared/language.ts";
 import { saveLanguage, renderPage, type Page } from "../shared/layout.tsx";
 import { noticePage, handlePageError, renderStorageUnavailable, renderMethodNotAllowed } from "../shared/notice-pages.tsx";
@@ -21,33 +21,33 @@ const revokedCookie = "svc_stopped";
 const revokedCookieMs = hourMs;
 
 const revokeLinkPath = (c: Context<AppEnv>): string => `/stop/${c.req.param("id")}`;
-const revokedNotePlace = (c: Context<AppEnv>): NoteScope => ({ name: "stopped", owner: encodeURIComponent(c.req.param("id") ?? "") });
+const revokedNoteScope = (c: Context<AppEnv>): NoteScope => ({ name: "stopped", owner: encodeURIComponent(c.req.param("id") ?? "") });
 
 interface RevokePageData {
   readonly path: string;
-  /** What a form sent that is shown again. */
+  /** Set if the page answers a refused form. */
   readonly token?: string;
   readonly reason?: string;
 }
 
 const revokeSharePage = (language: Language, { path, token, reason }: RevokePageData): Page => {
-  const words = sheetMessages[language];
+  const messages = sheetMessages[language];
   const { badReason, signIn, stop, stopWhy } = appMessages[language];
-  const toSignIn = (
+  const signInLink = (
     <p>
       <ButtonLink href={path.replace(/^\/stop\//, "/app/shares/")}>{signIn}</ButtonLink>
     </p>
   );
   return {
-    title: `${words.stopTitle} · svc`,
-    isFaulty: token !== undefined,
+    title: `${messages.stopTitle} · svc`,
+    hasError: token !== undefined,
     script: "stop-link.js",
     content: (
       <article class="step">
         <div>
-          <h1>{words.stopTitle}</h1>
-          <p>{words.stopIntro}</p>
-          <p>{words.stopKeeps}</p>
+          <h1>{messages.stopTitle}</h1>
+          <p>{messages.stopIntro}</p>
+          <p>{messages.stopKeeps}</p>
         </div>
         <form method="post" action={path} class="form" id="stop-link" hidden={token === undefined}>
           <input type="hidden" name="token" value={token ?? ""} />
@@ -64,12 +64,12 @@ const revokeSharePage = (language: Language, { path, token, reason }: RevokePage
         {token === undefined && (
           <>
             <div id="stop-broken" hidden>
-              <p>{words.stopBroken}</p>
-              {toSignIn}
+              <p>{messages.stopBroken}</p>
+              {signInLink}
             </div>
             <noscript>
-              <p>{words.stopNeedsScript}</p>
-              {toSignIn}
+              <p>{messages.stopNeedsScript}</p>
+              {signInLink}
             </noscript>
           </>
         )}
@@ -78,7 +78,7 @@ const revokeSharePage = (language: Language, { path, token, reason }: RevokePage
   };
 };
 
-/** What came of it, and the way to the app. */
+/** A notice with a link to the app. */
 const resultPage = (title: string, advice: string, link: string): Page =>
   noticePage(
     title,
@@ -88,7 +88,7 @@ const resultPage = (title: string, advice: string, link: string): Page =>
     </p>,
   );
 
-/** One page for a wrong link, no share and one that ended otherwise. */
+/** The same page for an invalid token, an unknown share and a share that has already ended, so that links cannot be probed. */
 const renderRevokeFailed = (c: Context<AppEnv>): Promise<Response> =>
   renderPage(c, 404, ({ language }) => {
     const { stopFailed, stopFailedAdvice } = sheetMessages[language];
@@ -115,15 +115,15 @@ const handleRevokeShare = async (c: Context<AppEnv>): Promise<Response> => {
       );
     return renderRevokeFailed(c);
   }
-  const sealed = await sealNote(services, revokedNotePlace(c), { ceaseBy: revoked.value.ceaseBy }, revokedCookieMs);
+  const sealed = await sealNote(services, revokedNoteScope(c), { ceaseBy: revoked.value.ceaseBy }, revokedCookieMs);
   setCookie(c, revokedCookie, sealed, { ...cookieOptions(c), maxAge: revokedCookieMs / secondMs });
   return c.redirect(`${revokeLinkPath(c)}/stopped`, 303);
 };
 
-/** To the browser that stopped it; anybody else is sent to the link's own page. */
+/** Shown only to the browser that stopped the share; others are redirected to the page of the link. */
 const renderRevoked = async (c: Context<AppEnv>): Promise<Response> => {
   saveLanguage(c);
-  const note = await openNote<{ readonly ceaseBy: Instant }>(c.var.services, revokedNotePlace(c), findCookie(c, revokedCookie));
+  const note = await openNote<{ readonly ceaseBy: Instant }>(c.var.services, revokedNoteScope(c), findCookie(c, revokedCookie));
   if (note === null) return c.redirect(revokeLinkPath(c), 303);
   return renderPage(c, 200, ({ language }) => {
     const { stopped: title, stoppedAdvice } = sheetMessages[language];

@@ -1,4 +1,4 @@
-// A person's own pages: {app_url}/app. Each change is a plain form, answered by a redirect to a page that can be loaded again.
+// Routes of the app, a person's own pages under /app. Every change is a plain form whose response redirects to a page that can be reloaded.
 import { Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { handlePageError, renderMethodNotAllowed } from "../shared/notice-pages.tsx";
@@ -30,7 +30,7 @@ export const registerAppRoutes = (app: Hono<AppEnv>, exportFile: ExportFormatter
   registerAccountDataRoutes(pages, exportFile);
   pages.get(
     "*",
-    authenticatedPage((visit) => notFoundPage(visit, visit.view.messages.noPage, visit.view.messages.noPageAdvice)),
+    authenticatedPage((request) => notFoundPage(request, request.messages.noPage, request.messages.noPageAdvice)),
   );
   pages.all("*", renderMethodNotAllowed);
   pages.onError(handlePageError);

@@ -1,4 +1,4 @@
-// /app/shares/{id}: one share: what they get, what has happened, how to check it; stopping it, in two steps; and renewing it.
+// /app/shares/{id}: one share with its values, timeline and verification data; stopping it (after a confirmation page) and renewing it.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
@@ -24,7 +24,7 @@ import { renewShare } from "../../operations/shares/renew-share.ts";
 import { revokeShareByPerson } from "../../operations/shares/revoke-share-by-person.ts";
 import { shorterDurationDays } from "../authorize/views.tsx";
 import { ChoiceField, ButtonLink, ConfirmActions, TextField } from "../shared/form-fields.tsx";
-import type { AppMessages } from "../shared/i18n/app.ts";
+import type { AppMessages } from "../i18n/app.ts";
 import type { Page } from "../shared/layout.tsx";
 import { renderStorageUnavailable } from "../shared/notice-pages.tsx";
 import {
@@ -65,7 +65,7 @@ const timelineEventNames: Readonly<Partial<Record<DomainEventType, keyof AppMess
   "business.ceased": "ceased",
 };
 
-/** What the entries tell, and the last change that the business was told of: each change is an entry of the details, not of a share. */
+/** The share's audit entries and the last update sent to the business. Updates are audit entries of the details, not of the share. */
 const listTimelineEvents = ({
   history,
   updateSentAt,
@@ -78,13 +78,13 @@ const listTimelineEvents = ({
     ...(updateSentAt === null ? [] : [{ at: updateSentAt, name: "updated" as const }]),
   ].sort((a, b) => a.at - b.at);
 
-const ShareTimeline: FC<{ own: OwnShare }> = ({ own }) => {
-  const { share, note, reason, contact } = own;
+const ShareTimeline: FC<{ ownShare: OwnShare }> = ({ ownShare }) => {
+  const { share, note, reason, contact } = ownShare;
   const { messages, now } = useAppView();
   const isOverdue = share.status === "revoked" && share.ceaseBy !== null && now > share.ceaseBy;
   return (
     <ol class="timeline">
-      {listTimelineEvents(own).map(({ at, name }) => (
+      {listTimelineEvents(ownShare).map(({ at, name }) => (
         <TimelineEntry kind="done" text={<span>{messages.events[name]}</span>} at={at}>
           {name === "revoked" && reason !== null && (
             <p class="quiet">
@@ -109,9 +109,9 @@ const ShareTimeline: FC<{ own: OwnShare }> = ({ own }) => {
   );
 };
 
-const sharePage = (view: AppView, own: OwnShare, fields: ContactFields): Page => {
+const sharePage = (view: AppView, ownShare: OwnShare, fields: ContactFields): Page => {
   const { messages, language } = view;
-  const { share, disclosureText, anchor } = own;
+  const { share, disclosureText, anchor } = ownShare;
   const isActive = share.status === "active";
   const path = sharePath(share);
   return appPage(
@@ -141,8 +141,8 @@ const sharePage = (view: AppView, own: OwnShare, fields: ContactFields): Page =>
           <>
             <dl>
               {groupsFromKeys(share.scope).map((group) => {
-                const line = formatFieldGroup(fields, share.scope, group);
-                const value = line === null ? <span class="quiet">{messages.emptyValue}</span> : <VerbatimText text={line} />;
+                const text = formatFieldGroup(fields, share.scope, group);
+                const value = text === null ? <span class="quiet">{messages.emptyValue}</span> : <VerbatimText text={text} />;
                 return <DescriptionRow name={messages.groups[group]}>{value}</DescriptionRow>;
               })}
             </dl>
@@ -166,7 +166,7 @@ const sharePage = (view: AppView, own: OwnShare, fields: ContactFields): Page =>
         )}
       </Section>
       <Section name="past" heading={messages.happened}>
-        <ShareTimeline own={own} />
+        <ShareTimeline ownShare={ownShare} />
         {share.supersedes !== null && (
           <p>
             {messages.renewedFrom} <a href={`/app/shares/${share.supersedes}`}>{messages.openOld}</a>
@@ -200,8 +200,8 @@ const sharePage = (view: AppView, own: OwnShare, fields: ContactFields): Page =>
   );
 };
 
-/** What follows, before it is done. */
-const revokeSharePage = (view: AppView, { share, contact }: OwnShare, typed = "", fault?: string): Page => {
+/** Explains the consequences before the share stops. */
+const revokeSharePage = (view: AppView, { share, contact }: OwnShare, typed = "", error?: string): Page => {
   const { messages, language } = view;
   const keeps = (
     <>
@@ -217,18 +217,18 @@ const revokeSharePage = (view: AppView, { share, contact }: OwnShare, typed = ""
   const deadline = formatMessage(messages.stopDeadline, { date: formatDay(language, getCeaseDeadline(view.now)) });
   return appPage(
     view,
-    { title: messages.stopTitle, business: share.business.name, isFaulty: fault !== undefined },
+    { title: messages.stopTitle, business: share.business.name, hasError: error !== undefined },
     <>
       <BulletList of={[messages.stopNothingMore, deadline, keeps, messages.stopDepend, messages.stopProof]} />
       <PostForm action={`${sharePath(share)}/stop`}>
-        <TextField id="reason" label={messages.stopWhy} error={fault} maxlength={200} autocomplete="off" value={typed} />
+        <TextField id="reason" label={messages.stopWhy} error={error} maxlength={200} autocomplete="off" value={typed} />
         <ConfirmActions back={sharePath(share)} keep={messages.keep} go={messages.stop} />
       </PostForm>
     </>,
   );
 };
 
-/** A group that a renewed share may hold: as it was shared, or with all of it that the person keeps. */
+/** A field group offered for the renewed share: the fields shared before or, for a new group, all fields the person has filled in. */
 interface RenewableGroup {
   readonly group: FieldGroup;
   readonly keys: readonly ContactKey[];
@@ -237,18 +237,21 @@ interface RenewableGroup {
 
 const listRenewableGroups = (share: Share, fields: ContactFields): readonly RenewableGroup[] =>
   fieldGroupNames.flatMap((group) => {
-    const old = filterKeysInGroup(share.scope, group);
-    const keys = old.length > 0 ? old : fieldGroups[group].filter((key) => fields[key] !== undefined);
-    return keys.length === 0 ? [] : [{ group, keys, isNew: old.length === 0 }];
+    const sharedKeys = filterKeysInGroup(share.scope, group);
+    const keys = sharedKeys.length > 0 ? sharedKeys : fieldGroups[group].filter((key) => fields[key] !== undefined);
+    return keys.length === 0 ? [] : [{ group, keys, isNew: sharedKeys.length === 0 }];
   });
 
-const renewSharePage = (view: AppView, own: OwnShare, fields: ContactFields, fault?: string): Page => {
+const renewSharePage = (view: AppView, ownShare: OwnShare, fields: ContactFields, error?: string): Page => {
   const { messages, language, now } = view;
-  const { share, disclosureText } = own;
-  const ending = (days: number): { days: string; date: string } => ({ days: String(days), date: formatDay(language, now + days * dayMs) });
+  const { share, disclosureText } = ownShare;
+  const durationValues = (days: number): { days: string; date: string } => ({
+    days: String(days),
+    date: formatDay(language, now + days * dayMs),
+  });
   return appPage(
     view,
-    { title: messages.renewTitle, business: share.business.name, isFaulty: fault !== undefined },
+    { title: messages.renewTitle, business: share.business.name, hasError: error !== undefined },
     <>
       <p>
         {messages.renewIntro} {formatMessage(messages.oldUntil, { date: formatDay(language, share.expiresAt) })}
@@ -258,11 +261,11 @@ const renewSharePage = (view: AppView, own: OwnShare, fields: ContactFields, fau
       </p>
       <BusinessQuote lead={messages.theirWords} text={disclosureText} />
       <PostForm action={`${sharePath(share)}/renew`}>
-        {fault !== undefined && <FieldError text={fault} />}
-        <fieldset class="boxes" aria-describedby={fault === undefined ? undefined : "fault"}>
+        {error !== undefined && <FieldError text={error} />}
+        <fieldset class="boxes" aria-describedby={error === undefined ? undefined : "fault"}>
           <legend>{messages.renewScope}</legend>
           {listRenewableGroups(share, fields).map(({ group, keys, isNew }) => (
-            <ChoiceField type="checkbox" name={`group.${group}`} value="on" id={`group-${group}`} checked={!isNew && fault === undefined}>
+            <ChoiceField type="checkbox" name={`group.${group}`} value="on" id={`group-${group}`} checked={!isNew && error === undefined}>
               {messages.groups[group]}: <VerbatimText text={formatFieldGroup(fields, keys, group) ?? messages.emptyValue} />{" "}
               <span class="quiet">({isNew ? messages.isNew : messages.shared})</span>
             </ChoiceField>
@@ -274,11 +277,11 @@ const renewSharePage = (view: AppView, own: OwnShare, fields: ContactFields, fau
             .filter((days) => days < share.durationDays)
             .map((days) => (
               <ChoiceField type="radio" name="days" value={String(days)} id={`days-${days}`}>
-                {formatMessage(messages.shorter, ending(days))}
+                {formatMessage(messages.shorter, durationValues(days))}
               </ChoiceField>
             ))}
           <ChoiceField type="radio" name="days" value="before" id="days-before" checked>
-            {formatMessage(messages.asBefore, ending(share.durationDays))}
+            {formatMessage(messages.asBefore, durationValues(share.durationDays))}
           </ChoiceField>
         </fieldset>
         <ConfirmActions back={sharePath(share)} keep={messages.notNow} go={messages.renew} />
@@ -289,81 +292,86 @@ const renewSharePage = (view: AppView, own: OwnShare, fields: ContactFields, fau
 
 const sharePath = ({ id }: Pick<Share, "id">): string => `/app/shares/${id}`;
 
-/** With the share that the address names; a page of its own where there is none of theirs. */
+/** Loads the share in the path and the person's details; the not-found page if it is not a share of this person. */
 const withShare =
-  <V extends AppRequest>(then: (visit: V, own: OwnShare, fields: ContactFields) => Promise<Response>) =>
-  async (visit: V): Promise<Response> => {
-    const { services, person, c, view } = visit;
-    const [own, fields] = await Promise.all([
+  <R extends AppRequest>(handle: (request: R, ownShare: OwnShare, fields: ContactFields) => Promise<Response>) =>
+  async (request: R): Promise<Response> => {
+    const { services, person, c } = request;
+    const [found, fields] = await Promise.all([
       getOwnShare(services, person, parseShareId(c.req.param("id") ?? "")),
       getContactFields(services, person),
     ]);
-    return own.ok
-      ? then(visit, own.value, fields.ok ? fields.value : {})
-      : notFoundPage(visit, view.messages.noShare, view.messages.noShareAdvice);
+    return found.ok
+      ? handle(request, found.value, fields.ok ? fields.value : {})
+      : notFoundPage(request, request.messages.noShare, request.messages.noShareAdvice);
   };
 
-/** What is over cannot be stopped or renewed; its page says how it ended. */
+/** Redirects to the share, which says how it ended, if it is no longer active. */
 const requireActiveShare =
-  <V extends AppRequest>(then: (visit: V, own: OwnShare, fields: ContactFields) => Promise<Response>) =>
-  async (visit: V, own: OwnShare, fields: ContactFields): Promise<Response> =>
-    own.share.status === "active" ? then(visit, own, fields) : visit.c.redirect(sharePath(own.share), 303);
+  <R extends AppRequest>(handle: (request: R, ownShare: OwnShare, fields: ContactFields) => Promise<Response>) =>
+  async (request: R, ownShare: OwnShare, fields: ContactFields): Promise<Response> =>
+    ownShare.share.status === "active" ? handle(request, ownShare, fields) : request.c.redirect(sharePath(ownShare.share), 303);
 
-const handleRevokeShare = async (visit: AppFormRequest, own: OwnShare): Promise<Response> => {
-  const { c, services, person, view, form } = visit;
-  const { share } = own;
+const handleRevokeShare = async (request: AppFormRequest, ownShare: OwnShare): Promise<Response> => {
+  const { c, services, person, form } = request;
+  const { share } = ownShare;
   const reason = form.get("reason") ?? "";
   const revoked = await revokeShareByPerson(services, share.id, { person }, { reason, requestId: c.var.requestId });
   if (!revoked.ok) {
     if (revoked.code === "invalid_request")
-      return renderRefusal(visit, revoked.code, revokeSharePage(view, own, reason.slice(0, 300), view.messages.badReason));
+      return renderRefusal(request, revoked.code, revokeSharePage(request, ownShare, reason.slice(0, 300), request.messages.badReason));
     return revoked.code === "storage_unavailable" ? renderStorageUnavailable(c) : c.redirect(sharePath(share), 303);
   }
-  await setFlash(visit, { key: "stopped", date: revoked.value.ceaseBy });
+  await setFlash(request, { key: "stopped", date: revoked.value.ceaseBy });
   return c.redirect(sharePath(share), 303);
 };
 
-const handleRenewShare = async (visit: AppFormRequest, own: OwnShare, fields: ContactFields): Promise<Response> => {
-  const { c, services, person, view, form } = visit;
-  const { share } = own;
-  const ticked = listRenewableGroups(share, fields).filter(({ group }) => form.has(`group.${group}`));
-  const keys = new Set(ticked.flatMap(({ keys: of }) => of));
-  if (keys.size === 0) return renderRefusal(visit, "invalid_request", renewSharePage(view, own, fields, view.messages.tickOne));
-  const crowded = await checkPersonLimit(visit, "GRANTS");
-  if (crowded !== null) return crowded;
-  const days = shorterDurationDays.find((one) => String(one) === form.get("days"));
+const handleRenewShare = async (request: AppFormRequest, ownShare: OwnShare, fields: ContactFields): Promise<Response> => {
+  const { c, services, person, form } = request;
+  const { share } = ownShare;
+  const selected = listRenewableGroups(share, fields).filter(({ group }) => form.has(`group.${group}`));
+  const selectedKeys = new Set(selected.flatMap(({ keys }) => keys));
+  if (selectedKeys.size === 0)
+    return renderRefusal(request, "invalid_request", renewSharePage(request, ownShare, fields, request.messages.tickOne));
+  const limitResponse = await checkPersonLimit(request, "GRANTS");
+  if (limitResponse !== null) return limitResponse;
+  const days = shorterDurationDays.find((option) => String(option) === form.get("days"));
   const renewed = await renewShare(services, person, share.id, {
-    scope: contactKeys.filter((key) => keys.has(key)),
+    scope: contactKeys.filter((key) => selectedKeys.has(key)),
     durationDays: days !== undefined && days < share.durationDays ? days : null,
-    language: view.language,
+    language: request.language,
     requestId: c.var.requestId,
   });
   if (renewed.ok) {
-    await setFlash(visit, { key: "renewed", date: renewed.value.share.expiresAt });
+    await setFlash(request, { key: "renewed", date: renewed.value.share.expiresAt });
     return c.redirect(sharePath(renewed.value.share), 303);
   }
   const { code } = renewed;
   if (code === "storage_unavailable") return renderStorageUnavailable(c);
   if (code === "business_inactive" || code === "business_suspended" || code === "subscription_past_due")
-    return renderRefusal(visit, code, appNoticePage(view, view.messages.mayNot, view.messages.mayNotAdvice, share.business.name));
-  return c.redirect(code === "invalid_request" ? `${sharePath(share)}/renew` : sharePath(share), 303); // over, or a value is gone: the page says so
+    return renderRefusal(
+      request,
+      code,
+      appNoticePage(request, request.messages.mayNot, request.messages.mayNotAdvice, share.business.name),
+    );
+  return c.redirect(code === "invalid_request" ? `${sharePath(share)}/renew` : sharePath(share), 303); // the share has ended or a value was removed: that page says so
 };
 
 export const registerShareRoutes = (pages: Hono<AppEnv>): void => {
-  pages.get("/shares", (c) => c.redirect("/app", 303)); // where assistants send people
+  pages.get("/shares", (c) => c.redirect("/app", 303)); // the link that agents give to people
   pages.get(
     "/shares/:id",
-    authenticatedPage(withShare((visit, own, fields) => renderAppPage(visit, 200, sharePage(visit.view, own, fields)))),
+    authenticatedPage(withShare((request, ownShare, fields) => renderAppPage(request, sharePage(request, ownShare, fields)))),
   );
   pages.get(
     "/shares/:id/stop",
-    authenticatedPage(withShare(requireActiveShare((visit, own) => renderAppPage(visit, 200, revokeSharePage(visit.view, own))))),
+    authenticatedPage(withShare(requireActiveShare((request, ownShare) => renderAppPage(request, revokeSharePage(request, ownShare))))),
   );
   pages.post("/shares/:id/stop", authenticatedAction(withShare(requireActiveShare(handleRevokeShare))));
   pages.get(
     "/shares/:id/renew",
     authenticatedPage(
-      withShare(requireActiveShare((visit, own, fields) => renderAppPage(visit, 200, renewSharePage(visit.view, own, fields)))),
+      withShare(requireActiveShare((request, ownShare, fields) => renderAppPage(request, renewSharePage(request, ownShare, fields)))),
     ),
   );
   pages.post("/shares/:id/renew", authenticatedAction(withShare(requireActiveShare(handleRenewShare))));

@@ -1,14 +1,14 @@
-// Signing in to the app: an address, then the code that was mailed to it, or a passkey; the same steps, and the same cookies, as on the consent sheet.
-// Every page of the app answers whoever is not signed in with these, and leads back to itself.
+// Signing in to the app with an email code or a passkey; the same steps and cookies as on the consent sheet. Every page of the app shows
+// these steps to visitors who are not signed in, and leads back to itself.
 import type { Context, Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getRelyingParty } from "../../http/guards/app-origin.ts";
 import { requestPasskeySignIn } from "../../operations/access/request-passkey-sign-in.ts";
-import { EmailField, CodeField, maxTypedEmailLength, SubmitButton } from "../shared/form-fields.tsx";
-import { appMessages } from "../shared/i18n/app.ts";
-import { sheetMessages } from "../shared/i18n/sheet.ts";
+import { EmailField, CodeField, maxTypedEmailLength, NextPathField, SubmitButton } from "../shared/form-fields.tsx";
+import { appMessages } from "../i18n/app.ts";
+import { sheetMessages } from "../i18n/sheet.ts";
 import type { Language } from "../shared/language.ts";
 import { saveLanguage, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
 import { findPendingSignInEmail, clearPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
@@ -17,14 +17,12 @@ import { formatMessage, usePageContext } from "../shared/components.tsx";
 import { PasskeyPrompt, completePasskeySignIn } from "../shared/passkey-sign-in.tsx";
 
 interface SignInStep {
-  /** The page that is opened afterwards. */
+  /** The page to open after signing in. */
   readonly next: string;
   readonly error?: string | undefined;
 }
 
-export const NextPathField: FC<{ next: string }> = ({ next }) => <input type="hidden" name="next" value={next} />;
-
-/** Offered by the script where the browser has passkeys. */
+/** Hidden until the script finds that the browser supports passkeys. */
 export const PasskeySignInForm: FC<{ next: string }> = ({ next }) => (
   <form method="post" action="/app/passkey" class="form" data-offers-passkey="" hidden>
     <NextPathField next={next} />
@@ -33,11 +31,11 @@ export const PasskeySignInForm: FC<{ next: string }> = ({ next }) => (
 );
 
 const emailStepPage = (language: Language, { next, typed, error }: SignInStep & { readonly typed?: string }): Page => {
-  const words = sheetMessages[language];
+  const messages = sheetMessages[language];
   const { signIn, signInIntro } = appMessages[language];
   return {
     title: `${signIn} · svc`,
-    isFaulty: error !== undefined,
+    hasError: error !== undefined,
     script: "passkey.js",
     content: (
       <article class="step">
@@ -47,8 +45,8 @@ const emailStepPage = (language: Language, { next, typed, error }: SignInStep & 
         </div>
         <form method="post" action="/app/sign-in" class="form">
           <NextPathField next={next} />
-          <EmailField id="email" label={words.email} hint={words.emailHint} error={error} typed={typed} />
-          <SubmitButton>{words.send}</SubmitButton>
+          <EmailField id="email" label={messages.email} hint={messages.emailHint} error={error} typed={typed} />
+          <SubmitButton>{messages.send}</SubmitButton>
         </form>
         <PasskeySignInForm next={next} />
       </article>
@@ -57,20 +55,20 @@ const emailStepPage = (language: Language, { next, typed, error }: SignInStep & 
 };
 
 export const codeStepPage = (language: Language, { next, email, error }: SignInStep & { readonly email: string }): Page => {
-  const words = sheetMessages[language];
+  const messages = sheetMessages[language];
   return {
-    title: `${words.codeHeading} · svc`,
-    isFaulty: error !== undefined,
+    title: `${messages.codeHeading} · svc`,
+    hasError: error !== undefined,
     content: (
       <article class="step">
         <div>
-          <h1>{words.codeHeading}</h1>
-          <p>{formatMessage(words.codeTo, { address: email })}</p>
+          <h1>{messages.codeHeading}</h1>
+          <p>{formatMessage(messages.codeTo, { address: email })}</p>
         </div>
         <form method="post" action="/app/code" class="form">
           <NextPathField next={next} />
-          <CodeField id="code" class="code" label={words.code} error={error} />
-          <SubmitButton>{words.continue}</SubmitButton>
+          <CodeField id="code" class="code" label={messages.code} error={error} />
+          <SubmitButton>{messages.continue}</SubmitButton>
         </form>
         <div class="leave">
           <form method="post" action="/app/sign-in">
@@ -82,7 +80,7 @@ export const codeStepPage = (language: Language, { next, email, error }: SignInS
           <form method="post" action="/app/other-address">
             <NextPathField next={next} />
             <button type="submit" class="link">
-              {words.otherAddress}
+              {messages.otherAddress}
             </button>
           </form>
         </div>
@@ -91,43 +89,43 @@ export const codeStepPage = (language: Language, { next, email, error }: SignInS
   };
 };
 
-/** A device is asked: the page holds what it is asked, the script hands that over and sends back what it answered. */
+/** Holds the options for the browser's passkey prompt; the script starts the prompt and submits its result. */
 const passkeyStepPage = (language: Language, next: string, options: object): Page => {
-  const words = appMessages[language];
+  const messages = appMessages[language];
   return {
-    title: `${words.passkeyWaiting} · svc`,
+    title: `${messages.passkeyWaiting} · svc`,
     script: "passkey.js",
     content: (
       <article class="step">
         <div>
-          <h1>{words.passkeyWaiting}</h1>
-          <p>{words.passkeyWaitingAdvice}</p>
+          <h1>{messages.passkeyWaiting}</h1>
+          <p>{messages.passkeyWaitingAdvice}</p>
         </div>
         <form method="post" action="/app/passkey/answer" class="form">
-          <PasskeyPrompt how="get" options={options} label={words.usePasskey}>
+          <PasskeyPrompt how="get" options={options} label={messages.usePasskey}>
             <NextPathField next={next} />
           </PasskeyPrompt>
         </form>
         <p class="leave">
-          <a href={next}>{words.signIn}</a>
+          <a href={next}>{messages.signIn}</a>
         </p>
       </article>
     ),
   };
 };
 
-/** A page of the app and nothing else: whoever signs in is sent there. */
+/** The page to open after signing in. Only paths of the app are accepted, so that a sign-in link cannot lead to another site. */
 const parseNextPath = (text: string | undefined): string => (text !== undefined && /^\/app(?:\/[\w/-]*)?$/.test(text) ? text : "/app");
 
-/** The step that the browser has come to. */
-export const renderSignIn = async (c: Context<AppEnv>, to: string): Promise<Response> => {
+/** Shows the step the browser is at, as its cookie says. */
+export const renderSignIn = async (c: Context<AppEnv>, nextPath: string): Promise<Response> => {
   const email = await findPendingSignInEmail(c);
-  const next = parseNextPath(to);
-  const answered = c.req.query("answer");
+  const next = parseNextPath(nextPath);
+  const answer = c.req.query("answer");
   return renderPage(c, 200, ({ language }) => {
     if (email === null)
-      return emailStepPage(language, { next, error: answered === "passkey" ? appMessages[language].passkeyRefused : undefined });
-    return codeStepPage(language, { next, email, error: answered === "failed" ? sheetMessages[language].wrongCode : undefined });
+      return emailStepPage(language, { next, error: answer === "passkey" ? appMessages[language].passkeyRefused : undefined });
+    return codeStepPage(language, { next, email, error: answer === "failed" ? sheetMessages[language].wrongCode : undefined });
   });
 };
 
@@ -146,9 +144,9 @@ const handleSendCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequ
 };
 
 const handleSubmitCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> => {
-  const taken = await completeEmailSignIn(c, form, "consumer");
-  if (taken.outcome !== "malformed") return c.redirect(taken.outcome === "wrong" ? `${next}?answer=failed` : next, 303);
-  const { email } = taken;
+  const result = await completeEmailSignIn(c, form, "consumer");
+  if (result.outcome !== "malformed") return c.redirect(result.outcome === "wrong" ? `${next}?answer=failed` : next, 303);
+  const { email } = result;
   return renderPage(c, 400, ({ language }) => codeStepPage(language, { next, email, error: sheetMessages[language].badCode }));
 };
 
@@ -165,9 +163,9 @@ const renderPasskeyStep = async (c: Context<AppEnv>, { next }: SignInFormRequest
 const handlePasskeyResponse = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> =>
   c.redirect((await completePasskeySignIn(c, form)) ? next : `${next}?answer=passkey`, 303);
 
-/** The step that was begun elsewhere, also where somebody is signed in already; afterwards, or without one, the app. */
 export const signInPath = "/app/sign-in";
 
+/** Continues a sign-in that was started on another page; redirects to the app if there is none. */
 const resumeSignIn = async (c: Context<AppEnv>): Promise<Response> => {
   saveLanguage(c);
   const email = await findPendingSignInEmail(c);

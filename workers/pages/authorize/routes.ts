@@ -30,8 +30,8 @@ import { isFromBoundOrigin, canRedirect, createSheetRequest, type SheetRequest }
 import { verifySheetToken, createSheetToken } from "../../operations/shares/sheet-token.ts";
 import type { Services } from "../../services.ts";
 import { maxTypedEmailLength } from "../shared/form-fields.tsx";
-import { appMessages } from "../shared/i18n/app.ts";
-import { sheetMessages } from "../shared/i18n/sheet.ts";
+import { appMessages } from "../i18n/app.ts";
+import { sheetMessages } from "../i18n/sheet.ts";
 import { allowOpener, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
 import { findPendingSignInEmail, clearPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { handlePageError } from "../shared/notice-pages.tsx";

@@ -7,8 +7,8 @@ import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import type { AuthorizedRequest } from "../../operations/shares/authorize-share-request.ts";
 import { EmailField, ChoiceField, getContactInputProps, SubmitButton, TextField } from "../shared/form-fields.tsx";
-import { appMessages } from "../shared/i18n/app.ts";
-import type { SheetMessages } from "../shared/i18n/sheet.ts";
+import { appMessages } from "../i18n/app.ts";
+import type { SheetMessages } from "../i18n/sheet.ts";
 import type { Language } from "../shared/language.ts";
 import type { Page } from "../shared/layout.tsx";
 import { EmailCodeStep } from "../shared/email-code-sign-in.tsx";
@@ -96,11 +96,11 @@ interface SheetOptions {
 
 /** What the script needs: the window that asked, the other way back, and the code once there is one. */
 const sheetPage = ({ request, back, words }: SheetView, content: Child, { error, code }: SheetOptions = {}): Page => ({
-  isFaulty: error !== undefined,
+  hasError: error !== undefined,
   title: `${formatMessage(words.title, { business: request.client.business.name })} · svc`,
   script: "authorize.js",
-  formsTo: request.origin,
-  keepsQuery: true,
+  formActionOrigin: request.origin,
+  preservesQuery: true,
   content: (
     <article class="sheet" data-origin={request.origin} data-state={request.state ?? ""} data-back={back ?? ""} data-code={code}>
       {content}
@@ -183,7 +183,7 @@ export const passkeyStepPage = (view: SheetView, options: object): Page => {
 };
 
 export const codeStepPage = (view: SheetView, email: string, fault?: string): Page =>
-  sheetPage(view, <EmailCodeStep name="sheet" path="/authorize" search={view.search} email={email} fault={fault} />, { error: fault });
+  sheetPage(view, <EmailCodeStep name="sheet" path="/authorize" search={view.search} email={email} error={fault} />, { error: fault });
 
 const SignedInAs: FC<{ view: SheetView; email: string }> = ({ view: { search, words }, email }) => (
   <form method="post" action={`/authorize/sign-out${search}`} class="signed-in">
@@ -420,4 +420,4 @@ export const decisionExpiredPage = (view: SheetView, token: string, chosen: Deci
 };
 
 /** A request that cannot be decided on, or one that was not. */
-export const sheetNoticePage = (title: string, advice: string): Page => ({ ...noticePage(title, advice), keepsQuery: true });
+export const sheetNoticePage = (title: string, advice: string): Page => ({ ...noticePage(title, advice), preservesQuery: true });

@@ -23,7 +23,7 @@ import { saveClientDocument } from "../../operations/agents/save-client-document
 import { listAgentTokens } from "../../operations/agents/list-agent-tokens.ts";
 import { revokeAgentToken } from "../../operations/agents/revoke-agent-token.ts";
 import { maxTypedEmailLength } from "../shared/form-fields.tsx";
-import { connectMessages, type ConnectMessages } from "../shared/i18n/connect.ts";
+import { connectMessages, type ConnectMessages } from "../i18n/connect.ts";
 import { allowOpener, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
 import { findPendingSignInEmail, clearPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { renderCrossSiteBlocked, noticePage, handlePageError } from "../shared/notice-pages.tsx";

@@ -7,8 +7,8 @@ import { maskFieldValue } from "../../../core/masking.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import type { ConnectionRequest } from "../../operations/agents/connection-request.ts";
 import { EmailField, SubmitButton } from "../shared/form-fields.tsx";
-import type { ConnectMessages } from "../shared/i18n/connect.ts";
-import { sheetMessages } from "../shared/i18n/sheet.ts";
+import type { ConnectMessages } from "../i18n/connect.ts";
+import { sheetMessages } from "../i18n/sheet.ts";
 import type { Language } from "../shared/language.ts";
 import type { Page } from "../shared/layout.tsx";
 import { EmailCodeStep } from "../shared/email-code-sign-in.tsx";
@@ -32,12 +32,12 @@ export const getFormTargetOrigin = (redirectUri: string): string | undefined => 
 };
 
 const connectPage = ({ request, words }: ConnectView, content: Child, fault?: string): Page => {
-  const formsTo = getFormTargetOrigin(request.redirectUri);
+  const formActionOrigin = getFormTargetOrigin(request.redirectUri);
   return {
-    isFaulty: fault !== undefined,
+    hasError: fault !== undefined,
     title: `${words.title} · svc`,
-    ...(formsTo !== undefined && { formsTo }),
-    keepsQuery: true,
+    ...(formActionOrigin !== undefined && { formActionOrigin }),
+    preservesQuery: true,
     content: <article class="sheet">{content}</article>,
   };
 };
@@ -90,7 +90,7 @@ export const emailStepPage = (view: ConnectView, fault?: string, typed = ""): Pa
 };
 
 export const codeStepPage = (view: ConnectView, email: string, fault?: string): Page =>
-  connectPage(view, <EmailCodeStep name="connect" path="/oauth/authorize" search={view.search} email={email} fault={fault} />, fault);
+  connectPage(view, <EmailCodeStep name="connect" path="/oauth/authorize" search={view.search} email={email} error={fault} />, fault);
 
 const PermissionList: FC<{ lead: string; lines: readonly string[] }> = ({ lead, lines }) => (
   <>
@@ -219,5 +219,5 @@ export const endConnectionPage = (words: ConnectMessages, action: string): Page 
       <SubmitButton>{words.end}</SubmitButton>
     </form>
   );
-  return { ...noticePage(words.endHeading, words.endAdvice, form), keepsQuery: true };
+  return { ...noticePage(words.endHeading, words.endAdvice, form), preservesQuery: true };
 };

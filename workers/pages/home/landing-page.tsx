@@ -72,7 +72,7 @@ const CertificateNumberForm: FC<{ place: LandingContext; action: string; submit:
         label={messages.front.number}
         hint={hint}
         error={place.isBadNumber ? messages.front.badNumber : undefined}
-        faultId="number-error"
+        errorId="number-error"
         required
         maxlength={maxTypedLength}
         placeholder="cc_"
@@ -173,11 +173,13 @@ const ResourceLinks: FC<{ place: LandingContext }> = ({ place }) => {
 };
 
 /** The page's forms lead to the host of the certificates, wherever the page itself stands. */
-const allowVerifyFormAction = ({ config }: LandingContext): { readonly formsTo: string } => ({ formsTo: new URL(config.verifyUrl).origin });
+const allowVerifyFormAction = ({ config }: LandingContext): { readonly formActionOrigin: string } => ({
+  formActionOrigin: new URL(config.verifyUrl).origin,
+});
 
 export const landingPage = ({ messages: { front } }: PageContext, place: LandingContext): Page => ({
   title: `${front.title} · ${productName}`,
-  isFaulty: place.isBadNumber === true,
+  hasError: place.isBadNumber === true,
   isIndexable: true,
   ...allowVerifyFormAction(place),
   content: (
@@ -211,7 +213,7 @@ export const startWithdrawalPage = (
   const { isBadNumber = false, typedEmail } = place;
   return {
     title: words.title,
-    isFaulty: isBadNumber || typedEmail !== undefined,
+    hasError: isBadNumber || typedEmail !== undefined,
     isIndexable: true,
     ...allowVerifyFormAction(place), // the form of the number is answered there
     content: (
@@ -231,7 +233,7 @@ export const startWithdrawalPage = (
               label={withdraw.email}
               hint={words.emailHint}
               error={typedEmail === undefined ? undefined : withdraw.badEmail}
-              faultId="email-error"
+              errorId="email-error"
               typed={typedEmail}
             />
             <SubmitButton>{withdraw.send}</SubmitButton>

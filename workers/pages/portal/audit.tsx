@@ -1,4 +1,4 @@
-// The audit chain of the business, newest first.
+// The audit log of the business, newest entries first.
 import type { Hono } from "hono";
 import type { TrailEntry } from "../../../core/audit/trail.ts";
 import type { AppEnv } from "../../http/context.ts";
@@ -6,21 +6,22 @@ import { getAuditTrail } from "../../operations/audit/get-audit-trail.ts";
 import { Hash, Timestamp } from "../shared/components.tsx";
 import { Pagination, Table, messages } from "./components.tsx";
 import { renderMemberPage } from "./page.tsx";
-import { authenticatedPage, type PortalRequest } from "./portal-request.ts";
+import { authenticatedPage } from "./handlers.ts";
+import type { PortalRequest } from "./portal-request.ts";
 
 const auditMessages = messages.audit;
 const entriesPerPage = 50;
 
-/** A member by their id, everybody else as the entry names them; nothing once it was erased. */
+/** The member's id or the actor the entry names; empty once the payload is erased. */
 const getEntryActor = ({ committed }: TrailEntry): string => String(committed?.payload.by ?? committed?.payload.actor ?? "");
 
-const renderAuditTrail = async (visit: PortalRequest): Promise<Response> => {
-  const asked = Number(visit.c.req.query("before"));
-  const beforeSeq = Number.isSafeInteger(asked) && asked > 0 ? asked : null;
-  const trail = await getAuditTrail(visit.services, visit.member.business, { limit: entriesPerPage, beforeSeq });
-  if (!trail.ok) return renderMemberPage(visit, { tab: "audit", content: <p>{auditMessages.away}</p>, code: trail.code });
+const renderAuditTrail = async (request: PortalRequest): Promise<Response> => {
+  const before = Number(request.c.req.query("before"));
+  const beforeSeq = Number.isSafeInteger(before) && before > 0 ? before : null;
+  const trail = await getAuditTrail(request.services, request.member.business, { limit: entriesPerPage, beforeSeq });
+  if (!trail.ok) return renderMemberPage(request, { tab: "audit", content: <p>{auditMessages.away}</p>, code: trail.code });
   const { page, pending } = trail.value;
-  return renderMemberPage(visit, {
+  return renderMemberPage(request, {
     tab: "audit",
     content: (
       <>

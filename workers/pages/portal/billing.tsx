@@ -1,4 +1,5 @@
-// The plan, its state, what was used of it by month, and the way to pay: a link, because a form could not lead to the payment provider's page.
+// The plan, billing status and monthly usage, and the link to payment. It is a link because the content security policy does not let a form
+// lead to the payment provider.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { authorizeRead } from "../../../core/access/entitlement.ts";
@@ -24,7 +25,8 @@ import {
 } from "./components.tsx";
 import { inactiveAccountPage, renderMemberPage } from "./page.tsx";
 import { checkAccountLimit } from "../shared/form-handlers.ts";
-import { authenticatedAction, authenticatedPage, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
+import { authenticatedAction, authenticatedPage } from "./handlers.ts";
+import type { FormError, PortalFormRequest, PortalRequest } from "./portal-request.ts";
 
 const billingMessages = messages.billing;
 
@@ -42,10 +44,10 @@ const monthlyCertificatesChart: ChartDefinition = {
   csvHeader: ["month", "issued", "withdrawn"],
 };
 
-/** Of live certificates, in either mode: only they are paid for. */
+/** Counts live certificates only, also in test mode, because only they are billed. */
 const MonthlyUsage: FC<{ months: readonly ChartPoint[] }> = ({ months }) => {
-  const now = months.at(-1) as ChartPoint;
-  const month = new Intl.DateTimeFormat(language, { month: "long", year: "numeric", timeZone: "UTC" }).format(now.start);
+  const current = months.at(-1) as ChartPoint;
+  const month = new Intl.DateTimeFormat(language, { month: "long", year: "numeric", timeZone: "UTC" }).format(current.start);
   return (
     <Chart
       definition={monthlyCertificatesChart}
@@ -53,8 +55,8 @@ const MonthlyUsage: FC<{ months: readonly ChartPoint[] }> = ({ months }) => {
       heading={billingMessages.months}
       trend={formatMessage(billingMessages.used, {
         month,
-        issued: formatCount(now.up),
-        withdrawn: formatCount(now.down),
+        issued: formatCount(current.up),
+        withdrawn: formatCount(current.down),
         total: formatCount(sumFigures(months, "up")),
       })}
       figures={months}
@@ -65,20 +67,20 @@ const MonthlyUsage: FC<{ months: readonly ChartPoint[] }> = ({ months }) => {
 
 type PaymentAccess = Awaited<ReturnType<typeof getBilling>>["paymentAccess"];
 
-/** Why nobody who reads this is sent to pay. */
+/** Why the reader cannot go to payment. */
 const getPaymentRestriction = (code: Exclude<PaymentAccess, { readonly ok: true }>["code"]): string => {
   if (code === "owner_required") return messages.ownersOnly;
   return code === "business_suspended" ? billingMessages.byUs : billingMessages.notSold;
 };
 
-const renderBilling = async (visit: PortalRequest, fault?: FormError): Promise<Response> => {
-  const { business } = visit.member;
-  if (business.status === "pending" || business.status === "closed") return inactiveAccountPage(visit, "business_inactive");
-  const { account, months, paymentAccess } = await getBilling(visit.services, visit.member);
+const renderBilling = async (request: PortalRequest, error?: FormError): Promise<Response> => {
+  const { business } = request.member;
+  if (business.status === "pending" || business.status === "closed") return inactiveAccountPage(request, "business_inactive");
+  const { account, months, paymentAccess } = await getBilling(request.services, request.member);
   const { plan, status } = account;
-  return renderMemberPage(visit, {
+  return renderMemberPage(request, {
     tab: "billing",
-    error: fault,
+    error,
     content: (
       <>
         <FormErrorMessage />
@@ -105,20 +107,20 @@ const renderBilling = async (visit: PortalRequest, fault?: FormError): Promise<R
   });
 };
 
-/** Nothing changes here, but a page of another site could lead somebody to pay who did not mean to. */
-const redirectToCheckout = async (visit: PortalRequest): Promise<Response> => {
-  const { c, services, member } = visit;
+/** Links from other sites are refused: they could lead members to pay by mistake. */
+const redirectToCheckout = async (request: PortalRequest): Promise<Response> => {
+  const { c, services, member } = request;
   if (c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site") return renderCrossSiteBlocked(c);
-  const full = await checkAccountLimit(c, "CHECKOUT", member.business.id);
-  if (full !== null) return full;
-  const opened = await createPaymentSession(services, member, "business");
-  if (opened.ok) return c.redirect(opened.value, 303);
-  const text = opened.code === "billing_unavailable" ? billingMessages.away : getPaymentRestriction(opened.code);
-  return renderBilling(visit, { code: opened.code, field: null, text });
+  const limitResponse = await checkAccountLimit(c, "CHECKOUT", member.business.id);
+  if (limitResponse !== null) return limitResponse;
+  const payment = await createPaymentSession(services, member, "business");
+  if (payment.ok) return c.redirect(payment.value, 303);
+  const text = payment.code === "billing_unavailable" ? billingMessages.away : getPaymentRestriction(payment.code);
+  return renderBilling(request, { code: payment.code, field: null, text });
 };
 
-const handleExportUsage = async (visit: PortalFormRequest): Promise<Response> =>
-  exportChart({ ...visit, environment: "live" }, monthlyCertificatesChart, await getCertificateMonths(visit.services, visit.member));
+const handleExportUsage = async (request: PortalFormRequest): Promise<Response> =>
+  exportChart({ ...request, environment: "live" }, monthlyCertificatesChart, await getCertificateMonths(request.services, request.member));
 
 export const registerBillingRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/billing", authenticatedPage(renderBilling, true));

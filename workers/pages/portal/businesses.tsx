@@ -1,4 +1,4 @@
-// The businesses that an address acts for: which one the pages are of, the way to each other one, and invitations to more.
+// The businesses that a member's address belongs to: switching between them, and accepting or declining invitations.
 import type { Hono } from "hono";
 import { parseMemberId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../http/context.ts";
@@ -10,24 +10,25 @@ import { VerbatimText, UntrustedText, Timestamp } from "../shared/components.tsx
 import { Link, ActionButton, Section, Table, messages } from "./components.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { pathWithQuery } from "./paths.ts";
-import { authenticatedAction, authenticatedPage, redirectTo, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
+import { authenticatedAction, authenticatedPage } from "./handlers.ts";
+import { redirectTo, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const businessMessages = messages.businesses;
 const businessesPath = "/portal/businesses";
 
-/** A page of the portal and nothing else: whoever signs in, or goes to another business, is sent there. */
+/** The page to open after signing in or switching. Only paths of the portal are accepted, so that a link cannot lead to another site. */
 export const parseNextPath = (text: string | undefined): string =>
   text !== undefined && /^\/portal(?:\/[\w/-]*)?$/.test(text) && !text.startsWith("/portal/sign-") ? text : "/portal";
 
-/** Where one is chosen before the page is shown. */
+/** The list of businesses, which leads on to `next`. */
 export const businessChoicePath = (next: string): string => pathWithQuery(businessesPath, { next: next === "/portal" ? null : next });
 
-const renderBusinessList = async (visit: PortalRequest): Promise<Response> => {
-  const { c, services, member } = visit;
-  const listed = visit.memberships.length > 0 ? visit.memberships : await listMemberships(services, member);
+const renderBusinessList = async (request: PortalRequest): Promise<Response> => {
+  const { c, services, member } = request;
+  const listed = request.memberships.length > 0 ? request.memberships : await listMemberships(services, member);
   const next = parseNextPath(c.req.query("next"));
   const invitations = listed.filter(({ invitedUntil }) => invitedUntil !== null);
-  return renderMemberPage(visit, {
+  return renderMemberPage(request, {
     tab: null,
     title: businessMessages.title,
     content: (
@@ -90,19 +91,19 @@ const renderBusinessList = async (visit: PortalRequest): Promise<Response> => {
   });
 };
 
-const handleEnterBusiness = async (visit: PortalFormRequest): Promise<Response> => {
-  const { c, services, member, form } = visit;
+const handleEnterBusiness = async (request: PortalFormRequest): Promise<Response> => {
+  const { c, services, member, form } = request;
   const id = parseMemberId(form.get("seat") ?? "");
   const entered = id === null ? null : await switchBusiness(services, member, { id, userAgent: c.req.header("user-agent") });
-  if (!entered?.ok) return notFoundPage(visit);
+  if (!entered?.ok) return notFoundPage(request);
   setSessionCookie(c, entered.value.token, "business");
-  return redirectTo(visit, parseNextPath(form.get("next")), entered.value.hasJoined ? "joined" : undefined);
+  return redirectTo(request, parseNextPath(form.get("next")), entered.value.hasJoined ? "joined" : undefined);
 };
 
-const handleDeclineInvitation = async (visit: PortalFormRequest): Promise<Response> => {
-  const id = parseMemberId(visit.form.get("seat") ?? "");
-  const declined = id === null ? null : await declineInvitation(visit.services, visit.member, id);
-  return declined?.ok ? redirectTo(visit, businessesPath, "declined") : notFoundPage(visit);
+const handleDeclineInvitation = async (request: PortalFormRequest): Promise<Response> => {
+  const id = parseMemberId(request.form.get("seat") ?? "");
+  const declined = id === null ? null : await declineInvitation(request.services, request.member, id);
+  return declined?.ok ? redirectTo(request, businessesPath, "declined") : notFoundPage(request);
 };
 
 export const registerBusinessRoutes = (pages: Hono<AppEnv>): void => {

@@ -1,4 +1,4 @@
-// One certificate as the people of its business read it: masked until somebody asks for the person, which is entered in the audit chain.
+// One certificate of the business. The person is masked until a member reveals them, which is recorded in the audit log.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { buildEvidenceHtml, buildEvidenceZip } from "../../../core/certificates/evidence-pack.ts";
@@ -29,7 +29,8 @@ import {
 } from "./components.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { pathInEnvironment } from "./paths.ts";
-import { authenticatedAction, authenticatedPage, toReader, withId, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
+import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
+import { toReader, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const certificateMessages = messages.certificates;
 const certificatesPath = "/portal/certificates";
@@ -40,16 +41,16 @@ export const CertificateStatusLabel: FC<{ of: Pick<PublishedCertificate, "status
 
 const RecipientStatus: FC<{ certificate: PublishedCertificate; name: string }> = ({ certificate, name }) => {
   const { now } = usePortalRequest();
-  const one = certificate.entitiesWithdrawn.find(({ entity }) => entity === name);
+  const withdrawn = certificate.entitiesWithdrawn.find(({ entity }) => entity === name);
   if (certificate.answered?.rejected.includes(name)) return <StatusLabel tone="plain" text={certificateMessages.declined} />;
   if (certificate.answered?.accepted.includes(name) === false) return <StatusLabel tone="plain" text={certificateMessages.notAsked} />;
   if (certificate.withdrawal !== null) return <StatusLabel tone="plain" text={certificateMessages.states.revoked} />;
-  if (one === undefined) return <StatusLabel tone="good" text={certificateMessages.agreed} />;
-  if (one.acknowledgedAt !== null) return <StatusLabel tone="plain" text={messages.deadlines.acknowledged} />;
+  if (withdrawn === undefined) return <StatusLabel tone="good" text={certificateMessages.agreed} />;
+  if (withdrawn.acknowledgedAt !== null) return <StatusLabel tone="plain" text={messages.deadlines.acknowledged} />;
   return (
     <>
-      <StatusLabel tone={isOverdue(one.ceaseBy, null, now) ? "bad" : "caution"} text={certificateMessages.states.revoked} />{" "}
-      {messages.deadlines.due} <Timestamp at={one.ceaseBy} />
+      <StatusLabel tone={isOverdue(withdrawn.ceaseBy, null, now) ? "bad" : "caution"} text={certificateMessages.states.revoked} />{" "}
+      {messages.deadlines.due} <Timestamp at={withdrawn.ceaseBy} />
     </>
   );
 };
@@ -120,16 +121,16 @@ const RevealedPerson: FC<{ detail: CertificateDetail }> = ({ detail: { opened } 
 
 const maxViewsShown = 25;
 
-const renderCertificate = async (visit: PortalRequest, id: CertId, detail?: CertificateDetail): Promise<Response> => {
-  const { c, services, member, environment } = visit;
-  const own = await listCertificateViews(services, member, id, { page: 1, perPage: maxViewsShown });
-  if (!own.ok) return notFoundPage(visit);
-  const { certificate, views } = own.value;
-  // A test record is not shown among the live ones, nor a live one as a test: to the same page in its own mode.
+const renderCertificate = async (request: PortalRequest, id: CertId, detail?: CertificateDetail): Promise<Response> => {
+  const { c, services, member, environment } = request;
+  const found = await listCertificateViews(services, member, id, { page: 1, perPage: maxViewsShown });
+  if (!found.ok) return notFoundPage(request);
+  const { certificate, views } = found.value;
+  // A test certificate must not appear among the live ones, nor the reverse: redirect to the page in its own environment.
   if (certificate.environment !== environment)
     return c.redirect(pathInEnvironment(certificate.environment, `${certificatesPath}/${id}`), 303);
   const publicUrl = buildVerifyUrl(services.config.verifyUrl, id);
-  return renderMemberPage(visit, {
+  return renderMemberPage(request, {
     tab: "certificates",
     title: certificateMessages.one,
     content: (
@@ -196,18 +197,18 @@ const renderCertificate = async (visit: PortalRequest, id: CertId, detail?: Cert
   });
 };
 
-const handleRevealPerson = async (visit: PortalFormRequest, id: CertId): Promise<Response> => {
-  const detail = await revealCertificate(visit.services, visit.member, id);
-  return detail.ok ? renderCertificate(visit, id, detail.value) : notFoundPage(visit);
+const handleRevealPerson = async (request: PortalFormRequest, id: CertId): Promise<Response> => {
+  const detail = await revealCertificate(request.services, request.member, id);
+  return detail.ok ? renderCertificate(request, id, detail.value) : notFoundPage(request);
 };
 
-const handleDownloadEvidence = async (visit: PortalFormRequest, id: CertId): Promise<Response> => {
-  const { c, services, member, form } = visit;
-  const own = await getBusinessCertificate(services, member, id);
-  if (!own.ok || own.value.environment !== visit.environment) return notFoundPage(visit);
+const handleDownloadEvidence = async (request: PortalFormRequest, id: CertId): Promise<Response> => {
+  const { c, services, member, form } = request;
+  const found = await getBusinessCertificate(services, member, id);
+  if (!found.ok || found.value.environment !== request.environment) return notFoundPage(request);
   const actor = { kind: "member", id: member.userId } as const;
-  const parts = await exportEvidence(services, toReader(visit), actor, id, { disclose: null, redacted: form.has("redact") });
-  if (!parts.ok) return notFoundPage(visit);
+  const parts = await exportEvidence(services, toReader(request), actor, id, { disclose: null, redacted: form.has("redact") });
+  if (!parts.ok) return notFoundPage(request);
   const format = form.get("format") === "html" ? "html" : "zip";
   c.header("Content-Disposition", `attachment; filename="evidence-${id}.${format}"`);
   return format === "zip"

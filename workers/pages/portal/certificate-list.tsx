@@ -1,4 +1,4 @@
-// The list of certificates as the people of a business read it: its state is its address, kept by name as a view; the same rows as CSV.
+// The list of certificates. Its filter is its query string, which can be saved under a name as a view; the same rows can be exported as CSV.
 import type { Hono } from "hono";
 import { useContext, type Child, type FC } from "hono/jsx";
 import type { CertificateSummary } from "../../../core/certificates/published-certificate.ts";
@@ -11,6 +11,8 @@ import type { SavedView } from "../../../storage/saved-views.ts";
 import { createSavedView } from "../../operations/portal/create-saved-view.ts";
 import { listSavedViews } from "../../operations/portal/list-saved-views.ts";
 import { removeSavedView } from "../../operations/portal/remove-saved-view.ts";
+import { SubmitButton } from "../shared/form-fields.tsx";
+import { NavigationList } from "../shared/signed-in-components.tsx";
 import { VerbatimText, formatMessage, Timestamp } from "../shared/components.tsx";
 import { CertificateStatusLabel } from "./certificate-detail.tsx";
 import { csvResponse } from "./csv.ts";
@@ -25,33 +27,22 @@ import {
   formatMaskedPerson,
   PostForm,
   ActionButton,
-  SubmitButton,
   Table,
   usePortalRequest,
   messages,
 } from "./components.tsx";
 import { renderMemberPage } from "./page.tsx";
 import { pathWithQuery } from "./paths.ts";
-import {
-  authenticatedAction,
-  toFormError,
-  authenticatedPage,
-  toReader,
-  redirectTo,
-  type FormError,
-  type PortalFormRequest,
-  type PortalRequest,
-} from "./portal-request.ts";
+import { authenticatedAction, authenticatedPage } from "./handlers.ts";
+import { toFormError, toReader, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const certificateMessages = messages.certificates;
 const certificatesPath = "/portal/certificates";
 const certificatesPerPage = 25;
 const maxPage = 10_000;
 const maxExportedRows = 10_000;
-/** Read and sent at one time: some hundred kilobytes. */
-const exportBatchSize = 500;
+const exportBatchSize = 500; // rows read and sent at a time: some hundred kilobytes
 
-/** What the address says besides the page. */
 type CertificateFilter = {
   readonly status: "active" | "revoked" | null;
   readonly purpose: string | null;
@@ -59,7 +50,7 @@ type CertificateFilter = {
   readonly recipient: string | null;
   readonly from: string | null;
   readonly to: string | null;
-  /** Sealed, so that no address holds a person. */
+  /** Sealed, so that no URL contains an email address or phone number. */
   readonly person: string | null;
 };
 
@@ -68,21 +59,21 @@ const parseText = (value: string | undefined, max = 200): string | null => value
 const parseDay = (value: string | undefined): string | null =>
   value !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value)) ? value : null;
 
-const parseFilter = (given: (name: string) => string | undefined): CertificateFilter => {
-  const status = given("status");
+const parseFilter = (get: (name: string) => string | undefined): CertificateFilter => {
+  const status = get("status");
   return {
     status: status === "active" || status === "revoked" ? status : null,
-    purpose: parseText(given("purpose"), 500),
-    website: parseText(given("website"), 253),
-    recipient: parseText(given("recipient")),
-    from: parseDay(given("from")),
-    to: parseDay(given("to")),
-    person: parseText(given("person"), 2_000),
+    purpose: parseText(get("purpose"), 500),
+    website: parseText(get("website"), 253),
+    recipient: parseText(get("recipient")),
+    from: parseDay(get("from")),
+    to: parseDay(get("to")),
+    person: parseText(get("person"), 2_000),
   };
 };
 
-const parsePageNumber = (given: string | undefined): number => {
-  const page = Number(given);
+const parsePageNumber = (text: string | undefined): number => {
+  const page = Number(text);
   return Number.isInteger(page) && page >= 1 && page <= maxPage ? page : 1;
 };
 
@@ -93,21 +84,21 @@ const toListQuery = async (
   { services, member }: PortalRequest,
   filter: CertificateFilter,
   page: number,
-  size: number,
+  perPage: number,
 ): Promise<CertificateListQuery> => {
   const person = filter.person === null ? null : await openSearchedPerson(services, member, filter.person);
-  const at = (day: string | null, more: number): Instant | null => (day === null ? null : Date.parse(day) + more);
+  const toInstant = (day: string | null, offsetMs: number): Instant | null => (day === null ? null : Date.parse(day) + offsetMs);
   return {
     page,
-    perPage: size,
+    perPage,
     status: filter.status,
     subjectEmail: person?.includes("@") ? person : null,
     subjectPhone: person === null || person.includes("@") ? null : person,
     q: filter.purpose,
     originDomain: filter.website,
     entity: filter.recipient,
-    from: at(filter.from, 0),
-    to: at(filter.to, dayMs - 1),
+    from: toInstant(filter.from, 0),
+    to: toInstant(filter.to, dayMs - 1),
   };
 };
 
@@ -133,7 +124,7 @@ const FilterForm: FC<{ filter: CertificateFilter }> = ({ filter }) => {
         ].map((field) => (
           <div>{field}</div>
         ))}
-        <SubmitButton label={messages.show} />
+        <SubmitButton>{messages.show}</SubmitButton>
       </form>
       <PostForm action={`${certificatesPath}/find`}>
         <Field name="person" label={certificateMessages.person} hint={certificateMessages.personHint} required maxlength={320} />
@@ -144,37 +135,35 @@ const FilterForm: FC<{ filter: CertificateFilter }> = ({ filter }) => {
   );
 };
 
-/** What a view is: every filter but the person, who is in no list of the business's. */
+/** The query of a saved view: every filter except the person, whom no view may store. */
 const toViewQuery = (filter: CertificateFilter): string => pathWithQuery("", { ...filter, person: null });
 
 const toFormValues = (query: string): Readonly<Record<string, string>> => Object.fromEntries(new URLSearchParams(query));
 
-/** A status and nothing else asked, then those the business keeps by name. Any view is the address of its page, too. */
+/** The built-in views by status, then the views that the business saved. */
 const SavedViews: FC<{ filter: CertificateFilter; saved: readonly SavedView[] }> = ({ filter, saved }) => {
   const { pathInMode } = usePortalRequest();
-  const { fault } = useContext(FormContext);
-  const here = pathWithQuery("", filter);
+  const { error } = useContext(FormContext);
+  const currentQuery = pathWithQuery("", filter);
   const views: readonly (readonly [query: string, name: Child])[] = [
     ["", certificateMessages.all],
     ...Object.entries(certificateMessages.states).map(([status, text]) => [`?status=${status}`, text] as const),
     ...saved.map(({ name, query }) => [`?${query}`, <VerbatimText text={name} />] as const),
   ];
-  const isView = views.some(([query]) => query === here);
+  const isView = views.some(([query]) => query === currentQuery);
   return (
     <>
-      <nav class="views" aria-label={certificateMessages.views}>
-        <ul>
-          {views.map(([query, name]) => (
-            <li>
-              <a href={pathInMode(`${certificatesPath}${query}`)} aria-current={here === query ? "true" : undefined}>
-                {name}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <NavigationList
+        class="views"
+        label={certificateMessages.views}
+        links={views.map(([query, text]) => ({
+          path: pathInMode(`${certificatesPath}${query}`),
+          text,
+          current: query === currentQuery ? "true" : undefined,
+        }))}
+      />
       {!isView && <p class="quiet">{certificateMessages.keepView}</p>}
-      {(!isView || fault !== undefined) && filter.person === null && (
+      {(!isView || error !== undefined) && filter.person === null && (
         <PostForm
           requiredRole="member"
           action={`${certificatesPath}/views`}
@@ -215,12 +204,12 @@ const SavedViews: FC<{ filter: CertificateFilter; saved: readonly SavedView[] }>
   );
 };
 
-const NumberedPagination: FC<{ page: number; pages: number; to: (page: number) => string }> = ({ page, pages, to }) => (
+const NumberedPagination: FC<{ page: number; pages: number; pathOf: (page: number) => string }> = ({ page, pages, pathOf }) => (
   <nav class="pages" aria-label={messages.pages.label}>
     <p>{formatMessage(messages.pages.at, { page: String(page), pages: String(pages) })}</p>
-    {page > 1 && <Link to={to(1)} text={messages.pages.first} />}
-    {page > 1 && <Link to={to(page - 1)} rel="prev" text={messages.pages.previous} />}
-    {page < pages && <Link to={to(page + 1)} rel="next" text={messages.pages.next} />}
+    {page > 1 && <Link to={pathOf(1)} text={messages.pages.first} />}
+    {page > 1 && <Link to={pathOf(page - 1)} rel="prev" text={messages.pages.previous} />}
+    {page < pages && <Link to={pathOf(page + 1)} rel="next" text={messages.pages.next} />}
   </nav>
 );
 
@@ -256,18 +245,23 @@ const CertificateResults: FC<{ filter: CertificateFilter; list: CertificateList 
           [certificateMessages.opened, (row) => formatCount(row.viewCount)],
         ]}
       />
-      <NumberedPagination page={page} pages={Math.ceil(total / certificatesPerPage)} to={(other) => listPath(filter, other)} />
+      <NumberedPagination page={page} pages={Math.ceil(total / certificatesPerPage)} pathOf={(other) => listPath(filter, other)} />
     </>
   );
 };
 
-const renderFilteredList = async (visit: PortalRequest, filter: CertificateFilter, page: number, fault?: FormError): Promise<Response> => {
-  const { services, member } = visit;
-  const read = async () => listCertificates(services, toReader(visit), await toListQuery(visit, filter, page, certificatesPerPage));
-  const [found, saved] = await Promise.all([read(), listSavedViews(services, member)]);
-  return renderMemberPage(visit, {
+const renderFilteredList = async (
+  request: PortalRequest,
+  filter: CertificateFilter,
+  page: number,
+  error?: FormError,
+): Promise<Response> => {
+  const { services, member } = request;
+  const list = async () => listCertificates(services, toReader(request), await toListQuery(request, filter, page, certificatesPerPage));
+  const [found, saved] = await Promise.all([list(), listSavedViews(services, member)]);
+  return renderMemberPage(request, {
     tab: "certificates",
-    error: fault,
+    error,
     content: (
       <>
         <SavedViews filter={filter} saved={saved} />
@@ -290,35 +284,40 @@ const renderFilteredList = async (visit: PortalRequest, filter: CertificateFilte
   });
 };
 
-const renderCertificateList = async (visit: PortalRequest): Promise<Response> => {
-  const { req } = visit.c;
+const renderCertificateList = async (request: PortalRequest): Promise<Response> => {
+  const { req } = request.c;
   const filter = parseFilter((name) => req.query(name));
   const page = parsePageNumber(req.query("page"));
-  const address = listPath(filter, page);
-  const isShorter = new URL(req.url).searchParams.size > new URL(address, req.url).searchParams.size;
-  return isShorter ? redirectTo(visit, address) : renderFilteredList(visit, filter, page);
+  const canonicalPath = listPath(filter, page);
+  // A filter form submits its empty fields too: drop them from the URL.
+  const hasExtraParameters = new URL(req.url).searchParams.size > new URL(canonicalPath, req.url).searchParams.size;
+  return hasExtraParameters ? redirectTo(request, canonicalPath) : renderFilteredList(request, filter, page);
 };
 
-/** The filter of the form, kept under a name. Sent with none it is the whole list, which has its view. */
-const handleSaveView = async (visit: PortalFormRequest): Promise<Response> => {
-  const { services, member, form } = visit;
+/** Saves the filter under a name. Without a filter there is nothing to save: the whole list is a built-in view. */
+const handleSaveView = async (request: PortalFormRequest): Promise<Response> => {
+  const { services, member, form } = request;
   const filter = { ...parseFilter((name) => form.get(name)), person: null };
   const query = toViewQuery(filter).slice(1);
-  if (query === "") return redirectTo(visit, certificatesPath);
+  if (query === "") return redirectTo(request, certificatesPath);
   const saved = await createSavedView(services, member, { name: form.get("name") ?? "", query });
-  return saved.ok ? redirectTo(visit, pathWithQuery(certificatesPath, filter)) : renderFilteredList(visit, filter, 1, toFormError(saved));
+  return saved.ok
+    ? redirectTo(request, pathWithQuery(certificatesPath, filter))
+    : renderFilteredList(request, filter, 1, toFormError(saved));
 };
 
-const handleRemoveView = async (visit: PortalFormRequest): Promise<Response> => {
-  await removeSavedView(visit.services, visit.member, visit.form.get("name") ?? "");
-  return redirectTo(visit, certificatesPath);
+const handleRemoveView = async (request: PortalFormRequest): Promise<Response> => {
+  await removeSavedView(request.services, request.member, request.form.get("name") ?? "");
+  return redirectTo(request, certificatesPath);
 };
 
-const handleFindPerson = async (visit: PortalFormRequest): Promise<Response> => {
-  const person = parseText(visit.form.get("person"), 320);
+const handleFindPerson = async (request: PortalFormRequest): Promise<Response> => {
+  const person = parseText(request.form.get("person"), 320);
   return redirectTo(
-    visit,
-    pathWithQuery(certificatesPath, { person: person === null ? null : await sealSearchedPerson(visit.services, visit.member, person) }),
+    request,
+    pathWithQuery(certificatesPath, {
+      person: person === null ? null : await sealSearchedPerson(request.services, request.member, person),
+    }),
   );
 };
 
@@ -335,19 +334,19 @@ const toCsvRow = (row: CertificateSummary): readonly string[] => [
   String(row.viewCount),
 ];
 
-/** The rows of the filter as they were when it was asked for: what is issued meanwhile would push rows from one page onto the next. */
-const handleExportCsv = async (visit: PortalFormRequest): Promise<Response> => {
-  const { c, services, member, form, environment, now } = visit;
+/** Exports the filtered rows up to now: certificates issued meanwhile would shift rows from one batch into the next. */
+const handleExportCsv = async (request: PortalFormRequest): Promise<Response> => {
+  const { c, services, member, form, environment, now } = request;
   const filter = parseFilter((name) => form.get(name));
   const read = async (page: number): Promise<CertificateList> => {
-    const query = await toListQuery(visit, filter, page, exportBatchSize);
-    return listCertificates(services, toReader(visit), { ...query, to: Math.min(query.to ?? now, now) });
+    const query = await toListQuery(request, filter, page, exportBatchSize);
+    return listCertificates(services, toReader(request), { ...query, to: Math.min(query.to ?? now, now) });
   };
   const { certificates, total } = await read(1);
-  if (total > maxExportedRows) return redirectTo(visit, pathWithQuery(certificatesPath, filter));
+  if (total > maxExportedRows) return redirectTo(request, pathWithQuery(certificatesPath, filter));
   await recordExport(services, member, { list: "certificates", environment, rows: total });
-  const rowsOf = async (page: number) => (await read(page)).certificates.map(toCsvRow);
-  return csvResponse(c, "certificates", csvHeader, certificates.map(toCsvRow), Math.ceil(total / exportBatchSize), rowsOf);
+  const readRows = async (page: number) => (await read(page)).certificates.map(toCsvRow);
+  return csvResponse(c, "certificates", csvHeader, certificates.map(toCsvRow), Math.ceil(total / exportBatchSize), readRows);
 };
 
 export const registerCertificateListRoutes = (pages: Hono<AppEnv>): void => {

@@ -1,11 +1,11 @@
-// A chart of two counts, one up and one down from a line that is zero. Drawn here, of rectangles and classes alone; what it shows
-// stands beside it in words and behind it as a table.
+// A bar chart of two counts, one above and one below the zero line, drawn as SVG with classes only because the content security policy forbids
+// inline styles. A sentence and a table state the same figures.
 import type { FC } from "hono/jsx";
 import type { WebhookId } from "../../../core/ids.ts";
 import { toIso } from "../../../core/time.ts";
 import { recordExport, type ListExport } from "../../operations/portal/record-export.ts";
 import type { ChartPoint } from "../../../core/accounts/activity.ts";
-import { catalogs } from "../shared/language.ts";
+import { languageInfo } from "../shared/language.ts";
 import { formatMessage } from "../shared/components.tsx";
 import { csvResponse } from "./csv.ts";
 import { language, formatCount, ActionButton, Section, Table, messages } from "./components.tsx";
@@ -16,14 +16,14 @@ const chartHeight = 100;
 const barStep = 10;
 const barGap = 1;
 
-const BarChart: FC<{ id: string; title: string; figures: readonly ChartPoint[]; most: Readonly<Record<"up" | "down", number>> }> = ({
+const BarChart: FC<{ id: string; title: string; figures: readonly ChartPoint[]; highest: Readonly<Record<"up" | "down", number>> }> = ({
   id,
   title,
   figures,
-  most,
+  highest,
 }) => {
-  const scale = chartHeight / Math.max(1, most.up + most.down);
-  const zero = most.up + most.down === 0 ? chartHeight / 2 : most.up * scale;
+  const scale = chartHeight / Math.max(1, highest.up + highest.down);
+  const zero = highest.up + highest.down === 0 ? chartHeight / 2 : highest.up * scale;
   return (
     <svg class="bars" viewBox={`0 0 ${figures.length * barStep} ${chartHeight}`} preserveAspectRatio="none" role="img" aria-labelledby={id}>
       <title id={id}>{title}</title>
@@ -38,7 +38,7 @@ const BarChart: FC<{ id: string; title: string; figures: readonly ChartPoint[]; 
   );
 };
 
-/** How the beginning of a figure is told: to people, and in an ISO time as long as says it. */
+/** How the start of a period is formatted: for readers, and as an ISO time truncated to the length of the example. */
 const timeUnits = {
   hour: {
     shown: { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" },
@@ -48,33 +48,34 @@ const timeUnits = {
   month: { shown: { month: "long", year: "numeric" }, iso: "2026-11" },
 } as const satisfies Readonly<Record<string, { readonly shown: Intl.DateTimeFormatOptions; readonly iso: string }>>;
 
-/** What a chart is in its page, in the form that exports it and in the file. */
+/** Identifies a chart in its page, in its export form and in the exported file. */
 export interface ChartDefinition {
   readonly name: Exclude<ListExport["list"], "certificates">;
   readonly unit: keyof typeof timeUnits;
   readonly csvHeader: readonly [start: string, up: string, down: string];
 }
 
-export const sumFigures = (figures: readonly ChartPoint[], side: "up" | "down"): number => figures.reduce((sum, one) => sum + one[side], 0);
+export const sumFigures = (figures: readonly ChartPoint[], side: "up" | "down"): number =>
+  figures.reduce((sum, point) => sum + point[side], 0);
 
 const formatStart = (unit: ChartDefinition["unit"], { start }: ChartPoint): string => toIso(start).slice(0, timeUnits[unit].iso.length);
 
 interface ChartProps {
   readonly definition: ChartDefinition;
-  /** Where the form that exports it is sent; null where there is none. */
+  /** The path of the export form; null if the chart cannot be exported. */
   readonly exportPath: string | null;
   readonly heading: string;
-  /** What it shows, in a sentence. */
+  /** The figures in a sentence. */
   readonly trend: string;
   readonly figures: readonly ChartPoint[];
   readonly labels: { readonly start: string; readonly up: string; readonly down: string };
 }
 
 export const Chart: FC<ChartProps> = ({ definition: { name, unit }, exportPath, heading, trend, figures, labels }) => {
-  const date = new Intl.DateTimeFormat(catalogs[language].locale, { ...timeUnits[unit].shown, timeZone: "UTC" });
-  const most = { up: Math.max(...figures.map(({ up }) => up)), down: Math.max(...figures.map(({ down }) => down)) };
+  const date = new Intl.DateTimeFormat(languageInfo[language].locale, { ...timeUnits[unit].shown, timeZone: "UTC" });
+  const highest = { up: Math.max(...figures.map(({ up }) => up)), down: Math.max(...figures.map(({ down }) => down)) };
   const [first, last] = [figures[0], figures.at(-1)];
-  const start = (one: ChartPoint) => <time datetime={formatStart(unit, one)}>{date.format(one.start)}</time>;
+  const start = (point: ChartPoint) => <time datetime={formatStart(unit, point)}>{date.format(point.start)}</time>;
   return (
     <Section id={name} title={heading}>
       <figure class="chart">
@@ -83,11 +84,11 @@ export const Chart: FC<ChartProps> = ({ definition: { name, unit }, exportPath, 
           {formatMessage(chartMessages.most, {
             up: labels.up,
             down: labels.down,
-            highest: formatCount(most.up),
-            lowest: formatCount(most.down),
+            highest: formatCount(highest.up),
+            lowest: formatCount(highest.down),
           })}
         </p>
-        <BarChart id={`${name}-trend`} title={trend} figures={figures} most={most} />
+        <BarChart id={`${name}-trend`} title={trend} figures={figures} highest={highest} />
         <p class="ends quiet">
           {first !== undefined && start(first)}
           {last !== undefined && start(last)}
@@ -110,7 +111,7 @@ export const Chart: FC<ChartProps> = ({ definition: { name, unit }, exportPath, 
   );
 };
 
-/** Exactly the figures that are shown, as a file; its taking is entered before. */
+/** Sends the figures of a chart as CSV, after the export is recorded in the audit log. */
 export const exportChart = async (
   { c, services, member, environment }: PortalFormRequest,
   { name, unit, csvHeader }: ChartDefinition,
@@ -118,6 +119,6 @@ export const exportChart = async (
   endpoint: WebhookId | null = null,
 ): Promise<Response> => {
   await recordExport(services, member, { list: name, environment, rows: figures.length }, endpoint);
-  const rows = figures.map((one) => [formatStart(unit, one), String(one.up), String(one.down)]);
+  const rows = figures.map((point) => [formatStart(unit, point), String(point.up), String(point.down)]);
   return csvResponse(c, name, csvHeader, rows);
 };

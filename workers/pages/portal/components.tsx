@@ -1,89 +1,71 @@
-// What the portal's pages are set from: sections, properties, tables that fold on a phone, forms with their token. A part finds out by itself
-// who reads the page, and what was typed into the form that the page answers.
+// Components of the portal's pages: forms and their fields, links, lists and tables. They read the member from `usePortalRequest` and the
+// values and error of the posted form from `FormContext`.
 import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { toHex } from "../../../core/bytes.ts";
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { MemberSession, Role } from "../../../core/access/session.ts";
-import { portalMessages } from "../shared/i18n/portal.ts";
+import { portalMessages } from "../i18n/portal.ts";
 import type { FormFields } from "../shared/form-handlers.ts";
-import { CopyButton, FieldError, formatNumber, createPageContext, Icon } from "../shared/components.tsx";
+import { CopyButton, DescriptionRow, FieldError, formatNumber, createPageContext, Icon } from "../shared/components.tsx";
+import { SubmitButton } from "../shared/form-fields.tsx";
+import { createRequiredContext, DataTable, TokenForm, type PostFormProps } from "../shared/signed-in-components.tsx";
 import type { FormError, PortalRequest } from "./portal-request.ts";
 
-export const language = "en"; // the portal's words are in one language so far
+export const language = "en"; // the portal is available in English only
 export const messages = portalMessages[language];
 const { copy } = createPageContext(language).messages;
 
 export const formatCount = (value: number): string => formatNumber(value, language);
 
-export const LabeledCopyButton: FC<{ of: string; label: string }> = ({ of, label }) => <CopyButton of={of} label={`${copy}: ${label}`} />;
+export const formatCopyLabel = (label: string): string => `${copy}: ${label}`;
 
-// Both contexts are set once, around a whole page: a value is taken back only when what waits inside has ended, so that one set around a
-// single form would reach what follows the form.
-export const PortalRequestContext = createContext<PortalRequest | null>(null);
+export const LabeledCopyButton: FC<{ of: string; label: string }> = ({ of, label }) => (
+  <CopyButton of={of} label={formatCopyLabel(label)} />
+);
 
-export const usePortalRequest = (): PortalRequest => {
-  const visit = useContext(PortalRequestContext);
-  if (visit === null) throw new Error("portal: what only members see stands on a page for everybody");
-  return visit;
-};
+// Set both contexts around a whole page: hono restores a context only after the async components inside it have finished, so a provider
+// around a single form would also apply to what follows the form.
+const { Provider: PortalRequestProvider, use: usePortalRequest } = createRequiredContext<PortalRequest>("portal");
+export { PortalRequestProvider, usePortalRequest };
 
-/** The form that a page answers: what was typed, and what it was refused for. */
-export const FormContext = createContext<{ readonly form?: FormFields | undefined; readonly fault?: FormError | undefined }>({});
+/** The posted form that the page answers: its values, and why it was refused. */
+export const FormContext = createContext<{ readonly form?: FormFields | undefined; readonly error?: FormError | undefined }>({});
 
-/** Why there is no form for this reader; null where there is one. */
-export const getFormRestriction = ({ business, role }: MemberSession, by: Role): string | null => {
+/** Why the member may not use a form for `requiredRole`; null if they may. */
+export const getFormRestriction = ({ business, role }: MemberSession, requiredRole: Role): string | null => {
   if (!authorizeWrite(business.status).ok) return messages.pastDue;
-  return by === "owner" && role !== "owner" ? messages.ownersOnly : null;
+  return requiredRole === "owner" && role !== "owner" ? messages.ownersOnly : null;
 };
 
-/** What stands in the place of a form or button that the reader may not use. */
+/** Replaces its children by the reason if the member may not use them. */
 export const RoleGate: FC<{ to: Role | undefined; children?: Child }> = ({ to, children }) => {
   const { member } = usePortalRequest();
   if (to === undefined) return <>{children}</>;
-  const bar = getFormRestriction(member, to);
-  return bar === null ? <div class="allowed">{children}</div> : <p class="quiet">{bar}</p>;
+  const restriction = getFormRestriction(member, to);
+  return restriction === null ? <div class="allowed">{children}</div> : <p class="quiet">{restriction}</p>;
 };
 
-interface PostFormProps {
-  readonly action: string;
-  /** Who may send it, where not everybody may who sees it. */
-  readonly requiredRole?: Role | undefined;
-  /** What is sent with it unseen. */
-  readonly hiddenValues?: Readonly<Record<string, string>> | undefined;
-}
+type PortalFormProps = PostFormProps & { readonly requiredRole?: Role | undefined };
 
-/** A form of somebody who is signed in: only its own page knows its token. */
-export const PostForm: FC<PostFormProps & { class?: string; children?: Child }> = async ({
-  action,
-  requiredRole,
-  hiddenValues,
-  class: classes,
-  children,
-}) => {
+/** A form for `authenticatedAction`, in the environment of the page. */
+export const PostForm: FC<PortalFormProps> = ({ action, requiredRole, ...form }) => {
   const { pathInMode, formToken } = usePortalRequest();
-  const hidden = { form: await formToken(pathInMode(action)), ...hiddenValues };
   return (
     <RoleGate to={requiredRole}>
-      <form method="post" action={pathInMode(action)} class={classes ?? "form"}>
-        {Object.entries(hidden).map(([name, value]) => (
-          <input type="hidden" name={name} value={value} />
-        ))}
-        {children}
-      </form>
+      <TokenForm {...form} action={pathInMode(action)} formToken={formToken} />
     </RoleGate>
   );
 };
 
-/** Of a form that makes something: sent twice, it makes one. */
+/** Makes a form that creates something idempotent: submitted twice, it creates one. */
 export const IdempotencyField: FC = () => <input type="hidden" name="once" value={toHex(usePortalRequest().services.random(16))} />;
 
-interface ActionButtonProps extends PostFormProps {
+interface ActionButtonProps extends Pick<PortalFormProps, "action" | "hiddenValues" | "requiredRole"> {
   readonly label: string;
-  /** What it is done to, for those who cannot see the row it stands in. */
+  /** Names what the action applies to, for screen readers. */
   readonly of?: string;
 }
 
-/** One press. */
 export const ActionButton: FC<ActionButtonProps> = ({ label, of, ...form }) => (
   <PostForm {...form} class="form press">
     <button type="submit" aria-label={of === undefined ? undefined : `${label}: ${of}`}>
@@ -92,7 +74,7 @@ export const ActionButton: FC<ActionButtonProps> = ({ label, of, ...form }) => (
   </PostForm>
 );
 
-/** For what cannot be undone: what happens then is said before the button can be reached. */
+/** For actions that cannot be undone: the button appears only after the consequence is shown. */
 export const ConfirmButton: FC<ActionButtonProps & { of: string; consequence: string }> = ({ requiredRole, consequence, ...button }) => (
   <RoleGate to={requiredRole}>
     <details class="careful">
@@ -103,17 +85,11 @@ export const ConfirmButton: FC<ActionButtonProps & { of: string; consequence: st
   </RoleGate>
 );
 
-export const SubmitButton: FC<{ label: string }> = ({ label }) => (
-  <button type="submit" class="primary">
-    {label}
-  </button>
-);
-
-/** A fault of the form as a whole, before it; of an input it stands beside that. */
+/** Shows the error of the form, unless it concerns one of `fields`, which show it themselves. */
 export const FormErrorMessage: FC<{ fields?: readonly string[] }> = ({ fields = [] }) => {
-  const { fault } = useContext(FormContext);
-  return fault === undefined || (fault.field !== null && fields.includes(fault.field)) ? null : (
-    <FieldError id="form-error" text={fault.text} />
+  const { error } = useContext(FormContext);
+  return error === undefined || (error.field !== null && fields.includes(error.field)) ? null : (
+    <FieldError id="form-error" text={error.text} />
   );
 };
 
@@ -122,7 +98,7 @@ interface FieldProps {
   readonly label: string;
   readonly hint?: string;
   readonly type?: "text" | "email" | "url" | "date" | "datetime-local" | "number";
-  /** What stands there until something is typed. */
+  /** Shown unless the page answers a form, which brings its own value. */
   readonly value?: string | null | undefined;
   readonly required?: boolean;
   readonly autocomplete?: string;
@@ -141,17 +117,17 @@ export const Field: FC<FieldProps> = ({
   rows,
   maxlength,
 }) => {
-  const { form, fault } = useContext(FormContext);
+  const { form, error } = useContext(FormContext);
   const typed = form?.get(name) ?? value;
-  const isWrong = fault?.field === name;
-  const described = [hint !== undefined && `${name}-hint`, isWrong && `${name}-error`].filter((id) => id !== false).join(" ");
+  const isInvalid = error?.field === name;
+  const described = [hint !== undefined && `${name}-hint`, isInvalid && `${name}-error`].filter((id) => id !== false).join(" ");
   const common = {
     id: name,
     name,
     required,
     maxlength,
     "aria-describedby": described || undefined,
-    "aria-invalid": isWrong ? ("true" as const) : undefined,
+    "aria-invalid": isInvalid ? ("true" as const) : undefined,
   };
   return (
     <>
@@ -161,7 +137,7 @@ export const Field: FC<FieldProps> = ({
           {hint}
         </p>
       )}
-      {isWrong && <FieldError id={`${name}-error`} text={fault.text} />}
+      {isInvalid && <FieldError id={`${name}-error`} text={error.text} />}
       {rows === undefined ? (
         <input {...common} type={type} value={typed ?? undefined} autocomplete={autocomplete} />
       ) : (
@@ -197,7 +173,7 @@ export const SelectField: FC<SelectFieldProps> = ({ name, label, options, value 
   );
 };
 
-/** A box: as it was sent, else as it is. */
+/** `checked` applies unless the page answers a form. */
 export const CheckboxField: FC<{ name: string; label: Child; checked?: boolean }> = ({ name, label, checked }) => {
   const { form } = useContext(FormContext);
   const id = name.replace(".", "-");
@@ -210,11 +186,11 @@ export const CheckboxField: FC<{ name: string; label: Child; checked?: boolean }
 };
 
 interface LinkProps {
-  /** A page of the portal: the link leads to it in the same mode. */
+  /** A page of the portal; the link keeps the environment. */
   readonly to: string;
   readonly text: Child;
   readonly class?: "button";
-  /** For those who cannot see the row it stands in. */
+  /** Replaces the text for screen readers. */
   readonly label?: string;
   readonly rel?: "prev" | "next";
 }
@@ -225,20 +201,20 @@ export const Link: FC<LinkProps> = ({ to, text, class: classes, label, rel }) =>
   </a>
 );
 
-/** On a line of its own. */
+/** A link in a paragraph of its own. */
 export const LinkList: FC<LinkProps> = (target) => (
   <p>
     <Link {...target} />
   </p>
 );
 
-/** A list that can be narrowed by one choice. */
+/** Filters a list by one choice. */
 export const ListFilter: FC<SelectFieldProps & { path: string; isOpen: boolean }> = ({ path, isOpen, options, ...choice }) => (
   <details class="filters" open={isOpen}>
     <summary>{messages.filter}</summary>
     <form method="get" action={usePortalRequest().pathInMode(path)} class="form">
       <SelectField {...choice} options={{ "": messages.any, ...options }} />
-      <SubmitButton label={messages.show} />
+      <SubmitButton>{messages.show}</SubmitButton>
     </form>
   </details>
 );
@@ -250,16 +226,13 @@ export const Section: FC<{ id: string; title: string; children?: Child }> = ({ i
   </section>
 );
 
-/** What is known of one thing; a line without a value is left out. */
+/** Lines whose value is null or false are left out. */
 export const PropertyList: FC<{ lines: readonly (readonly [name: string, value: Child])[] }> = ({ lines }) => (
   <dl>
     {lines
       .filter(([, value]) => value !== null && value !== false)
       .map(([name, value]) => (
-        <div>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
+        <DescriptionRow name={name}>{value}</DescriptionRow>
       ))}
   </dl>
 );
@@ -275,36 +248,24 @@ export const PlainList: FC<{ items: readonly Child[] }> = ({ items }) => (
 interface TableProps<Row> {
   readonly label: string;
   readonly rows: readonly Row[];
-  readonly columns: readonly (readonly [head: string, cell: (row: Row) => Child])[];
-  /** What is said in its place while there are no rows. */
+  readonly columns: readonly (readonly [heading: string, cell: (row: Row) => Child])[];
+  /** Shown instead of the table if there are no rows. */
   readonly emptyMessage?: Child;
 }
 
-/** The first cell heads its row. On a phone each row becomes a block of lines. */
 export const Table = <Row,>({ label, rows, columns, emptyMessage }: TableProps<Row>) =>
   rows.length === 0 && emptyMessage !== undefined ? (
     <p>{emptyMessage}</p>
   ) : (
-    <table class="listing">
-      <caption class="visually-hidden">{label}</caption>
-      <thead>
-        <tr>
-          {columns.map(([head]) => (
-            <th scope="col">{head}</th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr>
-            {columns.map(([head, cell], at) => (at === 0 ? <th scope="row">{cell(row)}</th> : <td data-label={head}>{cell(row)}</td>))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="listing"
+      caption={label}
+      headings={columns.map(([heading]) => heading)}
+      rows={rows.map((row) => columns.map(([, cell]) => cell(row)))}
+    />
   );
 
-/** The way through a list that each page reads on from the end of the one before; false where there is nothing to go to. */
+/** Links of a cursor-paginated list: to its first page and to the next one; false hides a link. */
 export const Pagination: FC<{ first: string | false; next: string | false }> = ({ first, next }) =>
   first === false && next === false ? null : (
     <nav class="pages" aria-label={messages.pages.label}>
@@ -313,7 +274,7 @@ export const Pagination: FC<{ first: string | false; next: string | false }> = (
     </nav>
   );
 
-/** Nothing is in a list as it is narrowed. */
+/** Says that no row matches the filter; `path` is the list without it. */
 export const NoMatchMessage: FC<{ path: string }> = ({ path }) => (
   <>
     {messages.noMatch} <Link to={path} text={messages.clear} />
@@ -330,6 +291,6 @@ export const StatusLabel: FC<{ tone: Tone; text: string }> = ({ tone, text }) =>
   </span>
 );
 
-/** The address or number of a person as it may be shown. */
+/** The masked email address or phone number of a person. */
 export const formatMaskedPerson = (masked: Readonly<Record<string, string>>): string =>
   masked.email ?? masked.phone ?? Object.values(masked)[0] ?? "";

@@ -1,4 +1,4 @@
-// Rows as CSV (RFC 4180), sent page by page as they are read. A cell that a spreadsheet would run as a formula begins with an apostrophe.
+// CSV (RFC 4180), streamed batch by batch. An apostrophe is put before cells that a spreadsheet would run as a formula.
 import type { Context } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 
@@ -13,24 +13,27 @@ type CsvRows = readonly (readonly string[])[];
 
 const toCsv = (rows: CsvRows): string => rows.map((row) => `${row.map(escapeCell).join(",")}\r\n`).join("");
 
-/** The head and the first page, then each further one when there is room for it. What cannot be read ends the file as broken off. */
+/**
+ * Streams the header and the first batch, then each further batch when the reader is ready for it. If a batch cannot be read, the stream
+ * fails, so that the download is reported as incomplete.
+ */
 export const streamCsv = (
-  head: readonly string[],
-  first: CsvRows,
-  pages = 1,
-  pageOf: (page: number) => Promise<CsvRows> = async () => [],
+  header: readonly string[],
+  firstBatch: CsvRows,
+  batches = 1,
+  readBatch: (batch: number) => Promise<CsvRows> = async () => [],
 ): ReadableStream => {
   const utf8 = new TextEncoder();
-  let page = 1;
+  let batch = 1;
   return new ReadableStream({
     start: (controller) => {
-      controller.enqueue(utf8.encode(toCsv([head, ...first])));
-      if (pages <= 1) controller.close();
+      controller.enqueue(utf8.encode(toCsv([header, ...firstBatch])));
+      if (batches <= 1) controller.close();
     },
     pull: async (controller) => {
-      page += 1;
-      controller.enqueue(utf8.encode(toCsv(await pageOf(page))));
-      if (page >= pages) controller.close();
+      batch += 1;
+      controller.enqueue(utf8.encode(toCsv(await readBatch(batch))));
+      if (batch >= batches) controller.close();
     },
   });
 };

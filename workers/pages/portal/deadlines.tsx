@@ -1,4 +1,4 @@
-// What is due: certificates and shares that people withdrew, until somebody here says that contact has ended.
+// Withdrawn certificates and stopped shares whose end of contact the business has not yet acknowledged, and the form to acknowledge it.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { parseCertId, parseShareId, type CertId, type ShareId } from "../../../core/ids.ts";
@@ -12,6 +12,7 @@ import { acknowledgeShare } from "../../operations/shares/acknowledge-share.ts";
 import { getBusinessShare } from "../../operations/shares/get-business-share.ts";
 import { acknowledgeEntityWithdrawals } from "../../operations/withdrawals/acknowledge-entity-withdrawals.ts";
 import { acknowledgeWithdrawal } from "../../operations/withdrawals/acknowledge-withdrawal.ts";
+import { SubmitButton } from "../shared/form-fields.tsx";
 import { VerbatimText, formatMessage, Timestamp } from "../shared/components.tsx";
 import {
   Field,
@@ -21,7 +22,6 @@ import {
   formatMaskedPerson,
   PostForm,
   StatusLabel,
-  SubmitButton,
   Table,
   CheckboxField,
   usePortalRequest,
@@ -29,15 +29,8 @@ import {
   FormErrorMessage,
 } from "./components.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
-import {
-  authenticatedAction,
-  authenticatedPage,
-  toReader,
-  redirectTo,
-  type FormError,
-  type PortalFormRequest,
-  type PortalRequest,
-} from "./portal-request.ts";
+import { authenticatedAction, authenticatedPage } from "./handlers.ts";
+import { toReader, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const deadlineMessages = messages.deadlines;
 
@@ -51,10 +44,10 @@ const DueTime: FC<{ ceaseBy: Instant }> = ({ ceaseBy }) => (
 const recordPath = ({ kind, id }: Pick<Deadline, "kind" | "id">): string =>
   kind === "share" ? `/portal/shares/${id}` : `/portal/certificates/${id}`;
 
-const renderDeadlineList = async (visit: PortalRequest): Promise<Response> => {
-  const { services, member, environment } = visit;
+const renderDeadlineList = async (request: PortalRequest): Promise<Response> => {
+  const { services, member, environment } = request;
   const { deadlines, hasMore } = await listDeadlines(services, member, environment);
-  return renderMemberPage(visit, {
+  return renderMemberPage(request, {
     tab: "deadlines",
     content: (
       <>
@@ -90,10 +83,9 @@ const renderDeadlineList = async (visit: PortalRequest): Promise<Response> => {
   });
 };
 
-/** What somebody says contact has ended of. */
+/** What an acknowledgment is about. */
 type CeaseObligation = {
   readonly ceaseBy: Instant;
-  /** Null while nobody has said it. */
   readonly acknowledgedAt: Instant | null;
 } & (
   | { readonly kind: "certificate"; readonly id: CertId }
@@ -101,21 +93,21 @@ type CeaseObligation = {
   | { readonly kind: "share"; readonly id: ShareId }
 );
 
-const findCeaseObligation = async (visit: PortalRequest): Promise<CeaseObligation | null> => {
-  const { c, services, member, environment } = visit;
-  const given = c.req.param("id") ?? "";
-  const [certId, shareId] = [parseCertId(given), parseShareId(given)];
+const findCeaseObligation = async (request: PortalRequest): Promise<CeaseObligation | null> => {
+  const { c, services, member, environment } = request;
+  const id = c.req.param("id") ?? "";
+  const [certId, shareId] = [parseCertId(id), parseShareId(id)];
   if (certId !== null) {
-    const own = await getBusinessCertificate(services, member, certId);
-    if (!own.ok || own.value.environment !== environment) return null;
-    const { withdrawal, entitiesWithdrawn } = own.value;
+    const found = await getBusinessCertificate(services, member, certId);
+    if (!found.ok || found.value.environment !== environment) return null;
+    const { withdrawal, entitiesWithdrawn } = found.value;
     if (withdrawal !== null) return { ...withdrawal, kind: "certificate", id: certId };
-    const open = entitiesWithdrawn.filter((one) => one.acknowledgedAt === null);
+    const open = entitiesWithdrawn.filter(({ acknowledgedAt }) => acknowledgedAt === null);
     const [first] = open.length > 0 ? open.toSorted((a, b) => a.ceaseBy - b.ceaseBy) : entitiesWithdrawn.toReversed();
     return first === undefined ? null : { ...first, kind: "recipients", id: certId, recipients: open.map(({ entity }) => entity) };
   }
   if (shareId === null) return null;
-  const found = await getBusinessShare(services, toReader(visit), shareId);
+  const found = await getBusinessShare(services, toReader(request), shareId);
   if (!found.ok || found.value.share.ceaseBy === null) return null;
   const { ceaseBy, acknowledgedAt } = found.value.share;
   return { kind: "share", id: shareId, ceaseBy, acknowledgedAt };
@@ -125,33 +117,33 @@ const maxNoteLength = 500;
 const maxNameLength = 120;
 const ceaseActions = ["removed", "told", "deleted"] as const;
 
-const renderAcknowledgeForm = (visit: PortalRequest, duty: CeaseObligation, fault?: FormError): Promise<Response> =>
-  renderMemberPage(visit, {
+const renderAcknowledgeForm = (request: PortalRequest, obligation: CeaseObligation, error?: FormError): Promise<Response> =>
+  renderMemberPage(request, {
     tab: "deadlines",
     title: deadlineMessages.acknowledgeTitle,
-    error: fault,
+    error,
     content: (
       <>
         <p>
-          <Link to={recordPath(duty)} text={deadlineMessages.kinds[duty.kind]} /> <code>{duty.id}</code>
+          <Link to={recordPath(obligation)} text={deadlineMessages.kinds[obligation.kind]} /> <code>{obligation.id}</code>
         </p>
-        {duty.acknowledgedAt !== null ? (
+        {obligation.acknowledgedAt !== null ? (
           <p>
-            {deadlineMessages.acknowledged} <Timestamp at={duty.acknowledgedAt} />.
+            {deadlineMessages.acknowledged} <Timestamp at={obligation.acknowledgedAt} />.
           </p>
         ) : (
           <>
             <p>
-              {deadlineMessages.due} <DueTime ceaseBy={duty.ceaseBy} />
+              {deadlineMessages.due} <DueTime ceaseBy={obligation.ceaseBy} />
             </p>
-            {duty.kind === "recipients" && (
+            {obligation.kind === "recipients" && (
               <>
                 <p>{deadlineMessages.only}</p>
-                <PlainList items={duty.recipients.map((name) => <VerbatimText text={name} />)} />
+                <PlainList items={obligation.recipients.map((name) => <VerbatimText text={name} />)} />
               </>
             )}
             <p>{deadlineMessages.meaning}</p>
-            <PostForm requiredRole="member" action={`/portal/deadlines/${duty.id}`}>
+            <PostForm requiredRole="member" action={`/portal/deadlines/${obligation.id}`}>
               <FormErrorMessage fields={["note", "acknowledged_by"]} />
               <fieldset>
                 <legend>{deadlineMessages.done}</legend>
@@ -163,7 +155,7 @@ const renderAcknowledgeForm = (visit: PortalRequest, duty: CeaseObligation, faul
               </fieldset>
               <Field name="acknowledged_by" label={deadlineMessages.by} />
               <Field name="note" label={deadlineMessages.note} hint={deadlineMessages.noteHint} rows={3} />
-              <SubmitButton label={deadlineMessages.acknowledge} />
+              <SubmitButton>{deadlineMessages.acknowledge}</SubmitButton>
             </PostForm>
           </>
         )}
@@ -171,37 +163,41 @@ const renderAcknowledgeForm = (visit: PortalRequest, duty: CeaseObligation, faul
     ),
   });
 
-const renderDeadline = async (visit: PortalRequest): Promise<Response> => {
-  const duty = await findCeaseObligation(visit);
-  return duty === null ? notFoundPage(visit) : renderAcknowledgeForm(visit, duty);
+const renderDeadline = async (request: PortalRequest): Promise<Response> => {
+  const obligation = await findCeaseObligation(request);
+  return obligation === null ? notFoundPage(request) : renderAcknowledgeForm(request, obligation);
 };
 
-const handleAcknowledge = async (visit: PortalFormRequest): Promise<Response> => {
-  const { c, services, member, form } = visit;
-  const duty = await findCeaseObligation(visit);
-  if (duty === null) return notFoundPage(visit);
+const handleAcknowledge = async (request: PortalFormRequest): Promise<Response> => {
+  const { c, services, member, form } = request;
+  const obligation = await findCeaseObligation(request);
+  if (obligation === null) return notFoundPage(request);
   const note = (form.get("note") ?? "").trim();
   const by = (form.get("acknowledged_by") ?? "").trim();
-  const tooLong = (field: string, max: number): Promise<Response> =>
-    renderAcknowledgeForm(visit, duty, { code: "invalid_request", field, text: formatMessage(messages.tooLong, { max: String(max) }) });
-  if (note.length > maxNoteLength) return tooLong("note", maxNoteLength);
-  if (by.length > maxNameLength) return tooLong("acknowledged_by", maxNameLength);
+  const renderTooLong = (field: string, max: number): Promise<Response> =>
+    renderAcknowledgeForm(request, obligation, {
+      code: "invalid_request",
+      field,
+      text: formatMessage(messages.tooLong, { max: String(max) }),
+    });
+  if (note.length > maxNoteLength) return renderTooLong("note", maxNoteLength);
+  if (by.length > maxNameLength) return renderTooLong("acknowledged_by", maxNameLength);
   const details = {
     note: note || null,
     acknowledgedBy: by || null,
     actions: ceaseActions.filter((action) => form.has(`action.${action}`)).map((action) => deadlineMessages.actions[action]),
   };
-  const reader = toReader(visit);
+  const reader = toReader(request);
   const actor = { kind: "member", id: member.userId } as const;
-  const ceased =
-    duty.kind === "share"
-      ? await acknowledgeShare(services, reader, actor, duty.id, details, c.var.requestId)
-      : duty.kind === "recipients" && duty.recipients.length > 0
-        ? await acknowledgeEntityWithdrawals(services, reader, actor, duty.id, { ...details, entities: duty.recipients })
-        : await acknowledgeWithdrawal(services, reader, actor, duty.id, details);
-  if (ceased.ok) return redirectTo(visit, "/portal/deadlines", "acknowledged");
-  if (ceased.code === "cease_not_open") return redirectTo(visit, `/portal/deadlines/${duty.id}`); // somebody else was first: the page says so
-  return renderAcknowledgeForm(visit, duty, { code: ceased.code, field: null, text: messages.again });
+  const acknowledged =
+    obligation.kind === "share"
+      ? await acknowledgeShare(services, reader, actor, obligation.id, details, c.var.requestId)
+      : obligation.kind === "recipients" && obligation.recipients.length > 0
+        ? await acknowledgeEntityWithdrawals(services, reader, actor, obligation.id, { ...details, entities: obligation.recipients })
+        : await acknowledgeWithdrawal(services, reader, actor, obligation.id, details);
+  if (acknowledged.ok) return redirectTo(request, "/portal/deadlines", "acknowledged");
+  if (acknowledged.code === "cease_not_open") return redirectTo(request, `/portal/deadlines/${obligation.id}`); // another member was first: that page says so
+  return renderAcknowledgeForm(request, obligation, { code: acknowledged.code, field: null, text: messages.again });
 };
 
 export const registerDeadlineRoutes = (pages: Hono<AppEnv>): void => {

@@ -1,4 +1,4 @@
-// Domains: claimed, proved by one of three ways, removed.
+// Domains: adding them, verifying them by one of three methods, and removing them.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { buildDomainChallenges } from "../../../core/accounts/domain-claim.ts";
@@ -9,6 +9,7 @@ import { claimDomain } from "../../operations/portal/claim-domain.ts";
 import { listDomains } from "../../operations/portal/list-domains.ts";
 import { releaseDomain } from "../../operations/portal/release-domain.ts";
 import { verifyDomain } from "../../operations/portal/verify-domain.ts";
+import { SubmitButton } from "../shared/form-fields.tsx";
 import { formatMessage, UntrustedText, Timestamp } from "../shared/components.tsx";
 import {
   RoleGate,
@@ -23,23 +24,14 @@ import {
   PropertyList,
   Section,
   StatusLabel,
-  SubmitButton,
   Table,
   messages,
   FormErrorMessage,
   type Tone,
 } from "./components.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
-import {
-  authenticatedAction,
-  toFormError,
-  authenticatedPage,
-  redirectTo,
-  withId,
-  type FormError,
-  type PortalFormRequest,
-  type PortalRequest,
-} from "./portal-request.ts";
+import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
+import { toFormError, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const domainMessages = messages.domains;
 const domainTones: Readonly<Record<Domain["status"], Tone>> = { verified: "good", pending: "caution", lapsed: "bad" };
@@ -56,15 +48,15 @@ const DomainStatus: FC<{ domain: Domain }> = ({ domain: { status, lapsesAt } }) 
   </>
 );
 
-const renderDomainList = async (visit: PortalRequest, fault?: FormError): Promise<Response> =>
-  renderMemberPage(visit, {
+const renderDomainList = async (request: PortalRequest, error?: FormError): Promise<Response> =>
+  renderMemberPage(request, {
     tab: "domains",
-    error: fault,
+    error,
     content: (
       <>
         <Table
           label={messages.tabs.domains}
-          rows={await listDomains(visit.services, visit.member)}
+          rows={await listDomains(request.services, request.member)}
           emptyMessage={domainMessages.empty}
           columns={[
             [domainMessages.domain, (row) => <Link to={`/portal/domains/${row.id}`} text={row.domain} />],
@@ -77,7 +69,7 @@ const renderDomainList = async (visit: PortalRequest, fault?: FormError): Promis
           <PostForm requiredRole="owner" action="/portal/domains">
             <FormErrorMessage fields={["domain"]} />
             <Field name="domain" label={domainMessages.domain} hint={domainMessages.hint} required maxlength={300} />
-            <SubmitButton label={domainMessages.add} />
+            <SubmitButton>{domainMessages.add}</SubmitButton>
           </PostForm>
         </Section>
       </>
@@ -88,13 +80,13 @@ const VerificationMethod: FC<{ id: string; label: string; lines: Readonly<Record
   <section aria-labelledby={id}>
     <h3 id={id}>{label}</h3>
     <PropertyList
-      lines={Object.entries(lines).map(([name, value], at) => [
+      lines={Object.entries(lines).map(([name, value], index) => [
         name,
         <>
-          <code class="whole" id={`${id}-${at}`} translate="no">
+          <code class="whole" id={`${id}-${index}`} translate="no">
             {value}
           </code>{" "}
-          <LabeledCopyButton of={`${id}-${at}`} label={`${label}, ${name}`} />
+          <LabeledCopyButton of={`${id}-${index}`} label={`${label}, ${name}`} />
         </>,
       ])}
     />
@@ -114,14 +106,19 @@ const VerificationOptions: FC<{ domain: string; token: string }> = ({ domain, to
   );
 };
 
-const renderDomain = async (visit: PortalRequest, id: string, fault?: FormError, otherTexts: readonly string[] = []): Promise<Response> => {
-  const found = (await listDomains(visit.services, visit.member)).find((one) => one.id === id);
-  if (found === undefined) return notFoundPage(visit);
+const renderDomain = async (
+  request: PortalRequest,
+  id: string,
+  error?: FormError,
+  otherTexts: readonly string[] = [],
+): Promise<Response> => {
+  const found = (await listDomains(request.services, request.member)).find((listed) => listed.id === id);
+  if (found === undefined) return notFoundPage(request);
   const { domain, status, method, expiresAt, token } = found;
-  return renderMemberPage(visit, {
+  return renderMemberPage(request, {
     tab: "domains",
     title: domain,
-    error: fault,
+    error,
     content: (
       <>
         <p>
@@ -160,25 +157,23 @@ const renderDomain = async (visit: PortalRequest, id: string, fault?: FormError,
   });
 };
 
-const handleAddDomain = async (visit: PortalFormRequest): Promise<Response> => {
-  const domain = (visit.form.get("domain") ?? "").trim();
-  const claimed = await claimDomain(visit.services, visit.member, { domain, idempotencyKey: null });
-  return claimed.ok
-    ? redirectTo(visit, `/portal/domains/${claimed.value.value.id}`, "added")
-    : renderDomainList(visit, toFormError(claimed));
+const handleAddDomain = async (request: PortalFormRequest): Promise<Response> => {
+  const domain = (request.form.get("domain") ?? "").trim();
+  const added = await claimDomain(request.services, request.member, { domain, idempotencyKey: null });
+  return added.ok ? redirectTo(request, `/portal/domains/${added.value.value.id}`, "added") : renderDomainList(request, toFormError(added));
 };
 
-const handleVerifyDomain = async (visit: PortalFormRequest, id: string): Promise<Response> => {
-  const proved = await verifyDomain(visit.services, visit.member, id, null);
-  if (proved.ok) return redirectTo(visit, `/portal/domains/${id}`, "proved");
-  if (proved.code === "not_found") return notFoundPage(visit);
-  const fault = { code: proved.code, field: null, text: proved.detail ?? domainMessages.unproved };
-  return renderDomain(visit, id, fault, proved.otherTexts);
+const handleVerifyDomain = async (request: PortalFormRequest, id: string): Promise<Response> => {
+  const verified = await verifyDomain(request.services, request.member, id, null);
+  if (verified.ok) return redirectTo(request, `/portal/domains/${id}`, "proved");
+  if (verified.code === "not_found") return notFoundPage(request);
+  const error = { code: verified.code, field: null, text: verified.detail ?? domainMessages.unproved };
+  return renderDomain(request, id, error, verified.otherTexts);
 };
 
-const handleRemoveDomain = async (visit: PortalFormRequest, id: string): Promise<Response> => {
-  const dropped = await releaseDomain(visit.services, visit.member, id);
-  return dropped.ok ? redirectTo(visit, "/portal/domains", "removed") : notFoundPage(visit);
+const handleRemoveDomain = async (request: PortalFormRequest, id: string): Promise<Response> => {
+  const released = await releaseDomain(request.services, request.member, id);
+  return released.ok ? redirectTo(request, "/portal/domains", "removed") : notFoundPage(request);
 };
 
 export const registerDomainRoutes = (pages: Hono<AppEnv>): void => {

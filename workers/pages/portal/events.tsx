@@ -1,4 +1,4 @@
-// What happened, newest first, and what became of it at each endpoint. An event's payload is for receivers and is not shown.
+// Events, newest first, and their deliveries to each endpoint. The sealed data of an event is for receivers and is not shown.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { eventToWire, standardEventTypes, optInEventTypes, type StoredEvent } from "../../../core/events/event.ts";
@@ -26,21 +26,14 @@ import {
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { pathWithQuery } from "./paths.ts";
 import { formatResponse, DeliveryStatusLabel, DeliveryTime, OptInEventsNotice } from "./webhooks.tsx";
-import {
-  authenticatedAction,
-  authenticatedPage,
-  toReader,
-  redirectTo,
-  withId,
-  type PortalFormRequest,
-  type PortalRequest,
-} from "./portal-request.ts";
+import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
+import { toReader, redirectTo, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const { events: eventMessages, webhooks: webhookMessages } = messages;
 const eventsPerPage = 25;
 const allEventTypes = [...standardEventTypes, ...optInEventTypes];
 
-/** What became of an event at all endpoints, in one line. */
+/** The deliveries of an event to all endpoints, in one line. */
 const DeliverySummary: FC<{ deliveries: readonly EventDelivery[] }> = ({ deliveries }) => {
   if (deliveries.length === 0) return <StatusLabel tone="plain" text={eventMessages.nobody} />;
   const count = (status: string): number => deliveries.filter(({ delivery }) => delivery.status === status).length;
@@ -62,16 +55,16 @@ const EventSubject: FC<{ event: StoredEvent }> = ({ event: { certId, shareId } }
 const seqPattern = /^[1-9]\d{0,14}$/;
 const parseSeq = (text: string): number | null => (seqPattern.test(text) ? Number(text) : null);
 
-const renderEventList = async (visit: PortalRequest): Promise<Response> => {
-  const { c, services, member } = visit;
-  const type = allEventTypes.find((one) => one === c.req.query("type")) ?? null;
+const renderEventList = async (request: PortalRequest): Promise<Response> => {
+  const { c, services, member } = request;
+  const type = allEventTypes.find((name) => name === c.req.query("type")) ?? null;
   const before = parseSeq(c.req.query("before") ?? "");
   const [{ events, nextBefore }, account] = await Promise.all([
-    listEvents(services, toReader(visit), { type, before, limit: eventsPerPage }),
+    listEvents(services, toReader(request), { type, before, limit: eventsPerPage }),
     getAccount(services, member),
   ]);
-  const addressBefore = (place: number | null): string => pathWithQuery("/portal/events", { type, before: place });
-  return renderMemberPage(visit, {
+  const pathBefore = (seq: number | null): string => pathWithQuery("/portal/events", { type, before: seq });
+  return renderMemberPage(request, {
     tab: "events",
     hasLiveUpdates: before === null,
     content: (
@@ -83,12 +76,12 @@ const renderEventList = async (visit: PortalRequest): Promise<Response> => {
           name="type"
           label={eventMessages.type}
           value={type}
-          options={Object.fromEntries(allEventTypes.map((one) => [one, one]))}
+          options={Object.fromEntries(allEventTypes.map((name) => [name, name]))}
         />
         <OptInEventsNotice account={account} types={type === null ? null : [type]} />
         {before === null && (
           <p class="actions">
-            <Link class="button" to={addressBefore(null)} text={eventMessages.again} />{" "}
+            <Link class="button" to={pathBefore(null)} text={eventMessages.again} />{" "}
             <button type="button" class="button" hidden data-follow="events" data-stop={eventMessages.stop}>
               {eventMessages.follow}
             </button>
@@ -113,17 +106,17 @@ const renderEventList = async (visit: PortalRequest): Promise<Response> => {
             ]}
           />
         </div>
-        <Pagination first={before !== null && addressBefore(null)} next={nextBefore !== null && addressBefore(nextBefore)} />
+        <Pagination first={before !== null && pathBefore(null)} next={nextBefore !== null && pathBefore(nextBefore)} />
       </>
     ),
   });
 };
 
-const renderEvent = async (visit: PortalRequest, seq: number): Promise<Response> => {
-  const told = await getEvent(visit.services, toReader(visit), seq);
-  if (told === null) return notFoundPage(visit);
-  const { event, deliveries } = told;
-  return renderMemberPage(visit, {
+const renderEvent = async (request: PortalRequest, seq: number): Promise<Response> => {
+  const found = await getEvent(request.services, toReader(request), seq);
+  if (found === null) return notFoundPage(request);
+  const { event, deliveries } = found;
+  return renderMemberPage(request, {
     tab: "events",
     title: eventMessages.one,
     content: (
@@ -178,13 +171,13 @@ const renderEvent = async (visit: PortalRequest, seq: number): Promise<Response>
   });
 };
 
-const handleReplayDelivery = async (visit: PortalFormRequest, seq: number): Promise<Response> => {
-  const id = parseDeliveryId(visit.form.get("delivery") ?? "");
-  if (id === null) return notFoundPage(visit);
-  const replayed = await replayDelivery(visit.services, visit.member.business.id, id);
-  if (!replayed.ok && replayed.code === "not_found") return notFoundPage(visit);
+const handleReplayDelivery = async (request: PortalFormRequest, seq: number): Promise<Response> => {
+  const id = parseDeliveryId(request.form.get("delivery") ?? "");
+  if (id === null) return notFoundPage(request);
+  const replayed = await replayDelivery(request.services, request.member.business.id, id);
+  if (!replayed.ok && replayed.code === "not_found") return notFoundPage(request);
   const done = !replayed.ok ? "inactive" : replayed.value.delivered ? "resent" : "unsent";
-  return redirectTo(visit, `/portal/events/${seq}`, done);
+  return redirectTo(request, `/portal/events/${seq}`, done);
 };
 
 export const registerEventRoutes = (pages: Hono<AppEnv>): void => {

@@ -1,5 +1,5 @@
-// The first steps of a business, each with its state as it is now. Until its first live certificate they are what it sees first; they
-// stay reachable afterwards.
+// The setup steps of a business with their current state. They are the home page until the first live certificate and stay available
+// at /portal/steps.
 import type { Hono } from "hono";
 import type { Child } from "hono/jsx";
 import type { AppEnv } from "../../http/context.ts";
@@ -9,7 +9,8 @@ import { formatMessage, Timestamp } from "../shared/components.tsx";
 import { Link, LinkList, StatusLabel, messages, type Tone } from "./components.tsx";
 import { DeadlinesLink, renderOverview } from "./overview.tsx";
 import { renderMemberPage } from "./page.tsx";
-import { authenticatedPage, type PortalRequest } from "./portal-request.ts";
+import { authenticatedPage } from "./handlers.ts";
+import type { PortalRequest } from "./portal-request.ts";
 
 const homeMessages = messages.home;
 
@@ -22,34 +23,34 @@ interface SetupStep {
   readonly status: readonly [state: StepState, evidence: Child];
 }
 
-const renderSetupSteps = async (visit: PortalRequest): Promise<Response> => {
-  const { services, member, c } = visit;
+const renderSetupSteps = async (request: PortalRequest): Promise<Response> => {
+  const { services, member, c } = request;
   const { account, domains, live, tests, withdrawnTests, endpoints, due } = await getSetupSteps(services, member);
-  const proved = domains.find(({ status }) => status === "verified");
+  const verified = domains.find(({ status }) => status === "verified");
   const [first] = live;
   const [test] = tests;
   const [withdrawn] = withdrawnTests;
-  const isTagged = first !== undefined || test !== undefined;
+  const hasTag = first !== undefined || test !== undefined;
   const isAcknowledged = withdrawnTests.some(({ withdrawal }) => withdrawal?.acknowledgedAt != null);
-  const isHeard = endpoints.some(({ health }) => health?.lastResponseStatus != null && health.lastResponseStatus < 300);
-  const isProfiled = account.legalName !== null && account.mailingAddress !== null && account.contactEmail !== null;
-  const readyToGoLive = (): SetupStep["status"] => {
+  const hasResponse = endpoints.some(({ health }) => health?.lastResponseStatus != null && health.lastResponseStatus < 300);
+  const hasProfile = account.legalName !== null && account.mailingAddress !== null && account.contactEmail !== null;
+  const getLiveStatus = (): SetupStep["status"] => {
     if (account.plan !== "enterprise") return ["blocked", homeMessages.needsPlan];
-    return proved === undefined ? ["blocked", homeMessages.needsDomain] : ["todo", homeMessages.ready];
+    return verified === undefined ? ["blocked", homeMessages.needsDomain] : ["todo", homeMessages.ready];
   };
-  const withdrawal = (): SetupStep["status"] => {
+  const getWithdrawalStatus = (): SetupStep["status"] => {
     if (isAcknowledged) return ["done", homeMessages.ceased];
     if (withdrawn !== undefined) return ["waiting", homeMessages.ceaseWaits];
     return test === undefined ? ["blocked", homeMessages.needsTest] : ["todo", homeMessages.withdrawHow];
   };
-  const tried = withdrawn ?? test;
+  const withdrawalTest = withdrawn ?? test;
   const steps: readonly SetupStep[] = [
     {
       title: homeMessages.steps.domain,
       href: "/portal/domains",
       status:
-        proved !== undefined
-          ? ["done", formatMessage(homeMessages.proved, { domain: proved.domain })]
+        verified !== undefined
+          ? ["done", formatMessage(homeMessages.proved, { domain: verified.domain })]
           : domains.length > 0
             ? ["waiting", homeMessages.proofWaits]
             : ["todo", homeMessages.noDomain],
@@ -57,7 +58,7 @@ const renderSetupSteps = async (visit: PortalRequest): Promise<Response> => {
     {
       title: homeMessages.steps.tag,
       href: "/portal/snippet",
-      status: isTagged ? ["done", homeMessages.tagCalled] : ["todo", homeMessages.tagSilent],
+      status: hasTag ? ["done", homeMessages.tagCalled] : ["todo", homeMessages.tagSilent],
     },
     {
       title: homeMessages.steps.test,
@@ -66,26 +67,26 @@ const renderSetupSteps = async (visit: PortalRequest): Promise<Response> => {
     },
     {
       title: homeMessages.steps.withdraw,
-      href: tried === undefined ? "/portal/certificates" : `/portal/certificates/${tried.id}`,
-      status: withdrawal(),
+      href: withdrawalTest === undefined ? "/portal/certificates" : `/portal/certificates/${withdrawalTest.id}`,
+      status: getWithdrawalStatus(),
     },
     {
       title: homeMessages.steps.webhook,
       href: "/portal/webhooks",
-      status: isHeard
+      status: hasResponse
         ? ["done", homeMessages.answered]
         : endpoints.length > 0
           ? ["waiting", homeMessages.unanswered]
           : ["todo", homeMessages.noEndpoint],
     },
-    { title: homeMessages.steps.profile, href: "/portal/settings", status: [isProfiled ? "done" : "todo", homeMessages.profile] },
+    { title: homeMessages.steps.profile, href: "/portal/settings", status: [hasProfile ? "done" : "todo", homeMessages.profile] },
     {
       title: homeMessages.steps.live,
       href: first === undefined ? "/portal/billing" : `/portal/certificates/${first.id}`,
-      status: first === undefined ? readyToGoLive() : ["done", <Timestamp at={first.issuedAt} />],
+      status: first === undefined ? getLiveStatus() : ["done", <Timestamp at={first.issuedAt} />],
     },
   ];
-  return renderMemberPage(visit, {
+  return renderMemberPage(request, {
     tab: "home",
     title: homeMessages.title,
     content: (
@@ -114,8 +115,8 @@ const renderSetupSteps = async (visit: PortalRequest): Promise<Response> => {
   });
 };
 
-const renderHome = async (visit: PortalRequest): Promise<Response> =>
-  (await hasLiveCertificate(visit.services, visit.member)) ? renderOverview(visit) : renderSetupSteps(visit);
+const renderHome = async (request: PortalRequest): Promise<Response> =>
+  (await hasLiveCertificate(request.services, request.member)) ? renderOverview(request) : renderSetupSteps(request);
 
 export const registerHomeRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/", authenticatedPage(renderHome));

@@ -1,4 +1,4 @@
-// Keys for servers and public clients for tags. A key is shown once, in the answer to the form that made it.
+// API keys for servers and public clients for tags. A key is shown once, in the response to the form that created it.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { parseApiKeyId } from "../../../core/ids.ts";
@@ -10,6 +10,7 @@ import { createClient } from "../../operations/portal/create-client.ts";
 import { listApiKeys } from "../../operations/portal/list-api-keys.ts";
 import { listClients } from "../../operations/portal/list-clients.ts";
 import { revokeApiKey } from "../../operations/portal/revoke-api-key.ts";
+import { SubmitButton } from "../shared/form-fields.tsx";
 import { VerbatimText, Timestamp } from "../shared/components.tsx";
 import {
   ConfirmButton,
@@ -18,52 +19,43 @@ import {
   PostForm,
   Section,
   StatusLabel,
-  SubmitButton,
   Table,
   usePortalRequest,
   messages,
   FormErrorMessage,
 } from "./components.tsx";
 import { notFoundPage, renderMemberPage, renderSecretPage } from "./page.tsx";
-import {
-  authenticatedAction,
-  toFormError,
-  authenticatedPage,
-  redirectTo,
-  withId,
-  type FormError,
-  type PortalFormRequest,
-  type PortalRequest,
-} from "./portal-request.ts";
+import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
+import { toFormError, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const keyMessages = messages.keys;
 
 type CredentialKind = "key" | "client";
 
-/** The name of its input says which of the two forms was sent. */
+/** The name of the input tells which of the two forms a page answers. */
 const NewCredentialForm: FC<{ kind: CredentialKind; label: string }> = ({ kind, label }) => (
   <PostForm requiredRole="owner" action={`/portal/${kind}s`}>
     <h3>{label}</h3>
     {usePortalRequest().form?.has(`${kind}_name`) && <FormErrorMessage fields={[`${kind}_name`]} />}
     <IdempotencyField />
     <Field name={`${kind}_name`} label={keyMessages.name} hint={keyMessages.nameHint} required maxlength={80} />
-    <SubmitButton label={label} />
+    <SubmitButton>{label}</SubmitButton>
   </PostForm>
 );
 
-const renderKeys = async (visit: PortalRequest, fault?: FormError): Promise<Response> => {
-  const { services, member } = visit;
+const renderKeys = async (request: PortalRequest, error?: FormError): Promise<Response> => {
+  const { services, member } = request;
   const [keys, clients] = await Promise.all([listApiKeys(services, member), listClients(services, member)]);
-  const isOfMode = ({ environment }: Pick<Client, "environment">): boolean => environment === visit.environment;
-  return renderMemberPage(visit, {
+  const isInEnvironment = ({ environment }: Pick<Client, "environment">): boolean => environment === request.environment;
+  return renderMemberPage(request, {
     tab: "keys",
-    error: fault,
+    error,
     content: (
       <>
         <Section id="keys" title={keyMessages.keys}>
           <Table
             label={keyMessages.keys}
-            rows={keys.filter(isOfMode)}
+            rows={keys.filter(isInEnvironment)}
             emptyMessage={keyMessages.noKeys}
             columns={[
               [keyMessages.name, (row) => <VerbatimText text={row.name} />],
@@ -107,7 +99,7 @@ const renderKeys = async (visit: PortalRequest, fault?: FormError): Promise<Resp
           <p>{keyMessages.clientsText}</p>
           <Table
             label={keyMessages.clients}
-            rows={clients.filter(isOfMode)}
+            rows={clients.filter(isInEnvironment)}
             columns={[
               [keyMessages.name, (row) => <VerbatimText text={row.name} />],
               [
@@ -134,16 +126,16 @@ const parseCreateRequest = ({ form, environment }: PortalFormRequest, kind: Cred
   idempotencyKey: form.get("once")?.slice(0, 64) || null,
 });
 
-const renderCreateError = (visit: PortalFormRequest, kind: CredentialKind, why: Refusal): Promise<Response> => {
-  const fault = toFormError(why);
-  return renderKeys(visit, fault.field === "name" ? { ...fault, field: `${kind}_name` } : fault);
+const renderCreateError = (request: PortalFormRequest, kind: CredentialKind, refusal: Refusal): Promise<Response> => {
+  const error = toFormError(refusal);
+  return renderKeys(request, error.field === "name" ? { ...error, field: `${kind}_name` } : error);
 };
 
-const handleCreateKey = async (visit: PortalFormRequest): Promise<Response> => {
-  const made = await createApiKey(visit.services, visit.member, parseCreateRequest(visit, "key"));
-  if (!made.ok) return renderCreateError(visit, "key", made);
-  const { value, replayed } = made.value;
-  return renderSecretPage(visit, {
+const handleCreateKey = async (request: PortalFormRequest): Promise<Response> => {
+  const created = await createApiKey(request.services, request.member, parseCreateRequest(request, "key"));
+  if (!created.ok) return renderCreateError(request, "key", created);
+  const { value, replayed } = created.value;
+  return renderSecretPage(request, {
     tab: "keys",
     title: keyMessages.madeTitle,
     label: keyMessages.secretLabel,
@@ -152,14 +144,14 @@ const handleCreateKey = async (visit: PortalFormRequest): Promise<Response> => {
   });
 };
 
-const handleCreateClient = async (visit: PortalFormRequest): Promise<Response> => {
-  const made = await createClient(visit.services, visit.member, parseCreateRequest(visit, "client"));
-  return made.ok ? redirectTo(visit, "/portal/keys", "added") : renderCreateError(visit, "client", made);
+const handleCreateClient = async (request: PortalFormRequest): Promise<Response> => {
+  const created = await createClient(request.services, request.member, parseCreateRequest(request, "client"));
+  return created.ok ? redirectTo(request, "/portal/keys", "added") : renderCreateError(request, "client", created);
 };
 
-const handleRevokeKey = async (visit: PortalFormRequest, id: string): Promise<Response> => {
-  const ended = await revokeApiKey(visit.services, visit.member, id);
-  return ended.ok ? redirectTo(visit, "/portal/keys", "removed") : notFoundPage(visit);
+const handleRevokeKey = async (request: PortalFormRequest, id: string): Promise<Response> => {
+  const revoked = await revokeApiKey(request.services, request.member, id);
+  return revoked.ok ? redirectTo(request, "/portal/keys", "removed") : notFoundPage(request);
 };
 
 export const registerKeyRoutes = (pages: Hono<AppEnv>): void => {

@@ -1,4 +1,4 @@
-// What a business sees first, once it is live: what is due, what happened of late with its figures as a file, what does not work.
+// The home page of a live business: open deadlines, recent activity with charts, failing endpoints and the newest events.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import type { AppEnv } from "../../http/context.ts";
@@ -8,7 +8,7 @@ import { comparedMetrics, type Activity, type PeriodComparison } from "../../../
 import { getActivity } from "../../operations/portal/get-activity.ts";
 import { getOverview } from "../../operations/portal/get-overview.ts";
 import { listWebhooks, type EndpointState } from "../../operations/webhooks/list-webhooks.ts";
-import { catalogs } from "../shared/language.ts";
+import { languageInfo } from "../shared/language.ts";
 import { VerbatimText, formatMessage, Timestamp } from "../shared/components.tsx";
 import { Chart, exportChart, sumFigures, type ChartDefinition } from "./chart.tsx";
 import {
@@ -24,7 +24,8 @@ import {
   messages,
 } from "./components.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
-import { authenticatedAction, toReader, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
+import { authenticatedAction } from "./handlers.ts";
+import { toReader, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const overviewMessages = messages.overview;
 const maxEventsShown = 5;
@@ -36,22 +37,22 @@ const charts = {
 
 /** "Issued: 1,204 in 30 days, up from 1,108. Withdrawn: 12, up from 3." */
 const formatDailyTrend = ({ comparisons: { issued, withdrawn } }: Activity): string => {
-  const compared = ({ current, previous }: PeriodComparison): string =>
+  const compare = ({ current, previous }: PeriodComparison): string =>
     current === previous
       ? overviewMessages.same
       : formatMessage(current > previous ? overviewMessages.more : overviewMessages.less, { before: formatCount(previous) });
   return formatMessage(overviewMessages.daysTrend, {
     issued: formatCount(issued.current),
-    change: compared(issued),
+    change: compare(issued),
     withdrawn: formatCount(withdrawn.current),
-    difference: compared(withdrawn),
+    difference: compare(withdrawn),
   });
 };
 
 const ActivityCounts: FC<{ activity: Activity }> = ({ activity: { comparisons } }) => {
-  const percent = new Intl.NumberFormat(catalogs[language].locale, { style: "percent" });
-  const text = (name: (typeof comparedMetrics)[number], when: keyof PeriodComparison): string => {
-    const [count, issued] = [comparisons[name][when], comparisons.issued[when]];
+  const percent = new Intl.NumberFormat(languageInfo[language].locale, { style: "percent" });
+  const formatMetric = (name: (typeof comparedMetrics)[number], period: keyof PeriodComparison): string => {
+    const [count, issued] = [comparisons[name][period], comparisons.issued[period]];
     if (name !== "withdrawn" || issued === 0) return formatCount(count);
     return formatMessage(overviewMessages.ofIssued, { count: formatCount(count), percent: percent.format(count / issued) });
   };
@@ -62,15 +63,15 @@ const ActivityCounts: FC<{ activity: Activity }> = ({ activity: { comparisons } 
         rows={comparedMetrics}
         columns={[
           [overviewMessages.what, (name) => overviewMessages.counted[name]],
-          [overviewMessages.thirty, (name) => text(name, "current")],
-          [overviewMessages.before, (name) => text(name, "previous")],
+          [overviewMessages.thirty, (name) => formatMetric(name, "current")],
+          [overviewMessages.before, (name) => formatMetric(name, "previous")],
         ]}
       />
     </Section>
   );
 };
 
-/** How many wait to be acknowledged, as a link to them. */
+/** Links to the open deadlines and states how many there are. */
 export const DeadlinesLink: FC<{ due: DeadlinePage }> = ({ due: { deadlines, hasMore } }) => {
   const { now } = usePortalRequest();
   const overdue = deadlines.filter(({ ceaseBy }) => ceaseBy < now).length;
@@ -109,16 +110,15 @@ const FailingEndpoints: FC<{ endpoints: readonly EndpointState[] }> = ({ endpoin
   );
 };
 
-/** Of the mode's records. */
-export const renderOverview = async (visit: PortalRequest): Promise<Response> => {
-  const { services, member, environment } = visit;
+export const renderOverview = async (request: PortalRequest): Promise<Response> => {
+  const { services, member, environment } = request;
   const [{ activity, due }, endpoints, { events }] = await Promise.all([
     getOverview(services, member, environment),
     listWebhooks(services, member),
-    listEvents(services, toReader(visit), { before: null, type: null, limit: maxEventsShown }),
+    listEvents(services, toReader(request), { before: null, type: null, limit: maxEventsShown }),
   ]);
-  const duties = { kept: formatCount(sumFigures(activity.months, "up")), late: formatCount(sumFigures(activity.months, "down")) };
-  return renderMemberPage(visit, {
+  const monthCounts = { kept: formatCount(sumFigures(activity.months, "up")), late: formatCount(sumFigures(activity.months, "down")) };
+  return renderMemberPage(request, {
     tab: "home",
     content: (
       <>
@@ -136,7 +136,7 @@ export const renderOverview = async (visit: PortalRequest): Promise<Response> =>
           definition={charts.duty_months}
           exportPath="/portal/export"
           heading={overviewMessages.months}
-          trend={formatMessage(overviewMessages.monthsTrend, duties)}
+          trend={formatMessage(overviewMessages.monthsTrend, monthCounts)}
           figures={activity.months}
           labels={{ start: overviewMessages.month, up: overviewMessages.onTime, down: overviewMessages.late }}
         />
@@ -162,12 +162,12 @@ export const renderOverview = async (visit: PortalRequest): Promise<Response> =>
   });
 };
 
-const handleExportChart = async (visit: PortalFormRequest): Promise<Response> => {
-  const { services, member, form, environment } = visit;
-  const name = (Object.keys(charts) as (keyof typeof charts)[]).find((one) => one === form.get("chart"));
-  if (name === undefined) return notFoundPage(visit);
+const handleExportChart = async (request: PortalFormRequest): Promise<Response> => {
+  const { services, member, form, environment } = request;
+  const name = (Object.keys(charts) as (keyof typeof charts)[]).find((key) => key === form.get("chart"));
+  if (name === undefined) return notFoundPage(request);
   const { days, months } = await getActivity(services, member, environment);
-  return exportChart(visit, charts[name], name === "certificate_days" ? days : months);
+  return exportChart(request, charts[name], name === "certificate_days" ? days : months);
 };
 
 export const registerOverviewRoutes = (pages: Hono<AppEnv>): void => {

@@ -1,23 +1,23 @@
-// The frame that all pages of the portal stand in: who is signed in, the way around, what was just done; and the pages that say why there
-// is no other.
+// The frame of the portal's pages (header, navigation, flash message) and the pages that every part of the portal needs.
 import type { Context } from "hono";
 import type { Child, FC } from "hono/jsx";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { AppEnv } from "../../http/context.ts";
-import { statusByCode } from "../../http/statuses.ts";
 import { getUnpaidSince } from "../../operations/billing/get-unpaid-since.ts";
 import { productName } from "../shared/brand.ts";
-import { renderPage, type Page } from "../shared/layout.tsx";
+import type { Page } from "../shared/layout.tsx";
 import { VerbatimText, formatMessage, Timestamp, Icon } from "../shared/components.tsx";
+import { FlashBanner, NavigationList, SecretSection } from "../shared/signed-in-components.tsx";
+import { renderPageOrRefusal } from "../shared/signed-in-handlers.ts";
 import {
   FormContext,
+  formatCopyLabel,
   language,
   LinkList,
   PostForm,
   ActionButton,
-  LabeledCopyButton,
   usePortalRequest,
-  PortalRequestContext,
+  PortalRequestProvider,
   messages,
 } from "./components.tsx";
 import { liveRootPath, tabs, testRootPath } from "./paths.ts";
@@ -25,28 +25,21 @@ import type { FormError, PortalRequest } from "./portal-request.ts";
 
 type Tab = keyof typeof messages.tabs;
 
-const TabNavigation: FC<{ tab: Tab | null; label: string; class: string }> = ({ tab, label, class: classes }) => {
+const TabNavigation: FC<{ tab: Tab | null; label: string; class: string }> = ({ tab, ...navigation }) => {
   const { c, pathInMode, environment } = usePortalRequest();
-  return (
-    <nav class={classes} aria-label={label}>
-      <ul>
-        {tabs
-          .filter(([name]) => environment === "sandbox" || name !== "sandbox")
-          .map(([name, path]) => (
-            <li>
-              <a href={pathInMode(path)} aria-current={name === tab ? (pathInMode(path) === c.req.path ? "page" : "true") : undefined}>
-                {messages.tabs[name]}
-              </a>
-            </li>
-          ))}
-      </ul>
-    </nav>
-  );
+  const links = tabs
+    .filter(([name]) => environment === "sandbox" || name !== "sandbox")
+    .map(([name, path]) => ({
+      path: pathInMode(path),
+      text: messages.tabs[name],
+      current: name !== tab ? undefined : pathInMode(path) === c.req.path ? ("page" as const) : ("true" as const),
+    }));
+  return <NavigationList {...navigation} links={links} />;
 };
 
-/** To another business of the same address; nothing for whoever has one and is invited to none. */
+/** Links to the other businesses and invitations of the member's address; nothing if there are none. */
 const BusinessSwitcher: FC = () => {
-  const { businesses: said } = messages;
+  const { businesses: businessMessages } = messages;
   const { pathInMode, member, memberships } = usePortalRequest();
   const others = memberships.filter(({ id, invitedUntil }) => invitedUntil === null && id !== member.userId);
   const invitations = memberships.filter(({ invitedUntil }) => invitedUntil !== null).length;
@@ -55,19 +48,19 @@ const BusinessSwitcher: FC = () => {
       {others.length > 0 && (
         <PostForm action="/portal/businesses" class="form press switch">
           <label for="switch" class="visually-hidden">
-            {said.other}
+            {businessMessages.other}
           </label>
           <select id="switch" name="seat">
             {others.map(({ id, business }) => (
               <option value={id}>{business.name}</option>
             ))}
           </select>
-          <button type="submit">{said.switch}</button>
+          <button type="submit">{businessMessages.switch}</button>
         </PostForm>
       )}
       {(others.length > 0 || invitations > 0) && (
         <a href={pathInMode("/portal/businesses")}>
-          {invitations === 0 ? said.all : formatMessage(said.waiting, { count: String(invitations) })}
+          {invitations === 0 ? businessMessages.all : formatMessage(businessMessages.waiting, { count: String(invitations) })}
         </a>
       )}
     </>
@@ -96,48 +89,43 @@ const PortalHeader: FC = () => {
   );
 };
 
-type RefusalDetails = {
+interface RefusalDetails {
   readonly error?: FormError | undefined;
-  /** Why it is answered instead of another page, where no fault says so. */
+  /** The refusal the page answers with; defaults to that of the error. */
   readonly code?: RefusalCode | undefined;
-};
+}
 
-/** Answers with a page in the portal's words, whoever reads it. */
+/** Renders a page in the language of the portal, also for visitors who are not signed in. */
 export const renderPortalPage = (
   c: Context<AppEnv>,
   { error, code = error?.code, title, ...page }: Page & RefusalDetails,
 ): Promise<Response> => {
-  if (code !== undefined) c.set("refused", code);
-  const whole: Page = {
-    ...page,
-    title: `${error === undefined ? "" : `${messages.error} `}${title} · ${productName}`,
-    onlyLanguage: language,
-  };
-  return renderPage(c, code === undefined ? 200 : statusByCode[code], () => whole, language);
+  const fullTitle = `${error === undefined ? "" : `${messages.error} `}${title} · ${productName}`;
+  return renderPageOrRefusal(c, { ...page, title: fullTitle, onlyLanguage: language }, language, code);
 };
 
 interface MemberPage extends RefusalDetails {
   readonly tab: Tab | null;
-  /** That of the tab, where none is given. */
+  /** Defaults to the name of the tab. */
   readonly title?: string;
   readonly content: Child;
-  /** It is read again by a script, which then stands in place of the one that copies. */
+  /** Loads the script that refreshes the page instead of the one that copies. */
   readonly hasLiveUpdates?: boolean;
-  /** Nothing of the business is shown: there is nowhere to go. */
+  /** For accounts that may not be read: there is no page to go to. */
   readonly hidesNavigation?: true;
 }
 
-/** Answers a member with a page in its frame. */
+/** Renders a page for a member in the frame of the portal. */
 export const renderMemberPage = (
-  visit: PortalRequest,
-  { tab, content, hasLiveUpdates, hidesNavigation, ...sheet }: MemberPage,
+  request: PortalRequest,
+  { tab, content, hasLiveUpdates, hidesNavigation, ...refusal }: MemberPage,
 ): Promise<Response> => {
-  const { c, member, environment, pathInMode, form } = visit;
-  const { error, code } = sheet;
+  const { c, member, environment, pathInMode, form } = request;
+  const { error, code } = refusal;
   const tabName = tab === null ? null : messages.tabs[tab];
-  const title = sheet.title ?? tabName ?? "";
+  const title = refusal.title ?? tabName ?? "";
   const done = c.req.query("done") ?? "";
-  const inVisit = (part: Child) => <PortalRequestContext.Provider value={visit}>{part}</PortalRequestContext.Provider>;
+  const withRequest = (part: Child) => <PortalRequestProvider value={request}>{part}</PortalRequestProvider>;
   const bar = (
     <>
       {environment === "sandbox" && (
@@ -161,52 +149,51 @@ export const renderMemberPage = (
     title,
     error,
     code,
-    ...(hasLiveUpdates ? { script: "follow.js", readsItself: true } : { script: "copy.js" }),
-    shell: { name: "portal", bar: inVisit(bar), side: hidesNavigation !== true && inVisit(side) },
-    content: inVisit(
+    ...(hasLiveUpdates ? { script: "follow.js", canFetchItself: true } : { script: "copy.js" }),
+    shell: { name: "portal", bar: withRequest(bar), side: hidesNavigation !== true && withRequest(side) },
+    content: withRequest(
       <article class="portal-page">
-        {Object.hasOwn(messages.done, done) && (
-          <p class="flash" role="status">
-            <Icon name="tick" /> {messages.done[done as keyof typeof messages.done]}
-          </p>
-        )}
+        {Object.hasOwn(messages.done, done) && <FlashBanner> {messages.done[done as keyof typeof messages.done]}</FlashBanner>}
         {member.business.status === "past_due" && (
           <p class="band">
             <Icon name="warning" /> <span>{messages.pastDueBand}</span> <a href={pathInMode("/portal/billing")}>{messages.tabs.billing}</a>
           </p>
         )}
         <h1>{title}</h1>
-        <FormContext.Provider value={{ form, fault: error }}>{content}</FormContext.Provider>
+        <FormContext.Provider value={{ form, error }}>{content}</FormContext.Provider>
       </article>,
     ),
   });
 };
 
-/** The same for what is not there and for what is another business's. */
-export const notFoundPage = (visit: PortalRequest): Promise<Response> =>
-  renderMemberPage(visit, { tab: null, title: messages.nothing, content: <p>{messages.nothingAdvice}</p>, code: "not_found" });
+/** The same page for what does not exist and for what belongs to another business, so that ids cannot be probed. */
+export const notFoundPage = (request: PortalRequest): Promise<Response> =>
+  renderMemberPage(request, { tab: null, title: messages.nothing, content: <p>{messages.nothingAdvice}</p>, code: "not_found" });
 
-export const forbiddenPage = (visit: PortalRequest, code: RefusalCode, why: string): Promise<Response> =>
-  renderMemberPage(visit, { tab: null, title: messages.notDone, content: <p>{why}</p>, code });
+export const forbiddenPage = (request: PortalRequest, code: RefusalCode, reason: string): Promise<Response> =>
+  renderMemberPage(request, { tab: null, title: messages.notDone, content: <p>{reason}</p>, code });
 
-/** The account is suspended, pending or closed: nothing of it is shown. One that is suspended because a payment is missing can be paid for. */
-export const inactiveAccountPage = async (visit: PortalRequest, code: RefusalCode): Promise<Response> => {
-  const { business, role } = visit.member;
-  const since = await getUnpaidSince(visit.services, visit.member);
-  const suspended = since === null ? messages.closed.suspended : messages.closed.unpaid;
-  const said = business.status === "pending" || business.status === "closed" ? messages.closed[business.status] : suspended;
-  return renderMemberPage(visit, {
+/**
+ * The page for a pending, suspended or closed account. It shows nothing of the account; if a payment is missing, it offers owners the
+ * checkout.
+ */
+export const inactiveAccountPage = async (request: PortalRequest, code: RefusalCode): Promise<Response> => {
+  const { business, role } = request.member;
+  const unpaidSince = await getUnpaidSince(request.services, request.member);
+  const suspended = unpaidSince === null ? messages.closed.suspended : messages.closed.unpaid;
+  const { title, advice } = business.status === "pending" || business.status === "closed" ? messages.closed[business.status] : suspended;
+  return renderMemberPage(request, {
     tab: null,
-    title: said.title,
+    title,
     code,
     hidesNavigation: true,
     content: (
       <>
-        <p>{said.advice}</p>
-        {since !== null && (
+        <p>{advice}</p>
+        {unpaidSince !== null && (
           <>
             <p>
-              {messages.closed.since} <Timestamp at={since} />.
+              {messages.closed.since} <Timestamp at={unpaidSince} />.
             </p>
             {role === "owner" ? (
               <LinkList class="button" to="/portal/billing/checkout" text={messages.closed.pay} />
@@ -224,33 +211,26 @@ interface SecretPage {
   readonly tab: Tab;
   readonly title: string;
   readonly label: string;
-  /** Null when it was shown before. */
+  /** Null if the secret was shown before. */
   readonly value: string | null;
   readonly backPath: string;
 }
 
-/** What may be shown once only: the answer to the form that made it. */
-export const renderSecretPage = (visit: PortalRequest, { tab, title, label, value, backPath }: SecretPage): Promise<Response> =>
-  renderMemberPage(visit, {
+/** Shows a secret once, as the response to the form that created it. */
+export const renderSecretPage = (request: PortalRequest, { tab, title, label, value, backPath }: SecretPage): Promise<Response> =>
+  renderMemberPage(request, {
     tab,
     title,
     content: (
-      <section class="secret" aria-labelledby="secret">
-        <h2 id="secret">{value === null ? messages.secret.over : messages.secret.heading}</h2>
-        {value === null ? (
-          <p>{messages.secret.overAdvice}</p>
-        ) : (
-          <>
-            <p id="secret-label">{label}</p>
-            <p>
-              <code class="whole" id="secret-value" translate="no">
-                {value}
-              </code>{" "}
-              <LabeledCopyButton of="secret-value" label={label} />
-            </p>
-          </>
-        )}
+      <SecretSection
+        heading={value === null ? messages.secret.over : messages.secret.heading}
+        value={value}
+        label={label}
+        labelId="secret-label"
+        copyLabel={formatCopyLabel(label)}
+      >
+        {value === null && <p>{messages.secret.overAdvice}</p>}
         <LinkList class="button" to={backPath} text={value === null ? messages.secret.back : messages.secret.kept} />
-      </section>
+      </SecretSection>
     ),
   });

@@ -1,5 +1,5 @@
-// Where the pages of the portal are: those that need no id, for its menus and for whatever goes through all of them, and how an address
-// is written.
+// Paths of the portal: the pages without an id, for the navigation and for tests that visit them all, and helpers that build paths.
+// Test mode has the same pages under /portal/test.
 import type { Environment } from "../../../core/access/entitlement.ts";
 
 export const liveRootPath = "/portal";
@@ -7,22 +7,21 @@ export const testRootPath = "/portal/test";
 
 const isTestPath = (path: string): boolean => path === testRootPath || path.startsWith(`${testRootPath}/`);
 
-/** Which records an address of the portal is of. */
 export const environmentFromPath = (path: string): Environment => (isTestPath(path) ? "sandbox" : "live");
 
-/** The same page in test mode. Signing in and out is of no mode. */
+/** The path of a page in the given environment. Signing in and out belongs to neither. */
 export const pathInEnvironment = (environment: Environment, path: string): string =>
   environment === "live" || path.startsWith("/portal/sign-") || isTestPath(path)
     ? path
     : `${testRootPath}${path.slice(liveRootPath.length)}`;
 
-/** Only what is filled in, so that the same list has one address. */
+/** Leaves out null values, so that the same list always has the same URL. */
 export const pathWithQuery = (path: string, query: Readonly<Record<string, string | number | null>>): string => {
-  const given = Object.entries(query).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]));
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+  const parameters = Object.entries(query).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]));
+  return parameters.length === 0 ? path : `${path}?${new URLSearchParams(parameters)}`;
 };
 
-/** In the order of the menu. */
+/** In the order of the navigation. */
 export const tabs = [
   ["home", "/portal"],
   ["sandbox", "/portal/sandbox"],
@@ -41,7 +40,7 @@ export const tabs = [
   ["settings", "/portal/settings"],
 ] as const;
 
-/** Those that stand in no menu among them. The clock is of test mode alone. */
+/** All pages without an id, including those that are not in the navigation. The sandbox page exists in test mode only. */
 export const livePaths: readonly string[] = [
   ...tabs.filter(([name]) => name !== "sandbox").map(([, path]) => path),
   "/portal/steps",

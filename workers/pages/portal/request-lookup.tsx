@@ -1,4 +1,4 @@
-// Why a request was refused: somebody types the id that stood in its answer.
+// Explains why an API request was refused, looked up by the request id from its response.
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { refusals, type RefusalCode } from "../../../core/refusals.ts";
@@ -6,14 +6,16 @@ import { parseRequestId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../http/context.ts";
 import type { RefusedRequest } from "../../../storage/refused-requests.ts";
 import { getRefusedRequest } from "../../operations/portal/get-refused-request.ts";
+import { SubmitButton } from "../shared/form-fields.tsx";
 import { VerbatimText, Hash, Timestamp } from "../shared/components.tsx";
-import { Field, LinkList, PropertyList, Section, StatusLabel, SubmitButton, messages, FormErrorMessage } from "./components.tsx";
+import { Field, LinkList, PropertyList, Section, StatusLabel, messages, FormErrorMessage } from "./components.tsx";
 import { renderMemberPage } from "./page.tsx";
-import { authenticatedPage, redirectTo, type FormError, type PortalRequest } from "./portal-request.ts";
+import { authenticatedPage } from "./handlers.ts";
+import { redirectTo, type FormError, type PortalRequest } from "./portal-request.ts";
 
 const requestMessages = messages.requests;
 
-/** Where what a refusal speaks of is settled. */
+/** The page on which the cause of a refusal can be fixed. */
 const remedyPages: Readonly<Partial<Record<RefusalCode, "domains" | "billing" | "keys">>> = {
   origin_not_verified: "domains",
   page_url_not_verified: "domains",
@@ -28,7 +30,7 @@ const remedyPages: Readonly<Partial<Record<RefusalCode, "domains" | "billing" | 
 const RefusedRequestDetails: FC<{ request: RefusedRequest }> = ({ request }) => {
   const { code, status, at, method, route } = request;
   const remedy = remedyPages[code];
-  const named = [
+  const identifiers = [
     [requestMessages.from, request.originHost],
     [requestMessages.page, request.pageHost],
     [messages.keys.clientId, request.clientId],
@@ -43,7 +45,7 @@ const RefusedRequestDetails: FC<{ request: RefusedRequest }> = ({ request }) => 
         lines={[
           [requestMessages.at, <Timestamp at={at} />],
           [requestMessages.route, <code>{`${method} ${route}`}</code>],
-          ...named.map(([name, value]) => [name, value !== null && <VerbatimText text={value} />] as const),
+          ...identifiers.map(([name, value]) => [name, value !== null && <VerbatimText text={value} />] as const),
         ]}
       />
       {remedy !== undefined && <LinkList class="button" to={`/portal/${remedy}`} text={requestMessages.remedies[remedy]} />}
@@ -51,50 +53,50 @@ const RefusedRequestDetails: FC<{ request: RefusedRequest }> = ({ request }) => 
   );
 };
 
-/** The form, and below it what was found of the last one asked for. */
+/** The lookup form, followed by the result if there is one. */
 const renderLookupPage = (
-  visit: PortalRequest,
+  request: PortalRequest,
   typed: string | null,
-  more: { readonly fault?: FormError; readonly code?: RefusalCode; readonly found?: Child },
+  { error, code, result }: { readonly error?: FormError; readonly code?: RefusalCode; readonly result?: Child },
 ) =>
-  renderMemberPage(visit, {
+  renderMemberPage(request, {
     tab: "requests",
-    error: more.fault,
-    code: more.code,
+    error,
+    code,
     content: (
       <>
         <p>{requestMessages.intro}</p>
-        <form method="get" action={visit.pathInMode("/portal/requests")} class="form">
+        <form method="get" action={request.pathInMode("/portal/requests")} class="form">
           <FormErrorMessage fields={["id"]} />
           <Field name="id" label={requestMessages.id} hint={requestMessages.idHint} required value={typed} maxlength={60} />
-          <SubmitButton label={requestMessages.find} />
+          <SubmitButton>{requestMessages.find}</SubmitButton>
         </form>
-        {more.found}
+        {result}
       </>
     ),
   });
 
-const handleLookup = (visit: PortalRequest): Promise<Response> | Response => {
-  const typed = visit.c.req.query("id")?.trim() ?? "";
-  if (typed === "") return renderLookupPage(visit, null, {});
+const handleLookup = (request: PortalRequest): Promise<Response> | Response => {
+  const typed = request.c.req.query("id")?.trim() ?? "";
+  if (typed === "") return renderLookupPage(request, null, {});
   const id = parseRequestId(typed.toLowerCase());
-  if (id !== null) return redirectTo(visit, `/portal/requests/${id}`);
-  return renderLookupPage(visit, typed.slice(0, 60), { fault: { code: "invalid_request", field: "id", text: requestMessages.badId } });
+  if (id !== null) return redirectTo(request, `/portal/requests/${id}`);
+  return renderLookupPage(request, typed.slice(0, 60), { error: { code: "invalid_request", field: "id", text: requestMessages.badId } });
 };
 
-const renderRequest = async (visit: PortalRequest): Promise<Response> => {
-  const id = parseRequestId(visit.c.req.param("id") ?? "");
-  if (id === null) return redirectTo(visit, "/portal/requests");
-  const looked = await getRefusedRequest(visit.services, visit.member, id);
-  const found = (
+const renderRequest = async (request: PortalRequest): Promise<Response> => {
+  const id = parseRequestId(request.c.req.param("id") ?? "");
+  if (id === null) return redirectTo(request, "/portal/requests");
+  const found = await getRefusedRequest(request.services, request.member, id);
+  const result = (
     <Section id="request" title={requestMessages.one}>
       <p>
         <Hash value={id} />
       </p>
-      {looked.ok ? <RefusedRequestDetails request={looked.value} /> : <p>{requestMessages.unknown}</p>}
+      {found.ok ? <RefusedRequestDetails request={found.value} /> : <p>{requestMessages.unknown}</p>}
     </Section>
   );
-  return renderLookupPage(visit, id, looked.ok ? { found } : { found, code: looked.code });
+  return renderLookupPage(request, id, found.ok ? { result } : { result, code: found.code });
 };
 
 export const registerRequestLookupRoutes = (pages: Hono<AppEnv>): void => {

@@ -1,5 +1,5 @@
-// The business portal: {app_url}/portal. Every page is a plain document and every change a form, answered by a redirect; only what may
-// be shown once is answered to the form itself. Pages call operations, never the API.
+// Routes of the business portal under /portal. Every change is a plain form whose response redirects to a page that can be reloaded; only
+// secrets are shown in the response to the form. Pages call operations, never the API.
 import { Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { handlePageError } from "../shared/notice-pages.tsx";
@@ -23,7 +23,7 @@ import { registerSnippetRoutes } from "./snippet-builder.tsx";
 import { registerTeamRoutes } from "./team.tsx";
 import { registerWebhookRoutes } from "./webhooks.tsx";
 import { notFoundPage } from "./page.tsx";
-import { authenticatedPage } from "./portal-request.ts";
+import { authenticatedPage } from "./handlers.ts";
 
 const routeModules = [
   registerSignInRoutes,
@@ -48,9 +48,9 @@ const routeModules = [
 
 export const registerPortalRoutes = (app: Hono<AppEnv>): void => {
   const pages = new Hono<AppEnv>();
-  for (const mount of routeModules) mount(pages);
+  for (const register of routeModules) register(pages);
   pages.onError(handlePageError);
-  // The same pages twice: the address says which records they are of. What is there in one mode alone comes first.
+  // The same pages are mounted twice: the path tells the environment. The sandbox page, which exists in test mode only, is registered first.
   const testMode = new Hono<AppEnv>();
   registerSandboxRoutes(testMode);
   testMode.route("/", pages);

@@ -1,4 +1,4 @@
-// Test mode's own page: the clock that test records live by, events made to happen, and the way back.
+// The sandbox page of test mode: moving its clock, triggering events, and resetting it.
 import type { Hono } from "hono";
 import { parseShareId } from "../../../core/ids.ts";
 import { dayMs } from "../../../core/time.ts";
@@ -7,6 +7,7 @@ import { advanceSandboxClock } from "../../operations/sandbox/advance-sandbox-cl
 import { getClockReading, type SandboxActor } from "../../operations/sandbox/get-clock-reading.ts";
 import { resetSandbox } from "../../operations/sandbox/reset-sandbox.ts";
 import { triggerableEventTypes, triggerEvent, type TriggeredEvent } from "../../operations/sandbox/trigger-event.ts";
+import { SubmitButton } from "../shared/form-fields.tsx";
 import { formatMessage, Timestamp } from "../shared/components.tsx";
 import {
   ConfirmButton,
@@ -18,33 +19,24 @@ import {
   PropertyList,
   Section,
   StatusLabel,
-  SubmitButton,
   messages,
   FormErrorMessage,
 } from "./components.tsx";
 import { renderMemberPage } from "./page.tsx";
-import {
-  authenticatedAction,
-  toFormError,
-  authenticatedPage,
-  toReader,
-  redirectTo,
-  type FormError,
-  type PortalFormRequest,
-  type PortalRequest,
-} from "./portal-request.ts";
+import { authenticatedAction, authenticatedPage } from "./handlers.ts";
+import { toFormError, toReader, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const sandboxMessages = messages.sandbox;
 
-const renderSandbox = async (visit: PortalRequest, fault?: FormError, triggered?: TriggeredEvent): Promise<Response> => {
-  const { now, offsetMs } = await getClockReading(visit.services, visit.member);
+const renderSandbox = async (request: PortalRequest, error?: FormError, triggered?: TriggeredEvent): Promise<Response> => {
+  const { now, offsetMs } = await getClockReading(request.services, request.member);
   const ahead =
     offsetMs === 0
       ? sandboxMessages.with
       : formatMessage(sandboxMessages.days, { count: formatCount(Math.round((10 * offsetMs) / dayMs) / 10) });
-  return renderMemberPage(visit, {
+  return renderMemberPage(request, {
     tab: "sandbox",
-    error: fault,
+    error,
     content: (
       <>
         <p>{sandboxMessages.intro}</p>
@@ -78,7 +70,7 @@ const renderSandbox = async (visit: PortalRequest, fault?: FormError, triggered?
               options={Object.fromEntries(triggerableEventTypes.map((type) => [type, type]))}
             />
             <Field name="share_id" label={sandboxMessages.share} hint={sandboxMessages.shareHint} maxlength={60} />
-            <SubmitButton label={sandboxMessages.triggerNow} />
+            <SubmitButton>{sandboxMessages.triggerNow}</SubmitButton>
           </PostForm>
         </Section>
         <Section id="reset" title={sandboxMessages.reset}>
@@ -95,34 +87,37 @@ const renderSandbox = async (visit: PortalRequest, fault?: FormError, triggered?
   });
 };
 
-const toTester = (visit: PortalRequest): SandboxActor => ({ ...toReader(visit), actor: { kind: "member", id: visit.member.userId } });
+const toSandboxActor = (request: PortalRequest): SandboxActor => ({
+  ...toReader(request),
+  actor: { kind: "member", id: request.member.userId },
+});
 
-const handleAdvanceClock = async (visit: PortalFormRequest): Promise<Response> => {
-  const days = Object.keys(sandboxMessages.moves).find((one) => one === visit.form.get("days")) ?? "1";
-  const moved = await advanceSandboxClock(visit.services, visit.member, { advanceSeconds: (Number(days) * dayMs) / 1_000 });
-  return moved.ok ? redirectTo(visit, "/portal/sandbox", "moved") : renderSandbox(visit, toFormError(moved));
+const handleAdvanceClock = async (request: PortalFormRequest): Promise<Response> => {
+  const days = Object.keys(sandboxMessages.moves).find((option) => option === request.form.get("days")) ?? "1";
+  const moved = await advanceSandboxClock(request.services, request.member, { advanceSeconds: (Number(days) * dayMs) / 1_000 });
+  return moved.ok ? redirectTo(request, "/portal/sandbox", "moved") : renderSandbox(request, toFormError(moved));
 };
 
-const handleTriggerEvent = async (visit: PortalFormRequest): Promise<Response> => {
-  const { c, services, form } = visit;
-  const given = (form.get("share_id") ?? "").trim();
-  const shareId = parseShareId(given);
-  const type = triggerableEventTypes.find((one) => one === form.get("type"));
+const handleTriggerEvent = async (request: PortalFormRequest): Promise<Response> => {
+  const { c, services, form } = request;
+  const typedId = (form.get("share_id") ?? "").trim();
+  const shareId = parseShareId(typedId);
+  const type = triggerableEventTypes.find((name) => name === form.get("type"));
   const noShare: FormError = { code: "invalid_request", field: "share_id", text: sandboxMessages.badShare };
-  if (type === undefined || (given !== "" && shareId === null)) return renderSandbox(visit, noShare);
-  const triggered = await triggerEvent(services, toTester(visit), { type, shareId, fields: null }, c.var.requestId);
-  if (triggered.ok) return renderSandbox(visit, undefined, triggered.value);
-  return renderSandbox(visit, triggered.code === "not_found" ? noShare : toFormError(triggered));
+  if (type === undefined || (typedId !== "" && shareId === null)) return renderSandbox(request, noShare);
+  const triggered = await triggerEvent(services, toSandboxActor(request), { type, shareId, fields: null }, c.var.requestId);
+  if (triggered.ok) return renderSandbox(request, undefined, triggered.value);
+  return renderSandbox(request, triggered.code === "not_found" ? noShare : toFormError(triggered));
 };
 
-const handleResetSandbox = async (visit: PortalFormRequest): Promise<Response> => {
-  const done = await resetSandbox(visit.services, toTester(visit), visit.c.var.requestId);
-  return done.ok
-    ? redirectTo(visit, "/portal/sandbox", done.value.hasMore ? "resetSome" : "reset")
-    : renderSandbox(visit, toFormError(done));
+const handleResetSandbox = async (request: PortalFormRequest): Promise<Response> => {
+  const result = await resetSandbox(request.services, toSandboxActor(request), request.c.var.requestId);
+  return result.ok
+    ? redirectTo(request, "/portal/sandbox", result.value.hasMore ? "resetSome" : "reset")
+    : renderSandbox(request, toFormError(result));
 };
 
-/** Counted as by a key: each sweeps up to a thousand shares. */
+/** The same limit as for API keys: each of these actions sweeps up to 1,000 shares. */
 const sweepActionOptions = { businessLimit: "SANDBOX_CLOCK" } as const;
 
 export const registerSandboxRoutes = (pages: Hono<AppEnv>): void => {

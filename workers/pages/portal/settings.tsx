@@ -1,9 +1,10 @@
-// What the business says of itself, and what it chose about its account.
+// The profile of the business and the settings of its account.
 import type { Hono } from "hono";
 import type { BusinessProfileChange } from "../../../core/accounts/profile.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getAccount } from "../../operations/portal/get-account.ts";
 import { updateAccount } from "../../operations/portal/update-account.ts";
+import { SubmitButton } from "../shared/form-fields.tsx";
 import { VerbatimText } from "../shared/components.tsx";
 import {
   SelectField,
@@ -11,26 +12,18 @@ import {
   PostForm,
   PropertyList,
   getFormRestriction,
-  SubmitButton,
   CheckboxField,
   messages,
   FormErrorMessage,
 } from "./components.tsx";
 import { renderMemberPage } from "./page.tsx";
-import {
-  authenticatedAction,
-  toFormError,
-  authenticatedPage,
-  redirectTo,
-  type FormError,
-  type PortalFormRequest,
-  type PortalRequest,
-} from "./portal-request.ts";
+import { authenticatedAction, authenticatedPage } from "./handlers.ts";
+import { toFormError, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const settingsMessages = messages.settings;
 
-const renderSettings = async (visit: PortalRequest, fault?: FormError): Promise<Response> => {
-  const account = await getAccount(visit.services, visit.member);
+const renderSettings = async (request: PortalRequest, error?: FormError): Promise<Response> => {
+  const account = await getAccount(request.services, request.member);
   const lines = [
     { name: "name", value: account.name, required: true },
     { name: "legal_name", value: account.legalName },
@@ -40,14 +33,14 @@ const renderSettings = async (visit: PortalRequest, fault?: FormError): Promise<
     { name: "logo_url", value: account.logoUrl, type: "url" },
     { name: "country", value: account.country, required: true },
   ] as const;
-  const bar = getFormRestriction(visit.member, "owner");
-  return renderMemberPage(visit, {
+  const restriction = getFormRestriction(request.member, "owner");
+  return renderMemberPage(request, {
     tab: "settings",
-    error: fault,
+    error,
     content:
-      bar !== null ? (
+      restriction !== null ? (
         <>
-          <p class="quiet">{bar}</p>
+          <p class="quiet">{restriction}</p>
           <PropertyList
             lines={[
               ...lines.map(
@@ -81,17 +74,17 @@ const renderSettings = async (visit: PortalRequest, fault?: FormError): Promise<
           <p class="choice">
             <CheckboxField name="emits" label={settingsMessages.emits} checked={account.emitsIssued} />
           </p>
-          <SubmitButton label={settingsMessages.save} />
+          <SubmitButton>{settingsMessages.save}</SubmitButton>
         </PostForm>
       ),
   });
 };
 
-const handleSaveSettings = async (visit: PortalFormRequest): Promise<Response> => {
-  const { services, member, form } = visit;
+const handleSaveSettings = async (request: PortalFormRequest): Promise<Response> => {
+  const { services, member, form } = request;
   const years = Number(form.get("retention_years"));
   if (!Number.isInteger(years) || years < 1 || years > 10)
-    return renderSettings(visit, { code: "invalid_request", field: "retention_years", text: settingsMessages.badYears });
+    return renderSettings(request, { code: "invalid_request", field: "retention_years", text: settingsMessages.badYears });
   const orNull = (name: string): string | null => form.get(name)?.replaceAll("\r\n", "\n").trim() || null;
   const change: BusinessProfileChange = {
     name: orNull("name") ?? "",
@@ -106,7 +99,7 @@ const handleSaveSettings = async (visit: PortalFormRequest): Promise<Response> =
     emitsIssued: form.has("emits"),
   };
   const changed = await updateAccount(services, member, change);
-  return changed.ok ? redirectTo(visit, "/portal/settings", "saved") : renderSettings(visit, toFormError(changed));
+  return changed.ok ? redirectTo(request, "/portal/settings", "saved") : renderSettings(request, toFormError(changed));
 };
 
 export const registerSettingsRoutes = (pages: Hono<AppEnv>): void => {

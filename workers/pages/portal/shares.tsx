@@ -1,4 +1,4 @@
-// Shares as the people of a business read them: what people let it have, until when, and what became of it. Values are not shown here.
+// Shares with the business: the list, and one share with its history. The shared values are available through the API only.
 import type { Hono } from "hono";
 import { parseShareId, type ShareId } from "../../../core/ids.ts";
 import { groupsFromKeys } from "../../../core/shares/fields.ts";
@@ -24,7 +24,8 @@ import {
 } from "./components.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { pathWithQuery } from "./paths.ts";
-import { authenticatedPage, toReader, withId, type PortalRequest } from "./portal-request.ts";
+import { authenticatedPage, withId } from "./handlers.ts";
+import { toReader, type PortalRequest } from "./portal-request.ts";
 
 const shareMessages = messages.shares;
 const sharesPerPage = 25;
@@ -36,16 +37,16 @@ const shareTones: Readonly<Record<ShareStatus, Tone>> = {
   superseded: "plain",
 };
 
-const renderShareList = async (visit: PortalRequest): Promise<Response> => {
-  const { c, services } = visit;
-  const status = shareStatuses.find((one) => one === c.req.query("status")) ?? null;
+const renderShareList = async (request: PortalRequest): Promise<Response> => {
+  const { c, services } = request;
+  const status = shareStatuses.find((name) => name === c.req.query("status")) ?? null;
   const after = parseShareId(c.req.query("after") ?? "");
-  const found = await listShares(services, toReader(visit), { status, limit: sharesPerPage, startingAfter: after });
-  if (!found.ok) return notFoundPage(visit);
+  const found = await listShares(services, toReader(request), { status, limit: sharesPerPage, startingAfter: after });
+  if (!found.ok) return notFoundPage(request);
   const { shares, hasMore } = found.value;
-  const addressAfter = (id: ShareId | null): string => pathWithQuery("/portal/shares", { status, after: id });
+  const pathAfter = (id: ShareId | null): string => pathWithQuery("/portal/shares", { status, after: id });
   const last = shares.at(-1);
-  return renderMemberPage(visit, {
+  return renderMemberPage(request, {
     tab: "shares",
     content: (
       <>
@@ -78,17 +79,17 @@ const renderShareList = async (visit: PortalRequest): Promise<Response> => {
             [messages.deadlines.due, (row) => row.ceaseBy !== null && row.status === "revoked" && <Timestamp at={row.ceaseBy} />],
           ]}
         />
-        <Pagination first={after !== null && addressAfter(null)} next={hasMore && last !== undefined && addressAfter(last.id)} />
+        <Pagination first={after !== null && pathAfter(null)} next={hasMore && last !== undefined && pathAfter(last.id)} />
       </>
     ),
   });
 };
 
-const renderShare = async (visit: PortalRequest, id: ShareId): Promise<Response> => {
-  const found = await getBusinessShare(visit.services, toReader(visit), id);
-  if (!found.ok) return notFoundPage(visit);
+const renderShare = async (request: PortalRequest, id: ShareId): Promise<Response> => {
+  const found = await getBusinessShare(request.services, toReader(request), id);
+  if (!found.ok) return notFoundPage(request);
   const { share, disclosureText, history, reason } = found.value;
-  return renderMemberPage(visit, {
+  return renderMemberPage(request, {
     tab: "shares",
     title: shareMessages.one,
     content: (

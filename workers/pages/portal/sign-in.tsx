@@ -1,7 +1,7 @@
-// Signing in and signing up: an address, then the code that was mailed to it; the same steps, and the same cookies, as on the consent
-// sheet. A sign-up and a sign-in go on to the same page, whoever has the address.
+// Signing in and signing up with an email code; the same steps and cookies as on the consent sheet. Both lead to the same page whether or
+// not the address is known, so that addresses cannot be probed.
 import type { Context, Hono } from "hono";
-import type { Child, FC } from "hono/jsx";
+import type { Child } from "hono/jsx";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { signOutBrowser, getSessionToken } from "../../http/guards/session-cookie.ts";
@@ -15,10 +15,11 @@ import {
   startEmailSignIn,
   completeEmailSignIn,
 } from "../shared/email-code-sign-in.tsx";
-import { parseRateLimitedForm, type FormFields } from "../shared/form-handlers.ts";
+import { NextPathField, SubmitButton } from "../shared/form-fields.tsx";
+import { createFormHandlerFactory, type FormFields, type FormRequest } from "../shared/form-handlers.ts";
 import { formatMessage } from "../shared/components.tsx";
 import { businessChoicePath, parseNextPath } from "./businesses.tsx";
-import { Field, FormContext, language, SubmitButton, messages, FormErrorMessage } from "./components.tsx";
+import { Field, FormContext, language, messages, FormErrorMessage } from "./components.tsx";
 import { renderPortalPage } from "./page.tsx";
 import { pathWithQuery } from "./paths.ts";
 import { toFormError, type FormError } from "./portal-request.ts";
@@ -31,26 +32,24 @@ const signInPathFor = (next: string, answer: "failed" | null = null): string =>
 interface SignInStep {
   readonly title: string;
   readonly content: Child;
-  /** What was typed before, where that is shown again. */
+  /** Set if the page answers a refused form. */
   readonly form?: FormFields;
-  readonly fault?: FormError | undefined;
+  readonly error?: FormError | undefined;
 }
 
-const renderStep = (c: Context<AppEnv>, { title, content, form, fault }: SignInStep): Promise<Response> =>
+const renderStep = (c: Context<AppEnv>, { title, content, form, error }: SignInStep): Promise<Response> =>
   renderPortalPage(c, {
     title,
-    error: fault,
+    error,
     content: (
       <article class="step portal-step">
         <h1>{title}</h1>
-        <FormContext.Provider value={{ form, fault }}>{content}</FormContext.Provider>
+        <FormContext.Provider value={{ form, error }}>{content}</FormContext.Provider>
       </article>
     ),
   });
 
-const NextPathField: FC<{ next: string }> = ({ next }) => <input type="hidden" name="next" value={next} />;
-
-const renderEmailStep = (c: Context<AppEnv>, next: string, refused: Pick<SignInStep, "form" | "fault"> = {}): Promise<Response> =>
+const renderEmailStep = (c: Context<AppEnv>, next: string, refused: Pick<SignInStep, "form" | "error"> = {}): Promise<Response> =>
   renderStep(c, {
     ...refused,
     title: signInMessages.title,
@@ -59,7 +58,7 @@ const renderEmailStep = (c: Context<AppEnv>, next: string, refused: Pick<SignInS
         <form method="post" action="/portal/sign-in" class="form">
           <NextPathField next={next} />
           <Field name="email" label={signInMessages.email} hint={signInMessages.hint} type="email" autocomplete="email" required />
-          <SubmitButton label={signInMessages.send} />
+          <SubmitButton>{signInMessages.send}</SubmitButton>
         </form>
         <p>
           {signInMessages.new} <a href="/portal/sign-up">{signUpMessages.title}</a>
@@ -68,9 +67,9 @@ const renderEmailStep = (c: Context<AppEnv>, next: string, refused: Pick<SignInS
     ),
   });
 
-const renderCodeStep = (c: Context<AppEnv>, next: string, email: string, fault?: FormError): Promise<Response> =>
+const renderCodeStep = (c: Context<AppEnv>, next: string, email: string, error?: FormError): Promise<Response> =>
   renderStep(c, {
-    fault,
+    error,
     title: signInMessages.codeTitle,
     content: (
       <>
@@ -78,7 +77,7 @@ const renderCodeStep = (c: Context<AppEnv>, next: string, email: string, fault?:
         <form method="post" action="/portal/sign-in/code" class="form">
           <NextPathField next={next} />
           <Field name="code" label={signInMessages.code} autocomplete="one-time-code" required maxlength={20} />
-          <SubmitButton label={signInMessages.continue} />
+          <SubmitButton>{signInMessages.continue}</SubmitButton>
         </form>
         <p class="quiet">{signInMessages.noMail}</p>
         <form method="post" action="/portal/sign-in/other" class="form">
@@ -89,7 +88,7 @@ const renderCodeStep = (c: Context<AppEnv>, next: string, email: string, fault?:
     ),
   });
 
-const renderSignUpStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" | "fault"> = {}): Promise<Response> =>
+const renderSignUpStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" | "error"> = {}): Promise<Response> =>
   renderStep(c, {
     ...refused,
     title: signUpMessages.title,
@@ -110,7 +109,7 @@ const renderSignUpStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" |
             value="US"
             maxlength={2}
           />
-          <SubmitButton label={signUpMessages.submit} />
+          <SubmitButton>{signUpMessages.submit}</SubmitButton>
         </form>
         <p>
           {signUpMessages.known} <a href="/portal/sign-in">{signInMessages.title}</a>
@@ -122,7 +121,7 @@ const renderSignUpStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" |
 const isSignedIn = async (c: Context<AppEnv>): Promise<boolean> =>
   (await authenticateSession(c.var.services, getSessionToken(c)))?.realm === "business";
 
-/** The step that the browser has come to. */
+/** Shows the step the browser is at, as its cookie says. */
 const renderSignIn = async (c: Context<AppEnv>): Promise<Response> => {
   const next = parseNextPath(c.req.query("next"));
   if (await isSignedIn(c)) return c.redirect(next, 303);
@@ -132,20 +131,20 @@ const renderSignIn = async (c: Context<AppEnv>): Promise<Response> => {
   return renderCodeStep(c, next, email, c.req.query("answer") === "failed" ? failed : undefined);
 };
 
-const handleSendCode = async (c: Context<AppEnv>): Promise<Response> => {
-  const form = await parseRateLimitedForm(c, "AUTH_REQUEST_PER_IP");
-  if (form instanceof Response) return form;
-  const next = parseNextPath(form.get("next"));
+type SignInFormRequest = FormRequest<{ readonly next: string }>;
+
+const signInAction = createFormHandlerFactory(async (_, form) => ({ next: parseNextPath(form.get("next")) }));
+
+const handleSendCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> => {
   const email = (form.get("email") ?? "").trim();
   if (!isEmailAddress(email)) {
-    const fault: FormError = { code: "invalid_request", field: "email", text: signInMessages.badEmail };
-    return renderEmailStep(c, next, { form, fault });
+    const error: FormError = { code: "invalid_request", field: "email", text: signInMessages.badEmail };
+    return renderEmailStep(c, next, { form, error });
   }
   await startEmailSignIn(c, { email, realm: "business", language });
   return c.redirect(signInPathFor(next), 303);
 };
 
-/** Whether whoever has just signed in acts for more than one business. */
 const hasMultipleBusinesses = async (c: Context<AppEnv>, token: string): Promise<boolean> => {
   const { services } = c.var;
   const session = await authenticateSession(services, token);
@@ -153,57 +152,48 @@ const hasMultipleBusinesses = async (c: Context<AppEnv>, token: string): Promise
   return (await listMemberships(services, session)).filter(({ invitedUntil }) => invitedUntil === null).length > 1;
 };
 
-const handleSubmitCode = async (c: Context<AppEnv>): Promise<Response> => {
-  const form = await parseRateLimitedForm(c, "AUTH_VERIFY_PER_IP");
-  if (form instanceof Response) return form;
-  const next = parseNextPath(form.get("next"));
-  const taken = await completeEmailSignIn(c, form, "business");
-  if (taken.outcome === "signed") return c.redirect((await hasMultipleBusinesses(c, taken.token)) ? businessChoicePath(next) : next, 303);
-  if (taken.outcome !== "malformed") return c.redirect(signInPathFor(next, taken.outcome === "wrong" ? "failed" : null), 303);
-  return renderCodeStep(c, next, taken.email, { code: "invalid_request", field: "code", text: signInMessages.badCode });
+const handleSubmitCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> => {
+  const result = await completeEmailSignIn(c, form, "business");
+  if (result.outcome === "signed") return c.redirect((await hasMultipleBusinesses(c, result.token)) ? businessChoicePath(next) : next, 303);
+  if (result.outcome !== "malformed") return c.redirect(signInPathFor(next, result.outcome === "wrong" ? "failed" : null), 303);
+  return renderCodeStep(c, next, result.email, { code: "invalid_request", field: "code", text: signInMessages.badCode });
 };
 
-const handleChangeEmail = async (c: Context<AppEnv>): Promise<Response> => {
-  const form = await parseRateLimitedForm(c, "AUTH_VERIFY_PER_IP");
-  if (form instanceof Response) return form;
+const handleChangeEmail = (c: Context<AppEnv>, { next }: SignInFormRequest): Response => {
   clearPendingSignInEmail(c);
-  return c.redirect(signInPathFor(parseNextPath(form.get("next"))), 303);
+  return c.redirect(signInPathFor(next), 303);
 };
 
 const renderSignUp = async (c: Context<AppEnv>): Promise<Response> =>
   (await isSignedIn(c)) ? c.redirect("/portal", 303) : renderSignUpStep(c);
 
-const handleSignUp = async (c: Context<AppEnv>): Promise<Response> => {
-  const form = await parseRateLimitedForm(c, "SIGNUP_PER_IP");
-  if (form instanceof Response) return form;
+const handleSignUp = async (c: Context<AppEnv>, { form }: SignInFormRequest): Promise<Response> => {
   const typed = (name: string): string => (form.get(name) ?? "").slice(0, 2_048);
-  const asked = {
+  const registration = {
     businessName: typed("business_name"),
     legalName: null,
     email: typed("email"),
     country: typed("country").trim(),
     website: typed("website"),
   };
-  const signedUp = await signUp(c.var.services, asked, language);
-  if (!signedUp.ok) return renderSignUpStep(c, { form, fault: toFormError(signedUp) });
-  await savePendingSignInEmail(c, asked.email.trim());
+  const signedUp = await signUp(c.var.services, registration, language);
+  if (!signedUp.ok) return renderSignUpStep(c, { form, error: toFormError(signedUp) });
+  await savePendingSignInEmail(c, registration.email.trim());
   return c.redirect("/portal/sign-in", 303);
 };
 
-/** Without the form's own token: a form from elsewhere ends at `postedForm`, and signing out needs no session that holds. */
+/** Checks no form token: `signInAction` refuses forms from other sites, and signing out must work with an expired session. */
 const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
-  const form = await parseRateLimitedForm(c, "AUTH_VERIFY_PER_IP");
-  if (form instanceof Response) return form;
   await signOutBrowser(c);
   return c.redirect("/portal/sign-in", 303);
 };
 
 export const registerSignInRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/sign-in", renderSignIn);
-  pages.post("/sign-in", handleSendCode);
-  pages.post("/sign-in/code", handleSubmitCode);
-  pages.post("/sign-in/other", handleChangeEmail);
+  pages.post("/sign-in", signInAction("AUTH_REQUEST_PER_IP", handleSendCode));
+  pages.post("/sign-in/code", signInAction("AUTH_VERIFY_PER_IP", handleSubmitCode));
+  pages.post("/sign-in/other", signInAction("AUTH_VERIFY_PER_IP", handleChangeEmail));
   pages.get("/sign-up", renderSignUp);
-  pages.post("/sign-up", handleSignUp);
-  pages.post("/sign-out", handleSignOut);
+  pages.post("/sign-up", signInAction("SIGNUP_PER_IP", handleSignUp));
+  pages.post("/sign-out", signInAction("AUTH_VERIFY_PER_IP", handleSignOut));
 };

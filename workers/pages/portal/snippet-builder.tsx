@@ -1,10 +1,11 @@
-// The snippet builder: a page of the business is read as a stranger would, its form is mapped, and the tag for it is shown.
+// The snippet builder: fetches a public page of the business, maps its form and shows the tag to add.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import type { Refusal } from "../../../core/result.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { mapPage, type MappedPage } from "../../operations/integration/map-page.ts";
 import { planIntegration } from "../../operations/integration/plan-integration.ts";
+import { SubmitButton } from "../shared/form-fields.tsx";
 import { VerbatimText, formatMessage } from "../shared/components.tsx";
 import {
   SelectField,
@@ -14,7 +15,6 @@ import {
   PostForm,
   Section,
   StatusLabel,
-  SubmitButton,
   Table,
   usePortalRequest,
   messages,
@@ -22,14 +22,8 @@ import {
 } from "./components.tsx";
 import { renderMemberPage } from "./page.tsx";
 import { checkAccountLimit } from "../shared/form-handlers.ts";
-import {
-  authenticatedAction,
-  toFormError,
-  authenticatedPage,
-  type FormError,
-  type PortalFormRequest,
-  type PortalRequest,
-} from "./portal-request.ts";
+import { authenticatedAction, authenticatedPage } from "./handlers.ts";
+import { toFormError, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const snippetMessages = messages.snippet;
 
@@ -98,10 +92,10 @@ const SnippetResult: FC<{ built: MappedPage }> = ({ built }) => {
   );
 };
 
-const renderSnippetBuilder = (visit: PortalRequest, fault?: FormError, built?: MappedPage): Promise<Response> =>
-  renderMemberPage(visit, {
+const renderSnippetBuilder = (request: PortalRequest, error?: FormError, built?: MappedPage): Promise<Response> =>
+  renderMemberPage(request, {
     tab: "snippet",
-    error: fault,
+    error,
     content: (
       <>
         <p>{snippetMessages.intro}</p>
@@ -111,19 +105,19 @@ const renderSnippetBuilder = (visit: PortalRequest, fault?: FormError, built?: M
           <Field name="url" label={snippetMessages.url} hint={snippetMessages.urlHint} type="url" required maxlength={2_048} />
           <Field name="purpose" label={messages.certificates.purpose} hint={snippetMessages.purposeHint} required maxlength={500} />
           <Field name="entities" label={messages.certificates.recipients} hint={snippetMessages.entitiesHint} rows={4} />
-          <SubmitButton label={snippetMessages.map} />
+          <SubmitButton>{snippetMessages.map}</SubmitButton>
         </PostForm>
         {built !== undefined && <SnippetResult built={built} />}
       </>
     ),
   });
 
-/** Answered to the form: nothing of it is kept, and the address of the page would not bring it back. */
-const handleBuildSnippet = async (visit: PortalFormRequest): Promise<Response> => {
-  const { c, services, member, form, environment } = visit;
-  const refused = (why: Refusal): Promise<Response> => {
-    const fault = toFormError(why);
-    return renderSnippetBuilder(visit, fault.code === "page_url_not_verified" ? { ...fault, field: "url" } : fault);
+/** Shows the result in the response to the form, because nothing is stored that a redirect could lead to. */
+const handleBuildSnippet = async (request: PortalFormRequest): Promise<Response> => {
+  const { c, services, member, form, environment } = request;
+  const renderRefused = (refusal: Refusal): Promise<Response> => {
+    const error = toFormError(refusal);
+    return renderSnippetBuilder(request, error.code === "page_url_not_verified" ? { ...error, field: "url" } : error);
   };
   const input = {
     mode: form.get("mode") === "share" ? "share" : "consent",
@@ -135,11 +129,11 @@ const handleBuildSnippet = async (visit: PortalFormRequest): Promise<Response> =
       .filter((name) => name !== ""),
   } as const;
   const plan = await planIntegration(services, member, input, environment);
-  if (!plan.ok) return refused(plan);
-  const full = plan.value.isFetchable ? await checkAccountLimit(c, "INTEGRATE", member.business.id) : null;
-  if (full !== null) return full;
+  if (!plan.ok) return renderRefused(plan);
+  const limitResponse = plan.value.isFetchable ? await checkAccountLimit(c, "INTEGRATE", member.business.id) : null;
+  if (limitResponse !== null) return limitResponse;
   const mapped = await mapPage(services, plan.value);
-  return mapped.ok ? renderSnippetBuilder(visit, undefined, mapped.value) : refused(mapped);
+  return mapped.ok ? renderSnippetBuilder(request, undefined, mapped.value) : renderRefused(mapped);
 };
 
 export const registerSnippetRoutes = (pages: Hono<AppEnv>): void => {

@@ -1,4 +1,4 @@
-// Who acts for the business: invitations, roles, leaving.
+// The members of the business: inviting and removing them, their roles, and leaving the business.
 import type { Hono } from "hono";
 import { parseMemberId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../http/context.ts";
@@ -8,6 +8,7 @@ import { inviteMember } from "../../operations/portal/invite-member.ts";
 import { listMembers } from "../../operations/portal/list-members.ts";
 import { removeMember } from "../../operations/portal/remove-member.ts";
 import { updateMemberRole } from "../../operations/portal/update-member-role.ts";
+import { SubmitButton } from "../shared/form-fields.tsx";
 import { VerbatimText, Timestamp } from "../shared/components.tsx";
 import {
   RoleGate,
@@ -17,46 +18,37 @@ import {
   PostForm,
   ActionButton,
   Section,
-  SubmitButton,
   Table,
   messages,
   FormErrorMessage,
 } from "./components.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
-import {
-  authenticatedAction,
-  toFormError,
-  authenticatedPage,
-  redirectTo,
-  withId,
-  type FormError,
-  type PortalFormRequest,
-  type PortalRequest,
-} from "./portal-request.ts";
+import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
+import { toFormError, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const teamMessages = messages.team;
 
-const renderTeam = async (visit: PortalRequest, fault?: FormError): Promise<Response> => {
-  const people = await listMembers(visit.services, visit.member);
-  const owners = people.filter(({ role, invitedUntil }) => role === "owner" && invitedUntil === null);
+const renderTeam = async (request: PortalRequest, error?: FormError): Promise<Response> => {
+  const members = await listMembers(request.services, request.member);
+  const owners = members.filter(({ role, invitedUntil }) => role === "owner" && invitedUntil === null);
   const isLastOwner = ({ id }: Member): boolean => owners.length === 1 && owners[0]?.id === id;
-  const isMe = ({ id }: Member): boolean => id === visit.member.userId;
-  return renderMemberPage(visit, {
+  const isSelf = ({ id }: Member): boolean => id === request.member.userId;
+  return renderMemberPage(request, {
     tab: "team",
-    error: fault,
+    error,
     content: (
       <>
-        {people.length === 1 && <p>{teamMessages.alone}</p>}
+        {members.length === 1 && <p>{teamMessages.alone}</p>}
         <p>{teamMessages.what}</p>
         <Table
           label={messages.tabs.team}
-          rows={people}
+          rows={members}
           columns={[
             [
               teamMessages.email,
               (row) => (
                 <>
-                  <VerbatimText text={row.email} /> {isMe(row) && teamMessages.you}
+                  <VerbatimText text={row.email} /> {isSelf(row) && teamMessages.you}
                 </>
               ),
             ],
@@ -86,7 +78,7 @@ const renderTeam = async (visit: PortalRequest, fault?: FormError): Promise<Resp
                         of={row.email}
                         hiddenValues={{ role: row.role === "owner" ? "member" : "owner" }}
                       />
-                      {!isMe(row) && (
+                      {!isSelf(row) && (
                         <ConfirmButton
                           action={`/portal/team/${row.id}/remove`}
                           label={row.invitedUntil === null ? teamMessages.remove : teamMessages.takeBack}
@@ -105,18 +97,18 @@ const renderTeam = async (visit: PortalRequest, fault?: FormError): Promise<Resp
             <FormErrorMessage fields={["email"]} />
             <Field name="email" label={teamMessages.email} hint={teamMessages.inviteHint} type="email" required maxlength={320} />
             <SelectField name="role" label={teamMessages.role} options={{ member: teamMessages.memberMay, owner: teamMessages.ownerMay }} />
-            <SubmitButton label={teamMessages.send} />
+            <SubmitButton>{teamMessages.send}</SubmitButton>
           </PostForm>
         </Section>
         <Section id="leave" title={teamMessages.leave}>
-          {people.some((one) => isMe(one) && isLastOwner(one)) ? (
+          {members.some((member) => isSelf(member) && isLastOwner(member)) ? (
             <p>{teamMessages.lastOwner}</p>
           ) : (
             <ConfirmButton
               requiredRole="member"
               action="/portal/team/leave"
               label={teamMessages.leave}
-              of={visit.email}
+              of={request.email}
               consequence={teamMessages.leaving}
             />
           )}
@@ -128,29 +120,29 @@ const renderTeam = async (visit: PortalRequest, fault?: FormError): Promise<Resp
 
 const parseRole = ({ form }: PortalFormRequest) => (form.get("role") === "owner" ? "owner" : "member");
 
-const handleInviteMember = async (visit: PortalFormRequest): Promise<Response> => {
-  const request = { email: visit.form.get("email") ?? "", role: parseRole(visit), idempotencyKey: null } as const;
-  const invited = await inviteMember(visit.services, visit.member, request);
-  return invited.ok ? redirectTo(visit, "/portal/team", "invited") : renderTeam(visit, toFormError(invited));
+const handleInviteMember = async (request: PortalFormRequest): Promise<Response> => {
+  const invitation = { email: request.form.get("email") ?? "", role: parseRole(request), idempotencyKey: null } as const;
+  const invited = await inviteMember(request.services, request.member, invitation);
+  return invited.ok ? redirectTo(request, "/portal/team", "invited") : renderTeam(request, toFormError(invited));
 };
 
-const handleChangeRole = async (visit: PortalFormRequest, id: string): Promise<Response> => {
-  const changed = await updateMemberRole(visit.services, visit.member, id, parseRole(visit));
-  if (changed.ok) return redirectTo(visit, "/portal/team", "saved");
-  return changed.code === "not_found" ? notFoundPage(visit) : renderTeam(visit, toFormError(changed));
+const handleChangeRole = async (request: PortalFormRequest, id: string): Promise<Response> => {
+  const changed = await updateMemberRole(request.services, request.member, id, parseRole(request));
+  if (changed.ok) return redirectTo(request, "/portal/team", "saved");
+  return changed.code === "not_found" ? notFoundPage(request) : renderTeam(request, toFormError(changed));
 };
 
-const handleRemoveMember = async (visit: PortalFormRequest, id: string): Promise<Response> => {
-  const removed = await removeMember(visit.services, visit.member, id);
-  if (removed.ok) return redirectTo(visit, "/portal/team", "removed");
-  return removed.code === "not_found" ? notFoundPage(visit) : renderTeam(visit, toFormError(removed));
+const handleRemoveMember = async (request: PortalFormRequest, id: string): Promise<Response> => {
+  const removed = await removeMember(request.services, request.member, id);
+  if (removed.ok) return redirectTo(request, "/portal/team", "removed");
+  return removed.code === "not_found" ? notFoundPage(request) : renderTeam(request, toFormError(removed));
 };
 
-const handleLeaveBusiness = async (visit: PortalFormRequest): Promise<Response> => {
-  const left = await removeMember(visit.services, visit.member, visit.member.userId);
-  if (!left.ok && left.code !== "not_found") return renderTeam(visit, toFormError(left));
-  clearSession(visit.c);
-  return redirectTo(visit, "/portal/sign-in");
+const handleLeaveBusiness = async (request: PortalFormRequest): Promise<Response> => {
+  const left = await removeMember(request.services, request.member, request.member.userId);
+  if (!left.ok && left.code !== "not_found") return renderTeam(request, toFormError(left));
+  clearSession(request.c);
+  return redirectTo(request, "/portal/sign-in");
 };
 
 export const registerTeamRoutes = (pages: Hono<AppEnv>): void => {

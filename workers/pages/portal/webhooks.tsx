@@ -1,4 +1,4 @@
-// Webhook endpoints: made with a secret that is shown once, tried, looked into, changed and removed.
+// Webhook endpoints: adding them with a secret that is shown once, testing and changing them, and replaying their deliveries.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { optInEventTypes } from "../../../core/events/event.ts";
@@ -21,6 +21,7 @@ import { listWebhooks, type EndpointState } from "../../operations/webhooks/list
 import { updateWebhook } from "../../operations/webhooks/update-webhook.ts";
 import { createWebhook } from "../../operations/webhooks/create-webhook.ts";
 import { rotateWebhookSecret } from "../../operations/webhooks/rotate-webhook-secret.ts";
+import { SubmitButton } from "../shared/form-fields.tsx";
 import { VerbatimText, formatMessage, Timestamp } from "../shared/components.tsx";
 import { Chart, exportChart, sumFigures, type ChartDefinition } from "./chart.tsx";
 import {
@@ -37,7 +38,6 @@ import {
   PropertyList,
   Section,
   StatusLabel,
-  SubmitButton,
   Table,
   CheckboxField,
   usePortalRequest,
@@ -46,17 +46,8 @@ import {
   type Tone,
 } from "./components.tsx";
 import { notFoundPage, renderMemberPage, renderSecretPage } from "./page.tsx";
-import {
-  authenticatedAction,
-  toFormError,
-  toReader,
-  authenticatedPage,
-  redirectTo,
-  withId,
-  type FormError,
-  type PortalFormRequest,
-  type PortalRequest,
-} from "./portal-request.ts";
+import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
+import { toFormError, toReader, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const webhookMessages = messages.webhooks;
 const deliveriesPerPage = 25;
@@ -74,26 +65,25 @@ const EndpointHealth: FC<{ state: EndpointState }> = ({ state: { endpoint, healt
 
 const formatEventTypes = (events: readonly string[] | null): string => (events === null ? webhookMessages.allEvents : events.join(", "));
 
-/** What is made only for businesses that ask for it, where this one has not: an endpoint that waits for it would wait in vain. */
+/** Warns that events which must be turned on in the settings are selected but still off: the endpoint would never receive them. */
 export const OptInEventsNotice: FC<{ account: BusinessAccount; types: readonly string[] | null }> = ({ account, types }) => {
-  const isAsked = optInEventTypes.some((type) => types?.includes(type));
-  return account.emitsIssued || !isAsked ? null : (
+  const selectsOptIn = optInEventTypes.some((type) => types?.includes(type));
+  return account.emitsIssued || !selectsOptIn ? null : (
     <p class="quiet">
       {webhookMessages.onRequest} <Link to="/portal/settings" text={messages.tabs.settings} />
     </p>
   );
 };
 
-/** Those of the mode. */
-const listEndpointsInMode = async ({ services, member, environment }: PortalRequest): Promise<readonly EndpointState[]> =>
+const listEndpointsInEnvironment = async ({ services, member, environment }: PortalRequest): Promise<readonly EndpointState[]> =>
   (await listWebhooks(services, member)).filter((state) => state.environment === environment);
 
-const renderEndpointList = async (visit: PortalRequest, fault?: FormError): Promise<Response> => {
-  const { services, member } = visit;
-  const [endpoints, account] = await Promise.all([listEndpointsInMode(visit), getAccount(services, member)]);
-  return renderMemberPage(visit, {
+const renderEndpointList = async (request: PortalRequest, error?: FormError): Promise<Response> => {
+  const { services, member } = request;
+  const [endpoints, account] = await Promise.all([listEndpointsInEnvironment(request), getAccount(services, member)]);
+  return renderMemberPage(request, {
     tab: "webhooks",
-    error: fault,
+    error,
     content: (
       <>
         <Table
@@ -127,7 +117,7 @@ const renderEndpointList = async (visit: PortalRequest, fault?: FormError): Prom
             </fieldset>
             <OptInEventsNotice account={account} types={optInEventTypes} />
             <Field name="description" label={webhookMessages.description} maxlength={200} />
-            <SubmitButton label={webhookMessages.create} />
+            <SubmitButton>{webhookMessages.create}</SubmitButton>
           </PostForm>
         </Section>
       </>
@@ -144,7 +134,7 @@ export const DeliveryStatusLabel: FC<{ of: Delivery }> = ({ of: { status } }) =>
 export const formatResponse = ({ responseStatus, error }: Delivery): string =>
   responseStatus !== null && responseStatus > 0 ? String(responseStatus) : error === null ? messages.none : webhookMessages.errors[error];
 
-/** When it was delivered, or is tried next. */
+/** The time of the delivery, or of the next attempt. */
 export const DeliveryTime: FC<{ of: Delivery }> = ({ of: { deliveredAt, nextAttemptAt } }) => {
   const at = deliveredAt ?? nextAttemptAt;
   return at === null ? messages.none : <Timestamp at={at} />;
@@ -161,16 +151,16 @@ const CallResult: FC<{ called: CallOutcome }> = ({ called: { delivered, response
 
 const attemptsChart: ChartDefinition = { name: "attempt_hours", unit: "hour", csvHeader: ["hour", "delivered", "failed"] };
 
-/** Since when it has been failing, else a day; as its input takes it: UTC, to the minute. */
+/** The time since which the endpoint fails, otherwise one day ago; formatted for a datetime input, in UTC. */
 const defaultRecoveryStart = ({ health }: EndpointState, now: Instant): string => toIso(health?.failingSince ?? now - dayMs).slice(0, 16);
 
-/** How many failed since the time that was asked for. */
+/** The number of failed deliveries since a time. */
 interface FailedDeliveries {
   readonly since: Instant;
   readonly count: number;
 }
 
-const RecoverySection: FC<{ own: string; state: EndpointState; failed: FailedDeliveries | null }> = ({ own, state, failed }) => {
+const RecoverySection: FC<{ path: string; state: EndpointState; failed: FailedDeliveries | null }> = ({ path, state, failed }) => {
   const { pathInMode, now } = usePortalRequest();
   const resending = state.health?.resending ?? 0;
   return (
@@ -179,7 +169,7 @@ const RecoverySection: FC<{ own: string; state: EndpointState; failed: FailedDel
       {failed === null ? (
         <>
           <p>{webhookMessages.recoverText}</p>
-          <form method="get" action={pathInMode(own)} class="form fields">
+          <form method="get" action={pathInMode(path)} class="form fields">
             <div>
               <Field
                 name="since"
@@ -206,12 +196,12 @@ const RecoverySection: FC<{ own: string; state: EndpointState; failed: FailedDel
           {failed.count > 0 && (
             <ActionButton
               requiredRole="member"
-              action={`${own}/recover`}
+              action={`${path}/recover`}
               label={webhookMessages.recoverNow}
               hiddenValues={{ since: toIso(failed.since) }}
             />
           )}
-          <LinkList to={own} text={webhookMessages.otherTime} />
+          <LinkList to={path} text={webhookMessages.otherTime} />
         </>
       )}
     </Section>
@@ -220,7 +210,7 @@ const RecoverySection: FC<{ own: string; state: EndpointState; failed: FailedDel
 
 const dateTimePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{3})?)?Z?$/;
 
-/** A moment from a form, in UTC; null for what is none, or is still to come. */
+/** Parses a time in UTC from a form; null if it is invalid or in the future. */
 const parsePastInstant = (text: string | undefined, now: Instant): Instant | null => {
   if (text === undefined || !dateTimePattern.test(text)) return null;
   const at = Date.parse(text.endsWith("Z") ? text : `${text}Z`);
@@ -233,29 +223,29 @@ const loadFailedDeliveries = async ({ c, services, member, now }: PortalRequest,
   return since === null || count === null ? null : { since, count };
 };
 
-const renderEndpoint = async (visit: PortalRequest, id: WebhookId, fault?: FormError, called?: CallOutcome): Promise<Response> => {
-  const { c, services, member } = visit;
-  const asked = c.req.query("before");
-  const before = asked === undefined ? null : parseDeliveryId(asked);
-  if (asked !== undefined && before === null) return notFoundPage(visit);
+const renderEndpoint = async (request: PortalRequest, id: WebhookId, error?: FormError, called?: CallOutcome): Promise<Response> => {
+  const { c, services, member } = request;
+  const beforeText = c.req.query("before");
+  const before = beforeText === undefined ? null : parseDeliveryId(beforeText);
+  if (beforeText !== undefined && before === null) return notFoundPage(request);
   const [endpoints, hours, account, page, failed] = await Promise.all([
-    listEndpointsInMode(visit),
-    getAttemptHours(services, toReader(visit), id),
+    listEndpointsInEnvironment(request),
+    getAttemptHours(services, toReader(request), id),
     getAccount(services, member),
     listDeliveries(services, member.business.id, id, { limit: deliveriesPerPage, before }),
-    loadFailedDeliveries(visit, id),
+    loadFailedDeliveries(request, id),
   ]);
   const state = endpoints.find(({ endpoint }) => endpoint.id === id);
-  if (state === undefined || hours === null || !page.ok) return notFoundPage(visit);
+  if (state === undefined || hours === null || !page.ok) return notFoundPage(request);
   const { endpoint, health } = state;
   const { deliveries, hasMore } = page.value;
   const last = deliveries.at(-1);
-  const own = `/portal/webhooks/${id}`;
+  const path = `/portal/webhooks/${id}`;
   const isEnabled = endpoint.status === "enabled";
-  return renderMemberPage(visit, {
+  return renderMemberPage(request, {
     tab: "webhooks",
     title: webhookMessages.one,
-    error: fault,
+    error,
     content: (
       <>
         <p>
@@ -274,22 +264,22 @@ const renderEndpoint = async (visit: PortalRequest, id: WebhookId, fault?: FormE
           ]}
         />
         <div class="actions">
-          <ActionButton requiredRole="member" action={`${own}/test`} label={webhookMessages.test} />
+          <ActionButton requiredRole="member" action={`${path}/test`} label={webhookMessages.test} />
           <RoleGate to="owner">
             <ActionButton
-              action={`${own}/status`}
+              action={`${path}/status`}
               label={isEnabled ? webhookMessages.switchOff : webhookMessages.switchOn}
               hiddenValues={{ status: isEnabled ? "disabled" : "enabled" }}
             />
             <ConfirmButton
-              action={`${own}/rotate`}
+              action={`${path}/rotate`}
               label={webhookMessages.rotate}
               of={endpoint.url}
               consequence={webhookMessages.rotation}
               hiddenValues={{ hint: endpoint.secretHint }}
             />
             <ConfirmButton
-              action={`${own}/remove`}
+              action={`${path}/remove`}
               label={webhookMessages.remove}
               of={endpoint.url}
               consequence={webhookMessages.removal}
@@ -298,7 +288,7 @@ const renderEndpoint = async (visit: PortalRequest, id: WebhookId, fault?: FormE
         </div>
         <Chart
           definition={attemptsChart}
-          exportPath={`${own}/export`}
+          exportPath={`${path}/export`}
           heading={webhookMessages.hours}
           trend={formatMessage(webhookMessages.hoursTrend, {
             delivered: formatCount(sumFigures(hours, "up")),
@@ -307,7 +297,7 @@ const renderEndpoint = async (visit: PortalRequest, id: WebhookId, fault?: FormE
           figures={hours}
           labels={{ start: webhookMessages.hour, up: webhookMessages.delivered, down: webhookMessages.failed }}
         />
-        <RecoverySection own={own} state={state} failed={failed} />
+        <RecoverySection path={path} state={state} failed={failed} />
         <Section id="deliveries" title={webhookMessages.deliveries}>
           <Table
             label={webhookMessages.deliveries}
@@ -325,7 +315,7 @@ const renderEndpoint = async (visit: PortalRequest, id: WebhookId, fault?: FormE
                 (row) => (
                   <ActionButton
                     requiredRole="member"
-                    action={`${own}/replay`}
+                    action={`${path}/replay`}
                     label={webhookMessages.replay}
                     of={row.eventType}
                     hiddenValues={{ delivery: row.id }}
@@ -334,7 +324,7 @@ const renderEndpoint = async (visit: PortalRequest, id: WebhookId, fault?: FormE
               ],
             ]}
           />
-          <Pagination first={before !== null && own} next={hasMore && last !== undefined && `${own}?before=${last.id}`} />
+          <Pagination first={before !== null && path} next={hasMore && last !== undefined && `${path}?before=${last.id}`} />
         </Section>
         <LinkList to="/portal/webhooks" text={webhookMessages.all} />
       </>
@@ -342,8 +332,8 @@ const renderEndpoint = async (visit: PortalRequest, id: WebhookId, fault?: FormE
   });
 };
 
-const renderEndpointSecret = (visit: PortalRequest, id: string, value: string | null): Promise<Response> =>
-  renderSecretPage(visit, {
+const renderEndpointSecret = (request: PortalRequest, id: string, value: string | null): Promise<Response> =>
+  renderSecretPage(request, {
     tab: "webhooks",
     title: webhookMessages.secretTitle,
     label: webhookMessages.secretLabel,
@@ -351,63 +341,63 @@ const renderEndpointSecret = (visit: PortalRequest, id: string, value: string | 
     backPath: `/portal/webhooks/${id}`,
   });
 
-const handleCreateEndpoint = async (visit: PortalFormRequest): Promise<Response> => {
-  const { services, member, form, environment } = visit;
+const handleCreateEndpoint = async (request: PortalFormRequest): Promise<Response> => {
+  const { services, member, form, environment } = request;
   const events = selectableEventTypes.filter((type) => form.has(`event.${type}`));
-  const made = await createWebhook(services, member, {
+  const created = await createWebhook(services, member, {
     environment,
     url: (form.get("url") ?? "").trim(),
     events: events.length === 0 ? null : events,
     description: form.get("description")?.trim() || null,
     idempotencyKey: form.get("once")?.slice(0, 64) || null,
   });
-  if (!made.ok) return renderEndpointList(visit, toFormError(made));
-  const { endpoint, replayed } = made.value;
-  return renderEndpointSecret(visit, endpoint.id, replayed ? null : endpoint.secret);
+  if (!created.ok) return renderEndpointList(request, toFormError(created));
+  const { endpoint, replayed } = created.value;
+  return renderEndpointSecret(request, endpoint.id, replayed ? null : endpoint.secret);
 };
 
-const handleTestEndpoint = async (visit: PortalFormRequest, id: WebhookId): Promise<Response> => {
-  const tested = await testEndpoint(visit.services, visit.member.business.id, id);
-  return tested.ok ? renderEndpoint(visit, id, undefined, tested.value) : notFoundPage(visit);
+const handleTestEndpoint = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const tested = await testEndpoint(request.services, request.member.business.id, id);
+  return tested.ok ? renderEndpoint(request, id, undefined, tested.value) : notFoundPage(request);
 };
 
-const handleReplayDelivery = async (visit: PortalFormRequest, id: WebhookId): Promise<Response> => {
-  const delivery = parseDeliveryId(visit.form.get("delivery") ?? "");
-  if (delivery === null) return notFoundPage(visit);
-  const replayed = await replayDelivery(visit.services, visit.member.business.id, delivery);
-  if (replayed.ok) return renderEndpoint(visit, id, undefined, replayed.value);
-  return replayed.code === "not_found" ? notFoundPage(visit) : renderEndpoint(visit, id, { ...toFormError(replayed), field: null });
+const handleReplayDelivery = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const delivery = parseDeliveryId(request.form.get("delivery") ?? "");
+  if (delivery === null) return notFoundPage(request);
+  const replayed = await replayDelivery(request.services, request.member.business.id, delivery);
+  if (replayed.ok) return renderEndpoint(request, id, undefined, replayed.value);
+  return replayed.code === "not_found" ? notFoundPage(request) : renderEndpoint(request, id, { ...toFormError(replayed), field: null });
 };
 
-const handleRecoverEndpoint = async (visit: PortalFormRequest, id: WebhookId): Promise<Response> => {
-  const since = parsePastInstant(visit.form.get("since"), visit.now);
-  if (since === null) return notFoundPage(visit);
-  const recovered = await recoverEndpoint(visit.services, visit.member.business.id, id, since);
-  return recovered.ok ? redirectTo(visit, `/portal/webhooks/${id}`, "recovering") : notFoundPage(visit);
+const handleRecoverEndpoint = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const since = parsePastInstant(request.form.get("since"), request.now);
+  if (since === null) return notFoundPage(request);
+  const recovered = await recoverEndpoint(request.services, request.member.business.id, id, since);
+  return recovered.ok ? redirectTo(request, `/portal/webhooks/${id}`, "recovering") : notFoundPage(request);
 };
 
-const handleExportAttempts = async (visit: PortalFormRequest, id: WebhookId): Promise<Response> => {
-  const figures = await getAttemptHours(visit.services, toReader(visit), id);
-  return figures === null ? notFoundPage(visit) : exportChart(visit, attemptsChart, figures, id);
+const handleExportAttempts = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const figures = await getAttemptHours(request.services, toReader(request), id);
+  return figures === null ? notFoundPage(request) : exportChart(request, attemptsChart, figures, id);
 };
 
-const handleChangeStatus = async (visit: PortalFormRequest, id: WebhookId): Promise<Response> => {
-  const status = visit.form.get("status") === "disabled" ? "disabled" : "enabled";
-  const changed = await updateWebhook(visit.services, visit.member, id, { status });
-  return changed.ok ? redirectTo(visit, `/portal/webhooks/${id}`, "saved") : notFoundPage(visit);
+const handleChangeStatus = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const status = request.form.get("status") === "disabled" ? "disabled" : "enabled";
+  const changed = await updateWebhook(request.services, request.member, id, { status });
+  return changed.ok ? redirectTo(request, `/portal/webhooks/${id}`, "saved") : notFoundPage(request);
 };
 
-const handleRotateSecret = async (visit: PortalFormRequest, id: WebhookId): Promise<Response> => {
-  const before = (await listEndpointsInMode(visit)).find(({ endpoint }) => endpoint.id === id);
-  // Pressed twice, it must not end the secret that receivers still know.
-  if (before !== undefined && before.endpoint.secretHint !== visit.form.get("hint")) return renderEndpointSecret(visit, id, null);
-  const rotated = await rotateWebhookSecret(visit.services, visit.member, id, async (sealed) => sealed);
-  return rotated.ok ? renderEndpointSecret(visit, id, rotated.value.secret) : notFoundPage(visit);
+const handleRotateSecret = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const before = (await listEndpointsInEnvironment(request)).find(({ endpoint }) => endpoint.id === id);
+  // A second submit would rotate again and end the previous secret, which receivers may still use.
+  if (before !== undefined && before.endpoint.secretHint !== request.form.get("hint")) return renderEndpointSecret(request, id, null);
+  const rotated = await rotateWebhookSecret(request.services, request.member, id, async (sealed) => sealed);
+  return rotated.ok ? renderEndpointSecret(request, id, rotated.value.secret) : notFoundPage(request);
 };
 
-const handleDeleteEndpoint = async (visit: PortalFormRequest, id: WebhookId): Promise<Response> => {
-  const removed = await deleteWebhook(visit.services, visit.member, id);
-  return removed.ok ? redirectTo(visit, "/portal/webhooks", "removed") : notFoundPage(visit);
+const handleDeleteEndpoint = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const removed = await deleteWebhook(request.services, request.member, id);
+  return removed.ok ? redirectTo(request, "/portal/webhooks", "removed") : notFoundPage(request);
 };
 
 const webhookCallOptions = { memberLimit: "WEBHOOK_CALLS" } as const;

@@ -1,2 +1,2 @@
-// The one place that names the product on pages.
+// The product name as pages show it.
 export const productName = "svc";

@@ -1,43 +1,43 @@
-// The small parts pages are set from: text of strangers, moments, hashes, remarks, status. No part writes a style or a
-// script into the page.
+// Small components for all pages: untrusted text, times, hashes, badges, lists. None writes inline styles or scripts, which the content
+// security policy forbids.
 import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { raw } from "hono/html";
 import { toIso, type Instant } from "../../../core/time.ts";
 import { analyzeAppearance } from "./text-appearance.ts";
-import type { Messages } from "./i18n/words.ts";
-import { catalogs, type Language } from "./language.ts";
+import { publicMessages, type PublicMessages } from "../i18n/public.ts";
+import { languageInfo, type Language } from "./language.ts";
 
-/** What a part needs to know of the page it stands on. */
+/** What components know about the page they are on. */
 export interface PageContext {
   readonly language: Language;
-  readonly messages: Messages;
-  /** The language that was chosen by hand: links and forms keep it. Otherwise the browser asks for its own again. */
+  readonly messages: PublicMessages;
+  /** Set if the reader selected the language; links and forms then keep it. */
   readonly selectedLanguage: Language | null;
 }
 
-export const createPageContext = (language: Language, choice: Language | null = null): PageContext => ({
+export const createPageContext = (language: Language, selectedLanguage: Language | null = null): PageContext => ({
   language,
-  messages: catalogs[language].messages,
-  selectedLanguage: choice,
+  messages: publicMessages[language],
+  selectedLanguage,
 });
 
-/** A path that keeps the language that was chosen by hand. */
-export const withLanguage = (path: string, choice: Language | null): string => (choice === null ? path : `${path}?lang=${choice}`);
+/** Adds the language that the reader selected to a path. */
+export const withLanguage = (path: string, selected: Language | null): string => (selected === null ? path : `${path}?lang=${selected}`);
 
-/** The frame of a page (layout.tsx) provides its setting to all that stands on the page. */
+/** Provided by `renderPage` (layout.tsx). */
 export const PageContextScope = createContext(createPageContext("en"));
 export const usePageContext = (): PageContext => useContext(PageContextScope);
 
-// An HTML parser turns a carriage return into a line feed, and the hash of a disclosure would no longer fit; written as
-// a character reference it stays what it is.
+// An HTML parser turns a carriage return into a line feed, which would change the hash of a disclosure text. A character reference is kept
+// as it is.
 const preserveCarriageReturns = (text: string): Child => {
   const [first = "", ...rest] = text.split("\r");
   return [first, ...rest.flatMap((part) => [raw("&#13;"), part])];
 };
 
 /**
- * Text that somebody else wrote, exactly as it is stored: set apart from the direction of the line around it, in no
- * language we could name, and not to be translated. `bound` names the member of the record it is compared with.
+ * Text from users or businesses exactly as it is stored: isolated from the text direction around it, without a language, and not translated
+ * by the browser. `bound` names the member of the signed record that the page script compares it with.
  */
 export const VerbatimText: FC<{ text: string; bound?: string | undefined; passage?: boolean }> = ({ text, bound, passage }) => (
   <bdi dir="auto" lang="" translate="no" data-bound={bound} class={passage ? "exact passage" : "exact"}>
@@ -60,7 +60,7 @@ const iconOutlines = {
   warning: "M8 1.8 15 14H1z",
 } as const;
 
-/** A shape beside a word, never instead of one. */
+/** Decorative: always shown next to text, never instead of it. */
 export const Icon: FC<{ name: keyof typeof iconPaths }> = ({ name }) => (
   <svg class={`shape shape-${name}`} viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
     <path class="outline" d={iconOutlines[name]} />
@@ -68,7 +68,7 @@ export const Icon: FC<{ name: keyof typeof iconPaths }> = ({ name }) => (
   </svg>
 );
 
-/** What is wrong with a field, between its label and it. */
+/** The error of a field, between its label and its input. */
 export const FieldError: FC<{ text: string; id?: string }> = ({ text, id = "fault" }) => (
   <p class="field-error" id={id} role="alert">
     <Icon name="warning" />
@@ -78,29 +78,28 @@ export const FieldError: FC<{ text: string; id?: string }> = ({ text, id = "faul
   </p>
 );
 
-/** What the eye would miss in a text, said beside it. */
+/** Names invisible characters and mixed alphabets in a text. */
 export const TextWarnings: FC<{ text: string }> = ({ text }) => {
   const { messages } = usePageContext();
   const { invisibleCharacters, alphabets } = analyzeAppearance(text);
-  const remarks = [
+  const warnings = [
     invisibleCharacters.length > 0 &&
       `${messages.invisibleCharacters} ${invisibleCharacters.map(({ code, count }) => (count === 1 ? code : `${code} × ${count}`)).join(", ")}.`,
     alphabets.length > 0 &&
-      `${messages.mixedAlphabets} ${alphabets.map((name) => messages.alphabets[name as keyof Messages["alphabets"]]).join(", ")}.`,
-  ].filter((remark) => remark !== false);
+      `${messages.mixedAlphabets} ${alphabets.map((name) => messages.alphabets[name as keyof PublicMessages["alphabets"]]).join(", ")}.`,
+  ].filter((warning) => warning !== false);
   return (
     <>
-      {remarks.map((remark) => (
+      {warnings.map((warning) => (
         <span class="remark">
           <Icon name="warning" />
-          <span>{remark}</span>
+          <span>{warning}</span>
         </span>
       ))}
     </>
   );
 };
 
-/** What the state of something is called, beside a shape. */
 export interface StatusBadgeProps {
   readonly tone: "good" | "caution" | "bad" | "plain";
   readonly shape: keyof typeof iconPaths;
@@ -114,14 +113,14 @@ export const StatusBadge: FC<StatusBadgeProps> = ({ tone, shape, text }) => (
   </span>
 );
 
-/** Text of a stranger with its remarks. */
+/** Verbatim text followed by its warnings. */
 export const UntrustedText: FC<{ text: string; bound?: string | undefined }> = ({ text, bound }) => (
   <>
     <VerbatimText text={text} bound={bound} /> <TextWarnings text={text} />
   </>
 );
 
-/** What a business said it asks for, in its own words, where it sent any. */
+/** The text that a business wrote about its request; nothing if it is empty. */
 export const BusinessQuote: FC<{ lead: string; text: string }> = ({ lead, text }) =>
   text === "" ? null : (
     <figure>
@@ -134,19 +133,19 @@ export const BusinessQuote: FC<{ lead: string; text: string }> = ({ lead, text }
 
 /** "4 March 2026". */
 export const formatDay = (language: Language, at: Instant): string =>
-  new Intl.DateTimeFormat(catalogs[language].locale, { dateStyle: "long", timeZone: "UTC" }).format(at);
+  new Intl.DateTimeFormat(languageInfo[language].locale, { dateStyle: "long", timeZone: "UTC" }).format(at);
 
 /** "4 March 2026, 05:06 UTC", with the exact instant for machines. */
 export const Timestamp: FC<{ at: Instant; bound?: string | undefined }> = ({ at, bound }) => {
   const { language } = usePageContext();
-  const { locale } = catalogs[language];
+  const { locale } = languageInfo[language];
   const time = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" }).format(at);
   return <time datetime={toIso(at)} data-bound={bound}>{`${formatDay(language, at)}, ${time}\u00a0UTC`}</time>;
 };
 
-const hashGroupLength = 8; // 64 characters are eight groups: countable, and each fits the narrowest screen
+const hashGroupLength = 8; // 64 characters make eight groups, each of which fits the narrowest screen
 
-/** A hash or number that wraps between groups; selecting it gives it whole, without spaces. */
+/** A hash or id that wraps between groups but is copied without spaces. */
 export const Hash: FC<{ value: string; id?: string; bound?: string }> = ({ value, id, bound }) => (
   <code class="hash" id={id} data-bound={bound} translate="no">
     {(value.match(new RegExp(`.{1,${hashGroupLength}}`, "g")) ?? []).map((group) => (
@@ -158,7 +157,7 @@ export const Hash: FC<{ value: string; id?: string; bound?: string }> = ({ value
   </code>
 );
 
-/** Shown by the page's script only: without it there is nothing to press. */
+/** Hidden until the page script runs, because copying needs it. */
 export const CopyButton: FC<{ of: string; label: string }> = ({ of, label }) => {
   const { messages } = usePageContext();
   return (
@@ -168,23 +167,23 @@ export const CopyButton: FC<{ of: string; label: string }> = ({ of, label }) => 
   );
 };
 
-/** A sentence of the catalogue with `{name}` replaced by parts; a name without a part stays visible as a mistake. */
+/** A message with its `{name}` placeholders replaced by components. A placeholder without a value stays visible. */
 export const FormattedMessage: FC<{ text: string; parts: Readonly<Record<string, Child>> }> = ({ text, parts }) => (
-  <>{text.split(/\{([a-z]+)\}/).map((piece, at) => (at % 2 === 0 ? piece : (parts[piece] ?? `{${piece}}`)))}</>
+  <>{text.split(/\{([a-z]+)\}/).map((piece, index) => (index % 2 === 0 ? piece : (parts[piece] ?? `{${piece}}`)))}</>
 );
 
-/** A sentence that names a business, whose name is its own. */
+/** A message with the name of a business as `{business}`. */
 export const BusinessMessage: FC<{ text: string; name: string; parts?: Readonly<Record<string, Child>> }> = ({ text, name, parts }) => (
   <FormattedMessage text={text} parts={{ business: <VerbatimText text={name} />, ...parts }} />
 );
 
-/** A sentence filled in with plain text. */
+/** A message with its `{name}` placeholders replaced by plain text. */
 export const formatMessage = (text: string, values: Readonly<Record<string, string>>): string =>
-  text.replaceAll(/\{([a-z]+)\}/g, (whole, name: string) => values[name] ?? whole);
+  text.replaceAll(/\{([a-z]+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 
-export const formatNumber = (value: number, language: Language): string => new Intl.NumberFormat(catalogs[language].locale).format(value);
+export const formatNumber = (value: number, language: Language): string =>
+  new Intl.NumberFormat(languageInfo[language].locale).format(value);
 
-/** A part of a page, under its heading. */
 export const Section: FC<{ name: string; heading: string; children?: Child }> = ({ name, heading, children }) => (
   <section class={name} aria-labelledby={`${name}-heading`}>
     <h2 id={`${name}-heading`}>{heading}</h2>
@@ -195,7 +194,7 @@ export const Section: FC<{ name: string; heading: string; children?: Child }> = 
 const timelineIcons = { done: "tick", pending: "clock", counted: "dot", failed: "warning" } as const;
 export type TimelineEntryKind = keyof typeof timelineIcons;
 
-/** A line of what has happened or is still to come, with its moment where it has one. */
+/** A past or expected event; `at` is null while its time is unknown. */
 export const TimelineEntry: FC<{
   kind: TimelineEntryKind;
   text: Child;
@@ -218,7 +217,7 @@ export const TimelineEntry: FC<{
   </li>
 );
 
-/** A line of a list of terms and what they are. */
+/** A row of a `dl`. */
 export const DescriptionRow: FC<{ name: Child; children?: Child }> = ({ name, children }) => (
   <div>
     <dt>{name}</dt>
@@ -226,18 +225,18 @@ export const DescriptionRow: FC<{ name: Child; children?: Child }> = ({ name, ch
   </div>
 );
 
-/** In one line, with what stands between them. */
+/** Joins components with a separator. */
 export const JoinedList: FC<{ of: readonly Child[]; by: string }> = ({ of, by }) => (
-  <>{of.map((part, at) => (at === 0 ? part : [by, part]))}</>
+  <>{of.map((part, index) => (index === 0 ? part : [by, part]))}</>
 );
 
-/** Names or sentences, one to a line; nothing of those that are not there. */
+/** Items that are null or false are left out. */
 export const BulletList: FC<{ of: readonly Child[] }> = ({ of }) => (
   <ul class="names">
     {of
-      .filter((point) => point !== null && point !== false)
-      .map((point) => (
-        <li>{point}</li>
+      .filter((item) => item !== null && item !== false)
+      .map((item) => (
+        <li>{item}</li>
       ))}
   </ul>
 );

@@ -1,5 +1,5 @@
-// Signing in by a code from a mail, wherever a page offers it: one form takes an address, the next the code that was mailed there. In
-// between the address waits, sealed, in a cookie; each page keeps its own words and where it leads.
+// Signing in with an email code, shared by all surfaces: one form takes the address, the next the code. In between, the address is sealed in
+// a cookie.
 import type { Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { FC } from "hono/jsx";
@@ -12,15 +12,15 @@ import { signInNoteSeconds, openSignInEmail, sealSignInEmail } from "../../opera
 import { requestSignInCode } from "../../operations/access/request-sign-in-code.ts";
 import { verifySignInCode } from "../../operations/access/verify-sign-in-code.ts";
 import { CodeField, SubmitButton } from "./form-fields.tsx";
-import { sheetMessages } from "./i18n/sheet.ts";
+import { sheetMessages } from "../i18n/sheet.ts";
 import type { Language } from "./language.ts";
 import type { FormFields } from "./form-handlers.ts";
 import { formatMessage, usePageContext } from "./components.tsx";
 
-/** The app, the consent sheet and the portal: what was begun at one of them goes on at the others. */
+/** Shared by the app, the consent sheet and the portal: a sign-in started on one of them can be completed on another. */
 const pendingSignInCookie = "svc_sign_in";
 
-/** The address that a code was mailed to; null when none was, or too long ago. */
+/** The address that a code was sent to; null if there is none or if it has expired. */
 export const findPendingSignInEmail = (c: Context<AppEnv>, cookie = pendingSignInCookie): Promise<string | null> =>
   openSignInEmail(c.var.services, findCookie(c, cookie));
 
@@ -31,17 +31,17 @@ export const clearPendingSignInEmail = (c: Context<AppEnv>, cookie = pendingSign
   deleteCookie(c, cookie, cookieOptions(c));
 };
 
-/** Mails a code, and remembers to whom. */
+/** Sends a code and stores the address in the cookie. */
 export const startEmailSignIn = async (
   c: Context<AppEnv>,
-  to: { readonly email: string; readonly realm: Realm; readonly language: Language },
+  recipient: { readonly email: string; readonly realm: Realm; readonly language: Language },
   cookie = pendingSignInCookie,
 ): Promise<void> => {
-  await requestSignInCode(c.var.services, to);
-  await savePendingSignInEmail(c, to.email, cookie);
+  await requestSignInCode(c.var.services, recipient);
+  await savePendingSignInEmail(c, recipient.email, cookie);
 };
 
-/** None: no code was asked for, or too long ago. Malformed: what was typed is no code, and no try was spent. */
+/** `none`: no code is pending, or it expired. `malformed`: the input is not a code, so no attempt was counted. */
 type EmailSignInResult =
   | { readonly outcome: "none" | "wrong" }
   | { readonly outcome: "signed"; readonly token: string }
@@ -65,20 +65,20 @@ export const completeEmailSignIn = async (
   return { outcome: "signed", token: signed.value.token };
 };
 
-/** Where the code is typed, in a window of another page. Its forms are sent to `path`, and go on with `search`. */
-export const EmailCodeStep: FC<{ name: string; path: string; search: string; email: string; fault: string | undefined }> = (step) => {
-  const words = sheetMessages[usePageContext().language];
+/** The form for the code on the consent sheet and the connect page. Its forms post to `path` and keep `search`. */
+export const EmailCodeStep: FC<{ name: string; path: string; search: string; email: string; error: string | undefined }> = (step) => {
+  const messages = sheetMessages[usePageContext().language];
   return (
     <>
-      <h1>{words.codeHeading}</h1>
-      <p>{formatMessage(words.codeTo, { address: step.email })}</p>
+      <h1>{messages.codeHeading}</h1>
+      <p>{formatMessage(messages.codeTo, { address: step.email })}</p>
       <form method="post" action={`${step.path}/code${step.search}`} class="form">
-        <CodeField id={`${step.name}-code`} label={words.code} error={step.fault} />
-        <SubmitButton>{words.continue}</SubmitButton>
+        <CodeField id={`${step.name}-code`} label={messages.code} error={step.error} />
+        <SubmitButton>{messages.continue}</SubmitButton>
       </form>
       <form method="post" action={`${step.path}/other-address${step.search}`}>
         <button type="submit" class="button">
-          {words.otherAddress}
+          {messages.otherAddress}
         </button>
       </form>
     </>

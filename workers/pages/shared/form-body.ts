@@ -1,9 +1,9 @@
-// A form as browsers post it, read once: small, UTF-8, and each field at most once.
+// Parses the URL-encoded body of a posted form.
 import { requestMediaType, readBodyUpTo } from "../../http/body.ts";
 
-const maxFormBytes = 24 * 1_024; // an address, a code or a token, and a tick for each of 1,000 recipients
+const maxFormBytes = 24 * 1_024; // enough for an address, a code or token, and a checkbox for each of 1,000 recipients
 
-/** Null for anything that no form of ours sends. */
+/** Null if the body is too large, has another media type or repeats a field: no form of these pages sends that. */
 export const parseFormBody = async (request: Request): Promise<ReadonlyMap<string, string> | null> => {
   const bytes = await readBodyUpTo(request, maxFormBytes);
   if (bytes === null || requestMediaType(request) !== "application/x-www-form-urlencoded") return null;

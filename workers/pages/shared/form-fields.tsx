@@ -1,4 +1,4 @@
-// What the forms of people's pages are set from: fields with what belongs to them, boxes to tick, buttons.
+// Form fields and buttons.
 import type { Child, FC, JSX } from "hono/jsx";
 import type { ContactKey } from "../../../core/shares/fields.ts";
 import { FieldError } from "./components.tsx";
@@ -9,18 +9,17 @@ interface FieldProps {
   readonly id: string;
   readonly label: string;
   readonly hint?: Child;
-  /** What is wrong with what was typed. */
   readonly error?: string | undefined;
 }
 
-/** A line to type, below its label, a hint and what is wrong with it; a screen reader reads the last two with it. */
-export const TextField: FC<FieldProps & InputProps & { readonly hintId?: string; readonly faultId?: string }> = ({
+/** An input with its label, hint and error; the hint and the error also describe it for screen readers. */
+export const TextField: FC<FieldProps & InputProps & { readonly hintId?: string; readonly errorId?: string }> = ({
   id,
   label,
   hint,
   error,
   hintId = `${id}-hint`,
-  faultId = "fault",
+  errorId = "fault",
   class: classes,
   name = id,
   type = "text",
@@ -33,7 +32,7 @@ export const TextField: FC<FieldProps & InputProps & { readonly hintId?: string;
         {hint}
       </p>
     )}
-    {error !== undefined && <FieldError text={error} id={faultId} />}
+    {error !== undefined && <FieldError text={error} id={errorId} />}
     <input
       id={id}
       class={classes}
@@ -41,17 +40,17 @@ export const TextField: FC<FieldProps & InputProps & { readonly hintId?: string;
       type={type}
       {...more}
       aria-describedby={
-        [hint !== undefined && hintId, error !== undefined && faultId].filter((part) => part !== false).join(" ") || undefined
+        [hint !== undefined && hintId, error !== undefined && errorId].filter((part) => part !== false).join(" ") || undefined
       }
       aria-invalid={error === undefined ? undefined : "true"}
     />
   </>
 );
 
-/** The longest address is 254 characters; whoever types more is told so by the page, not cut short. */
+/** More than the 254 characters an address may have, so that a longer one gets an error instead of being cut off. */
 export const maxTypedEmailLength = 320;
 
-export const EmailField: FC<FieldProps & { readonly typed?: string | undefined; readonly faultId?: string }> = ({ typed, ...field }) => (
+export const EmailField: FC<FieldProps & { readonly typed?: string | undefined; readonly errorId?: string }> = ({ typed, ...field }) => (
   <TextField
     {...field}
     name="email"
@@ -65,7 +64,6 @@ export const EmailField: FC<FieldProps & { readonly typed?: string | undefined; 
   />
 );
 
-/** For a code from a mail. */
 export const CodeField: FC<FieldProps & { readonly class?: string; readonly typed?: string | undefined }> = ({ typed, ...field }) => (
   <TextField
     {...field}
@@ -80,7 +78,7 @@ export const CodeField: FC<FieldProps & { readonly class?: string; readonly type
   />
 );
 
-/** What a browser may fill in by itself, for each contact field. */
+/** The `autocomplete` value of each contact field. */
 const contactAutocomplete: Readonly<Record<ContactKey, string>> = {
   email: "email",
   phone: "tel",
@@ -94,7 +92,6 @@ const contactAutocomplete: Readonly<Record<ContactKey, string>> = {
   last_name: "family-name",
 };
 
-/** What a field for a contact detail is. */
 export const getContactInputProps = (key: ContactKey): Pick<InputProps, "name" | "type" | "autocomplete" | "maxlength"> => ({
   name: key,
   type: key === "email" ? "email" : key === "phone" ? "tel" : "text",
@@ -102,7 +99,7 @@ export const getContactInputProps = (key: ContactKey): Pick<InputProps, "name" |
   maxlength: key === "email" ? 254 : 200,
 });
 
-/** A box to tick, or one of several choices, with what it says beside it. */
+/** A checkbox or radio button with its label. */
 export const ChoiceField: FC<InputProps & { readonly id: string; readonly children?: Child }> = ({ children, ...input }) => (
   <p>
     <input {...input} />
@@ -110,21 +107,22 @@ export const ChoiceField: FC<InputProps & { readonly id: string; readonly childr
   </p>
 );
 
-/** The button that does what the form is for. */
+/** The page to open after signing in. */
+export const NextPathField: FC<{ next: string }> = ({ next }) => <input type="hidden" name="next" value={next} />;
+
 export const SubmitButton: FC<{ children?: Child }> = ({ children }) => (
   <button type="submit" class="primary">
     {children}
   </button>
 );
 
-/** A link that looks like a button. */
 export const ButtonLink: FC<{ href: string; children?: Child }> = ({ href, children }) => (
   <a class="button" href={href}>
     {children}
   </a>
 );
 
-/** The way back beside the button that does it. */
+/** A link back next to the submit button. */
 export const ConfirmActions: FC<{ back: string; keep: string; go: string }> = ({ back, keep, go }) => (
   <div class="choices">
     <ButtonLink href={back}>{keep}</ButtonLink>

@@ -1,4 +1,4 @@
-// What a posted form must be before a page works on it: within its limit, whole, and from a page of ours; else the page that says why not.
+// Checks of posted forms (rate limit, body, origin). Each returns the form or the page that explains the refusal.
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
@@ -10,25 +10,26 @@ import { renderAccountRateLimited, renderTooManyRequests, renderCrossSiteBlocked
 
 export type FormFields = ReadonlyMap<string, string>;
 
-/** Counts by the caller's address; the page that says to wait when there were too many. */
+/** Counts by IP address. Returns the page to answer with once the limit is reached, otherwise null. */
 const checkIpLimit = async (c: Context<AppEnv>, name: LimitName, page = renderTooManyRequests): Promise<Response | null> => {
   const refused = applyRateLimit(c, name, await c.var.services.takeByAddress(name, getIpRateLimitKey(c.var.ip)));
   return refused === null ? null : page(c, refused.headers.get("retry-after") ?? "60");
 };
 
-/** Counts what one person does, or is done for one business; the page that says to wait when it was too often. */
-export const checkAccountLimit = async (c: Context<AppEnv>, name: LimitName, of: string): Promise<Response | null> => {
-  const refused = await countExactly(c, name, of);
+/** Counts by account id (person, member or business). Returns the page to answer with once the limit is reached, otherwise null. */
+export const checkAccountLimit = async (c: Context<AppEnv>, name: LimitName, id: string): Promise<Response | null> => {
+  const refused = await countExactly(c, name, id);
   return refused === null ? null : renderAccountRateLimited(c, refused.headers.get("retry-after") ?? "60");
 };
 
-/** Before a page that anybody may open. */
+/** Middleware that limits a public page by IP address. */
 export const rateLimited = (name: LimitName, page = renderTooManyRequests) =>
   createMiddleware<AppEnv>(async (c, next) => (await checkIpLimit(c, name, page)) ?? next());
 
 /**
- * Browsers that say where a form comes from must say "here"; older ones send an Origin, which the referrer policy of our pages turns
- * into `null`. A code, a token or a session is the proof either way. `url` is where our page is served.
+ * `Sec-Fetch-Site` must be `same-origin` if the browser sends it. Older browsers send an Origin, which the referrer policy of these pages
+ * turns into `null`. This is an additional check: a code, token or session authorizes the form in any case. `url` is where the page is
+ * served.
  */
 const isSameOriginForm = (c: RequestContext, url: string): boolean => {
   const site = c.req.header("sec-fetch-site");
@@ -51,10 +52,9 @@ export const parseRateLimitedForm = async (
   surface?: "appUrl" | "verifyUrl",
 ): Promise<FormFields | Response> => (await checkIpLimit(c, limit)) ?? parseSameOriginForm(c, surface);
 
-/** A form, with what it is worked on with. */
 export type FormRequest<Opened> = Opened & { readonly form: FormFields };
 
-/** Handlers of the forms of one place: `open` finds what they are worked on with, or answers the page that says why they cannot be. */
+/** Creates form handlers that share a loader: `open` loads what they need, or returns the page that explains why it cannot. */
 export const createFormHandlerFactory =
   <Opened extends object>(open: (c: Context<AppEnv>, form: FormFields) => Promise<Opened | Response>, surface?: "appUrl" | "verifyUrl") =>
   (limit: LimitName, act: (c: Context<AppEnv>, sent: FormRequest<Opened>) => Promise<Response> | Response) =>

@@ -1,38 +1,33 @@
-// Which language a page is answered in: the reader's own choice in the address, else what the browser asks for.
-import { en } from "./i18n/en.ts";
-import { es } from "./i18n/es.ts";
-import { frCa } from "./i18n/fr-CA.ts";
-import type { Messages } from "./i18n/words.ts";
+// Selects the language of a page: the reader's explicit choice first, then the preference of the browser.
 
 export type Language = "en" | "es" | "fr-CA";
 
-interface Catalog {
-  /** The language's name in itself. */
+interface LanguageInfo {
+  /** The name of the language in that language. */
   readonly name: string;
   readonly direction: "ltr" | "rtl";
-  /** For `Intl`: "en" alone would put the month first. */
+  /** For `Intl`: plain "en" would put the month before the day. */
   readonly locale: string;
-  readonly messages: Messages;
 }
 
-export const catalogs: Readonly<Record<Language, Catalog>> = {
-  en: { name: "English", direction: "ltr", locale: "en-GB", messages: en },
-  es: { name: "Español", direction: "ltr", locale: "es", messages: es },
-  "fr-CA": { name: "Français", direction: "ltr", locale: "fr-CA", messages: frCa },
+export const languageInfo: Readonly<Record<Language, LanguageInfo>> = {
+  en: { name: "English", direction: "ltr", locale: "en-GB" },
+  es: { name: "Español", direction: "ltr", locale: "es" },
+  "fr-CA": { name: "Français", direction: "ltr", locale: "fr-CA" },
 };
 
-export const languages = Object.keys(catalogs) as readonly Language[];
+export const languages = Object.keys(languageInfo) as readonly Language[];
 const defaultLanguage: Language = "en";
 
-/** The language of ours that a language tag asks for, by its first part: every French reader gets the French there is. */
+/** Matches a language tag by its primary subtag: every French tag selects the only French there is. */
 const matchLanguage = (tag: string): Language | null => {
   const primary = tag.toLowerCase().split("-")[0];
   return languages.find((language) => language.toLowerCase().split("-")[0] === primary) ?? null;
 };
 
-const maxLanguageRanges = 50; // a longer header is nobody's real preference
+const maxLanguageRanges = 50; // no real browser sends more
 
-/** RFC 9110 12.5.4: the acceptable language with the highest weight; of equal weights the first named. */
+/** RFC 9110 12.5.4: the supported language with the highest weight; the first one named wins a tie. */
 const parseAcceptLanguage = (header: string): Language | null => {
   let best: { readonly language: Language; readonly weight: number } | null = null;
   for (const range of header.split(",", maxLanguageRanges)) {
@@ -45,7 +40,7 @@ const parseAcceptLanguage = (header: string): Language | null => {
   return best?.language ?? null;
 };
 
-/** `?lang=` as one of ours, or null. */
+/** Parses the value of `?lang=`; null if it is missing or not supported. */
 export const parseLanguage = (query: string | undefined): Language | null => matchLanguage(query ?? "");
 
 export const selectLanguage = (query: string | undefined, acceptLanguage: string | undefined): Language =>

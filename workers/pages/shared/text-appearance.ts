@@ -1,6 +1,6 @@
-// What a reader cannot see in a text: characters that draw nothing, and letters of one alphabet passing for another's.
-// Names and disclosures come from strangers and are shown exactly as they were sealed, so the page says what the eye
-// would miss (SECURITY V2). A mark is a remark, never a verdict: most such text is honest.
+// Finds what readers cannot see in a text: invisible characters, and letters of one alphabet that look like those of another. Names and
+// disclosure texts come from third parties and are shown exactly as they were signed, so pages warn about them. A warning is not a verdict:
+// most such text is legitimate.
 
 /** `code` as in U+200B. */
 export interface InvisibleCharacter {
@@ -10,17 +10,17 @@ export interface InvisibleCharacter {
 
 export interface TextAppearance {
   readonly invisibleCharacters: readonly InvisibleCharacter[];
-  /** Unicode names of the alphabets mixed within one word, or passing for Latin; empty when nothing is mixed. */
+  /** Unicode names of alphabets that are mixed within one word or imitate Latin; empty if there are none. */
   readonly alphabets: readonly string[];
 }
 
-// U+2800 is a braille pattern without dots: drawn, and blank.
+// U+2800 is the braille pattern without dots, which is blank.
 const invisiblePattern = /[\p{Default_Ignorable_Code_Point}\u2800]/u;
-// Where joiners and variation selectors are ordinary spelling: among letters of scripts that join, and in emoji.
+// Scripts in which joiners are ordinary spelling.
 const joiningScriptPattern =
   /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}]/u;
 const emojiPattern = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}/u;
-const selectorBasePattern = /\p{Emoji}|\p{Script=Han}|\p{Script=Mongolian}/u; // digits are emoji too: a keycap is a digit and a selector
+const selectorBasePattern = /\p{Emoji}|\p{Script=Han}|\p{Script=Mongolian}/u; // digits count as emoji: a keycap is a digit and a selector
 const isJoiner = (character: string): boolean => character === "\u200c" || character === "\u200d";
 const variationSelectorPattern = /\p{Variation_Selector}/u;
 
@@ -34,7 +34,7 @@ const listInvisibleCharacters = (text: string): InvisibleCharacter[] => {
   let before = "";
   for (const character of text) {
     if (invisiblePattern.test(character)) {
-      if (isOrdinarySpelling(character, before)) continue; // `before` stays: an emoji can take a selector and a joiner
+      if (isOrdinarySpelling(character, before)) continue; // keep `before`: an emoji can be followed by a selector and a joiner
       const code = `U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0")}`;
       counts.set(code, (counts.get(code) ?? 0) + 1);
     }
@@ -43,7 +43,7 @@ const listInvisibleCharacters = (text: string): InvisibleCharacter[] => {
   return [...counts].map(([code, count]) => ({ code, count }));
 };
 
-// The alphabets whose letters are drawn alike. Others (Arabic, Han, Thai ...) are never taken for Latin.
+// Alphabets with letters that look alike. Others (Arabic, Han, Thai) cannot be mistaken for Latin.
 const alphabetPatterns = [
   ["Latin", /\p{Script=Latin}/u],
   ["Greek", /\p{Script=Greek}/u],
@@ -60,7 +60,7 @@ const latinLookAlikePattern =
 
 const wordPattern = /[\p{Letter}\p{Mark}]+/gu;
 
-/** A lone letter is a word of its own in many languages; two that all look Latin, among Latin words, are worth a remark. */
+/** Single letters are words in many languages, so only longer words count. */
 const looksLatin = (word: string): boolean => word.length > 1 && latinLookAlikePattern.test(word);
 
 const listMixedAlphabets = (text: string): string[] => {

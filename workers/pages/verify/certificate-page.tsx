@@ -14,7 +14,7 @@ import type { ViewContext } from "../../../core/certificates/public-json.ts";
 import type { TrustDocument } from "../../../core/ledger/trust-document.ts";
 import { listActiveEntities } from "../../../core/withdrawals/entity-withdrawal.ts";
 import type { CertificatePage } from "../../operations/certificates/get-certificate-page.ts";
-import type { Messages } from "../shared/i18n/words.ts";
+import type { PublicMessages } from "../i18n/public.ts";
 import type { Page } from "../shared/layout.tsx";
 import {
   VerbatimText,
@@ -206,8 +206,8 @@ const RecipientSection: CertificateComponent = ({ certificate }) => {
   );
 };
 
-const fieldLabel = (key: string, words: Messages): Child =>
-  Object.hasOwn(words.fields, key) ? words.fields[key as keyof Messages["fields"]] : <VerbatimText text={key} />;
+const fieldLabel = (key: string, words: PublicMessages): Child =>
+  Object.hasOwn(words.fields, key) ? words.fields[key as keyof PublicMessages["fields"]] : <VerbatimText text={key} />;
 
 const SubjectDetails: CertificateComponent = ({ certificate }) => {
   const { messages } = usePageContext();

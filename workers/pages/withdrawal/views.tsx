@@ -60,7 +60,7 @@ const WithdrawalStep: FC<{ certificate: WithdrawableCertificate; heading: string
 /** The page of step one, for whoever comes back to it or typed something that is no address. */
 export const emailPage = ({ messages: { withdraw: words } }: PageContext, asked: EmailFormProps): Page => ({
   title: words.askTitle,
-  isFaulty: asked.error !== undefined,
+  hasError: asked.error !== undefined,
   content: (
     <WithdrawalStep certificate={asked.certificate} heading={words.title}>
       <p>{words.intro}</p>
@@ -78,7 +78,7 @@ export const codePage = (
   const path = `/c/${certificate.id}/withdraw`;
   return {
     title: words.codeTitle,
-    isFaulty: error !== undefined,
+    hasError: error !== undefined,
     content: (
       <WithdrawalStep certificate={certificate} heading={words.title}>
         <p role="status">

@@ -1,7 +1,7 @@
-// Toutes les phrases des pages, en français du Canada. / Every sentence of the pages, in Canadian French.
-import type { Messages } from "./words.ts";
+// Messages of the public pages (certificate, verification, withdrawal, front page, notices) and of every page's frame, in Canadian French.
+import type { PublicMessages } from "../en/public.ts";
 
-export const frCa: Messages = {
+export const messages: PublicMessages = {
   certificate: "Certificat de consentement",
   certificateOfRefusal: "Certificat d’un refus",
   language: "Langue",

@@ -1,7 +1,7 @@
-// Todas las frases de las páginas, en español. / Every sentence of the pages, in Spanish.
-import type { Messages } from "./words.ts";
+// Messages of the public pages (certificate, verification, withdrawal, front page, notices) and of every page's frame, in Spanish.
+import type { PublicMessages } from "../en/public.ts";
 
-export const es: Messages = {
+export const messages: PublicMessages = {
   certificate: "Certificado de consentimiento",
   certificateOfRefusal: "Certificado de una negativa",
   language: "Idioma",

@@ -1,9 +1,5 @@
-// Every sentence of the business portal. English only so far: another language is one more catalogue here, and one that lacks a sentence
-// does not compile.
-import type { Language } from "../language.ts";
-import type { Translated } from "./words.ts";
-
-const en = {
+// Messages of the business portal, in English.
+export const messages = {
   error: "Error:",
   menu: "Menu: {page}",
   menuLabel: "Portal, folded",
@@ -579,7 +575,3 @@ const en = {
     save: "Save",
   },
 } as const;
-
-type PortalMessages = Translated<typeof en>;
-
-export const portalMessages = { en } as const satisfies Partial<Readonly<Record<Language, PortalMessages>>>;

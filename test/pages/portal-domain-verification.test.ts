@@ -1,5 +1,4 @@
-// What a failed proof by DNS shows: the texts that stand at the name instead, as text, a few and not whole, to the business's own people
-// alone. The wire says it in constant words.
+// A failed DNS verification shows members the texts found instead, as text, limited in number and length. The API uses constant text.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { callPortal, signUpBusiness } from "../support/portal.ts";
 import { parsePage, getPageText, submitForm, describeRedirect } from "../support/portal-pages.ts";
@@ -38,7 +37,7 @@ const shown = (answer: TestResponse): readonly string[] => {
   return list === undefined ? [] : named(list.children as never, "bdi").map(textOf);
 };
 
-test("the texts that were seen stand on the page, once each, and no row changes", async () => {
+test("lists the texts found in DNS once each and changes no row", async () => {
   publish(["v=spf1 -all", "v=spf1 -all", "svc-verify=of-another"]);
   const before = await readDatabaseContents();
   const answer = await check();
@@ -47,7 +46,7 @@ test("the texts that were seen stand on the page, once each, and no row changes"
   expect(await readDatabaseContents()).toEqual(before);
 });
 
-test("they are text, of three at most, and of each a hundred characters", async () => {
+test("shows them as text, at most three, of at most one hundred characters each", async () => {
   const long = "😀".repeat(150);
   publish(["<b id=planted>bold</b>", long, "third", "fourth"]);
   const answer = await check();
@@ -56,14 +55,14 @@ test("they are text, of three at most, and of each a hundred characters", async 
   expect(getPageText(answer)).not.toContain("fourth");
 });
 
-test("where nothing is there, nothing is said of it", async () => {
+test("shows nothing if DNS has no text", async () => {
   publish([]);
   const answer = await check();
   expect(getPageText(answer)).not.toContain(heading);
   expect(getPageText(answer)).toContain("TXT record: not found.");
 });
 
-test("the wire never repeats them", async () => {
+test("never repeats them in the API", async () => {
   publish(["v=spf1 of-a-stranger"]);
   const answer = await callPortal(owner, "POST", `/domains/${path.split("/").at(-1)}/verify`, {});
   expect([answer.status, answer.body.error.code]).toEqual([409, "domain_unverified"]);

@@ -1,4 +1,4 @@
-// The doors: the first page, the number of a certificate as people type it off paper, the ways to withdraw, unknown addresses.
+// Entry points: the home page, a certificate number typed from paper, the ways to withdraw, and unknown addresses.
 import { beforeAll, describe, expect, test } from "vitest";
 import { createBrowserSession, describeRedirect, getPageText } from "../support/browser-session.ts";
 import { requestEmailCode, findEmailCode, clearCodes, listMailTo } from "../support/people.ts";
@@ -11,31 +11,31 @@ beforeAll(async () => {
   certId = (await issueCertificate()).cert_id;
 });
 
-/** As it stands in print: in groups, in capitals. */
+/** As printed: in groups and capitals. */
 const printed = (id: string): string => id.toUpperCase().replaceAll(/(.{5})/g, "$1 ");
-const asked = async (path: string): Promise<string> => {
+const describeResponse = async (path: string): Promise<string> => {
   const { status, headers } = await call(path, { redirect: "manual" });
   return `${status} ${headers.get("location")}`;
 };
 
-describe("the number of a certificate, typed off paper", () => {
+describe("a typed certificate number", () => {
   test("leads to its page", async () => {
     const wanted = `302 /c/${certId}`;
-    expect(await asked(`/c/${certId.toUpperCase()}`)).toBe(wanted);
-    expect(await asked(`/c/${encodeURIComponent(printed(certId))}`)).toBe(wanted);
-    expect(await asked(`/c/${certId}/`)).toBe(wanted);
+    expect(await describeResponse(`/c/${certId.toUpperCase()}`)).toBe(wanted);
+    expect(await describeResponse(`/c/${encodeURIComponent(printed(certId))}`)).toBe(wanted);
+    expect(await describeResponse(`/c/${certId}/`)).toBe(wanted);
   });
 
-  test("leads there from the form too, with the address around it and with letters that are read as digits", async () => {
+  test("is accepted by the form with a surrounding URL and with letters that look like digits", async () => {
     const misread = `cc_${certId.slice(3).replaceAll("0", "O").replaceAll("1", "l")}`;
     for (const typed of [certId, printed(certId), misread, `https://verify.example.com/c/${certId}/`, `${certId}?lang=es`]) {
-      expect(await asked(`/c?number=${encodeURIComponent(typed)}`), typed).toBe(`303 /c/${certId}`);
+      expect(await describeResponse(`/c?number=${encodeURIComponent(typed)}`), typed).toBe(`303 /c/${certId}`);
     }
-    expect(await asked(`/c?number=${certId}&lang=es`)).toBe(`303 /c/${certId}?lang=es`);
-    expect(await asked(`/withdraw?number=${certId}&lang=es`)).toBe(`303 /c/${certId}?lang=es#withdrawal-heading`);
+    expect(await describeResponse(`/c?number=${certId}&lang=es`)).toBe(`303 /c/${certId}?lang=es`);
+    expect(await describeResponse(`/withdraw?number=${certId}&lang=es`)).toBe(`303 /c/${certId}?lang=es#withdrawal-heading`);
   });
 
-  test("that is none brings the form again, and a link from elsewhere puts no words into it", async () => {
+  test("shows the form again if it is invalid, and never shows text supplied by a link", async () => {
     for (const path of [
       "/c?number=nothing-of-ours",
       "/withdraw?number=nothing-of-ours",
@@ -54,13 +54,13 @@ describe("the number of a certificate, typed off paper", () => {
     }
   });
 
-  test("that is none, in the address of a page, is the page that says so", async () => {
+  test("shows the not-found page if it is invalid in a page address", async () => {
     const answer = await call("/c/nothing-of-ours/", { redirect: "manual" });
     expect([answer.status, answer.headers.get("location")]).toEqual([404, null]);
     expect(answer.text).not.toContain("nothing-of-ours");
   });
 
-  test("is taken by the host of the page too", async () => {
+  test("is also accepted on the host of the certificate page", async () => {
     const answer = await createServiceCall(productionSettings, "https://verify.svc.test")(`/c?number=${certId}`, { redirect: "manual" });
     expect([answer.status, answer.headers.get("location")]).toEqual([303, `/c/${certId}`]);
   });
@@ -69,7 +69,7 @@ describe("the number of a certificate, typed off paper", () => {
 describe("withdrawing without the number", () => {
   const newcomer = (): string => `nobody-${crypto.randomUUID()}@person.example`;
 
-  test("goes by a code to the address, which leads to the person's own consents, without script", async () => {
+  test("sends an email code and leads to the person's own consents, without scripts", async () => {
     const email = newcomer();
     const browser = createBrowserSession();
     const page = await browser.open("/withdraw");
@@ -85,7 +85,7 @@ describe("withdrawing without the number", () => {
     expect(getPageText(await browser.open("/app"))).toContain(email);
   });
 
-  test("leads to the address that was typed where somebody else is signed in", async () => {
+  test("leads to the typed address while another person is signed in", async () => {
     const [first, second] = [newcomer(), newcomer()];
     const browser = createBrowserSession();
     for (const email of [first, second]) {
@@ -99,7 +99,7 @@ describe("withdrawing without the number", () => {
     expect([own.includes(second), own.includes(first)]).toEqual([true, false]);
   });
 
-  test("answers an address that stands on a certificate as one that nobody knows", async () => {
+  test("answers alike whether or not an address is on a certificate", async () => {
     const known = newcomer();
     await issueCertificate({ fields: { email: known } });
     await clearCodes();
@@ -112,7 +112,7 @@ describe("withdrawing without the number", () => {
     expect((await listMailTo(known)).length).toBe(1);
   });
 
-  test("mails no more than signing in does: one code a minute, thirty requests an hour from one network", async () => {
+  test("has the limits of signing in: one code a minute, thirty requests an hour per network", async () => {
     const email = newcomer();
     await requestEmailCode(email, "consumer");
     for (let count = 0; count < 3; count += 1) expect((await createBrowserSession().post("/withdraw", { email })).status).toBe(303);
@@ -124,11 +124,11 @@ describe("withdrawing without the number", () => {
     expect(answers).toEqual([303, 303, 429]);
   });
 
-  test("takes no form of another page, and says what is wrong with an address", async () => {
+  test("refuses a form from another site and explains an invalid address", async () => {
     const email = newcomer();
     for (const headers of [{ "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "", origin: "https://evil.example" }]) {
       const refused = await createBrowserSession().post("/withdraw", { email }, headers);
-      expect([refused.status, refused.text]).toEqual([403, expect.not.stringContaining("certificate")]); // it is no certificate's form
+      expect([refused.status, refused.text]).toEqual([403, expect.not.stringContaining("certificate")]); // the form belongs to no certificate
     }
     await waitUntilSettled();
     expect(await listMailTo(email)).toEqual([]);
@@ -138,16 +138,16 @@ describe("withdrawing without the number", () => {
     expect(bad.text).toContain('value="pat"');
   });
 
-  test("is done where people sign in, in the language that was chosen; the number leads to the certificate's own host", async () => {
+  test("happens on the sign-in host in the selected language, while the number leads to the certificate host", async () => {
     expect(describeRedirect(await host("verify")("/withdraw?lang=fr-CA", { redirect: "manual" }))).toBe(
       "303 https://app.svc.test/withdraw?lang=fr-CA",
     );
     const page = await read("/withdraw?lang=fr-CA", asPerson, host("app"));
     expect(textOf(page.document)).toContain("Avec votre courriel");
     expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https://verify.svc.test;");
-    const asked = await createBrowserSession("", host("app")).post("/withdraw?lang=fr-CA", { email: newcomer() });
-    expect(describeRedirect(asked)).toBe("303 /app/sign-in?lang=fr-CA");
-    expect(asked.headers.get("set-cookie")).toMatch(/^__Host-svc_sign_in=[^;]+;.*HttpOnly; Secure; SameSite=Lax/);
+    const response = await createBrowserSession("", host("app")).post("/withdraw?lang=fr-CA", { email: newcomer() });
+    expect(describeRedirect(response)).toBe("303 /app/sign-in?lang=fr-CA");
+    expect(response.headers.get("set-cookie")).toMatch(/^__Host-svc_sign_in=[^;]+;.*HttpOnly; Secure; SameSite=Lax/);
     const numbered = await host("app")(`/withdraw?number=${certId}`, { redirect: "manual" });
     expect(describeRedirect(numbered)).toBe(`303 https://verify.svc.test/c/${certId}#withdrawal-heading`);
     expect((await createBrowserSession("", host("verify")).post("/withdraw", { email: newcomer() })).status).toBe(403);
@@ -160,13 +160,13 @@ const kindOf = ({ status, headers }: TestResponse): string => `${status} ${heade
 const host = (name: string): Call => createServiceCall(productionSettings, `https://${name}.svc.test`);
 
 describe("GET /", () => {
-  test("is a page for people on every host that people reach, and only there", async () => {
+  test("is a page on every public host and nowhere else", async () => {
     for (const name of ["api", "verify", "app"]) expect(kindOf(await host(name)("/", asPerson)), name).toBe("200 text/html");
     for (const name of ["cdn", "mcp", "evil"]) expect((await host(name)("/", asPerson)).status, name).toBe(404);
     expect(kindOf(await call("/", asPerson))).toBe("200 text/html");
   });
 
-  test("tells programs where the description of the API is, wherever they ask", async () => {
+  test("links the API description for programs on every host", async () => {
     const addresses = { docs: "https://api.svc.test/docs", openapi: "https://api.svc.test/v1/openapi.json" };
     for (const accept of ["application/json", "*/*", "", "application/json, text/html;q=0.9", "text/html;q=0"]) {
       const answer = await host("verify")("/", { headers: { accept } });
@@ -176,7 +176,7 @@ describe("GET /", () => {
     }
   });
 
-  test("leads to doors that open: each on the host that serves it, the form of the number included", async () => {
+  test("links only to pages that exist on the host that serves them, including the number form", async () => {
     for (const name of ["api", "verify", "app"]) {
       const page = await read("/", asPerson, host(name));
       const addresses = [
@@ -195,21 +195,21 @@ describe("GET /", () => {
         const { origin: there, pathname } = new URL(address as string);
         const answer = await createServiceCall(productionSettings, there)(pathname, asPerson);
         if (pathname === "/portal")
-          expect(answer.headers.get("location")).toBe("/portal/sign-in"); // nobody is signed in
+          expect(answer.headers.get("location")).toBe("/portal/sign-in"); // no session
         else expect(answer.status, address).toBe(200);
       }
       expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https://verify.svc.test;");
     }
   });
 
-  test("names the contact for weaknesses where there is one", async () => {
+  test("names the security contact if one is configured", async () => {
     const contact = "https://api.svc.test/.well-known/security.txt";
     expect((await host("verify")("/", asPerson)).text).not.toContain(contact);
     const named = createServiceCall({ ...productionSettings, SECURITY_CONTACT: "mailto:security@svc.test" }, "https://verify.svc.test");
     expect((await named("/", asPerson)).text).toContain(contact);
   });
 
-  test("speaks each language, sets no cookie, and may be found", async () => {
+  test("is available in each language, sets no cookie, and can be indexed", async () => {
     for (const [language, words] of [
       ["en", "Consent you can prove, and take back"],
       ["es", "Un consentimiento que se puede probar y retirar"],
@@ -231,7 +231,7 @@ describe("GET /", () => {
     expect(production.text).not.toMatch(/demonstration|\/dev\/mail/);
   });
 
-  test("is counted as every public read, and says so to people on a page", async () => {
+  test("counts as a public read and answers 429 with a page", async () => {
     const service = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_PUBLIC_READ_PER_IP: "2/60" });
     const answers: string[] = [];
     for (const path of ["/", "/withdraw", "/c?number=x"]) answers.push(kindOf(await service(path, asPerson)));
@@ -240,8 +240,8 @@ describe("GET /", () => {
   });
 });
 
-describe("an address under which there is nothing", () => {
-  test("is a page with the doors for a person, on any host of ours", async () => {
+describe("an unknown address", () => {
+  test("shows a page with entry points to people on every host", async () => {
     for (const ask of [call, host("api"), host("app"), host("verify"), host("cdn")]) {
       const page = await read("/nothing/of-ours", asPerson, ask);
       expect(kindOf(page)).toBe("404 text/html");
@@ -251,7 +251,7 @@ describe("an address under which there is nothing", () => {
     }
   });
 
-  test("is JSON for a program, and for everybody under /v1", async () => {
+  test("returns JSON to programs, and to everyone under /v1", async () => {
     for (const ask of [call, host("api"), host("app")]) {
       expect(kindOf(await ask("/nothing"))).toBe("404 application/json");
       expect(kindOf(await ask("/v1/nothing", asPerson))).toBe("404 application/json");

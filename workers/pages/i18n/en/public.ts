@@ -1,5 +1,8 @@
-// Every sentence of the pages, in English. The notes under `checks` are the ones the API gives for the same checks.
-export const en = {
+// Messages of the public pages (certificate, verification, withdrawal, front page, notices) and of every page's frame, in English.
+// The notes under `checks` repeat the texts the API gives for the same checks.
+import type { Translated } from "../translated.ts";
+
+export const messages = {
   certificate: "Certificate of consent",
   certificateOfRefusal: "Certificate of a refusal",
   language: "Language",
@@ -312,3 +315,5 @@ export const en = {
       "A certificate shows what a form sent and when. It does not show who sat at the keyboard, nor that the details typed are true. A browser names the website itself; other programs can name any.",
   },
 } as const;
+
+export type PublicMessages = Translated<typeof messages>;

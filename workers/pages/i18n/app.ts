@@ -1,0 +1,9 @@
+// Messages of the app (a person's own pages under /app), by language.
+import type { Language } from "../shared/language.ts";
+import { messages as en, type AppMessages } from "./en/app.ts";
+import { messages as es } from "./es/app.ts";
+import { messages as frCa } from "./fr-CA/app.ts";
+
+export type { AppMessages };
+
+export const appMessages: Readonly<Record<Language, AppMessages>> = { en, es, "fr-CA": frCa };

@@ -1,0 +1,9 @@
+// Messages of the pages that connect an assistant and disconnect it, by language.
+import type { Language } from "../shared/language.ts";
+import { messages as en, type ConnectMessages } from "./en/connect.ts";
+import { messages as es } from "./es/connect.ts";
+import { messages as frCa } from "./fr-CA/connect.ts";
+
+export type { ConnectMessages };
+
+export const connectMessages: Readonly<Record<Language, ConnectMessages>> = { en, es, "fr-CA": frCa };

@@ -1,0 +1,9 @@
+// Messages of the public pages (certificate, verification, withdrawal, front page, notices) and of every page's frame, by language.
+import type { Language } from "../shared/language.ts";
+import { messages as en, type PublicMessages } from "./en/public.ts";
+import { messages as es } from "./es/public.ts";
+import { messages as frCa } from "./fr-CA/public.ts";
+
+export type { PublicMessages };
+
+export const publicMessages: Readonly<Record<Language, PublicMessages>> = { en, es, "fr-CA": frCa };

@@ -1,0 +1,9 @@
+// Messages of the consent sheet and of the page that stops a share, by language.
+import type { Language } from "../shared/language.ts";
+import { messages as en, type SheetMessages } from "./en/sheet.ts";
+import { messages as es } from "./es/sheet.ts";
+import { messages as frCa } from "./fr-CA/sheet.ts";
+
+export type { SheetMessages };
+
+export const sheetMessages: Readonly<Record<Language, SheetMessages>> = { en, es, "fr-CA": frCa };

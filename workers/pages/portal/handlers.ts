@@ -1,0 +1,75 @@
+// Handlers of the portal's pages and forms, with the checks of the member's role and the status of the business.
+import { authorizeRead, authorizeWrite, type Environment } from "../../../core/access/entitlement.ts";
+import type { LimitName } from "../../limits.ts";
+import { listMemberships } from "../../operations/access/list-memberships.ts";
+import { checkAccountLimit } from "../shared/form-handlers.ts";
+import { createSignedInHandlers } from "../shared/signed-in-handlers.ts";
+import { messages } from "./components.tsx";
+import { forbiddenPage, inactiveAccountPage, notFoundPage } from "./page.tsx";
+import { environmentFromPath, pathInEnvironment, pathWithQuery } from "./paths.ts";
+import type { PortalFormRequest, PortalRequest } from "./portal-request.ts";
+
+type PageHandler<Request extends PortalRequest> = (request: Request) => Promise<Response> | Response;
+
+const signedIn = createSignedInHandlers({
+  realm: "business",
+  formTokenPrefix: "portal form",
+  load: async (c, member) => {
+    const environment: Environment = environmentFromPath(c.req.path);
+    return {
+      member,
+      memberships: member.hasOtherMemberships ? await listMemberships(c.var.services, member) : [],
+      environment,
+      pathInMode: (path: string) => pathInEnvironment(environment, path),
+    };
+  },
+  renderSignedOut: (c) => c.redirect(pathWithQuery("/portal/sign-in", { next: c.req.path === "/portal" ? null : c.req.path }), 303),
+  signedOutPath: "/portal/sign-in",
+});
+
+/** Passes on the id in the path; the not-found page if it is not an id. */
+export const withId =
+  <Id, Request extends PortalRequest>(
+    parseId: (text: string) => Id | null,
+    handle: (request: Request, id: Id) => Promise<Response> | Response,
+    name = "id",
+  ): PageHandler<Request> =>
+  (request) => {
+    const id = parseId(request.c.req.param(name) ?? "");
+    return id === null ? notFoundPage(request) : handle(request, id);
+  };
+
+/**
+ * A page of the portal. Without a session it redirects to the sign-in page, which leads back here. If the account may not be read, it
+ * explains why, unless `allowsInactiveAccount`.
+ */
+export const authenticatedPage = (show: PageHandler<PortalRequest>, allowsInactiveAccount = false) =>
+  signedIn.page((request) => {
+    const readable = authorizeRead(request.member.business.status);
+    return readable.ok || allowsInactiveAccount ? show(request) : inactiveAccountPage(request, readable.code);
+  });
+
+interface ActionOptions {
+  readonly ownerOnly?: true;
+  /** Changes nothing; it is a form because the access is recorded in the audit log or because it calls another server. */
+  readonly isReadOnly?: true;
+  /** Leads to another business, so it must also work when this one may not be read. */
+  readonly allowsInactiveAccount?: true;
+  readonly memberLimit?: LimitName;
+  readonly businessLimit?: LimitName;
+}
+
+/** A form of the portal. Checks the account, the role and the limits before `act`. */
+export const authenticatedAction = (options: ActionOptions, act: PageHandler<PortalFormRequest>) =>
+  signedIn.action(async (request) => {
+    const { c, member } = request;
+    const readable = authorizeRead(member.business.status);
+    if (!readable.ok && options.allowsInactiveAccount !== true) return inactiveAccountPage(request, readable.code);
+    const writable = authorizeWrite(member.business.status);
+    if (!writable.ok && options.isReadOnly !== true) return forbiddenPage(request, writable.code, messages.pastDue);
+    if (options.ownerOnly && member.role !== "owner") return forbiddenPage(request, "owner_required", messages.ownersOnly);
+    const limitResponse =
+      (options.memberLimit && (await checkAccountLimit(c, options.memberLimit, member.userId))) ??
+      (options.businessLimit && (await checkAccountLimit(c, options.businessLimit, member.business.id)));
+    return limitResponse ?? act(request);
+  });

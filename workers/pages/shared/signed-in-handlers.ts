@@ -1,0 +1,88 @@
+// Handlers of pages and forms for people who are signed in, shared by the portal and the app. Each realm describes its differences in a
+// `SignedInRealm`.
+import type { Context } from "hono";
+import type { Realm, Session } from "../../../core/access/session.ts";
+import { isEqualConstantTime } from "../../../core/hash.ts";
+import type { RefusalCode } from "../../../core/refusals.ts";
+import type { Instant } from "../../../core/time.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { getSessionToken } from "../../http/guards/session-cookie.ts";
+import { callerFromSession } from "../../http/guards/session.ts";
+import { statusByCode } from "../../http/statuses.ts";
+import { authenticateSession } from "../../operations/access/authenticate-session.ts";
+import { getSignedInUser } from "../../operations/access/get-signed-in-user.ts";
+import type { Services } from "../../services.ts";
+import { checkAccountLimit, parseSameOriginForm, type FormFields } from "./form-handlers.ts";
+import type { Language } from "./language.ts";
+import { renderPage, type Page } from "./layout.tsx";
+import { renderCrossSiteBlocked } from "./notice-pages.tsx";
+
+/** What every signed-in page knows about its reader. */
+export interface SignedInRequest {
+  readonly c: Context<AppEnv>;
+  readonly services: Services;
+  /** The verified email address. */
+  readonly email: string;
+  readonly now: Instant;
+  /** The token of a form sent to `path`. It is derived from the session and the path, so no other page can know it. */
+  readonly formToken: (path: string) => Promise<string>;
+}
+
+type SessionOf<R extends Realm> = Extract<Session, { readonly realm: R }>;
+
+interface SignedInRealm<R extends Realm, Extra extends object> {
+  readonly realm: R;
+  /** Begins the text that form tokens are derived from, so that a token of one realm is invalid in the other. */
+  readonly formTokenPrefix: string;
+  /** Loads what the realm's pages need beyond a `SignedInRequest`. */
+  readonly load: (c: Context<AppEnv>, session: SessionOf<R>, method: "page" | "action") => Promise<Extra>;
+  /** Answers a page request without a session. */
+  readonly renderSignedOut: (c: Context<AppEnv>) => Promise<Response> | Response;
+  /** Where a form without a session redirects. */
+  readonly signedOutPath: string;
+}
+
+/** Creates the handlers of a realm's pages and forms. */
+export const createSignedInHandlers = <R extends Realm, Extra extends object>(realm: SignedInRealm<R, Extra>) => {
+  type Loaded = SignedInRequest & Extra;
+
+  const loadRequest = async (c: Context<AppEnv>, method: "page" | "action"): Promise<Loaded | Response | null> => {
+    const { services } = c.var;
+    const session = await authenticateSession(services, getSessionToken(c));
+    if (session?.realm !== realm.realm) return null;
+    c.set("caller", callerFromSession(session));
+    const limitResponse = await checkAccountLimit(c, "SESSION", session.userId);
+    if (limitResponse !== null) return limitResponse;
+    const [{ email }, extra] = await Promise.all([getSignedInUser(services, session), realm.load(c, session as SessionOf<R>, method)]);
+    const formToken = (path: string) => services.vault.linkToken(`${realm.formTokenPrefix}\n${session.tokenHash}\n${path}`);
+    return { c, services, email, now: services.clock(), formToken, ...extra };
+  };
+
+  return {
+    page:
+      (show: (request: Loaded) => Promise<Response> | Response) =>
+      async (c: Context<AppEnv>): Promise<Response> => {
+        const request = await loadRequest(c, "page");
+        if (request === null) return realm.renderSignedOut(c);
+        return request instanceof Response ? request : show(request);
+      },
+    /** Also refuses forms from other sites and forms without the right token. */
+    action:
+      (act: (request: Loaded & { readonly form: FormFields }) => Promise<Response> | Response) =>
+      async (c: Context<AppEnv>): Promise<Response> => {
+        const form = await parseSameOriginForm(c);
+        if (form instanceof Response) return form;
+        const request = await loadRequest(c, "action");
+        if (request === null) return c.redirect(realm.signedOutPath, 303);
+        if (request instanceof Response) return request;
+        if (!isEqualConstantTime(form.get("form") ?? "", await request.formToken(c.req.path))) return renderCrossSiteBlocked(c);
+        return act({ ...request, form });
+      },
+  };
+};
+
+/** Renders a page in one language; with a refusal code, sets its HTTP status and records the code for the log. */
+export const renderPageOrRefusal = (c: Context<AppEnv>, page: Page, language: Language, code?: RefusalCode): Promise<Response> => {
+  if (code !== undefined) c.set("refused", code);
+  return renderPage(c, code === undefined ? 200 : statusByCode[code], () => page, language);
+};
