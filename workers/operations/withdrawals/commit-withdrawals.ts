@@ -34,7 +34,7 @@ export const commitWithdrawals = async (
   );
   const [first] = prepared;
   if (first === undefined) throw new Error("withdrawals: nothing to withdraw");
-  const data = { cert_ids: certificates.map(({ id }) => id), cease_by: first.withdrawal.ceaseBy };
+  const data = { certIds: certificates.map(({ id }) => id), ceaseBy: first.withdrawal.ceaseBy };
   const mails = await insertOwnerMails(db, vault, first.businessId, { template: "withdrawal_owner_notice", data, now: clock() });
   await commitWithoutFollowUp(
     db,
