@@ -1,5 +1,5 @@
-// Verifies receipts of a Rekor v2 log offline. Separate from receipt.ts because Rekor can sign checkpoints with ECDSA, and its leaf wraps the
-// statement in our signature of it.
+// Verifies receipts of a Rekor v2 log offline. Separate from receipt.ts because Rekor can sign checkpoints with ECDSA, and its leaf wraps
+// the statement in our signature of it.
 import { toBase64, fromBase64, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { fail } from "../result.ts";
 import type { HashFunction } from "./merkle.ts";

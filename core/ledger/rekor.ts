@@ -117,7 +117,10 @@ export interface RekorResponse {
   readonly note: string;
 }
 
-/** Parses a TransparencyLogEntry. Tree size and root are ignored: only the signed checkpoint is trusted for them. Returns null when malformed. */
+/**
+ * Parses a TransparencyLogEntry. Tree size and root are ignored: only the signed checkpoint is trusted for them. Returns null
+ * when malformed.
+ */
 export const parseRekorResponse = (body: Uint8Array): RekorResponse | null => {
   const response = parseJsonBytes(body);
   const index = getMember(response, "logIndex");

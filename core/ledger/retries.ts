@@ -17,7 +17,10 @@ export interface AttemptHistory {
 const isUnprovenCode = (code: string): boolean => code.startsWith("receipt_");
 const maxUnprovenAttempts = 3;
 
-/** True after a permanent refusal and after the third response that does not prove inclusion: neither is temporary, so the next attempt is hours away. */
+/**
+ * True after a permanent refusal and after the third response that does not prove inclusion: neither is temporary, so the next
+ * attempt is hours away.
+ */
 export const shouldPark = ({ attempts, lastError }: AttemptHistory, outcome: SubmissionOutcome): boolean => {
   if (outcome.ok || outcome.kind === "fork") return false;
   if (outcome.kind === "permanent") return true;

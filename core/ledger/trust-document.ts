@@ -1,5 +1,5 @@
-// The trust document with the keys that verifiers pin. It is published at /.well-known/svc-trust.json, and every evidence pack holds a copy.
-// Its JSON keys are a file format that verifiers read.
+// The trust document with the keys that verifiers pin. It is published at /.well-known/svc-trust.json, and every evidence pack holds a
+// copy. Its JSON keys are a file format that verifiers read.
 
 /** Times are ISO 8601; null means no end. */
 interface PublishedKeyValidity {

@@ -228,7 +228,7 @@ const actOf = (wanted: Wanted, fingerprint: string) =>
     change: sourceFromPerson("email_code"),
     number: 1,
     entities: wanted.withdrawnFrom ?? oneByOne,
-    isTold: false,
+    emitsEvent: false,
     now: partlyWithdrawnAt,
   });
 

@@ -25,11 +25,11 @@ export const commitWithdrawals = async (
   const { vault, signer, clock } = services;
   const prepared = await Promise.all(
     certificates.map(async (certificate) => {
-      const { withdrawal, fact } = decideWithdrawal({ certificate, ...change });
+      const { withdrawal, domainEvent } = decideWithdrawal({ certificate, ...change });
       const text = formatWithdrawalReceipt(certificate, withdrawal);
       const signature = { kid: signer.kid, alg: "Ed25519" as const, value: await signer.sign(text) };
       const rows = await insertWithdrawal(db, vault, certificate, withdrawal, { text, signature });
-      return { businessId: certificate.businessId, withdrawal, fact, rows };
+      return { businessId: certificate.businessId, withdrawal, domainEvent, rows };
     }),
   );
   const [first] = prepared;
@@ -40,7 +40,7 @@ export const commitWithdrawals = async (
     db,
     services,
     [...before, ...prepared.flatMap(({ rows }) => rows), ...after, ...mails],
-    prepared.map(({ fact }) => fact),
+    prepared.map(({ domainEvent }) => domainEvent),
   );
 };
 
