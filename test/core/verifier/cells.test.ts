@@ -169,8 +169,8 @@ const cell = (verdict: string, change: Change, pack?: Pack): Cell => ({ says: ve
 
 /** What the notes of a valid report say where nothing but the issuer's signature binds. */
 const notes: Readonly<Record<string, RegExp>> = {
-  "issuer's word": /covered by the issuer's signature alone/,
-  "as of the pack": /^That it is active is as of the pack/,
+  "issuer's word": /^Only the issuer's signature covers/,
+  "as of the pack": /^The certificate was active when the pack was created/,
   "not disclosed": /^Not disclosed: /,
   "left out on purpose": /^Left out on purpose: evidence/,
   "other keys": /trust document names keys that yours does not/,

@@ -79,11 +79,11 @@ describe("svc-verify", () => {
   });
 
   test.each<[string, readonly string[], RegExp]>([
-    ["nothing", [], /which pack/],
-    ["two packs", ["pack.zip", "pending.zip"], /one pack/],
-    ["an option nobody knows", ["pack.zip", "--fast"], /no option --fast/],
+    ["nothing", [], /path of a pack is required/],
+    ["two packs", ["pack.zip", "pending.zip"], /only one pack/],
+    ["an option nobody knows", ["pack.zip", "--fast"], /unknown option --fast/],
     ["an option without its value", ["pack.zip", "--trust"], /needs a value/],
-    ["a fingerprint that is none", ["pack.zip", "--expect-fingerprint", "ABC"], /64 lower-case/],
+    ["a fingerprint that is none", ["pack.zip", "--expect-fingerprint", "ABC"], /64 lowercase/],
     ["a requirement nobody knows", ["pack.zip", "--require", "blockchain"], /--require takes/],
     ["no witnesses", ["pack.zip", "--require", "witness=0"], /--require takes/],
     ["a pack that is not there", ["missing.zip", ...trusted], /cannot be read/],

@@ -382,7 +382,7 @@ describe("an attestation", () => {
       new Map(pack).set("anchors/issued/attested.tlog-proof", encodeUtf8(formatTlogProof({ ...proof, checkpoint: note + line }))),
     );
     expect(report).toMatchObject({ verdict: "incomplete", failed: null });
-    expect(report.missing).toEqual(["attest.cosign: 0 of 1 witnesses that are asked for"]);
+    expect(report.missing).toEqual(["attest.cosign: 0 of 1 required witnesses"]);
   });
 
   test("by one witness twice counts once", async () => {
@@ -393,7 +393,7 @@ describe("an attestation", () => {
       encodeUtf8(formatTlogProof({ ...proof, checkpoint: proof.checkpoint + again })),
     );
     const report = await reportOn(files, { ...trustDocument, policy: { witness_min: 2 } });
-    expect(report.missing[0]).toMatch(/^attest\.cosign: 1 of 2 witnesses/);
+    expect(report.missing[0]).toMatch(/^attest\.cosign: 1 of 2 required witnesses/);
   });
 
   test("of another checkpoint by the authority is found", async () => {
@@ -683,7 +683,7 @@ describe("a statement in Rekor", async () => {
   test("signed with a key that the reader was not told of is not complete, and with another key than he was told is invalid", async () => {
     const files = await rekorPack(await receiptFor(await leafOf(statement)));
     const { anchor_keys: _, ...without } = rekorTrust;
-    expect((await reportOn(files, without)).missing).toEqual(["anchor.rekor_body: no key of the issuer's for this ledger is trusted"]);
+    expect((await reportOn(files, without)).missing).toEqual(["anchor.rekor_body: no anchor key of the issuer is trusted"]);
     const wrong = toBase64(concatBytes(fromBase64(spki)!.subarray(0, -1), Uint8Array.of(1)));
     expect((await reportOn(files, { ...rekorTrust, anchor_keys: [wrong] })).failed).toBe("anchor.rekor_body");
   });

@@ -128,7 +128,7 @@ describe("a changed copy", () => {
 
   test("that shows another certificate than its pack holds is found out and set right", async () => {
     const { page, settled, close } = await opened(good.replace("4 March 2026, 05", "4 March 2025, 05"));
-    expect(await settled("invalid")).toContain("was not what the pack holds");
+    expect(await settled("invalid")).toContain("did not match the pack");
     expect(await page.textContent("#certificate")).toContain("4 March 2026");
     await close();
   });

@@ -159,7 +159,7 @@ describe("a record of heads", () => {
     expect(await notesAt(recordedAt)).toEqual([]);
     expect(await notesAt(halfAnHour)).toEqual([]);
     expect(await notesAt(halfAnHour + 1)).toEqual([
-      "The audit log's record of how far this chain had come is of 2026-04-05T06:15:00.000Z, more than 30 minutes before the pack was made: of entries left out since then it knows nothing.",
+      "The audit log recorded the head of this chain at 2026-04-05T06:15:00.000Z, more than 30 minutes before the pack was created. The pack may omit later entries.",
     ]);
     expect(await notesAt(halfAnHour + 1, { audit: "entries" })).toEqual([]); // said to be missing already
   });
@@ -183,7 +183,7 @@ describe("attestations", () => {
 
   test("by fewer witnesses than asked for, or by none that is known, are not enough", async () => {
     expect((await judged({}, trustDocument, { witnessMin: 2 })).missing).toEqual([
-      "attest.cosign: 1 of 2 witnesses that are asked for: witness.example/w1",
+      "attest.cosign: 1 of 2 required witnesses: witness.example/w1",
     ]);
     expect(idsThat(await judged({}, { ...trustDocument, witnesses: [] }), "incomplete")).toEqual(["attest.cosign"]);
   });
@@ -229,7 +229,7 @@ describe("a person who was erased", () => {
     const report = await erasedPack((c, files) => withoutPayloads({ ...c, evidence: null }, files));
     expect(report).toMatchObject({ verdict: "valid", missing: [] });
     const { detail } = report.checks.find(({ id }) => id === "audit.issuance")!;
-    expect(detail).toBe("the person's details were erased at 2026-04-05T06:08:08.009Z, and with them the payload of the issuance");
+    expect(detail).toBe("the person's details were erased at 2026-04-05T06:08:08.009Z, together with the payload of the issuance");
   });
 
   test("does not excuse evidence that is shown and not bound", async () => {

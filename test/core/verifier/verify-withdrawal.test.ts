@@ -90,7 +90,7 @@ describe("the receipt of a withdrawal", () => {
     expect(await check(await receiptOf({}, stranger))).toMatchObject({ verdict: "invalid", failed: "receipt.signature" });
   });
 
-  test("fails when it is about another certificate than was expected", async () => {
+  test("fails when the receipt is for a different certificate than expected", async () => {
     const report = await check(await receiptOf(), { ...demands, expectedFingerprint: "0".repeat(64) });
     expect(report).toMatchObject({ verdict: "invalid", failed: "receipt.canonical" });
   });
