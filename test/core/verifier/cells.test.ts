@@ -1,6 +1,5 @@
-// Every member of a pack, what binds it, and what the verifier says when its issuer lies about it: with what binds it left out,
-// taken from another certificate, or left as it is and contradicted. Each cell is a real pack, changed, listed and signed again
-// by the issuer's own key. The table in docs/reference/proof-checks.md is the one that is checked here.
+// Every member of a pack with three lies by its issuer: the binding evidence is left out, taken from another certificate, or contradicted.
+// Each cell is a real pack, changed and signed again with the issuer's key. The table in docs/reference/proof-checks.md is checked here.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
@@ -700,7 +699,7 @@ describe("the table", () => {
   });
 });
 
-describe("recipients that were withdrawn from one by one", () => {
+describe("withdrawals from single recipients", () => {
   const judged = async (change: Change): Promise<string> => {
     const files = new Map(partly);
     await change(files);
