@@ -221,7 +221,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     expect(accepted).toBeGreaterThan(0);
   });
 
-  test("gives receipts that fail with the same faults as any other receipt", async () => {
+  test("gives receipts that fail with the same faults as all other receipts", async () => {
     const one = await submission();
     const receipt = receiptOf(await submit(one));
     const signedAgain = parseRekorRequest(await adapter.prepare({ ...one, prepared: null }));

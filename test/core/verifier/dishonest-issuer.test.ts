@@ -1,5 +1,5 @@
-// Packs by a dishonest issuer: everything is listed and signed again with the right key. Each lie that the fingerprint, the ledger, the audit
-// log or a witness contradicts is found by a specific check.
+// Packs by a dishonest issuer: everything is listed and signed again with the right key. Each lie that the fingerprint, the ledger, the
+// audit log or a witness contradicts is found by a specific check.
 import { describe, expect, test } from "vitest";
 import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
 import { toBase64, fromBase64, concatBytes, encodeUtf8 } from "../../../core/bytes.ts";

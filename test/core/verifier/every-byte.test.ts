@@ -1,5 +1,5 @@
-// Every byte of a pack, changed in three ways: each change is found by a named check. BYTE_STEP tests only every nth byte; `npm run stress` sets it
-// to 1. tamper.test.ts makes random changes and checks which check finds them.
+// Every byte of a pack, changed in three ways: each change is found by a named check. BYTE_STEP tests only every nth byte; `npm run stress`
+// sets it to 1. tamper.test.ts makes random changes and checks which check finds them.
 import { expect, test } from "vitest";
 import { buildEvidenceZip, buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
 import { checkIds, type Report } from "../../../verifier/checks.ts";

@@ -1,5 +1,5 @@
-// Changed packs: thousands of single bytes in every kind of file, with every repair that an attacker could try, and other encodings of the same
-// content. Each change is found by a named check.
+// Changed packs: thousands of single bytes in every kind of file, with every repair that an attacker could try, and other encodings of the
+// same content. Each change is found by a named check.
 import { afterAll, describe, expect, test } from "vitest";
 import type { Json } from "../../../core/canonical-json.ts";
 import { concatBytes, encodeUtf8 } from "../../../core/bytes.ts";
