@@ -1,5 +1,5 @@
-// Checks on one statement in the ledger: that it is about this certificate, that the ledger holds it, and that others saw the
-// ledger hold it. The same for the issuance and the withdrawal, for a pack and for the public answer of the service.
+// Checks one ledger statement: that it matches the certificate, that the ledger contains it, and that attestors confirm it. Used for
+// issuance and withdrawal, for packs and for the public API response.
 import { toBase64, encodeUtf8 } from "../core/bytes.ts";
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { sha256Hex } from "../core/hash.ts";
@@ -13,15 +13,15 @@ import { fail, incomplete, pass, skipped, type CheckId, type Finding, type Findi
 import { asStrings, type JsonObject } from "./json.ts";
 import { listLogKeys, type Trust } from "./trust.ts";
 
-/** What is shown of one statement; null where nothing is. */
+/** The evidence for one statement; null where it is absent. */
 export interface AnchorEvidence {
   readonly statement: string | null;
   /** The anchor as the certificate publishes it. */
   readonly published: JsonObject | null;
   readonly receipt: string | null;
-  /** c2sp.org/tlog-proof@v1 of the same. */
+  /** The same proof as c2sp.org/tlog-proof@v1. */
   readonly entryProof: string | null;
-  /** The ledger's own leaf, where it makes one. */
+  /** The leaf of a ledger that wraps statements. */
   readonly rekorBody: Uint8Array | null;
   readonly attestedProof: string | null;
   /** The attested note without cosignatures. */
@@ -43,7 +43,7 @@ const toCheckId = (event: "issued" | "revoked", step: AnchorStep): CheckId => {
   return step === "attest.inclusion" || step === "attest.cosign" || step === "attest.tsa" ? step : `anchor.${step}`;
 };
 
-/** Which check a fault of a receipt belongs to; inclusion and leaf faults are the inclusion's. */
+/** Receipt faults that fail the `note` check; all others fail `inclusion`. */
 const noteFaults: readonly ReceiptFault[] = [
   "receipt_malformed",
   "note_malformed",
@@ -54,21 +54,21 @@ const noteFaults: readonly ReceiptFault[] = [
   "reference_mismatch",
 ];
 
-/** The statement that belongs to the record: nothing in it is taken from the pack's own statement. */
+/** Rebuilds the statement from the record, without using the statement in the pack. */
 export const buildExpectedStatement = (event: AnchorSubject["event"], preimage: Preimage, fingerprint: string, at: string): string =>
   formatAnchorStatement({ event, entityId: preimage.cert_id, fingerprint, originDomain: preimage.origin_domain, at: Date.parse(at) });
 
 const checkEntryHash = (statement: string, receipt: Receipt | null, published: JsonObject | null): Finding => {
   const hash = sha256Hex(statement);
   if (receipt === null) return fail("the receipt is malformed");
-  if (receipt.entry_hash !== hash) return fail("the receipt is for another statement");
-  if (published !== null && published.entry_hash !== hash) return fail("the certificate names another statement");
+  if (receipt.entry_hash !== hash) return fail("the receipt is for a different statement");
+  if (published !== null && published.entry_hash !== hash) return fail("the certificate names a different statement");
   return pass(hash);
 };
 
-/** Is what the certificate publishes about its anchor what the receipt says? */
+/** Returns null when the anchor on the certificate matches the receipt. */
 const findPublishedFault = (published: JsonObject | null, receipt: Receipt): string | null => {
-  if (published?.status !== "anchored") return null; // the certificate may be a moment older than the receipt
+  if (published?.status !== "anchored") return null; // the certificate may be slightly older than the receipt
   const pairs: readonly (readonly [string, unknown])[] = [
     ["ledger", receipt.ledger],
     ["tx_ref", receipt.tx_ref],
@@ -77,13 +77,13 @@ const findPublishedFault = (published: JsonObject | null, receipt: Receipt): str
     ["signed_root", receipt.signed_root],
     ["inclusion_proof", receipt.inclusion_proof.join("\n")],
   ];
-  const said = (name: string): unknown => (name === "inclusion_proof" ? asStrings(published[name])?.join("\n") : published[name]);
-  const other = pairs.find(([name, value]) => said(name) !== value);
-  return other === undefined ? null : `the certificate publishes another ${other[0]}`;
+  const readPublished = (name: string): unknown => (name === "inclusion_proof" ? asStrings(published[name])?.join("\n") : published[name]);
+  const mismatch = pairs.find(([name, value]) => readPublished(name) !== value);
+  return mismatch === undefined ? null : `the certificate publishes a different ${mismatch[0]}`;
 };
 
 const findEntryProofFault = (text: string | null, receipt: Receipt): string | null =>
-  text === formatReceiptProof(receipt) ? null : "entry.tlog-proof does not say what the receipt says";
+  text === formatReceiptProof(receipt) ? null : "entry.tlog-proof does not match the receipt";
 
 interface ReceiptFindings {
   readonly note: Finding;
@@ -94,7 +94,7 @@ interface ReceiptFindings {
 const checkAnchorReceipt = async (
   { crypto }: AnchorContext,
   trust: Trust,
-  exhibit: AnchorEvidence,
+  evidence: AnchorEvidence,
   receipt: Receipt,
   statement: Uint8Array,
 ): Promise<ReceiptFindings> => {
@@ -104,32 +104,35 @@ const checkAnchorReceipt = async (
   const verdict = isWrapped ? null : await verifyReceipt(crypto, receipt, statement, { trustedKeys: trust.ledgers });
   const fault = wrapped?.fault ?? (verdict === null || verdict.ok ? null : verdict.fault);
   if (fault !== null && noteFaults.includes(fault)) return { note: fail(fault), inclusion: notReached, rekorBody: notReached };
-  const differs = findPublishedFault(exhibit.published, receipt);
-  if (differs !== null) return { note: fail(differs), inclusion: notReached, rekorBody: notReached };
+  const publishedFault = findPublishedFault(evidence.published, receipt);
+  if (publishedFault !== null) return { note: fail(publishedFault), inclusion: notReached, rekorBody: notReached };
   const note = pass(`${receipt.ledger}, ${receipt.tree_size} entries`);
-  const proofFault = fault ?? findEntryProofFault(exhibit.entryProof, receipt);
+  const proofFault = fault ?? findEntryProofFault(evidence.entryProof, receipt);
   if (proofFault !== null) return { note, inclusion: fail(proofFault), rekorBody: notReached };
   const inclusion = pass(receipt.tx_ref);
-  const { rekorBody: body } = exhibit;
+  const { rekorBody: body } = evidence;
   if (wrapped === null) {
-    const none = body === null ? skipped("this ledger holds the statement itself") : fail("this ledger makes no leaf of its own");
+    const none =
+      body === null
+        ? skipped("this ledger holds the statement itself")
+        : fail("this ledger does not wrap statements, so rekor.json must be absent");
     return { note, inclusion, rekorBody: none };
   }
-  const isShown = body !== null && toBase64(body) === receipt.leaf_body;
-  return { note, inclusion, rekorBody: isShown ? wrapped.leaf : fail("rekor.json is not the leaf of the receipt") };
+  const isLeafPresent = body !== null && toBase64(body) === receipt.leaf_body;
+  return { note, inclusion, rekorBody: isLeafPresent ? wrapped.leaf : fail("rekor.json is not the leaf of the receipt") };
 };
 
 interface AttestationFindings {
   readonly inclusion: Finding;
   readonly cosign: Finding;
   readonly tsa: Finding;
-  /** When a trusted authority saw it. */
+  /** The time from a trusted authority, in milliseconds. */
   readonly time: number | null;
 }
 
 const createUnattestedFindings = (context: AnchorContext): AttestationFindings => {
-  const missing = (isAsked: boolean): Finding =>
-    isAsked ? incomplete("nobody has attested the ledger's checkpoint yet") : skipped("no attestation is asked for");
+  const missing = (isRequired: boolean): Finding =>
+    isRequired ? incomplete("the ledger's checkpoint is not attested yet") : skipped("no attestation is required");
   return {
     inclusion: missing(context.requiresTimestamp || context.witnessMin > 0),
     cosign: missing(context.witnessMin > 0),
@@ -141,79 +144,79 @@ const createUnattestedFindings = (context: AnchorContext): AttestationFindings =
 const checkAttestation = async (
   context: AnchorContext,
   trust: Trust,
-  exhibit: AnchorEvidence,
+  evidence: AnchorEvidence,
   receipt: Receipt,
   leaf: Uint8Array,
 ): Promise<AttestationFindings> => {
-  const { attestedProof, attestedNote, timestampReply } = exhibit;
+  const { attestedProof, attestedNote, timestampReply } = evidence;
   if (attestedProof === null && attestedNote === null && timestampReply === null) return createUnattestedFindings(context);
   const notReached = skipped("not reached");
   const failed = (detail: string): AttestationFindings => ({ inclusion: fail(detail), cosign: notReached, tsa: notReached, time: null });
-  if (attestedProof === null || attestedNote === null) return failed("the checkpoint and the proof that leads to it go together");
-  const origin = (parseCheckpoint(receipt.signed_root) as Checkpoint).origin; // the receipt has passed its checks
+  if (attestedProof === null || attestedNote === null) return failed("the attested checkpoint and its proof must both be present");
+  const origin = (parseCheckpoint(receipt.signed_root) as Checkpoint).origin; // valid, because the receipt passed its checks
   const log = { origin, keys: listLogKeys(trust.ledgers, origin, receipt.verified_at), witnesses: trust.witnesses };
-  const stamped = await verifyCheckpoint(context.crypto, attestedNote, log);
-  if (!stamped.ok) return failed(`checkpoint.txt: ${stamped.fault}`);
+  const attested = await verifyCheckpoint(context.crypto, attestedNote, log);
+  if (!attested.ok) return failed(`checkpoint.txt: ${attested.fault}`);
   const proven = await verifyTlogProof(context.crypto, attestedProof, leaf, log);
   if (!proven.ok) return failed(proven.fault);
-  if (proven.index.toString() !== receipt.leaf_index) return failed("the proof is for another place in the ledger");
+  if (proven.index.toString() !== receipt.leaf_index) return failed("the proof is for a different index in the ledger");
   if (!parseTlogProof(attestedProof)?.checkpoint.startsWith(attestedNote))
-    return failed("the proof leads to another checkpoint than the attested one");
+    return failed("the proof leads to a different checkpoint than the attested one");
 
   const inclusion = pass(`${proven.checkpoint.size} entries`);
   const witnesses = [...new Set(proven.cosignatures.map(({ key }) => key.name))];
   const names = witnesses.length === 0 ? "" : `: ${witnesses.join(", ")}`;
-  const count = `${witnesses.length} of ${context.witnessMin} witnesses that are asked for${names}`;
+  const count = `${witnesses.length} of ${context.witnessMin} required witnesses${names}`;
   const cosign =
-    witnesses.length < context.witnessMin ? incomplete(count) : witnesses.length === 0 ? skipped("no witness is asked for") : pass(count);
+    witnesses.length < context.witnessMin ? incomplete(count) : witnesses.length === 0 ? skipped("no witness is required") : pass(count);
   const timestamp = await checkTimestamp(timestampReply, encodeUtf8(attestedNote), trust.authorities, context.requiresTimestamp);
   return { inclusion, cosign, tsa: timestamp.finding, time: timestamp.time };
 };
 
 /**
- * Makes every check on one statement. `expected` is the statement rebuilt from the record; null when there was nothing to
- * rebuild it from. Answers with the trusted time, if somebody attested one.
+ * Runs all checks on one statement and records them in `findings`. `expected` is the statement rebuilt from the record. Returns
+ * the time from a trusted authority, or null.
  */
 export const checkAnchor = async (
   findings: Findings,
   event: "issued" | "revoked",
   expected: string,
-  exhibit: AnchorEvidence,
+  evidence: AnchorEvidence,
   context: AnchorContext,
 ): Promise<{ readonly time: number | null }> => {
   const record = (step: AnchorStep, finding: Finding): void => {
     findings.set(toCheckId(event, step), finding);
   };
-  const { statement, published, trust } = { ...exhibit, trust: context.trust };
+  const { statement, published, trust } = { ...evidence, trust: context.trust };
   if (statement === null) {
     record("statement", incomplete("the statement is not in the pack"));
     return { time: null };
   }
   const isExpected = statement === expected && (published === null || published.statement === statement);
-  record("statement", isExpected ? pass() : fail("it is not the statement that this certificate gives"));
-  if (exhibit.receipt === null) {
+  record("statement", isExpected ? pass() : fail("the statement does not match this certificate"));
+  if (evidence.receipt === null) {
     if (published !== null && published.entry_hash !== sha256Hex(statement)) {
-      record("entry_hash", fail("the certificate names another statement"));
+      record("entry_hash", fail("the certificate names a different statement"));
     } else {
       record("entry_hash", incomplete("the ledger has not confirmed yet: there is no receipt"));
     }
     return { time: null };
   }
-  const receipt = parseReceipt(exhibit.receipt);
+  const receipt = parseReceipt(evidence.receipt);
   const entryHash = checkEntryHash(statement, receipt, published);
   record("entry_hash", entryHash);
   if (receipt === null) return { time: null };
   if (trust === null || trust.ledgers.length === 0) {
-    record("note", incomplete("no ledger's key to check it with"));
+    record("note", incomplete("no trusted ledger key to check it with"));
     return { time: null };
   }
   const bytes = encodeUtf8(statement);
-  const found = await checkAnchorReceipt(context, trust, exhibit, receipt, bytes);
+  const found = await checkAnchorReceipt(context, trust, evidence, receipt, bytes);
   record("note", found.note);
   record("inclusion", found.inclusion);
   record("rekor_body", found.rekorBody);
   if (found.inclusion.outcome !== "pass") return { time: null };
-  const attested = await checkAttestation(context, trust, exhibit, receipt, exhibit.rekorBody ?? bytes);
+  const attested = await checkAttestation(context, trust, evidence, receipt, evidence.rekorBody ?? bytes);
   record("attest.inclusion", attested.inclusion);
   record("attest.cosign", attested.cosign);
   record("attest.tsa", attested.tsa);

@@ -1,4 +1,4 @@
-// The two checks that read other people's formats: RFC 3161 time stamps, and receipts of Rekor.
+// The checks of external formats: RFC 3161 timestamps and Rekor receipts.
 import { fromBase64 } from "../core/bytes.ts";
 import type { Receipt, ReceiptFault, TrustedLogKey } from "../core/ledger/receipt.ts";
 import { parseRekorLeaf, type RekorCrypto } from "../core/ledger/rekor.ts";
@@ -9,26 +9,25 @@ import type { NoteCrypto } from "../core/ledger/note.ts";
 import { toIso, type Instant } from "../core/time.ts";
 import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
 
-/** WebCrypto as the rules ask for it. */
 const getSubtleCrypto = (): SignatureCrypto => crypto.subtle as unknown as SignatureCrypto;
 
-/** A time stamp over the note. A token by a key that the reader does not name is as good as none. */
+/** Checks a timestamp over the note. A token by a key that the reader does not trust counts as absent. */
 export const checkTimestamp = async (
   reply: Uint8Array | null,
   note: Uint8Array,
   pins: readonly TimestampPin[],
-  isAsked: boolean,
+  isRequired: boolean,
 ): Promise<{ readonly finding: Finding; readonly time: Instant | null }> => {
-  const without = (why: string) => ({ finding: isAsked ? incomplete(why) : skipped(why), time: null });
-  if (reply === null) return without("there is no time stamp yet");
-  if (pins.length === 0) return without("no time-stamp authority is trusted");
+  const absent = (reason: string) => ({ finding: isRequired ? incomplete(reason) : skipped(reason), time: null });
+  if (reply === null) return absent("there is no timestamp yet");
+  if (pins.length === 0) return absent("no timestamp authority is trusted");
   const verdict = await verifyTimestampToken({ token: reply, imprintBytes: note, pins }, getSubtleCrypto());
   if (verdict.ok) return { finding: pass(`${toIso(verdict.timestamp.time)}, by ${verdict.pin.name}`), time: verdict.timestamp.time };
-  if (verdict.fault === "signer_not_pinned") return without("the time stamp is by an authority that is not trusted");
+  if (verdict.fault === "signer_not_pinned") return absent("the timestamp is by an authority that is not trusted");
   return { finding: fail(verdict.fault), time: null };
 };
 
-/** A receipt of Rekor's in two findings: what holds for every receipt, and the leaf that Rekor made of the statement. */
+/** Checks a Rekor receipt: `fault` covers the checks of every receipt, `leaf` the entry that Rekor created from the statement. */
 export const checkRekorReceipt = async (
   crypto: NoteCrypto,
   receipt: Receipt,
@@ -40,11 +39,12 @@ export const checkRekorReceipt = async (
     ...crypto,
     verifyEcdsa: (spki, data, signature) => isSignedBy(getSubtleCrypto(), spki, { hash: "SHA-256", signature, data }),
   };
-  // Without a trusted key everything else is still checked, against the key that the leaf itself names.
-  const named = parseRekorLeaf(fromBase64(receipt.leaf_body ?? "") ?? new Uint8Array(0))?.publicKey;
-  const keys = anchorKeys.length > 0 || named === undefined ? anchorKeys : [named];
+  // Without a trusted anchor key, the other checks still run against the key in the leaf.
+  const leafKey = parseRekorLeaf(fromBase64(receipt.leaf_body ?? "") ?? new Uint8Array(0))?.publicKey;
+  const keys = anchorKeys.length > 0 || leafKey === undefined ? anchorKeys : [leafKey];
   const verdict = await verifyRekorReceipt(rekorCrypto, receipt, statement, { logs, anchorKeys: keys });
-  const notAbout = fail("the ledger's entry is not about this statement, or not signed by a trusted key");
-  if (!verdict.ok) return verdict.fault === "leaf_mismatch" ? { fault: null, leaf: notAbout } : { fault: verdict.fault, leaf: notAbout };
-  return { fault: null, leaf: anchorKeys.length > 0 ? pass() : incomplete("no key of the issuer's for this ledger is trusted") };
+  const unboundLeaf = fail("the ledger's entry is not about this statement, or not signed by a trusted key");
+  if (!verdict.ok)
+    return verdict.fault === "leaf_mismatch" ? { fault: null, leaf: unboundLeaf } : { fault: verdict.fault, leaf: unboundLeaf };
+  return { fault: null, leaf: anchorKeys.length > 0 ? pass() : incomplete("no anchor key of the issuer is trusted") };
 };

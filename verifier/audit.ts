@@ -1,6 +1,6 @@
-// Checks on the audit entries about one certificate: each whole and linked, each in the audit log, and the log's own word on
-// how far their chain had come. Other entries of the same chain are about other certificates and are not shown; of what lies
-// between two entries their hashes say nothing, but that the log holds both in this order.
+// Checks the audit entries of one certificate: that they are well-formed and linked, that the audit log contains them, and that they match
+// the recorded chain head. Other entries of the chain are about other certificates and are not in the pack. For a gap between two entries,
+// only their order in the log can be checked.
 import { hashAuditEntry, serializeAuditEntry, createGenesisHead, type AuditEntry } from "../core/audit/chain.ts";
 import { serializeHeadLeaf, hashHeadsRecord } from "../core/audit/heads.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";
@@ -30,26 +30,26 @@ type PackFiles = ReadonlyMap<string, Uint8Array>;
 
 const entryMemberNames = ["at", "chain", "entity_id", "entity_type", "payload_hash", "prev_hash", "seq", "type"] as const;
 
-/** The entry in a line; null unless the line is the entry's one spelling. */
+/** Returns null unless the line is the canonical form of an entry. */
 const parseEntry = (line: string): AuditEntry | null => {
   const record = asObject(parseCanonical(line));
   if (record === null || !hasExactMembers(record, entryMemberNames) || !entryMemberNames.every((name) => typeof record[name] === "string"))
     return null;
   const entry = record as unknown as AuditEntry;
-  const isWhole =
+  const isWellFormed =
     parseCount(entry.seq) !== null &&
     entry.seq !== "0" &&
     isIsoInstant(entry.at) &&
     isSha256Hex(entry.payload_hash) &&
     isSha256Hex(entry.prev_hash) &&
     /^[0-9a-f]{32}$/.test(entry.chain);
-  return isWhole && serializeAuditEntry(entry) === line ? entry : null;
+  return isWellFormed && serializeAuditEntry(entry) === line ? entry : null;
 };
 
-/** The entries of audit/entries.jsonl; the number of the first line that is none. */
+/** Parses audit/entries.jsonl. Returns the number of the first malformed line, counted from 1, on failure. */
 export const parseEntries = (text: string): readonly AuditEntry[] | number => {
   const lines = text.split("\n");
-  if (lines.pop() !== "") return lines.length + 1; // the last line ends with its break, too
+  if (lines.pop() !== "") return lines.length + 1; // the last line must end with a line break
   const entries: AuditEntry[] = [];
   for (const line of lines) {
     const entry = parseEntry(line);
@@ -66,25 +66,26 @@ export interface AuditSubject {
   readonly evidenceHash: unknown;
 }
 
-/** The place of the chain in the tree of heads, from audit/heads.json; null where it is not given. */
+/** The index of the chain in the tree of heads, from audit/heads.json; null when absent. */
 const parseChainIndex = (files: PackFiles): bigint | null =>
   parseCount(asString(asObject(parseCanonical(decodeText(files.get("audit/heads.json"))))?.chain_index) ?? "");
 
 const findLinkFault = (entries: readonly AuditEntry[], certId: string, chainIndex: bigint | null): string | null => {
-  let before: AuditEntry | null = null;
+  let previousEntry: AuditEntry | null = null;
   for (const entry of entries) {
     const seq = BigInt(entry.seq);
-    const previous = before === null ? null : BigInt(before.seq);
-    if (entry.entity_type !== "certificate" || entry.entity_id !== certId) return `entry ${seq} is about something else`;
-    if (before !== null && previous !== null) {
-      if (entry.chain !== before.chain) return `entry ${seq} is of another chain`;
-      if (seq <= previous) return `entry ${seq} is out of order`;
-      if (seq === previous + 1n && entry.prev_hash !== hashAuditEntry(sha256, before)) return `entry ${seq} does not follow the one before`;
+    const previousSeq = previousEntry === null ? null : BigInt(previousEntry.seq);
+    if (entry.entity_type !== "certificate" || entry.entity_id !== certId) return `entry ${seq} is about a different entity`;
+    if (previousEntry !== null && previousSeq !== null) {
+      if (entry.chain !== previousEntry.chain) return `entry ${seq} belongs to a different chain`;
+      if (seq <= previousSeq) return `entry ${seq} is out of order`;
+      if (seq === previousSeq + 1n && entry.prev_hash !== hashAuditEntry(sha256, previousEntry))
+        return `entry ${seq} does not follow the previous entry`;
     }
     if (seq === 1n && chainIndex !== null && entry.prev_hash !== createGenesisHead(sha256, { chain: entry.chain, chainIndex }).hash) {
-      return "entry 1 does not start this chain";
+      return "entry 1 is not the start of this chain";
     }
-    before = entry;
+    previousEntry = entry;
   }
   return null;
 };
@@ -93,18 +94,18 @@ const saltLength = 16;
 
 const findPayloadFault = (payloads: JsonObject, { entries, fingerprint, evidenceHash }: AuditSubject): string | null => {
   for (const [seq, value] of Object.entries(payloads)) {
-    const entry = entries.find((one) => one.seq === seq);
+    const entry = entries.find((candidate) => candidate.seq === seq);
     const record = asObject(value);
     const payload = asObject(record?.payload);
     const salt = asString(record?.salt);
-    if (entry === undefined) return `there is a payload of entry ${seq}, which is not there`;
+    if (entry === undefined) return `the payload of entry ${seq} has no entry`;
     if (record === null || payload === null || salt === null || !hasExactMembers(record, ["payload", "salt"]))
       return `the payload of entry ${seq} is malformed`;
     if (fromBase64Url(salt)?.length !== saltLength) return `the salt of entry ${seq} is not 128 bits of base64url`;
-    if (hashAuditPayload(salt, payload) !== entry.payload_hash) return `the payload of entry ${seq} is not what was committed to`;
+    if (hashAuditPayload(salt, payload) !== entry.payload_hash) return `the payload of entry ${seq} does not match its commitment`;
     if (entry.type !== "certificate.issued") continue;
-    if (payload.fingerprint !== fingerprint) return `entry ${seq} is the issuance of another fingerprint`;
-    if (payload.evidence_hash !== evidenceHash) return `entry ${seq} committed to other evidence`;
+    if (payload.fingerprint !== fingerprint) return `entry ${seq} is the issuance of a different fingerprint`;
+    if (payload.evidence_hash !== evidenceHash) return `entry ${seq} committed to different evidence`;
   }
   return null;
 };
@@ -114,17 +115,17 @@ export const checkChain = (files: PackFiles, audit: AuditSubject): Finding => {
   const fault = findLinkFault(entries, preimage.cert_id, parseChainIndex(files));
   if (fault !== null) return fail(fault);
   const issued = entries.filter(({ type }) => type === "certificate.issued");
-  if (issued.length !== 1 || issued[0]?.at !== preimage.timestamp) return fail("the entries do not hold this one issuance");
+  if (issued.length !== 1 || issued[0]?.at !== preimage.timestamp) return fail("the entries must contain exactly this issuance");
   const payloads = asObject(parseCanonical(decodeText(files.get("audit/payloads.json"))));
   if (payloads === null) return fail("audit/payloads.json is not a canonical map");
-  const wrong = findPayloadFault(payloads, audit);
-  if (wrong !== null) return fail(wrong);
+  const payloadFault = findPayloadFault(payloads, audit);
+  if (payloadFault !== null) return fail(payloadFault);
   return pass(`${entries.length} entries, seq ${entries[0]?.seq} to ${entries.at(-1)?.seq}, ${Object.keys(payloads).length} payloads`);
 };
 
 const parseProofOrigin = (proof: string): string | null => parseCheckpoint(parseTlogProof(proof)?.checkpoint ?? "")?.origin ?? null;
 
-/** A pack whose entries are held against the audit log, whose keys must not have been out of use when the pack was made. */
+/** `createdAt` is when the pack was created; log keys must still have been valid then. */
 interface AuditedPack {
   readonly crypto: NoteCrypto;
   readonly trust: Trust | null;
@@ -133,7 +134,6 @@ interface AuditedPack {
   readonly createdAt: string;
 }
 
-/** Checks one proof of the audit log. */
 const verifyLogProof = ({ crypto, trust, createdAt }: AuditedPack, proof: string, origin: string, entry: Uint8Array) =>
   verifyTlogProof(crypto, proof, entry, { origin, keys: listLogKeys(trust?.auditLogs ?? [], origin, createdAt) });
 
@@ -143,8 +143,8 @@ export const checkInclusion = async (pack: AuditedPack): Promise<Finding> => {
   const { trust, files, entries } = pack;
   const proofs = [...files.keys()].filter((path) => /^audit\/[0-9]+\.tlog-proof$/.test(path));
   const extra = proofs.find((path) => !entries.some(({ seq }) => path === getProofPath(seq)));
-  if (extra !== undefined) return fail(`${extra} proves an entry that is not there`);
-  if (trust === null || trust.auditLogs.length === 0) return incomplete("no audit log's key to check it with");
+  if (extra !== undefined) return fail(`${extra} proves an entry that is not in the pack`);
+  if (trust === null || trust.auditLogs.length === 0) return incomplete("no trusted audit log key to check it with");
   let last = -1n;
   let origin: string | null = null;
   for (const entry of entries) {
@@ -154,13 +154,13 @@ export const checkInclusion = async (pack: AuditedPack): Promise<Finding> => {
     const hash = fromHex(hashAuditEntry(sha256, entry)) as Uint8Array;
     const verdict = await verifyLogProof(pack, text, origin ?? "", hash);
     if (!verdict.ok) return fail(`entry ${entry.seq}: ${verdict.fault}`);
-    if (verdict.index <= last) return fail(`entry ${entry.seq} stands before its predecessor in the log`);
+    if (verdict.index <= last) return fail(`entry ${entry.seq} comes before its predecessor in the log`);
     last = verdict.index;
   }
   return pass(`${entries.length} proofs, ${origin}`);
 };
 
-/** What the log's record of heads says of this chain. */
+/** Checks the recorded head of this chain, and that no entry before the record is missing. */
 export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
   const { trust, files, entries } = pack;
   const headsText = decodeText(files.get("audit/heads.json"));
@@ -168,7 +168,7 @@ export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
   const proofText = decodeText(files.get("audit/heads-record.tlog-proof"));
   if (!["audit/heads.json", "audit/heads-record.json", "audit/heads-record.tlog-proof"].some((path) => files.has(path)))
     return incomplete("the audit log has not recorded this chain yet");
-  if (headsText === null || recordText === null || proofText === null) return fail("a part of the record of heads is missing");
+  if (headsText === null || recordText === null || proofText === null) return fail("part of the record of heads is missing");
   const heads = asObject(parseCanonical(headsText));
   const record = asObject(parseCanonical(recordText));
   const path = asStrings(heads?.path)?.map(fromBase64);
@@ -197,19 +197,20 @@ export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
   }
   const chain = entries[0]?.chain ?? "";
   if (seq === null || !isSha256Hex(leaf?.head) || serializeHeadLeaf(chain, { seq, hash: leaf.head }) !== leafText) {
-    return fail("the leaf is not of this chain");
+    return fail("the leaf does not belong to this chain");
   }
   const root = computeRootFromInclusion(sha256, { leaf: hashLeaf(sha256, encodeUtf8(leafText)), index, size, proof: path as Uint8Array[] });
-  if (root === null || toHex(root) !== record.heads_root) return fail("the chain does not stand in the recorded tree of heads");
-  const same = entries.find((entry) => entry.seq === leaf.seq);
-  if (same !== undefined && hashAuditEntry(sha256, same) !== leaf.head) return fail(`entry ${leaf.seq} is not the one that was recorded`);
+  if (root === null || toHex(root) !== record.heads_root) return fail("the chain is not in the recorded tree of heads");
+  const recordedEntry = entries.find((entry) => entry.seq === leaf.seq);
+  if (recordedEntry !== undefined && hashAuditEntry(sha256, recordedEntry) !== leaf.head)
+    return fail(`entry ${leaf.seq} is not the recorded one`);
 
-  if (trust === null || trust.auditLogs.length === 0) return incomplete("no audit log's key to check it with");
+  if (trust === null || trust.auditLogs.length === 0) return incomplete("no trusted audit log key to check it with");
   const origin = parseProofOrigin(decodeText(files.get(getProofPath(entries[0]?.seq ?? ""))) ?? "") ?? "";
   const verdict = await verifyLogProof(pack, proofText, origin, hashHeadsRecord(sha256, recordText));
   if (!verdict.ok) return fail(verdict.fault);
-  if (verdict.index.toString() !== record.log_size) return fail("the record does not stand where it says");
-  // An entry that the log took in before the record is part of what the record says.
+  if (verdict.index.toString() !== record.log_size) return fail("the record is not at the log index that it names");
+  // The record must cover exactly the entries that precede it in the log.
   for (const entry of entries) {
     const proof = parseTlogProof(decodeText(files.get(getProofPath(entry.seq))) ?? "");
     if (proof !== null && proof.index < verdict.index && BigInt(entry.seq) > seq)
@@ -220,11 +221,11 @@ export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
   return pass(`${leaf.seq} entries in the chain at ${record.at}`);
 };
 
-const maxHeadsAgeMs = 30 * minuteMs; // twice the time between two records: one may have been missed
+const maxHeadsAgeMs = 30 * minuteMs; // twice the recording interval, so one record may be missed
 
-/** Says so when the record of heads was old already when the pack was made; null while it was not, or there is none. */
+/** Describes a record of heads that was outdated when the pack was created. Returns null when it was recent or absent. */
 export const describeStaleHeads = (files: PackFiles, createdAt: string): string | null => {
   const at = asObject(parseCanonical(decodeText(files.get("audit/heads-record.json"))))?.at;
   if (!isIsoInstant(at) || !isIsoInstant(createdAt) || Date.parse(createdAt) - Date.parse(at) <= maxHeadsAgeMs) return null;
-  return `The audit log's record of how far this chain had come is of ${at}, more than 30 minutes before the pack was made: of entries left out since then it knows nothing.`;
+  return `The audit log recorded the head of this chain at ${at}, more than 30 minutes before the pack was created. The pack may omit later entries.`;
 };

@@ -1,6 +1,5 @@
-// Builds the verifier: dist/svc-verify.mjs for Node, also a module for programs; the script of the page that checks itself; and
-// dist/verify-signature.mjs for receivers of webhooks. None depends on anything, and none is minified: whoever relies on it can
-// read it.
+// Builds dist/svc-verify.mjs (command and module for Node), the script of the self-checking page, and dist/verify-signature.mjs for webhook
+// receivers. None has dependencies, and none is minified, so that users can read the code they rely on.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +7,7 @@ import { build, type BuildOptions, type Plugin } from "esbuild";
 
 const resolvePath = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** The server's runtime hashes with node:crypto; what runs anywhere brings its own SHA-256 under the same names. */
+/** Replaces core/hash.ts, which needs node:crypto, with the portable SHA-256 of verifier/hash.ts. */
 export const portableHashPlugin: Plugin = {
   name: "own-hash",
   setup: ({ onResolve }) => {
@@ -29,14 +28,14 @@ const bundleEntry = async (options: BuildOptions): Promise<string> => {
     ...options,
   });
   const [output] = outputFiles ?? [];
-  if (output === undefined) throw new Error("build: the verifier came to nothing");
+  if (output === undefined) throw new Error("build: esbuild returned no output");
   return output.text;
 };
 
 export interface BuiltVerifier {
   /** dist/svc-verify.mjs */
   readonly command: string;
-  /** What `evidenceHtml` takes as its `verifierSource`. */
+  /** The script that `buildEvidenceHtml` embeds. */
   readonly page: string;
 }
 
@@ -48,7 +47,7 @@ export const bundleVerifier = async (): Promise<BuiltVerifier> => {
   return { command, page };
 };
 
-/** dist/verify-signature.mjs: the module that receivers of webhooks copy into their project. */
+/** Builds dist/verify-signature.mjs, which webhook receivers copy into their project. */
 export const bundleSignatureVerifier = (): Promise<string> =>
   bundleEntry({ entryPoints: [resolvePath("../core/webhooks/verify-signature.ts")], format: "esm", platform: "neutral" });
 

@@ -1,47 +1,46 @@
-// The checks of an evidence pack: their ids in the order in which they are made, what each asks in plain words, and how a
-// list of findings becomes a verdict.
+// The checks of an evidence pack: their ids in order, their descriptions, and how findings become a verdict.
 
-/** What a check asks; the answer "passed" makes it a true sentence. */
+/** The statement that is true when a check passes. */
 const checkClaims = {
-  "zip.structure": "The archive holds the files of a pack and not one byte more.",
-  "manifest.files": "Every file is the one that the manifest lists.",
+  "zip.structure": "The archive holds only the files of a pack and no other bytes.",
+  "manifest.files": "Every file matches the manifest.",
   "manifest.signature": "The issuer signed the manifest.",
-  "trust.copies": "The keys in the folder trust are those that its trust document names.",
-  "fp.canonical": "The record is written in its one canonical form.",
+  "trust.copies": "The key files match the trust document in the pack.",
+  "fp.canonical": "The record is in canonical form.",
   "fp.hash": "The fingerprint is the SHA-256 of the record.",
-  "fp.arrays": "The lists of recipients are in order and do not contradict each other.",
-  "disclosure.hash": "The disclosure is the one that the record names.",
-  "subject.commitments": "The commitments to the person's details are those that the record names.",
-  "subject.disclosures": "The details that are disclosed are those that were committed to.",
-  "policies.hash": "The policies are those whose hashes were kept.",
-  "cert.consistency": "The certificate says what the record says, and its issuer signed the record.",
-  "anchor.statement": "The statement for the ledger is about this certificate.",
+  "fp.arrays": "The lists of recipients are sorted and consistent.",
+  "disclosure.hash": "The disclosure matches the hash in the record.",
+  "subject.commitments": "The commitments to the person's details match the hash in the record.",
+  "subject.disclosures": "The disclosed details match their commitments.",
+  "policies.hash": "The policy texts match their hashes.",
+  "cert.consistency": "The certificate matches the record, and the issuer signed the record.",
+  "anchor.statement": "The ledger statement is about this certificate.",
   "anchor.entry_hash": "The ledger's receipt is for this statement.",
   "anchor.note": "The ledger signed the checkpoint in its receipt.",
   "anchor.inclusion": "The ledger holds the statement.",
-  "anchor.rekor_body": "The ledger's own entry is about this statement.",
-  "attest.inclusion": "The checkpoint that others attest holds the statement too.",
-  "attest.cosign": "Witnesses saw no other history of the ledger.",
-  "attest.tsa": "A time-stamp authority saw that checkpoint.",
+  "anchor.rekor_body": "The ledger's entry is about this statement.",
+  "attest.inclusion": "The attested checkpoint includes the statement.",
+  "attest.cosign": "Witnesses confirm that the ledger has a single history.",
+  "attest.tsa": "A timestamp authority stamped that checkpoint.",
   "revoke.statement": "The statement of the withdrawal is about this certificate.",
   "revoke.entry_hash": "The ledger's receipt is for the statement of the withdrawal.",
   "revoke.note": "The ledger signed the checkpoint in the receipt of the withdrawal.",
   "revoke.inclusion": "The ledger holds the statement of the withdrawal.",
-  "revoke.rekor_body": "The ledger's own entry is about the withdrawal.",
-  "revoke.attest.inclusion": "The checkpoint that others attest holds the withdrawal too.",
-  "revoke.attest.cosign": "Witnesses saw no other history of the ledger that holds the withdrawal.",
-  "revoke.attest.tsa": "A time-stamp authority saw the checkpoint with the withdrawal.",
-  "entities.receipt": "The issuer signed a receipt of each withdrawal from single recipients, and it says what the certificate says.",
+  "revoke.rekor_body": "The ledger's entry is about the withdrawal.",
+  "revoke.attest.inclusion": "The attested checkpoint includes the withdrawal.",
+  "revoke.attest.cosign": "Witnesses confirm that the ledger with the withdrawal has a single history.",
+  "revoke.attest.tsa": "A timestamp authority stamped the checkpoint with the withdrawal.",
+  "entities.receipt": "The issuer signed a receipt for each withdrawal from single recipients, and each receipt matches the certificate.",
   "entities.anchor": "The ledger holds the statement of each withdrawal from single recipients.",
-  "entities.attest": "The checkpoints that others attest hold these withdrawals too.",
-  "audit.chain": "The audit entries are whole, linked and about this certificate.",
-  "audit.inclusion": "The audit log holds every one of these entries.",
-  "audit.heads": "The audit log itself says how far this chain had come.",
-  "audit.issuance": "The evidence is the one that the audit log was given when the certificate was issued.",
-  "audit.status": "Whether it is withdrawn, and how, is what the audit entries tell.",
-  "audit.policies": "The policies are those that the audit log was given when they were linked.",
-  "time.order": "The times follow each other.",
-  "receipt.canonical": "The receipt is written in its one canonical form and says all that a receipt says.",
+  "entities.attest": "The attested checkpoints include these withdrawals.",
+  "audit.chain": "The audit entries are well-formed, linked and about this certificate.",
+  "audit.inclusion": "The audit log holds all these entries.",
+  "audit.heads": "The audit log recorded the head of this chain.",
+  "audit.issuance": "The evidence matches the audit entry of the issuance.",
+  "audit.status": "The withdrawal status matches the audit entries.",
+  "audit.policies": "The policies match the audit entry that linked them.",
+  "time.order": "The times are in order.",
+  "receipt.canonical": "The receipt is complete and in canonical form.",
   "receipt.signature": "The issuer signed the receipt.",
   "receipt.deadline": "The deadline is the end of the tenth business day.",
 };
@@ -50,24 +49,24 @@ export type CheckId = keyof typeof checkClaims;
 
 const listCheckIds = (...prefixes: readonly string[]): readonly CheckId[] =>
   (Object.keys(checkClaims) as CheckId[]).filter((id) => prefixes.some((prefix) => id.startsWith(prefix)));
-/** On the statement of the issuance. */
+/** The checks on the issuance statement. */
 export const anchorCheckIds = listCheckIds("anchor.", "attest.");
-/** The same on the statement of the withdrawal. */
+/** The checks on the withdrawal statement. */
 export const revocationCheckIds = listCheckIds("revoke.");
-/** Of the receipt of a withdrawal; the checks on its place in the ledger are those of a pack. */
+/** The checks on a withdrawal receipt, without its ledger statement. */
 export const receiptCheckIds = listCheckIds("receipt.");
-/** Of a pack. */
+/** The checks on a pack. */
 export const checkIds = listCheckIds("").filter((id) => !receiptCheckIds.includes(id));
 
 /**
- * `incomplete`: nothing is wrong, but what was asked for is not there (yet), or cannot be checked here. `skipped`: there is
- * nothing to check, or an earlier failure left nothing to check.
+ * `incomplete`: nothing is wrong, but required evidence is missing or cannot be checked here. `skipped`: there is nothing to
+ * check, or an earlier failure prevented the check.
  */
 export type CheckOutcome = "pass" | "fail" | "incomplete" | "skipped";
 
 export interface Finding {
   readonly outcome: CheckOutcome;
-  /** What was found, in one sentence or in the name of a fault. */
+  /** One sentence, or the name of a fault. */
   readonly detail: string;
 }
 
@@ -83,7 +82,7 @@ export interface Check extends Finding {
   readonly asks: string;
 }
 
-/** Whose keys were used: the reader's own, the copy that came with the exhibit, or none at all. */
+/** The keys that were used: the reader's own, the copy in the pack, or none. */
 export type TrustSource = "given" | "bundled" | "none";
 
 export interface Report {
@@ -94,14 +93,14 @@ export interface Report {
   readonly fingerprint: string | null;
   readonly trust: TrustSource;
   readonly checks: readonly Check[];
-  /** Why a verdict is `incomplete`, one sentence each. */
+  /** The reasons for the verdict `incomplete`. */
   readonly missing: readonly string[];
-  /** What a careful reader wants to know and no check depends on. */
+  /** Further facts that do not affect the verdict. */
   readonly notes: readonly string[];
 }
 
 const untrustedReasons: Readonly<Record<Exclude<TrustSource, "given">, string>> = {
-  bundled: "the keys came with what they are to prove; give the verifier the issuer's trust file, from the issuer itself",
+  bundled: "the keys came with the pack; provide the issuer's trust file, obtained from the issuer",
   none: "there are no keys to check signatures with",
 };
 

@@ -1,4 +1,4 @@
-// svc-verify: checks an evidence pack on the command line, without any network. Also a module: programs import the same checks.
+// svc-verify: checks an evidence pack on the command line, without network access. Also a module that exports the same checks.
 import { realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import process, { argv, stderr, stdout } from "node:process";
@@ -14,19 +14,19 @@ import { verifyWithdrawal } from "./verify-withdrawal.ts";
 
 const usage = `Usage: svc-verify <evidence.zip | withdrawal.json> [options]
 
-  Checks an evidence pack, or the receipt of a withdrawal as the service answered it.
+  Checks an evidence pack, or a withdrawal receipt as returned by the API.
 
-  --trust <trust.json>        the keys you trust (the issuer's /.well-known/svc-trust.json, fetched by yourself)
-  --expect-fingerprint <hex>  the fingerprint you were given
-  --require tsa,witness=<n>   ask for a time stamp, for n witnesses, or both
-  --json                      the report as JSON
-  --help                      this text
+  --trust <trust.json>        the keys you trust (download /.well-known/svc-trust.json from the issuer)
+  --expect-fingerprint <hex>  the fingerprint you expect
+  --require tsa,witness=<n>   require a timestamp, n witnesses, or both
+  --json                      print the report as JSON
+  --help                      print this text
 
-Exit code: 0 every check passed; 1 a check failed (the first one is named); 2 wrong usage, or a file that cannot be read;
-3 nothing is wrong, but something that was asked for is missing, or no trust was given.
+Exit codes: 0 every check passed; 1 a check failed (the first one is named); 2 invalid usage or an unreadable file;
+3 nothing is wrong, but required evidence is missing or no trust file was given.
 `;
 
-/** Ends the program with exit code 2. */
+/** Exits with code 2. */
 class UsageError extends Error {}
 
 interface CliOptions {
@@ -41,39 +41,39 @@ interface CliOptions {
 const parseRequirement = (text: string): Pick<CliOptions, "requiresTimestamp" | "witnessMin"> => {
   let requiresTimestamp = false;
   let witnessMin = 0;
-  for (const one of text.split(",")) {
-    const [, count] = /^witness=([1-9][0-9]?)$/.exec(one) ?? [];
-    if (one === "tsa") requiresTimestamp = true;
+  for (const requirement of text.split(",")) {
+    const [, count] = /^witness=([1-9][0-9]?)$/.exec(requirement) ?? [];
+    if (requirement === "tsa") requiresTimestamp = true;
     else if (count !== undefined) witnessMin = Number(count);
-    else throw new UsageError(`--require takes tsa and witness=<n>, not "${one}"`);
+    else throw new UsageError(`--require takes tsa and witness=<n>, not "${requirement}"`);
   }
   return { requiresTimestamp, witnessMin };
 };
 
-const parseArguments = (given: readonly string[]): CliOptions | "help" => {
-  const rest = [...given];
-  let asked: CliOptions = { pack: "", trust: null, expectedFingerprint: null, requiresTimestamp: false, witnessMin: 0, json: false };
-  const valueAfter = (option: string): string => {
+const parseArguments = (args: readonly string[]): CliOptions | "help" => {
+  const rest = [...args];
+  let options: CliOptions = { pack: "", trust: null, expectedFingerprint: null, requiresTimestamp: false, witnessMin: 0, json: false };
+  const takeValue = (option: string): string => {
     const value = rest.shift();
     if (value === undefined) throw new UsageError(`${option} needs a value`);
     return value;
   };
-  for (let one = rest.shift(); one !== undefined; one = rest.shift()) {
-    if (one === "--help" || one === "-h") return "help";
-    if (one === "--json") asked = { ...asked, json: true };
-    else if (one === "--trust") asked = { ...asked, trust: valueAfter(one) };
-    else if (one === "--require") asked = { ...asked, ...parseRequirement(valueAfter(one)) };
-    else if (one === "--expect-fingerprint") asked = { ...asked, expectedFingerprint: valueAfter(one) };
-    else if (one.startsWith("-")) throw new UsageError(`there is no option ${one}`);
-    else if (asked.pack !== "") throw new UsageError("give one pack at a time");
-    else asked = { ...asked, pack: one };
+  for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
+    if (argument === "--help" || argument === "-h") return "help";
+    if (argument === "--json") options = { ...options, json: true };
+    else if (argument === "--trust") options = { ...options, trust: takeValue(argument) };
+    else if (argument === "--require") options = { ...options, ...parseRequirement(takeValue(argument)) };
+    else if (argument === "--expect-fingerprint") options = { ...options, expectedFingerprint: takeValue(argument) };
+    else if (argument.startsWith("-")) throw new UsageError(`unknown option ${argument}`);
+    else if (options.pack !== "") throw new UsageError("only one pack at a time is accepted");
+    else options = { ...options, pack: argument };
   }
-  if (asked.pack === "") throw new UsageError("which pack?");
-  const { expectedFingerprint } = asked;
+  if (options.pack === "") throw new UsageError("the path of a pack is required");
+  const { expectedFingerprint } = options;
   if (expectedFingerprint !== null && fromHex(expectedFingerprint)?.length !== 32) {
-    throw new UsageError("--expect-fingerprint takes 64 lower-case hex digits");
+    throw new UsageError("--expect-fingerprint takes 64 lowercase hex digits");
   }
-  return asked;
+  return options;
 };
 
 const readBytes = async (path: string): Promise<Uint8Array> => {
@@ -94,48 +94,47 @@ const readTrust = async (path: string): Promise<Trust> => {
 const outcomeLabels = { pass: "pass", fail: "FAIL", incomplete: "MISSING", skipped: "-" } as const;
 const verdictMessages = {
   valid: "VALID: every check passed.",
-  incomplete: "INCOMPLETE: nothing is wrong, but this is missing:",
+  incomplete: "INCOMPLETE: nothing is wrong, but evidence is missing:",
   invalid: "INVALID: the first check that failed is",
 } as const;
 
 const formatReport = (report: Report): string => {
   const lines = report.checks.map(({ id, outcome, detail, asks }) => {
-    const said = outcome === "pass" ? [asks, detail].filter((text) => text !== "").join(" ") : detail;
-    return `${outcomeLabels[outcome].padEnd(8)}${id.padEnd(25)}${said}`;
+    const description = outcome === "pass" ? [asks, detail].filter((text) => text !== "").join(" ") : detail;
+    return `${outcomeLabels[outcome].padEnd(8)}${id.padEnd(25)}${description}`;
   });
-  const after = report.verdict === "invalid" ? ` ${report.failed}` : report.missing.map((text) => `\n  ${text}`).join("");
+  const details = report.verdict === "invalid" ? ` ${report.failed}` : report.missing.map((text) => `\n  ${text}`).join("");
   const notes = report.notes.map((note) => `note: ${note}`);
-  return [...lines, "", ...notes, `${report.cert_id ?? "no certificate"}  ${verdictMessages[report.verdict]}${after}`, ""].join("\n");
+  return [...lines, "", ...notes, `${report.cert_id ?? "no certificate"}  ${verdictMessages[report.verdict]}${details}`, ""].join("\n");
 };
 
 const exitCodes = { valid: 0, invalid: 1, incomplete: 3 } as const;
 const usageErrorExitCode = 2;
 
-/** The receipt of a withdrawal says what was signed beside what it says; anything else is judged as a pack. */
+/** Returns null for anything but a withdrawal receipt, which has the members `receipt` and `canonical`. */
 const parseReceiptFile = (bytes: Uint8Array): JsonObject | null => {
   const parsed = parseIJson(bytes);
   const file = parsed.ok ? asObject(parsed.value) : null;
-  const said = asObject(file?.data) ?? file;
-  return said !== null && "receipt" in said && "canonical" in said ? said : null;
+  const data = asObject(file?.data) ?? file;
+  return data !== null && "receipt" in data && "canonical" in data ? data : null;
 };
 
-const verifyFile = (bytes: Uint8Array, demands: VerificationOptions): Promise<Report> => {
+const verifyFile = (bytes: Uint8Array, options: VerificationOptions): Promise<Report> => {
   const receipt = parseReceiptFile(bytes);
-  return receipt === null ? verifyPack(bytes, demands) : verifyWithdrawal(receipt, demands);
+  return receipt === null ? verifyPack(bytes, options) : verifyWithdrawal(receipt, options);
 };
 
-/** Runs the command and answers with its exit code. */
-export const runCli = async (given: readonly string[]): Promise<number> => {
+/** Runs the command and returns its exit code. */
+export const runCli = async (args: readonly string[]): Promise<number> => {
   try {
-    const asked = parseArguments(given);
-    if (asked === "help") {
+    const options = parseArguments(args);
+    if (options === "help") {
       stdout.write(usage);
       return 0;
     }
-    const trust = asked.trust === null ? null : await readTrust(asked.trust);
-    const demands: VerificationOptions = { ...defaultVerificationOptions, ...asked, trust };
-    const report = await verifyFile(await readBytes(asked.pack), demands);
-    stdout.write(asked.json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report));
+    const trust = options.trust === null ? null : await readTrust(options.trust);
+    const report = await verifyFile(await readBytes(options.pack), { ...defaultVerificationOptions, ...options, trust });
+    stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report));
     return exitCodes[report.verdict];
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -146,7 +145,7 @@ export const runCli = async (given: readonly string[]): Promise<number> => {
 
 export { trustOf, verifyPack, verifyPublic, verifyWithdrawal };
 
-/** As a command this file is often reached through a link of another name. */
+/** Resolves symbolic links, because npm installs the command as a link. */
 const isCommand = (): boolean => argv[1] !== undefined && import.meta.url === pathToFileURL(realpathSync(argv[1])).href;
 
 if (isCommand()) process.exitCode = await runCli(argv.slice(2));

@@ -1,4 +1,4 @@
-// Signatures by WebCrypto, which Node and browsers share; the hash is core's.
+// Ed25519 verification with WebCrypto, which both Node and browsers have.
 import { fromHex } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
@@ -11,21 +11,21 @@ export const webCrypto: NoteCrypto = {
   },
 };
 
-// RFC 8032, 7.1, test 1: the signature of the empty message
+// RFC 8032, 7.1, test 1: the signature of the empty message.
 const knownPublicKey = fromHex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a") as Uint8Array;
 const knownSignature = fromHex(
   "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b",
 ) as Uint8Array;
 
-export const ed25519UnsupportedNote = "This program cannot check Ed25519 signatures; a newer browser or Node can.";
+export const ed25519UnsupportedNote = "This program cannot check Ed25519 signatures. Use a newer browser or Node version.";
 
-/** Whether signatures can be checked here at all: older browsers know no Ed25519, and pages over plain http have no WebCrypto. */
+/** Whether this runtime can verify Ed25519: older browsers cannot, and pages over plain http have no WebCrypto. */
 export const canVerifyEd25519 = async (crypto: NoteCrypto): Promise<boolean> => {
   try {
     const accepts = await crypto.verifyEd25519(knownPublicKey, new Uint8Array(0), knownSignature);
     const refuses = !(await crypto.verifyEd25519(knownPublicKey, new Uint8Array(1), knownSignature));
     return accepts && refuses;
   } catch {
-    return false; // what is missing may be the whole interface
+    return false; // WebCrypto may be missing altogether
   }
 };

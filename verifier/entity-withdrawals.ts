@@ -1,5 +1,5 @@
-// Checks on the withdrawals from single recipients that a certificate names: the signed receipt of each, and its place in the ledger.
-// What all of them come to is one finding a question.
+// Checks the withdrawals from single recipients on a certificate: the signed receipt and the ledger statement of each. All withdrawals
+// share one finding per check.
 import { toCanonicalJson } from "../core/canonical-json.ts";
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { maxPackedEntityWithdrawals } from "../core/certificates/evidence-parts.ts";
@@ -10,7 +10,7 @@ import { groupBy } from "./group-by.ts";
 import { asObject, parseCanonical, asString, type JsonObject } from "./json.ts";
 import { checkDeadline, checkReceiptSignature, parseSignedReceipt, buildReceiptStatement } from "./receipt.ts";
 
-/** What is shown of one act. */
+/** The evidence for one withdrawal. */
 export interface EntityWithdrawalEvidence {
   readonly receipt: string | null;
   readonly signature: string | null;
@@ -19,19 +19,19 @@ export interface EntityWithdrawalEvidence {
 
 type ListedEntities = readonly JsonObject[];
 
-const parseWithdrawalNumber = (one: JsonObject): number =>
-  Number(/[?&]withdrawal=([1-9][0-9]{0,5})$/.exec(asString(one.receipt_url) ?? "")?.[1] ?? 0);
+const parseWithdrawalNumber = (entity: JsonObject): number =>
+  Number(/[?&]withdrawal=([1-9][0-9]{0,5})$/.exec(asString(entity.receipt_url) ?? "")?.[1] ?? 0);
 
-/** Recipients by the number of the act that named them. */
+/** Groups the withdrawn recipients by withdrawal number. */
 const groupEntitiesByWithdrawal = (certificate: JsonObject): ReadonlyMap<number, ListedEntities> => {
   const listed = Array.isArray(certificate.entities_withdrawn) ? certificate.entities_withdrawn : [];
   return groupBy(
-    listed.map(asObject).filter((one) => one !== null),
+    listed.map(asObject).filter((entity) => entity !== null),
     parseWithdrawalNumber,
   );
 };
 
-/** The worst of them; `passed` where each passed or had nothing to check. */
+/** Returns the worst finding; `passed` when at least one passed and none failed or is incomplete. */
 const selectWorstFinding = (findings: readonly Finding[], passed: Finding): Finding =>
   findings.find(({ outcome }) => outcome === "fail") ??
   findings.find(({ outcome }) => outcome === "incomplete") ??
@@ -42,27 +42,28 @@ const prefixWithNumber = (number: number, { outcome, detail }: Finding): Finding
   detail: `withdrawal ${number}: ${detail}`,
 });
 
-/** Does the receipt say of this act what the certificate says? */
+/** Returns null when the receipt matches the certificate. */
 const findContradiction = (
   receipt: NonNullable<ReturnType<typeof parseSignedReceipt>>,
   listed: ListedEntities,
   preimage: Preimage,
   fingerprint: string,
 ): string | null => {
-  const said = receipt as unknown as JsonObject;
-  const bound: JsonObject = {
+  const members = receipt as unknown as JsonObject;
+  const expected: JsonObject = {
     cert_id: preimage.cert_id,
     business: preimage.business as unknown as JsonObject,
     origin_domain: preimage.origin_domain,
     fingerprint,
-    entities: listed.map((one) => String(one.entity)).sort(),
+    entities: listed.map(({ entity }) => String(entity)).sort(),
   };
-  const other = Object.keys(bound).find((name) => toCanonicalJson(said[name] ?? null) !== toCanonicalJson(bound[name] ?? null));
-  if (other !== undefined) return `its receipt names another ${other}`;
-  const differs = ["withdrawn_at", "cease_by", "method", "received_at"].find((name) =>
-    listed.some((one) => one[name] !== undefined && toCanonicalJson(one[name]) !== toCanonicalJson(said[name] ?? null)),
+  const isDifferent = (name: string): boolean => toCanonicalJson(members[name] ?? null) !== toCanonicalJson(expected[name] ?? null);
+  const expectedMismatch = Object.keys(expected).find(isDifferent);
+  if (expectedMismatch !== undefined) return `its receipt has a different ${expectedMismatch}`;
+  const mismatch = ["withdrawn_at", "cease_by", "method", "received_at"].find((name) =>
+    listed.some((entity) => entity[name] !== undefined && toCanonicalJson(entity[name]) !== toCanonicalJson(members[name] ?? null)),
   );
-  return differs === undefined ? null : `its receipt names another ${differs}`;
+  return mismatch === undefined ? null : `its receipt has a different ${mismatch}`;
 };
 
 const maxClockSkewMs = 5 * minuteMs; // between an authority's clock and the issuer's
@@ -82,62 +83,64 @@ const checkEntityWithdrawal = async (
   about: { readonly preimage: Preimage; readonly fingerprint: string },
   context: AnchorContext,
 ): Promise<EntityWithdrawalFindings> => {
-  const nothing = (receipt: Finding): EntityWithdrawalFindings => ({ receipt, anchor: [], attest: [] });
+  const withoutAnchor = (receipt: Finding): EntityWithdrawalFindings => ({ receipt, anchor: [], attest: [] });
   if (text === null) {
-    // Certificates have named the method since packs hold the receipts.
+    // Certificates list the method since packs include receipts.
     const isOlder = listed.every(({ method }) => method === undefined) && anchor.statement === null;
-    return nothing(isOlder ? skipped("the pack is from before receipts were in it") : incomplete("its receipt is not in the pack"));
+    return withoutAnchor(isOlder ? skipped("the pack predates the inclusion of receipts") : incomplete("its receipt is not in the pack"));
   }
   const receipt = parseSignedReceipt(text);
-  if (receipt === null || receipt.entities === undefined) return nothing(fail("its receipt is not canonical JSON of exactly its members"));
+  if (receipt === null || receipt.entities === undefined)
+    return withoutAnchor(fail("its receipt is not canonical JSON with exactly its members"));
   const fault = findContradiction(receipt, listed, about.preimage, about.fingerprint);
-  if (fault !== null) return nothing(fail(fault));
+  if (fault !== null) return withoutAnchor(fail(fault));
   const deadline = checkDeadline(receipt);
   const signed = await checkReceiptSignature(context.crypto, text, receipt, parseCanonical(signature), context.trust);
-  const found: Findings = new Map();
-  const { time } = await checkAnchor(found, "revoked", buildReceiptStatement(receipt, text), anchor, context);
-  const stepsOf = (ids: readonly CheckId[]): Finding[] => ids.flatMap((id) => found.get(id) ?? []);
+  const anchorFindings: Findings = new Map();
+  const { time } = await checkAnchor(anchorFindings, "revoked", buildReceiptStatement(receipt, text), anchor, context);
+  const selectFindings = (ids: readonly CheckId[]): Finding[] => ids.flatMap((id) => anchorFindings.get(id) ?? []);
   const isEarly = time !== null && time < Date.parse(receipt.withdrawn_at) - maxClockSkewMs;
   return {
     receipt: selectWorstFinding([signed, deadline], signed),
-    anchor: stepsOf(anchorStepIds),
-    attest: [...stepsOf(attestationStepIds), ...(isEarly ? [fail("a time stamp is older than the withdrawal")] : [])],
+    anchor: selectFindings(anchorStepIds),
+    attest: [...selectFindings(attestationStepIds), ...(isEarly ? [fail("a timestamp is older than the withdrawal")] : [])],
   };
 };
 
-/** `shown` are the numbers of which anything is there; `exhibitOf` gives what. */
+/** `presentNumbers` are the withdrawals with any file in the pack; `loadEvidence` returns those files. */
 export const checkEntityWithdrawals = async (
   findings: Findings,
   certificate: JsonObject,
   about: { readonly preimage: Preimage; readonly fingerprint: string },
-  shown: readonly number[],
-  exhibitOf: (number: number) => EntityWithdrawalEvidence,
+  presentNumbers: readonly number[],
+  loadEvidence: (number: number) => EntityWithdrawalEvidence,
   context: AnchorContext,
 ): Promise<void> => {
   const acts = groupEntitiesByWithdrawal(certificate);
-  const stray = shown.find((number) => !acts.has(number));
+  const stray = presentNumbers.find((number) => !acts.has(number));
   if (stray !== undefined) {
-    findings.set("entities.receipt", fail(`the proof of withdrawal ${stray} is shown, and the certificate names none of that number`));
+    findings.set("entities.receipt", fail(`the pack proves withdrawal ${stray}, but the certificate does not name it`));
     return;
   }
   if (acts.size === 0) {
-    findings.set("entities.receipt", skipped("nobody was withdrawn from alone"));
+    findings.set("entities.receipt", skipped("there is no withdrawal from single recipients"));
     return;
   }
   const packed = [...acts].filter(([number]) => number <= maxPackedEntityWithdrawals);
-  const each = await Promise.all(
-    packed.map(async ([number, listed]) => ({ number, ...(await checkEntityWithdrawal(listed, exhibitOf(number), about, context)) })),
+  const results = await Promise.all(
+    packed.map(async ([number, listed]) => ({ number, ...(await checkEntityWithdrawal(listed, loadEvidence(number), about, context)) })),
   );
-  const all = acts.size === packed.length ? "" : `; ${acts.size - packed.length} later ones by their audit entries`;
-  const checked = pass(`${packed.length} withdrawals from single recipients${all}`);
-  const of = (name: "anchor" | "attest") => each.flatMap((act) => act[name].map((finding) => prefixWithNumber(act.number, finding)));
+  const suffix = acts.size === packed.length ? "" : `; ${acts.size - packed.length} later ones are covered by audit entries only`;
+  const checked = pass(`${packed.length} withdrawals from single recipients${suffix}`);
+  const collectFindings = (name: "anchor" | "attest") =>
+    results.flatMap((act) => act[name].map((finding) => prefixWithNumber(act.number, finding)));
   findings.set(
     "entities.receipt",
     selectWorstFinding(
-      each.map(({ number, receipt }) => prefixWithNumber(number, receipt)),
+      results.map(({ number, receipt }) => prefixWithNumber(number, receipt)),
       checked,
     ),
   );
-  findings.set("entities.anchor", selectWorstFinding(of("anchor"), checked));
-  findings.set("entities.attest", selectWorstFinding(of("attest"), checked));
+  findings.set("entities.anchor", selectWorstFinding(collectFindings("anchor"), checked));
+  findings.set("entities.attest", selectWorstFinding(collectFindings("attest"), checked));
 };

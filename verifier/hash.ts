@@ -1,5 +1,5 @@
-// SHA-256 and HMAC-SHA-256 in plain TypeScript, with the names of core/hash.ts: in the built verifier it stands in for that
-// file, whose hashes are those of the server's runtime. Browsers hash only asynchronously, and the rules of core do not wait.
+// SHA-256 and HMAC-SHA-256 in plain TypeScript with the API of core/hash.ts, which they replace in the built verifier. WebCrypto cannot be
+// used because it hashes asynchronously, and core needs synchronous hashes.
 import { concatBytes, toHex, encodeUtf8 } from "../core/bytes.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
@@ -15,7 +15,7 @@ const primes = ((): number[] => {
   return found;
 })();
 
-/** The first 32 bits behind the point of a root, as FIPS 180-4 defines its constants; in whole numbers, so exact everywhere. */
+/** The first 32 fractional bits of a root, as FIPS 180-4 defines its constants. Integer arithmetic keeps them exact. */
 const computeRootBits = (value: number, power: bigint): number => {
   const target = BigInt(value) << (32n * power);
   let root = 0n;
@@ -26,7 +26,7 @@ const computeRootBits = (value: number, power: bigint): number => {
 const roundConstants = Uint32Array.from(primes, (prime) => computeRootBits(prime, 3n));
 const initialState = Uint32Array.from(primes.slice(0, 8), (prime) => computeRootBits(prime, 2n));
 
-/** The message, a one bit, zeros, and its length in bits: whole blocks. */
+/** Pads the message with a one bit, zeros and its length in bits to whole blocks. */
 const padMessage = (data: Uint8Array): Uint8Array => {
   const length = Math.ceil((data.length + 9) / blockLength) * blockLength;
   const bytes = new Uint8Array(length);
@@ -78,7 +78,7 @@ export const sha256 = (input: string | Uint8Array): Bytes => {
   return digest;
 };
 
-/** 64 lower-case hex characters. Text is hashed as UTF-8. */
+/** 64 lowercase hex characters. Text is hashed as UTF-8. */
 export const sha256Hex = (data: string | Uint8Array): string => toHex(sha256(data));
 
 /** 32 bytes. */

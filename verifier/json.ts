@@ -1,9 +1,9 @@
-// Reading JSON that must be in its one canonical form, and members of JSON that may be anything.
+// Parses canonical JSON and reads members of untrusted JSON.
 import { toCanonicalJson, type Json } from "../core/canonical-json.ts";
 
 export type JsonObject = { readonly [key: string]: Json };
 
-/** Null for bytes that are not UTF-8. A byte order mark stays in the text, where nothing accepts it. */
+/** Returns null for invalid UTF-8. A byte order mark stays in the text, where later checks refuse it. */
 export const decodeText = (bytes: Uint8Array | undefined): string | null => {
   if (bytes === undefined) return null;
   try {
@@ -14,8 +14,8 @@ export const decodeText = (bytes: Uint8Array | undefined): string | null => {
 };
 
 /**
- * Undefined unless the text is the canonical form of what it says. Equal keys, escapes, spaces and other spellings of numbers
- * do not come out again as they went in.
+ * Returns undefined unless the text is canonical JSON: serializing the parsed value must give the same text, which refuses
+ * duplicate keys, unneeded escapes, white space and other number formats.
  */
 export const parseCanonical = (text: string | null): Json | undefined => {
   if (text === null) return undefined;
@@ -23,7 +23,7 @@ export const parseCanonical = (text: string | null): Json | undefined => {
     const value = JSON.parse(text) as Json;
     return toCanonicalJson(value) === text ? value : undefined;
   } catch {
-    return undefined; // not JSON, half a surrogate pair, or nested deeper than the stack
+    return undefined; // not JSON, a lone surrogate, or nested deeper than the stack
   }
 };
 
@@ -34,20 +34,19 @@ export const asObject = (value: unknown): JsonObject | null => (isObject(value) 
 export const asString = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 export const asStrings = (value: unknown): readonly string[] | null =>
-  Array.isArray(value) && value.every((one) => typeof one === "string") ? value : null;
+  Array.isArray(value) && value.every((item) => typeof item === "string") ? value : null;
 
-/** Are these exactly the members, no more and no fewer? */
 export const hasExactMembers = (record: JsonObject, names: readonly string[]): boolean =>
   Object.keys(record).length === names.length && names.every((name) => Object.hasOwn(record, name));
 
 const isSameJson = (a: Json | undefined, b: Json | undefined): boolean =>
   a === undefined || b === undefined ? a === b : toCanonicalJson(a) === toCanonicalJson(b);
 
-/** Names of the members of `b` in which `a` differs. */
+/** Names of the members of `b` whose value differs in `a`. */
 export const findDifferingMembers = (a: JsonObject, b: Partial<JsonObject>): string[] =>
   Object.keys(b).filter((name) => !isSameJson(a[name], b[name]));
 
-/** An instant as this service writes it. `Date` would take the 30th of February for a day in March. */
+/** True for the exact format of `toIso`. `Date` alone would accept February 30 as a day in March. */
 export const isIsoInstant = (text: unknown): text is string => {
   if (typeof text !== "string" || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text)) return false;
   const at = Date.parse(text);

@@ -1,4 +1,4 @@
-// Which files a pack consists of. A name that is not here is an extra member, and an extra member could say anything.
+// The files that a pack may contain. Other files are refused, because an unchecked file could claim anything.
 
 const requiredFiles: readonly string[] = [
   "MANIFEST.note",
@@ -24,7 +24,7 @@ const optionalFilePatterns: readonly RegExp[] = [
   /^trust\/(?:issuer-[A-Za-z0-9_-]{43}|tsa-[0-9a-f]{16})\.pem$/,
 ];
 
-/** What keeps these names from being a pack's, in one sentence; null when nothing does. */
+/** Returns null when the names are those of a valid pack. */
 export const findLayoutFault = (names: readonly string[]): string | null => {
   const missing = requiredFiles.find((name) => !names.includes(name));
   if (missing !== undefined) return `${missing} is missing`;

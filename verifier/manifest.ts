@@ -1,4 +1,4 @@
-// Checks that the pack is the one that the issuer signed: every file against the list, the list against the signature.
+// Checks that the issuer signed the pack: all files against the manifest, and the manifest against the signature.
 import { toBase64Url, fromBase64 } from "../core/bytes.ts";
 import { toCanonicalJson, type Json } from "../core/canonical-json.ts";
 import { buildManifestNoteText, packSchema } from "../core/certificates/evidence-manifest.ts";
@@ -17,7 +17,7 @@ export interface Manifest {
   readonly redacted: readonly string[];
 }
 
-/** Null unless manifest.json is canonical and of this schema. */
+/** Returns null unless manifest.json is canonical and has this schema. */
 export const parseManifest = (files: PackFiles): (Manifest & { readonly listed: Json }) | null => {
   const record = asObject(parseCanonical(decodeText(files.get("manifest.json"))));
   if (record === null || !hasExactMembers(record, ["schema", "cert_id", "created_at", "redacted", "files"])) return null;
@@ -29,49 +29,48 @@ export const parseManifest = (files: PackFiles): (Manifest & { readonly listed: 
 
 const isManifestFile = (path: string): boolean => path.startsWith("MANIFEST.");
 
-/** Both lists must be exactly what these files give: nothing missing, nothing more, in order, in one spelling. */
+/** Both lists must be exactly those generated from the files, in the same order and format. */
 export const checkFiles = (files: PackFiles): Finding => {
   const manifest = parseManifest(files);
   if (manifest === null) return fail("manifest.json is not a manifest");
   const sums = decodeText(files.get("MANIFEST.sha256")) ?? "";
-  const claimed = new Map(sums.split("\n").map((line) => [line.slice(66), line.slice(0, 64)]));
+  const listedHashes = new Map(sums.split("\n").map((line) => [line.slice(66), line.slice(0, 64)]));
   const paths = [...files.keys()].sort();
   const summed = paths.filter((path) => !isManifestFile(path));
   for (const path of summed) {
-    if (claimed.get(path) !== sha256Hex(files.get(path) as Uint8Array)) return fail(`${path} is not as MANIFEST.sha256 lists it`);
+    if (listedHashes.get(path) !== sha256Hex(files.get(path) as Uint8Array)) return fail(`${path} does not match MANIFEST.sha256`);
   }
-  if (sums !== summed.map((path) => `${claimed.get(path)}  ${path}\n`).join(""))
+  if (sums !== summed.map((path) => `${listedHashes.get(path)}  ${path}\n`).join(""))
     return fail("MANIFEST.sha256 does not list exactly these files");
   const listed = summed
     .filter((path) => path !== "manifest.json")
-    .map((path) => ({ path, sha256: claimed.get(path) as string, size: (files.get(path) as Uint8Array).length }));
+    .map((path) => ({ path, sha256: listedHashes.get(path) as string, size: (files.get(path) as Uint8Array).length }));
   if (toCanonicalJson(manifest.listed) !== toCanonicalJson(listed)) return fail("manifest.json does not list exactly these files");
   return pass(`${summed.length} files`);
 };
 
-/** RFC 8410: what stands before the 32 bytes of an Ed25519 key. */
-const spkiLength = 44;
+const spkiLength = 44; // RFC 8410: a 12-byte prefix and the 32 bytes of an Ed25519 key
 
-/** The key of such a file, as its id; null for any other spelling. */
+/** The thumbprint of the key in a PEM file; null when malformed. */
 const parseIssuerKeyId = (pem: string | null): string | null => {
   const body = /^-----BEGIN PUBLIC KEY-----\n([A-Za-z0-9+/]+=*)\n-----END PUBLIC KEY-----\n$/.exec(pem ?? "")?.[1];
   const der = fromBase64(body ?? "");
   return der?.length === spkiLength ? computeThumbprint(toBase64Url(der.subarray(-32))) : null;
 };
 
-/** The PEM files are for other tools: each is the key in its name, or the certificate that trust.json gives. */
+/** Checks the PEM copies for other tools: each must match the key id in its name, or a certificate in trust.json. */
 export const checkTrustCopies = (files: PackFiles): Finding => {
   const document = asObject(parseCanonical(decodeText(files.get("trust/trust.json"))));
   if (document === null) return skipped("trust.json cannot be read");
   const authorities = (Array.isArray(document.tsa) ? document.tsa : []).map(asObject);
   const pems = [...files.keys()].filter((path) => path.startsWith("trust/") && path.endsWith(".pem"));
-  const other = pems.find((path) => {
+  const mismatch = pems.find((path) => {
     const text = decodeText(files.get(path));
     const [, kind, id = ""] = /^trust\/(issuer|tsa)-(.+)\.pem$/.exec(path) ?? [];
     if (kind === "issuer") return parseIssuerKeyId(text) !== id;
-    return !authorities.some((one) => one?.pem === text && asString(one.spki_sha256)?.startsWith(id) === true);
+    return !authorities.some((authority) => authority?.pem === text && asString(authority.spki_sha256)?.startsWith(id) === true);
   });
-  return other === undefined ? pass(`${pems.length} keys`) : fail(`${other} is not the key that its name says`);
+  return mismatch === undefined ? pass(`${pems.length} keys`) : fail(`${mismatch} does not match its name`);
 };
 
 export const checkSignature = async (crypto: NoteCrypto, files: PackFiles, trust: Trust | null): Promise<Finding> => {
@@ -80,10 +79,10 @@ export const checkSignature = async (crypto: NoteCrypto, files: PackFiles, trust
   const note = parseNote(decodeText(files.get("MANIFEST.note")) ?? "");
   if (note === null) return fail("MANIFEST.note is not a signed note");
   if (note.text !== buildManifestNoteText(manifest.certId, files.get("MANIFEST.sha256") as Uint8Array)) {
-    return fail("MANIFEST.note is not about this manifest");
+    return fail("MANIFEST.note is for a different manifest");
   }
-  if (trust === null || trust.issuerKeys.length === 0) return incomplete("no issuer's key to check it with");
-  // The trusted thing is the key; the name is what its owner calls it, and the key id binds the two.
+  if (trust === null || trust.issuerKeys.length === 0) return incomplete("no trusted issuer key to check it with");
+  // Only the key is trusted. The signer chooses the name, and the key id binds it to the key.
   const names = [...new Set(note.signatures.map(({ name }) => name))];
   const issuerKeys = trust.issuerKeys.filter((key) => isKeyInUse(key, manifest.createdAt));
   const keys = names.flatMap((name) => issuerKeys.map(({ publicKey }) => createVerifierKey(sha256, name, keyKinds.log, publicKey)));

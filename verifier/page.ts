@@ -1,4 +1,4 @@
-// The script of the page that carries a pack and checks it: no network, nothing kept, every result in words.
+// The script of the page that contains a pack and checks it: without network access or storage.
 import { fromBase64 } from "../core/bytes.ts";
 import { parseZip } from "../core/certificates/evidence-zip.ts";
 import { parseIJson } from "../core/i-json.ts";
@@ -11,7 +11,7 @@ const outcomeLabels: Readonly<Record<CheckOutcome, string>> = {
   pass: "✓ Passed",
   fail: "✗ Failed",
   incomplete: "? Missing",
-  skipped: "– Not asked",
+  skipped: "– Not checked",
 };
 const outcomeTones: Readonly<Record<CheckOutcome, string>> = { pass: "good", fail: "bad", incomplete: "caution", skipped: "" };
 const verdictMessages: Readonly<Record<Report["verdict"], readonly [string, string]>> = {
@@ -20,18 +20,18 @@ const verdictMessages: Readonly<Record<Report["verdict"], readonly [string, stri
   invalid: ["bad", "✗ Not valid."],
 };
 
-/** Without keys of the reader's own: first what is proven, and by whose word; neither green nor a question. */
+/** The result without the reader's own keys: a neutral tone, and what is proven comes first. */
 const describeBundledTrust = ({ checks, missing }: Report): readonly [string, readonly string[]] => {
   const passed = checks.filter(({ outcome }) => outcome === "pass").length;
-  const open = missing.filter((line) => !line.startsWith("trust: "));
+  const missingEvidence = missing.filter((line) => !line.startsWith("trust: "));
   return [
     `${passed} checks passed and none failed, with the pack's own copy of the keys.`,
     [
-      open.length === 0
-        ? "Proven so far: nothing in this pack was changed since it was signed, and the record, the text that was shown, the proofs of the ledger and the audit entries agree with each other."
-        : "Proven so far: nothing in this pack was changed since it was signed, and what is in it agrees with itself.",
-      "Not proven yet: whose keys these are, because they came with the pack. Choose the issuer's trust file below, got from the issuer itself, and the same checks are made with it.",
-      ...open.map((line) => `Not there yet: ${line}`),
+      missingEvidence.length === 0
+        ? "Proven so far: the pack has not changed since it was signed, and its record, disclosure, ledger proofs and audit entries are consistent."
+        : "Proven so far: the pack has not changed since it was signed, and its contents are consistent.",
+      "Not proven yet: whose keys these are, because they came with the pack. Get the trust file from the issuer and select it below to repeat the checks.",
+      ...missingEvidence.map((line) => `Missing: ${line}`),
     ],
   ];
 };
@@ -41,16 +41,16 @@ const createElement = <N extends keyof HTMLElementTagNameMap>(
   text: string,
   attributes: Readonly<Record<string, string>> = {},
 ): HTMLElementTagNameMap[N] => {
-  const made = document.createElement(name);
-  made.textContent = text;
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
+  const element = document.createElement(name);
+  element.textContent = text;
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  return element;
 };
 
 const getRequiredElement = (id: string): HTMLElement => {
-  const found = document.getElementById(id);
-  if (found === null) throw new Error(`the page has no ${id}`);
-  return found;
+  const element = document.getElementById(id);
+  if (element === null) throw new Error(`the page must have an element with the id ${id}`);
+  return element;
 };
 
 const createCheckRow = ({ id, outcome, asks, detail }: Check): HTMLTableRowElement => {
@@ -63,15 +63,19 @@ const createCheckRow = ({ id, outcome, asks, detail }: Check): HTMLTableRowEleme
 
 const renderReport = (report: Report, pageFault: string | null): void => {
   const failed = report.checks.find(({ id }) => id === report.failed);
-  const isByItself = pageFault === null && report.verdict === "incomplete" && report.trust === "bundled";
-  const [proven, explained] = describeBundledTrust(report);
-  const [tone, sentence] = isByItself ? ["", proven] : verdictMessages[pageFault === null ? report.verdict : "invalid"];
+  const hasBundledTrustOnly = pageFault === null && report.verdict === "incomplete" && report.trust === "bundled";
+  const [provenSentence, explanation] = describeBundledTrust(report);
+  const [tone, sentence] = hasBundledTrustOnly ? ["", provenSentence] : verdictMessages[pageFault === null ? report.verdict : "invalid"];
   const verdict = getRequiredElement("verdict");
   verdict.className = `verdict ${tone}`;
   verdict.dataset.verdict = pageFault === null ? report.verdict : "invalid";
   verdict.dataset.failed = report.failed ?? (pageFault === null ? "" : "page");
   const reasons =
-    failed !== undefined ? [`${failed.asks} This failed (${failed.id}): ${failed.detail}`] : isByItself ? explained : report.missing;
+    failed !== undefined
+      ? [`${failed.asks} This failed (${failed.id}): ${failed.detail}`]
+      : hasBundledTrustOnly
+        ? explanation
+        : report.missing;
   const lines = pageFault === null ? reasons : [pageFault, ...reasons];
   const heading = createElement("p", "");
   heading.append(createElement("strong", sentence));
@@ -79,21 +83,21 @@ const renderReport = (report: Report, pageFault: string | null): void => {
   const body = createElement("tbody", "");
   body.append(...report.checks.map(createCheckRow));
   getRequiredElement("checks").replaceChildren(
-    createElement("caption", "In the order in which they are made. Checked on this device; nothing was sent."),
+    createElement("caption", "In the order of the checks. Checked on this device; nothing was sent."),
     body,
   );
 };
 
-/** What the page shows must be what the pack holds: the pack's own page, and nothing else, is put in its place. */
+/** Replaces a displayed certificate that differs from the one in the pack. Returns the message to show, or null. */
 const renderPackedCertificate = (zip: Uint8Array): string | null => {
   const files = parseZip(zip, Number.MAX_SAFE_INTEGER);
   const text = files.ok ? decodeText(files.files.get("certificate.html")) : null;
   const packed = text === null ? null : new DOMParser().parseFromString(text, "text/html").getElementById("certificate");
-  if (packed === null) return null; // the checks have named what is wrong with the archive
-  const shown = getRequiredElement("certificate");
-  if (packed.isEqualNode(shown)) return null;
-  shown.replaceWith(document.importNode(packed, true));
-  return "What this page showed of the certificate was not what the pack holds. It is replaced below by what the pack holds.";
+  if (packed === null) return null; // the checks report what is wrong with the archive
+  const displayed = getRequiredElement("certificate");
+  if (packed.isEqualNode(displayed)) return null;
+  displayed.replaceWith(document.importNode(packed, true));
+  return "The certificate shown on this page did not match the pack. It has been replaced by the one from the pack.";
 };
 
 const packBytes = fromBase64(getRequiredElement("pack").textContent ?? "") ?? new Uint8Array(0);
@@ -105,13 +109,13 @@ let latestRun = 0;
 
 const checkPack = async (): Promise<void> => {
   latestRun += 1;
-  const mine = latestRun;
+  const run = latestRun;
   let trust: Trust | null = null;
   const file = trustInput.files?.[0];
   if (file !== undefined) {
     const parsed = parseIJson(new Uint8Array(await file.arrayBuffer()));
     trust = parsed.ok ? trustOf(parsed.value) : null;
-    trustInput.setCustomValidity(trust === null ? "This is not a trust document." : "");
+    trustInput.setCustomValidity(trust === null ? "Select a valid trust document." : "");
     trustInput.reportValidity();
   }
   const expected = fingerprintInput.value.trim().toLowerCase();
@@ -120,12 +124,12 @@ const checkPack = async (): Promise<void> => {
     trust,
     expectedFingerprint: expected === "" ? null : expected,
   });
-  if (mine === latestRun) renderReport(report, pageFault); // a later choice is being checked
+  if (run === latestRun) renderReport(report, pageFault); // otherwise a newer run will render
 };
 
 const renderRunFailure = (error: unknown): void => {
   getRequiredElement("verdict").replaceChildren(
-    createElement("p", `The check could not be made here: ${error instanceof Error ? error.message : error}`),
+    createElement("p", `The check failed to run: ${error instanceof Error ? error.message : error}`),
   );
 };
 const runCheck = (): void => {

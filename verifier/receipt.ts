@@ -1,5 +1,5 @@
-// What is checked of the signed receipt of a withdrawal, wherever it is shown: that it says all that a receipt says, that the issuer
-// signed it, that its deadline is right, and which statement for the ledger follows from it.
+// Checks the signed receipt of a withdrawal, in packs and alone: its members, signature and deadline, and the ledger statement derived from
+// it.
 import { getCeaseDeadline } from "../core/cease-deadline.ts";
 import { sha256Hex } from "../core/hash.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
@@ -12,28 +12,25 @@ import type { Trust } from "./trust.ts";
 
 export type SignedReceipt = Readonly<Record<(typeof receiptTextMembers)[number], string>> & {
   readonly received_at: string | null;
-  /** Of a withdrawal from single recipients. */
+  /** Only for a withdrawal from single recipients. */
   readonly entities?: readonly string[];
 };
 
-/** Names of recipients exactly where the scope is these recipients. */
+/** Recipients must be listed exactly when the scope is `recipient`. */
 const isValidScope = ({ entities, schema, scope }: JsonObject): boolean =>
   schema === entityReceiptFormat
     ? scope === "recipient" && (asStrings(entities)?.length ?? 0) > 0
     : schema === receiptFormat && scope !== "recipient" && entities === undefined;
 
-/** The receipt as signed; null unless it is canonical and has exactly its members, each of its kind. */
+/** Returns null unless the text is canonical and has exactly the members of a receipt with valid types. */
 export const parseSignedReceipt = (text: string | null): SignedReceipt | null => {
   const record = asObject(parseCanonical(text));
-  const isOfEntities = record?.entities !== undefined;
-  if (
-    record === null ||
-    !hasExactMembers(record, [...receiptTextMembers, "business", "received_at", ...(isOfEntities ? ["entities"] : [])])
-  )
+  const hasEntities = record?.entities !== undefined;
+  if (record === null || !hasExactMembers(record, [...receiptTextMembers, "business", "received_at", ...(hasEntities ? ["entities"] : [])]))
     return null;
-  const { received_at: received } = record;
+  const { received_at: receivedAt } = record;
   const isTyped = receiptTextMembers.every((name) => typeof record[name] === "string") && isNamedBusiness(record.business);
-  const isDated = isIsoInstant(record.withdrawn_at) && isIsoInstant(record.cease_by) && (received === null || isIsoInstant(received));
+  const isDated = isIsoInstant(record.withdrawn_at) && isIsoInstant(record.cease_by) && (receivedAt === null || isIsoInstant(receivedAt));
   return isTyped && isDated && isSha256Hex(record.fingerprint) && isValidScope(record) ? (record as unknown as SignedReceipt) : null;
 };
 
@@ -45,13 +42,13 @@ export const checkReceiptSignature = (
   trust: Trust | null,
 ): Promise<Finding> => checkIssuerSignature(crypto, { what: "receipt", text: "receipt", canonical, at }, signature, trust);
 
-export const checkDeadline = ({ cease_by: until, withdrawn_at: withdrawn, received_at: received }: SignedReceipt): Finding => {
-  if (received !== null && received > withdrawn) return fail("the business was told after it recorded the withdrawal");
-  const expected = new Date(getCeaseDeadline(Date.parse(received ?? withdrawn))).toISOString();
-  return until === expected ? pass(until) : fail("it is not the end of the tenth business day");
+export const checkDeadline = ({ cease_by: ceaseBy, withdrawn_at: withdrawnAt, received_at: receivedAt }: SignedReceipt): Finding => {
+  if (receivedAt !== null && receivedAt > withdrawnAt) return fail("the business received the request after it recorded the withdrawal");
+  const expected = new Date(getCeaseDeadline(Date.parse(receivedAt ?? withdrawnAt))).toISOString();
+  return ceaseBy === expected ? pass(ceaseBy) : fail("it is not the end of the tenth business day");
 };
 
-/** The statement that belongs to the receipt. */
+/** Rebuilds the ledger statement from the receipt. */
 export const buildReceiptStatement = (receipt: SignedReceipt, canonical: string): string =>
   formatAnchorStatement({
     event: receipt.entities === undefined ? "certificate.revoked" : "certificate.entities_withdrawn",

@@ -1,5 +1,5 @@
-// The trust document (/.well-known/svc-trust.json): the keys a reader decides to believe. Members that are not known are
-// passed over; a member that is known and malformed makes the whole document unusable, because nobody could say what was meant.
+// Parses the trust document (/.well-known/svc-trust.json) with the keys that a reader trusts. Unknown members are ignored. A malformed
+// known member makes the whole document invalid, because its intent would be unclear.
 import { toBase64Url, fromBase64, fromBase64Url } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
 import { defaultValidFrom, isKeyInUse, type KeyValidity } from "../core/ledger/key-validity.ts";
@@ -16,26 +16,26 @@ export interface IssuerKey extends KeyValidity {
 }
 
 export interface Trust {
-  /** Logs in which statements are anchored. */
+  /** Logs that anchor statements. */
   readonly ledgers: readonly TrustedLogKey[];
-  /** Logs that hold audit entries: never good for an anchor, since the issuer keeps them itself. */
+  /** Logs of audit entries. The issuer operates them, so they cannot anchor statements. */
   readonly auditLogs: readonly TrustedLogKey[];
   readonly witnesses: readonly VerifierKey[];
   readonly witnessMin: number;
   readonly authorities: readonly TimestampPin[];
   readonly issuerKeys: readonly IssuerKey[];
-  /** The issuer's keys in ledgers that ask for a signature with every entry: SPKI, base64. */
+  /** The issuer's keys for ledgers with signed entries (Rekor): SPKI, base64. */
   readonly anchorKeys: readonly string[];
 }
 
-const parseOptionalList = <T>(value: unknown, read: (one: unknown) => T | null): readonly T[] | null => {
+const parseOptionalList = <T>(value: unknown, parse: (item: unknown) => T | null): readonly T[] | null => {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) return null;
-  const all = value.map(read);
-  return all.every((one) => one !== null) ? all : null;
+  const all = value.map(parse);
+  return all.every((item) => item !== null) ? all : null;
 };
 
-/** Null for a window that is not one; both ends may be left open. */
+/** Returns null for an invalid period. Both ends are optional. */
 const parseKeyValidity = (record: JsonObject): KeyValidity | null => {
   const from = record.valid_from ?? defaultValidFrom;
   const to = record.valid_to ?? null;
@@ -45,7 +45,7 @@ const parseKeyValidity = (record: JsonObject): KeyValidity | null => {
 
 const logRoles: readonly unknown[] = ["primary", "mirror", "audit"];
 
-/** Rekor's logs may sign with ECDSA: the one-line form of such a key holds its SPKI behind a byte for the kind. */
+/** True for the one-line form of an ECDSA key, with which Rekor logs can sign. */
 const isEcdsaKey = (origin: string, vkey: string): boolean => {
   const bytes = fromBase64(vkey.slice(vkey.lastIndexOf("+") + 1)) ?? new Uint8Array(0);
   return vkeyFromSpki(sha256, origin, bytes.slice(1)) === vkey;
@@ -76,7 +76,7 @@ const parseTimestampPin = (value: unknown): TimestampPin | null => {
     : null;
 };
 
-/** RFC 7638, of an Ed25519 key in base64url. */
+/** RFC 7638 thumbprint of an Ed25519 key in base64url. */
 export const computeThumbprint = (x: string): string => toBase64Url(sha256(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`));
 
 const parseIssuerKey = (value: unknown): IssuerKey | null => {
@@ -89,7 +89,7 @@ const parseIssuerKey = (value: unknown): IssuerKey | null => {
   return record.kid === kid && window !== null ? { kid, publicKey, ...window } : null;
 };
 
-/** Null for anything but a usable document of version 1. */
+/** Returns null for anything but a valid document of version 1. */
 export const trustOf = (document: unknown): Trust | null => {
   const record = asObject(document);
   if (record === null || (record.version !== 1 && record.version !== "1")) return null;
@@ -97,7 +97,7 @@ export const trustOf = (document: unknown): Trust | null => {
   const witnesses = parseOptionalList(record.witnesses, parseWitnessKey);
   const authorities = parseOptionalList(record.tsa, parseTimestampPin);
   const issuerKeys = parseOptionalList(asObject(record.issuer_keys)?.keys, parseIssuerKey);
-  const anchorKeys = parseOptionalList(record.anchor_keys, (one) => (typeof one === "string" && fromBase64(one) !== null ? one : null));
+  const anchorKeys = parseOptionalList(record.anchor_keys, (item) => (typeof item === "string" && fromBase64(item) !== null ? item : null));
   const witnessMin = asObject(record.policy)?.witness_min ?? 0;
   if (logs === null || witnesses === null || authorities === null || issuerKeys === null || anchorKeys === null) return null;
   if (typeof witnessMin !== "number" || !Number.isSafeInteger(witnessMin) || witnessMin < 0) return null;
@@ -112,16 +112,16 @@ export const trustOf = (document: unknown): Trust | null => {
   };
 };
 
-/** The keys of one log that were not out of use before `since`. */
+/** The keys of a log whose validity did not end by `since`. */
 export const listLogKeys = (logs: readonly TrustedLogKey[], origin: string, since: string): readonly VerifierKey[] =>
   logs
     .filter((log) => log.origin === origin && (log.validTo === undefined || since < log.validTo))
     .map(({ vkey }) => parseVkey(sha256, vkey))
     .filter((key) => key !== null);
 
-/** The issuer's key of this id, which must have been in use at that time; else why there is none, as the end of a sentence. */
+/** Returns the issuer's key with this id if it was valid at that time, otherwise the reason as the end of a sentence. */
 export const findIssuerKey = ({ issuerKeys }: Trust, kid: unknown, at: string): IssuerKey | "is not trusted" | "was not in use then" => {
-  const key = issuerKeys.find((one) => one.kid === kid);
+  const key = issuerKeys.find((candidate) => candidate.kid === kid);
   if (key === undefined) return "is not trusted";
   return isKeyInUse(key, at) ? key : "was not in use then";
 };

@@ -1,5 +1,5 @@
-// The whole check of an evidence pack, offline: from the bytes of the zip and the keys the reader trusts to one report. Every
-// check that can be made is made; the first that fails names the verdict.
+// Checks a complete evidence pack offline, from the bytes of the zip and the reader's keys to one report. All possible checks run; the
+// first failure names the verdict.
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { parseZip } from "../core/certificates/evidence-zip.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
@@ -20,13 +20,13 @@ import * as record from "./record.ts";
 import { trustOf, type Trust } from "./trust.ts";
 
 export interface VerificationOptions {
-  /** The reader's own trust document; null uses the copy in the pack, which proves nothing by itself. */
+  /** The reader's own trust document; null uses the copy in the pack, which makes the verdict `incomplete`. */
   readonly trust: Trust | null;
-  /** Hex, as the reader was told it elsewhere. */
+  /** Hex, known to the reader from elsewhere. */
   readonly expectedFingerprint: string | null;
-  /** A time stamp is asked for when the trust names an authority, or when this is true. */
+  /** A timestamp is required when this is true or the trust document names an authority. */
   readonly requiresTimestamp: boolean;
-  /** Witnesses are asked for as the trust's policy says, or as many as this. */
+  /** Minimum number of witnesses; the policy of the trust document can require more. */
   readonly witnessMin: number;
 }
 
@@ -41,11 +41,11 @@ const maxZipBytes = 20 * 1_024 * 1_024;
 
 type PackFiles = ReadonlyMap<string, Uint8Array>;
 
-export const createAnchorContext = (crypto: NoteCrypto, trust: Trust | null, demands: VerificationOptions): AnchorContext => ({
+export const createAnchorContext = (crypto: NoteCrypto, trust: Trust | null, options: VerificationOptions): AnchorContext => ({
   crypto,
   trust,
-  requiresTimestamp: demands.requiresTimestamp || (trust?.authorities.length ?? 0) > 0,
-  witnessMin: Math.max(demands.witnessMin, trust?.witnessMin ?? 0),
+  requiresTimestamp: options.requiresTimestamp || (trust?.authorities.length ?? 0) > 0,
+  witnessMin: Math.max(options.witnessMin, trust?.witnessMin ?? 0),
 });
 
 const loadAnchorEvidence = (files: PackFiles, folder: string, published: JsonObject | null): AnchorEvidence => {
@@ -68,7 +68,7 @@ const loadEntityWithdrawalEvidence = (files: PackFiles, number: number): EntityW
   anchor: loadAnchorEvidence(files, `withdrawn-${number}`, null),
 });
 
-/** Numbers of the withdrawals from single recipients of which any file is there. */
+/** Numbers of the withdrawals from single recipients that have any file in the pack. */
 const listEntityWithdrawalNumbers = (files: PackFiles): number[] =>
   [
     ...new Set(
@@ -78,7 +78,7 @@ const listEntityWithdrawalNumbers = (files: PackFiles): number[] =>
 
 const maxClockSkewMs = 5 * minuteMs; // between an authority's clock and the issuer's
 
-/** Issued, then withdrawn; and nobody attested the issuance before it happened. */
+/** Checks that the withdrawal follows the issuance, and that no timestamp precedes its event. */
 export const checkTimeOrder = (
   issuedAt: string,
   withdrawnAt: unknown,
@@ -87,25 +87,25 @@ export const checkTimeOrder = (
 ): Finding => {
   const issued = Date.parse(issuedAt);
   const withdrawn = isIsoInstant(withdrawnAt) ? Date.parse(withdrawnAt) : null;
-  if (withdrawn !== null && withdrawn < issued) return fail("it was withdrawn before it was issued");
-  if (attestedAt !== null && attestedAt < issued - maxClockSkewMs) return fail("a time stamp is older than the certificate");
+  if (withdrawn !== null && withdrawn < issued) return fail("the certificate was withdrawn before it was issued");
+  if (attestedAt !== null && attestedAt < issued - maxClockSkewMs) return fail("a timestamp is older than the certificate");
   if (withdrawn !== null && withdrawalAttestedAt !== null && withdrawalAttestedAt < withdrawn - maxClockSkewMs) {
-    return fail("a time stamp is older than the withdrawal");
+    return fail("a timestamp is older than the withdrawal");
   }
   return pass(withdrawn === null ? `issued ${issuedAt}` : `issued ${issuedAt}, withdrawn ${withdrawnAt}`);
 };
 
-/** Both anchors of a certificate and the order of its times. `exhibits` gives what is shown of each. */
+/** Checks the anchors of issuance and withdrawal and the order of times. `loadEvidence` returns the evidence of each. */
 export const checkAnchors = async (
   findings: Findings,
   certificate: JsonObject,
   preimage: Preimage,
   fingerprint: string,
-  exhibits: (event: "issued" | "revoked", published: JsonObject | null) => AnchorEvidence,
+  loadEvidence: (event: "issued" | "revoked", published: JsonObject | null) => AnchorEvidence,
   context: AnchorContext,
 ): Promise<void> => {
   const at = preimage.timestamp;
-  const issuance = exhibits("issued", asObject(certificate.anchor));
+  const issuance = loadEvidence("issued", asObject(certificate.anchor));
   const { time } = await checkAnchor(
     findings,
     "issued",
@@ -115,13 +115,15 @@ export const checkAnchors = async (
   );
 
   const withdrawal = asObject(certificate.withdrawal);
-  const revocation = exhibits("revoked", asObject(withdrawal?.anchor));
+  const revocation = loadEvidence("revoked", asObject(withdrawal?.anchor));
   const withdrawnAt = withdrawal?.withdrawn_at;
   let revokedTime: number | null = null;
   if (certificate.status !== "revoked") {
-    const none =
-      revocation.statement === null ? skipped("it is not withdrawn") : fail("a withdrawal is shown of a certificate that is active");
-    findings.set("revoke.statement", none);
+    const finding =
+      revocation.statement === null
+        ? skipped("the certificate is not withdrawn")
+        : fail("the pack proves a withdrawal, but the certificate is active");
+    findings.set("revoke.statement", finding);
   } else if (!isIsoInstant(withdrawnAt)) {
     findings.set("revoke.statement", fail("the certificate does not say when it was withdrawn"));
   } else {
@@ -135,32 +137,32 @@ const findEvidenceFault = (certificate: JsonObject, redacted: readonly string[])
   const evidence = asObject(certificate.evidence);
   const isRedacted = redacted.includes("evidence");
   if (evidence === null) return isRedacted || isIsoInstant(certificate.subject_erased_at) ? null : "the evidence is missing";
-  if (isRedacted) return "the evidence is there that the manifest says was left out";
-  if (sha256Hex(toCanonicalJson(evidence)) !== certificate.evidence_hash) return "the evidence is not what its hash says";
-  return evidence.gpc === asObject(certificate.signals)?.gpc ? null : "certificate and evidence differ in the signal of the browser";
+  if (isRedacted) return "the pack has evidence that the manifest lists as left out";
+  if (sha256Hex(toCanonicalJson(evidence)) !== certificate.evidence_hash) return "the evidence does not match its hash";
+  return evidence.gpc === asObject(certificate.signals)?.gpc ? null : "certificate and evidence differ in the browser's privacy signal";
 };
 
-/** What the certificate, the manifest and the disclosures say of the person's details, against the commitments to them. */
+/** Checks the person's details on the certificate, in the manifest and in the disclosures against their commitments. */
 const findSubjectFault = (certificate: JsonObject, redacted: readonly string[], files: PackFiles): string | null => {
   const subject = asObject(certificate.subject);
   const committed = asObject(parseCanonical(decodeText(files.get("subject/commitments.json"))));
   if (committed === null) return null;
   const keys = Object.keys(committed).sort();
   if (subject === null || Object.keys(subject).sort().join("\n") !== keys.join("\n"))
-    return "the certificate shows other details of the person than were committed to";
+    return "the person's details on the certificate do not match the commitments";
   const list = parseCanonical(decodeText(files.get("subject/disclosures.json")));
-  const disclosed = new Map((Array.isArray(list) ? list : []).map(asStrings).map((one) => [one?.[1] ?? "", one?.[2] ?? ""]));
+  const disclosed = new Map((Array.isArray(list) ? list : []).map(asStrings).map((item) => [item?.[1] ?? "", item?.[2] ?? ""]));
   const hidden = keys.filter((key) => !disclosed.has(key)).map((key) => `subject.${key}`);
   if (redacted.filter((name) => name.startsWith("subject.")).join("\n") !== hidden.join("\n"))
-    return "the manifest does not say which details of the person were left out";
-  const other = [...disclosed].find(([key, value]) => subject[key] !== maskFieldValue(key, value));
-  return other === undefined ? null : `the certificate shows another ${other[0]} than is disclosed`;
+    return "the manifest does not list exactly the undisclosed details of the person";
+  const mismatch = [...disclosed].find(([key, value]) => subject[key] !== maskFieldValue(key, value));
+  return mismatch === undefined ? null : `the ${mismatch[0]} on the certificate does not match the disclosed value`;
 };
 
-/** Pages for people bear the certificate's id, so that those of another are found out. What else they say is the issuer's word. */
+/** The readable pages must contain the certificate's id. Only the issuer's signature covers the rest of their content. */
 const findPagesFault = (files: PackFiles, certId: string): string | null => {
   const other = ["certificate.html", "README.txt"].find((path) => !decodeText(files.get(path))?.includes(certId));
-  return other === undefined ? null : `${other} is about another certificate`;
+  return other === undefined ? null : `${other} is about a different certificate`;
 };
 
 const findContentsFault = (files: PackFiles, manifest: Manifest | null, certificate: JsonObject, certId: string): string | null =>
@@ -168,9 +170,8 @@ const findContentsFault = (files: PackFiles, manifest: Manifest | null, certific
     ? (findEvidenceFault(certificate, manifest.redacted) ??
       findSubjectFault(certificate, manifest.redacted, files) ??
       findPagesFault(files, certId))
-    : "the manifest is about another certificate";
+    : "the manifest is about a different certificate";
 
-/** What the checks of one pack share. */
 interface OpenedPack {
   readonly crypto: NoteCrypto;
   readonly files: PackFiles;
@@ -183,13 +184,13 @@ interface OpenedPack {
 
 const checkRecord = async (
   { crypto, files, trust, findings, certificate, canonical, preimage }: OpenedPack,
-  demands: VerificationOptions,
+  options: VerificationOptions,
 ): Promise<void> => {
   const set = (id: CheckId, finding: Finding): void => {
     findings.set(id, finding);
   };
   set("fp.canonical", record.checkCanonical(preimage));
-  set("fp.hash", record.checkFingerprint(canonical, certificate?.fingerprint, demands.expectedFingerprint));
+  set("fp.hash", record.checkFingerprint(canonical, certificate?.fingerprint, options.expectedFingerprint));
   const commitments = decodeText(files.get("subject/commitments.json"));
   set("subject.disclosures", record.checkDisclosures(decodeText(files.get("subject/disclosures.json")), commitments));
   const policyPaths = [...files.keys()].filter((path) => /^policies\/.*\.txt$/.test(path));
@@ -217,7 +218,7 @@ const checkAudit = async ({ crypto, files, trust, findings, certificate, canonic
     const parts = [...files.keys()].filter((path) => path.startsWith("audit/"));
     findings.set(
       "audit.chain",
-      parts.length > 0 ? fail("audit/entries.jsonl is missing") : incomplete("the audit log holds nothing of it yet"),
+      parts.length > 0 ? fail("audit/entries.jsonl is missing") : incomplete("the audit log has no entry for the certificate yet"),
     );
     return;
   }
@@ -229,9 +230,9 @@ const checkAudit = async ({ crypto, files, trust, findings, certificate, canonic
   if (preimage === null || canonical === null) return;
   const fingerprint = sha256Hex(canonical);
   findings.set("audit.chain", checkChain(files, { entries, preimage, fingerprint, evidenceHash: certificate?.evidence_hash }));
-  const logged = { crypto, trust, files, entries, createdAt: parseManifest(files)?.createdAt ?? "" };
-  findings.set("audit.inclusion", await checkInclusion(logged));
-  findings.set("audit.heads", await checkHeads(logged));
+  const auditedPack = { crypto, trust, files, entries, createdAt: parseManifest(files)?.createdAt ?? "" };
+  findings.set("audit.inclusion", await checkInclusion(auditedPack));
+  findings.set("audit.heads", await checkHeads(auditedPack));
   if (certificate === null) return;
   const payloads = parsePayloads(parseCanonical(decodeText(files.get("audit/payloads.json"))));
   const history: AuditHistory = { entries, payloads, certificate };
@@ -240,7 +241,7 @@ const checkAudit = async ({ crypto, files, trust, findings, certificate, canonic
   findings.set("audit.policies", checkPolicyLinks(history));
 };
 
-/** Every key a document names, for comparison. */
+/** Identifiers of all keys in a trust document. */
 const listKeyNames = ({ ledgers, auditLogs, witnesses, authorities, issuerKeys, anchorKeys }: Trust): string[] => [
   ...[...ledgers, ...auditLogs].map(({ vkey }) => vkey),
   ...witnesses.map(({ name, keyId }) => `${name}+${keyId}`),
@@ -249,8 +250,7 @@ const listKeyNames = ({ ledgers, auditLogs, witnesses, authorities, issuerKeys, 
   ...anchorKeys,
 ];
 
-const activeStatusNote =
-  "That it is active is as of the pack: a withdrawal since then, or one that the issuer left out, shows when you ask for the certificate.";
+const activeStatusNote = "The certificate was active when the pack was created. Look it up online to see later or omitted withdrawals.";
 
 const buildNotes = (files: PackFiles, certificate: JsonObject | null, given: Trust | null, bundled: Trust | null): string[] => {
   const manifest = parseManifest(files);
@@ -258,35 +258,35 @@ const buildNotes = (files: PackFiles, certificate: JsonObject | null, given: Tru
   const stale = describeStaleHeads(files, manifest?.createdAt ?? "");
   const evidence = redacted.filter((name) => !name.startsWith("subject."));
   const subject = redacted.filter((name) => name.startsWith("subject."));
-  const known = given === null ? [] : listKeyNames(given);
-  const isOther = given !== null && bundled !== null && listKeyNames(bundled).some((name) => !known.includes(name));
+  const knownKeys = given === null ? [] : listKeyNames(given);
+  const hasUnknownKeys = given !== null && bundled !== null && listKeyNames(bundled).some((name) => !knownKeys.includes(name));
   return [
-    ...(isOther ? ["The pack's own copy of the trust document names keys that yours does not."] : []),
+    ...(hasUnknownKeys ? ["The pack's own copy of the trust document names keys that yours does not."] : []),
     ...(stale !== null ? [stale] : []),
     ...(subject.length > 0 ? [`Not disclosed: ${subject.map((name) => name.slice("subject.".length)).join(", ")}.`] : []),
     ...(evidence.length > 0 ? [`Left out on purpose: ${evidence.join(", ")}.`] : []),
-    ...(certificate?.environment === "sandbox" ? ["A sandbox certificate, for trying out. It proves nothing."] : []),
+    ...(certificate?.environment === "sandbox" ? ["This is a sandbox certificate. It proves nothing."] : []),
     ...(certificate?.status === "active" ? [activeStatusNote] : []),
-    "README.txt, certificate.html and views.json are covered by the issuer's signature alone, and so are the business's details, view counts and addresses in certificate.json.",
+    "Only the issuer's signature covers README.txt, certificate.html, views.json, and the business details, view counts and URLs in certificate.json.",
   ];
 };
 
-/** Checks a pack from its bytes alone. */
-export const verifyPack = async (zip: Uint8Array, demands: VerificationOptions, given: NoteCrypto = webCrypto): Promise<Report> => {
-  const crypto = memoizeNoteCrypto(given);
+/** Checks a pack from its bytes, without network access. Never throws for malformed packs. */
+export const verifyPack = async (zip: Uint8Array, options: VerificationOptions, noteCrypto: NoteCrypto = webCrypto): Promise<Report> => {
+  const crypto = memoizeNoteCrypto(noteCrypto);
   const findings: Findings = new Map();
   const opened = parseZip(zip, maxZipBytes);
   const structure = opened.ok ? findLayoutFault([...opened.files.keys()]) : opened.fault;
   if (!opened.ok || structure !== null) {
     findings.set("zip.structure", fail(structure ?? "not_a_zip"));
-    return buildReport(findings, { cert_id: null, fingerprint: null, trust: demands.trust === null ? "none" : "given", notes: [] });
+    return buildReport(findings, { cert_id: null, fingerprint: null, trust: options.trust === null ? "none" : "given", notes: [] });
   }
   const { files } = opened;
   findings.set("zip.structure", pass(`${files.size} files`));
 
   const bundled = trustOf(parseCanonical(decodeText(files.get("trust/trust.json"))));
-  const isAble = await canVerifyEd25519(crypto);
-  const trust = isAble ? (demands.trust ?? bundled) : null;
+  const hasEd25519 = await canVerifyEd25519(crypto);
+  const trust = hasEd25519 ? (options.trust ?? bundled) : null;
   findings.set("manifest.files", checkFiles(files));
   findings.set("manifest.signature", await checkSignature(crypto, files, trust));
   findings.set("trust.copies", checkTrustCopies(files));
@@ -295,21 +295,28 @@ export const verifyPack = async (zip: Uint8Array, demands: VerificationOptions, 
   const canonical = decodeText(files.get("fingerprint/preimage.json"));
   const preimage = record.parsePreimage(canonical);
   const pack: OpenedPack = { crypto, files, trust, findings, certificate, canonical, preimage };
-  await checkRecord(pack, demands);
+  await checkRecord(pack, options);
   if (certificate !== null && preimage !== null && canonical !== null) {
-    const exhibits = (event: "issued" | "revoked", published: JsonObject | null): AnchorEvidence =>
+    const loadEvidence = (event: "issued" | "revoked", published: JsonObject | null): AnchorEvidence =>
       loadAnchorEvidence(files, event, published);
     const fingerprint = sha256Hex(canonical);
-    const context = createAnchorContext(crypto, trust, demands);
-    await checkAnchors(findings, certificate, preimage, fingerprint, exhibits, context);
-    const exhibit = (number: number): EntityWithdrawalEvidence => loadEntityWithdrawalEvidence(files, number);
-    await checkEntityWithdrawals(findings, certificate, { preimage, fingerprint }, listEntityWithdrawalNumbers(files), exhibit, context);
+    const context = createAnchorContext(crypto, trust, options);
+    await checkAnchors(findings, certificate, preimage, fingerprint, loadEvidence, context);
+    const loadWithdrawal = (number: number): EntityWithdrawalEvidence => loadEntityWithdrawalEvidence(files, number);
+    await checkEntityWithdrawals(
+      findings,
+      certificate,
+      { preimage, fingerprint },
+      listEntityWithdrawalNumbers(files),
+      loadWithdrawal,
+      context,
+    );
   }
   await checkAudit(pack);
   return buildReport(findings, {
     cert_id: preimage?.cert_id ?? asString(certificate?.cert_id),
     fingerprint: canonical === null ? null : sha256Hex(canonical),
-    trust: demands.trust !== null ? "given" : bundled !== null ? "bundled" : "none",
-    notes: [...(isAble ? [] : [ed25519UnsupportedNote]), ...buildNotes(files, certificate, demands.trust, bundled)],
+    trust: options.trust !== null ? "given" : bundled !== null ? "bundled" : "none",
+    notes: [...(hasEd25519 ? [] : [ed25519UnsupportedNote]), ...buildNotes(files, certificate, options.trust, bundled)],
   });
 };

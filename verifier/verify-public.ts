@@ -1,5 +1,4 @@
-// The checks that need no more than the public answer of the service (GET /v1/certs/{id}/verify): what a page can do in the
-// visitor's browser.
+// The checks that need only the public API response (GET /v1/certs/{id}/verify), so that a page can run them in the visitor's browser.
 import { toBase64, fromBase64, encodeUtf8 } from "../core/bytes.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
 import { sha256, sha256Hex } from "../core/hash.ts";
@@ -37,7 +36,7 @@ const emptyAnchorEvidence: AnchorEvidence = {
   timestampReply: null,
 };
 
-/** The proof as text; null when its parts are not spelt as parts of one. */
+/** Returns null when a part of the proof is malformed. */
 const formatPublishedProof = (index: unknown, hashes: unknown, checkpoint: unknown): string | null => {
   const proof = asStrings(hashes)?.map(fromBase64);
   if (typeof index !== "string" || !/^[0-9]{1,19}$/.test(index) || typeof checkpoint !== "string" || !proof?.every((hash) => hash !== null))
@@ -45,7 +44,7 @@ const formatPublishedProof = (index: unknown, hashes: unknown, checkpoint: unkno
   return formatTlogProof({ index: BigInt(index), hashes: proof, checkpoint });
 };
 
-/** The receipt that a published anchor was made of. Only ledgers that hold the statement itself publish enough for that. */
+/** Rebuilds the receipt from a published anchor. This is only possible for ledgers that hold the statement itself. */
 const formatPublishedReceipt = (anchor: JsonObject, statement: string): string | null => {
   const note = asString(anchor.signed_root) ?? "";
   const receipt = {
@@ -72,7 +71,7 @@ export const anchorEvidenceFromWire = (anchor: JsonObject | null): AnchorEvidenc
   if (anchor.status !== "anchored") return { ...emptyAnchorEvidence, statement, published: anchor };
   const attested = asObject(anchor.attested);
   const attestations = Array.isArray(attested?.attestations) ? attested.attestations : [];
-  const token = attestations.find((one) => isObject(one) && one.kind === "rfc3161");
+  const token = attestations.find((attestation) => isObject(attestation) && attestation.kind === "rfc3161");
   return {
     statement,
     published: anchor,
@@ -85,15 +84,15 @@ export const anchorEvidenceFromWire = (anchor: JsonObject | null): AnchorEvidenc
   };
 };
 
-/** Checks what the service publishes about a certificate, as parsed JSON. */
-export const verifyPublic = async (view: JsonObject, demands: VerificationOptions, crypto: NoteCrypto = webCrypto): Promise<Report> => {
+/** Checks the public view of a certificate, as parsed JSON. */
+export const verifyPublic = async (view: JsonObject, options: VerificationOptions, crypto: NoteCrypto = webCrypto): Promise<Report> => {
   const findings: Findings = new Map();
-  const isAble = await canVerifyEd25519(crypto);
-  const trust = isAble ? demands.trust : null;
+  const hasEd25519 = await canVerifyEd25519(crypto);
+  const trust = hasEd25519 ? options.trust : null;
   const canonical = asString(view.canonical);
   const preimage = parsePreimage(canonical);
   findings.set("fp.canonical", checkCanonical(preimage));
-  findings.set("fp.hash", checkFingerprint(canonical, view.fingerprint, demands.expectedFingerprint));
+  findings.set("fp.hash", checkFingerprint(canonical, view.fingerprint, options.expectedFingerprint));
   if (preimage !== null && canonical !== null) {
     findings.set("fp.arrays", checkArrays(preimage));
     findings.set(
@@ -107,7 +106,7 @@ export const verifyPublic = async (view: JsonObject, demands: VerificationOption
       preimage,
       sha256Hex(canonical),
       (_, published) => anchorEvidenceFromWire(published),
-      createAnchorContext(crypto, trust, demands),
+      createAnchorContext(crypto, trust, options),
     );
   }
   return buildReport(
@@ -115,8 +114,8 @@ export const verifyPublic = async (view: JsonObject, demands: VerificationOption
     {
       cert_id: preimage?.cert_id ?? null,
       fingerprint: canonical === null ? null : sha256Hex(canonical),
-      trust: demands.trust === null ? "none" : "given",
-      notes: isAble ? [] : [ed25519UnsupportedNote],
+      trust: options.trust === null ? "none" : "given",
+      notes: hasEd25519 ? [] : [ed25519UnsupportedNote],
     },
     publicCheckIds,
   );

@@ -1,5 +1,4 @@
-// The check of a withdrawal's receipt, offline: that the issuer signed exactly this, that its deadline is right, and that the
-// ledger holds the statement that follows from it.
+// Checks a withdrawal receipt offline: signature, deadline and ledger statement.
 import { toCanonicalJson } from "../core/canonical-json.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
 import { checkAnchor } from "./anchor.ts";
@@ -22,33 +21,33 @@ import { anchorEvidenceFromWire } from "./verify-public.ts";
 
 const withdrawalCheckIds: readonly CheckId[] = [...receiptCheckIds, ...revocationCheckIds];
 
-const checkDisplayedReceipt = (receipt: SignedReceipt | null, said: JsonObject, expected: string | null): Finding => {
-  if (receipt === null) return fail("the receipt is not canonical JSON of exactly its members");
-  if (toCanonicalJson(said.receipt ?? null) !== asString(said.canonical)) return fail("what is shown is not what was signed");
-  if (expected !== null && receipt.fingerprint !== expected) return fail("it is about another certificate than was expected");
-  const from = receipt.entities === undefined ? "" : ` from ${receipt.entities.join(", ")}`;
-  return pass(`${receipt.cert_id}, withdrawn${from} ${receipt.withdrawn_at}`);
+const checkDisplayedReceipt = (receipt: SignedReceipt | null, data: JsonObject, expected: string | null): Finding => {
+  if (receipt === null) return fail("the receipt is not canonical JSON with exactly its members");
+  if (toCanonicalJson(data.receipt ?? null) !== asString(data.canonical)) return fail("the displayed receipt is not the signed one");
+  if (expected !== null && receipt.fingerprint !== expected) return fail("the receipt is for a different certificate than expected");
+  const recipients = receipt.entities === undefined ? "" : ` from ${receipt.entities.join(", ")}`;
+  return pass(`${receipt.cert_id}, withdrawn${recipients} ${receipt.withdrawn_at}`);
 };
 
-/** Checks a receipt as the service answers it, with or without its envelope. */
-export const verifyWithdrawal = async (file: JsonObject, demands: VerificationOptions, crypto: NoteCrypto = webCrypto): Promise<Report> => {
-  const said = asObject(file.data) ?? file;
+/** Checks a receipt as returned by the API, with or without the envelope. */
+export const verifyWithdrawal = async (file: JsonObject, options: VerificationOptions, crypto: NoteCrypto = webCrypto): Promise<Report> => {
+  const data = asObject(file.data) ?? file;
   const findings: Findings = new Map();
-  const isAble = await canVerifyEd25519(crypto);
-  const trust = isAble ? demands.trust : null;
-  const canonical = asString(said.canonical);
+  const hasEd25519 = await canVerifyEd25519(crypto);
+  const trust = hasEd25519 ? options.trust : null;
+  const canonical = asString(data.canonical);
   const receipt = parseSignedReceipt(canonical);
-  findings.set("receipt.canonical", checkDisplayedReceipt(receipt, said, demands.expectedFingerprint));
+  findings.set("receipt.canonical", checkDisplayedReceipt(receipt, data, options.expectedFingerprint));
   if (receipt !== null && canonical !== null) {
-    findings.set("receipt.signature", await checkReceiptSignature(crypto, canonical, receipt, said.signature, trust));
+    findings.set("receipt.signature", await checkReceiptSignature(crypto, canonical, receipt, data.signature, trust));
     findings.set("receipt.deadline", checkDeadline(receipt));
     const statement = buildReceiptStatement(receipt, canonical);
     await checkAnchor(
       findings,
       "revoked",
       statement,
-      anchorEvidenceFromWire(asObject(said.anchor)),
-      createAnchorContext(crypto, trust, demands),
+      anchorEvidenceFromWire(asObject(data.anchor)),
+      createAnchorContext(crypto, trust, options),
     );
   }
   return buildReport(
@@ -56,8 +55,8 @@ export const verifyWithdrawal = async (file: JsonObject, demands: VerificationOp
     {
       cert_id: receipt?.cert_id ?? null,
       fingerprint: receipt?.fingerprint ?? null,
-      trust: demands.trust === null ? "none" : "given",
-      notes: isAble ? [] : [ed25519UnsupportedNote],
+      trust: options.trust === null ? "none" : "given",
+      notes: hasEd25519 ? [] : [ed25519UnsupportedNote],
     },
     withdrawalCheckIds,
   );

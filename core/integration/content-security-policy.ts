@@ -1,21 +1,21 @@
-// What a page's Content-Security-Policy says of our script: whether a browser would load it, and let it call us. Decided as browsers
-// do (CSP Level 3): every policy has to allow it, a directive that is not there falls back to the next, and what is not said is allowed.
+// Decides whether a page's Content-Security-Policy lets our script load and call our API, as CSP Level 3 does: every policy must allow it,
+// a missing directive falls back to the next, and anything not restricted is allowed.
 
-/** What has to change for the script to run, by the name of the directive. */
+/** The directives that block the script. */
 export type BlockingDirective = "sandbox" | "script-src" | "connect-src";
 
 export interface PageScript {
   readonly pageUrl: string;
   readonly scriptUrls: readonly string[];
-  /** What it calls. */
+  /** URLs that the script calls. */
   readonly apiUrls: readonly string[];
-  /** Of the tag on the page, where it has one. */
+  /** The nonce of the script tag on the page. */
   readonly nonce: string | null;
 }
 
 type Policy = ReadonlyMap<string, readonly string[]>;
 
-/** The first of two directives of one name counts. */
+/** The first directive of a name counts. */
 const parsePolicy = (text: string): Policy => {
   const policy = new Map<string, readonly string[]>();
   for (const directive of text.split(";")) {
@@ -26,14 +26,14 @@ const parsePolicy = (text: string): Policy => {
 };
 
 const findDirectiveValues = (policy: Policy, names: readonly string[]): readonly string[] | null => {
-  const name = names.find((one) => policy.has(one));
+  const name = names.find((candidate) => policy.has(candidate));
   return name === undefined ? null : (policy.get(name) as readonly string[]);
 };
 
 const sourcePattern = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(\*|(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::(\d+|\*))?(\/[^?#]*)?$/i;
 const schemePattern = /^([a-z][a-z0-9+.-]*):$/i;
 
-/** https is as good where http is allowed. */
+/** A source with http also allows https. */
 const matchesScheme = (allowed: string, url: URL): boolean => {
   const scheme = `${allowed.toLowerCase()}:`;
   return url.protocol === scheme || (scheme === "http:" && url.protocol === "https:");
@@ -87,7 +87,7 @@ const findBlockingInPolicy = (policy: Policy, { pageUrl, scriptUrls, apiUrls, no
   const scripts = findDirectiveValues(policy, ["script-src-elem", "script-src", "default-src"]);
   const connections = findDirectiveValues(policy, ["connect-src", "default-src"]);
   const hasNonce = nonce !== null && nonce !== "" && scripts?.includes(`'nonce-${nonce}'`) === true;
-  // With 'strict-dynamic' hosts do not count: only what has a nonce, and what that loads.
+  // 'strict-dynamic' ignores host sources; only scripts with a nonce, and the scripts that they load, may run.
   const isStrict = scripts?.some((source) => source.toLowerCase() === "'strict-dynamic'") === true;
   const mayLoad = scripts === null || hasNonce || (!isStrict && scriptUrls.every((url) => isUrlAllowed(scripts, url, page)));
   return [
@@ -97,7 +97,7 @@ const findBlockingInPolicy = (policy: Policy, { pageUrl, scriptUrls, apiUrls, no
   ];
 };
 
-/** Nothing where every policy lets the script run. A header can hold several, with commas between them. */
+/** Returns an empty list when every policy lets the script run. A header can hold several policies separated by commas. */
 export const findBlockingDirectives = (policies: readonly string[], script: PageScript): readonly BlockingDirective[] => {
   const blocked = new Set(policies.flatMap((text) => text.split(",")).flatMap((text) => findBlockingInPolicy(parsePolicy(text), script)));
   return (["sandbox", "script-src", "connect-src"] as const).filter((name) => blocked.has(name));

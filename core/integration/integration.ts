@@ -1,4 +1,4 @@
-// The answer of the integration helper: the mapping in selectors, what to look at, and the snippet.
+// The result of the integration helper: selectors, warnings and the script tag.
 import type { FormControl } from "../forms/form-page.ts";
 import type { FormMapping, MappedField } from "./mapping.ts";
 import { formatEntitiesAttribute, renderScriptTag } from "./snippet.ts";
@@ -18,36 +18,36 @@ interface IntegrationContext {
   readonly source: "ai" | "heuristic";
 }
 
-/** What a share can be of (CONTRACT 2). */
+/** The fields that a share can hold. */
 const shareableKeys: ReadonlySet<string> = new Set([
   ...["email", "phone", "address_line1", "address_line2", "city", "state", "zip", "country", "first_name", "last_name"],
 ]);
 
 const warningMessages = {
-  multipleForms: "The page holds several forms. The one that asks for the most contact details was taken.",
-  noFormSelector: "No selector is sure to find the form. Give it an id, and name it with data-form-selector.",
-  noContactField: "No field for an e-mail address or a phone number was recognised.",
-  noFieldRecognized: "No field was recognised: nothing would be collected. Mark the fields with data-svc-field.",
-  noConsentCheckbox: "No consent checkbox was found. Without one, sending the form is the whole consent.",
-  preCheckedConsent:
-    "The consent checkbox is ticked when the page opens. Consent that is given before it is asked for is no consent in many places.",
+  multipleForms: "The page has several forms. The form with the most contact fields was selected.",
+  noFormSelector: "No reliable selector was found for the form. Give the form an id and set data-form-selector.",
+  noContactField: "No email or phone field was recognized. Mark the field with data-svc-field.",
+  noFieldRecognized: "No field was recognized, so nothing would be collected. Mark the fields with data-svc-field.",
+  noConsentCheckbox: "No consent checkbox was found. Without one, submitting the form is the only consent action.",
+  preCheckedConsent: "The consent checkbox is preselected. Many jurisdictions do not accept preselected consent. Clear it by default.",
   noDisclosure:
-    "No disclosure was found in the form. Name the element that shows it with data-disclosure-selector; without one nothing is certified.",
+    "No disclosure was found in the form. Set data-disclosure-selector to the element that shows it. Without a disclosure nothing is certified.",
   inlineDisclosureText:
-    "No selector is sure to find the disclosure, so the snippet holds its text. Give the element an id, or change both together.",
+    "No reliable selector was found for the disclosure, so the snippet contains its text. Give the element an id, or keep both texts equal.",
   unmarkedEntityCheckbox:
-    "A checkbox of a recipient carries no data-sp1-entity: add it, with the recipient's name, to each box named in entity_checkboxes.",
-  partialEntityCheckboxes: "Some recipients have a checkbox and some have none. Those without one count as neither accepted nor declined.",
+    "A recipient checkbox has no data-sp1-entity attribute. Add it with the recipient's name to each checkbox in entity_checkboxes.",
+  partialEntityCheckboxes:
+    "Some recipients have no checkbox. They count as neither accepted nor declined. Add a checkbox for each recipient.",
 } as const;
 
-const getSelector = (control: FormControl): string => control.selector as string; // mapped are only those that have one
+const getSelector = (control: FormControl): string => control.selector as string; // only controls with a selector are mapped
 
-/** Averages what the hints are worth; without a disclosure, or with a choice between forms, it is worth less. */
+/** The average field confidence, reduced when the disclosure is missing or the page has several forms. */
 const computeConfidence = (fields: readonly MappedField[], mapping: FormMapping, mode: IntegrationMode): number => {
   if (fields.length === 0) return 0;
   const average = fields.reduce((sum, { confidence }) => sum + confidence, 0) / fields.length;
-  const isHeard = mode === "share" || mapping.disclosure !== null;
-  return Math.round(average * (isHeard ? 1 : 0.7) * (mapping.hasOtherForms ? 0.9 : 1) * 100) / 100;
+  const hasDisclosure = mode === "share" || mapping.disclosure !== null;
+  return Math.round(average * (hasDisclosure ? 1 : 0.7) * (mapping.hasOtherForms ? 0.9 : 1) * 100) / 100;
 };
 
 const collectWarnings = (
@@ -56,8 +56,8 @@ const collectWarnings = (
   { mode, entities }: IntegrationRequest,
 ): readonly string[] => {
   const { form, checkbox, disclosure, entityCheckboxes, hasOtherForms } = mapping;
-  const when = (isSo: boolean, warning: string): readonly string[] => (isSo ? [warning] : []);
-  const boxed = new Set(entityCheckboxes.map(({ entity }) => entity));
+  const when = (applies: boolean, warning: string): readonly string[] => (applies ? [warning] : []);
+  const entitiesWithCheckbox = new Set(entityCheckboxes.map(({ entity }) => entity));
   const isConsent = mode === "consent";
   return [
     ...when(hasOtherForms, warningMessages.multipleForms),
@@ -69,32 +69,35 @@ const collectWarnings = (
     ...when(isConsent && disclosure === null, warningMessages.noDisclosure),
     ...when(isConsent && disclosure !== null && disclosure.selector === null, warningMessages.inlineDisclosureText),
     ...when(isConsent && entityCheckboxes.some(({ control }) => control.entity === null), warningMessages.unmarkedEntityCheckbox),
-    ...when(isConsent && boxed.size > 0 && boxed.size < entities.length, warningMessages.partialEntityCheckboxes),
+    ...when(
+      isConsent && entitiesWithCheckbox.size > 0 && entitiesWithCheckbox.size < entities.length,
+      warningMessages.partialEntityCheckboxes,
+    ),
   ];
 };
 
 const buildSnippet = (
-  found: ReturnType<typeof buildIntegrationDetails>,
+  details: ReturnType<typeof buildIntegrationDetails>,
   { purpose, entities }: IntegrationRequest,
-  place: IntegrationContext,
+  context: IntegrationContext,
 ): string => {
-  const { mode, fieldMap, formSelector, disclosureSelector } = found;
-  const common = { "data-client-id": place.clientId, "data-mode": mode, "data-purpose": purpose };
+  const { mode, fieldMap, formSelector, disclosureSelector } = details;
+  const common = { "data-client-id": context.clientId, "data-mode": mode, "data-purpose": purpose };
   const fields = {
     "data-form-selector": formSelector,
     "data-field-map": fieldMap.length === 0 ? null : JSON.stringify(Object.fromEntries(fieldMap)),
   };
   if (mode === "share") {
     const keys = fieldMap.map(([, key]) => key);
-    return renderScriptTag(place.scriptUrl, { ...common, "data-scope": keys.length === 0 ? null : keys.join(" "), ...fields });
+    return renderScriptTag(context.scriptUrl, { ...common, "data-scope": keys.length === 0 ? null : keys.join(" "), ...fields });
   }
-  return renderScriptTag(place.scriptUrl, {
+  return renderScriptTag(context.scriptUrl, {
     ...common,
     "data-entities": formatEntitiesAttribute(entities),
     "data-form-selector": formSelector,
-    "data-checkbox-selector": found.checkboxSelector,
+    "data-checkbox-selector": details.checkboxSelector,
     "data-disclosure-selector": disclosureSelector,
-    "data-disclosure-text": disclosureSelector === null ? found.disclosureText : null,
+    "data-disclosure-text": disclosureSelector === null ? details.disclosureText : null,
     "data-field-map": fields["data-field-map"],
   });
 };
@@ -102,7 +105,7 @@ const buildSnippet = (
 const buildIntegrationDetails = (mapping: FormMapping, request: IntegrationRequest, { pageUrl, source }: IntegrationContext) => {
   const { mode } = request;
   const fields = mode === "share" ? mapping.fields.filter(({ key }) => shareableKeys.has(key)) : mapping.fields;
-  const left = mapping.fields.filter((field) => !fields.includes(field)).map(({ control }) => control);
+  const unshareable = mapping.fields.filter((field) => !fields.includes(field)).map(({ control }) => control);
   const isConsent = mode === "consent";
   return {
     mode,
@@ -113,15 +116,15 @@ const buildIntegrationDetails = (mapping: FormMapping, request: IntegrationReque
     disclosureText: isConsent ? (mapping.disclosure?.text ?? null) : null,
     fieldMap: fields.map(({ control, key }) => [getSelector(control), key] as const),
     entityCheckboxes: isConsent ? mapping.entityCheckboxes.map(({ control, entity }) => ({ selector: getSelector(control), entity })) : [],
-    unmapped: [...mapping.unmappedControls, ...left].map(getSelector),
+    unmapped: [...mapping.unmappedControls, ...unshareable].map(getSelector),
     warnings: collectWarnings(mapping, fields, request),
     confidence: computeConfidence(fields, mapping, mode),
     source,
   };
 };
 
-export const buildIntegration = (mapping: FormMapping, request: IntegrationRequest, place: IntegrationContext) => {
-  const found = buildIntegrationDetails(mapping, request, place);
-  return { ...found, snippet: buildSnippet(found, request, place) };
+export const buildIntegration = (mapping: FormMapping, request: IntegrationRequest, context: IntegrationContext) => {
+  const details = buildIntegrationDetails(mapping, request, context);
+  return { ...details, snippet: buildSnippet(details, request, context) };
 };
 export type Integration = ReturnType<typeof buildIntegration>;

@@ -1,5 +1,5 @@
-// Which form of a page is meant, which of its controls holds what, and where consent is asked for and said: guessed as the page script
-// guesses, so that what is shown here is what will be collected.
+// Finds the form of a page, the fields it collects, the consent checkbox and the disclosure. It guesses like the page script, so the
+// preview matches what will be collected.
 import { normalizeRecipientName } from "../certificates/recipients.ts";
 import { guessFieldKey, collectHints, isOffLimits, type NamedControl } from "../forms/field-names.ts";
 import type { FormControl, FormPage, FormText, PageForm } from "../forms/form-page.ts";
@@ -8,7 +8,7 @@ import { validateMultilineText } from "../text.ts";
 export interface MappedField {
   readonly control: FormControl;
   readonly key: string;
-  /** 0 to 1: how much the hint is worth. */
+  /** 0 to 1. */
   readonly confidence: number;
 }
 
@@ -21,14 +21,14 @@ export interface FormMapping {
   readonly form: PageForm;
   readonly hasOtherForms: boolean;
   readonly fields: readonly MappedField[];
-  /** Controls that could be mapped and are not. */
+  /** Collectable controls without a recognized key. */
   readonly unmappedControls: readonly FormControl[];
   readonly checkbox: FormControl | null;
   readonly disclosure: Disclosure | null;
   readonly entityCheckboxes: readonly { readonly control: FormControl; readonly entity: string }[];
 }
 
-/** A control as the page script would see it: here it has no content, and its state is that of the source. */
+/** Adapts a parsed control to the interface of the page script. It has no content, and its state is that of the HTML source. */
 const toNamedControl = (control: FormControl): NamedControl => {
   const attributes: Readonly<Record<string, string>> = {
     name: control.name,
@@ -41,11 +41,11 @@ const toNamedControl = (control: FormControl): NamedControl => {
     id: control.id,
     textContent: "",
     getAttribute: (name) => attributes[name] ?? null,
-    matches: () => control.isDisabled, // asked for nothing but :disabled
+    matches: () => control.isDisabled, // only called with :disabled
   };
 };
 
-/** What may never be collected: secrets, and what is hidden or off. */
+/** True for controls that are never collected: secrets, hidden and disabled controls. */
 export const isOffLimitsControl = (control: FormControl): boolean => {
   const view = toNamedControl(control);
   return isOffLimits(view, collectHints(view, { textContent: control.label }));
@@ -54,7 +54,7 @@ export const isOffLimitsControl = (control: FormControl): boolean => {
 const checkableTypes: ReadonlySet<string> = new Set(["checkbox", "radio"]);
 const fieldKeyPattern = /^[a-z][a-z0-9_]{0,39}$/;
 
-// By the place of the hint: the attribute of ours, autocomplete, type, last part of the name, name, id, label, placeholder, aria-label.
+// By the rank of the hint: data-svc-field, autocomplete, type, last part of the name, name, id, label, placeholder, aria-label.
 const confidenceByRank = [1, 1, 1, 0.95, 0.85, 0.85, 0.85, 0.75, 0.6, 0.6];
 const confidenceForRank = (rank: number): number => confidenceByRank[rank] ?? 0.5;
 
@@ -64,7 +64,7 @@ interface FieldGuess {
   readonly rank: number;
 }
 
-/** Null for what may never be collected. The key is empty where nothing was recognised. */
+/** Returns null for controls that are never collected. The key is empty when nothing was recognized. */
 const guessField = (control: FormControl): FieldGuess | null => {
   const view = toNamedControl(control);
   const hints = collectHints(view, { textContent: control.label });
@@ -74,7 +74,7 @@ const guessField = (control: FormControl): FieldGuess | null => {
   return { control, key, rank };
 };
 
-/** For each key its strongest hint, and among equals the first control; only those that a selector finds. */
+/** Maps each key to the control with the strongest hint, the first among equals. Controls without a selector are skipped. */
 const mapFields = (form: PageForm): { readonly fields: readonly MappedField[]; readonly unmappedControls: readonly FormControl[] } => {
   const guesses = form.controls.flatMap((control) => guessField(control) ?? []).filter(({ control }) => control.selector !== null);
   const best = new Map<string, FieldGuess>();
@@ -91,7 +91,7 @@ const mapFields = (form: PageForm): { readonly fields: readonly MappedField[]; r
 
 const contactKeys: ReadonlySet<string> = new Set(["email", "phone"]);
 
-/** A form that asks for more of a person is more likely the one; a search and a sign-in ask for little. */
+/** Forms with more contact fields score higher; search and sign-in forms score lower. */
 const scoreForm = (form: PageForm): number => {
   const { fields } = mapFields(form);
   const contacts = fields.filter(({ key }) => contactKeys.has(key)).length;
@@ -103,7 +103,7 @@ const consentNamePattern = /consent|agree|opt.?in|gdpr|tcpa|permission|marketing
 const consentTextPattern =
   /\b(?:i|we) (?:agree|consent|accept|authori[sz]e)|\bconsent\b|\bmay (?:call|contact|text|e-?mail)|\bcontact me\b|\bcall or text\b|\bby (?:clicking|submitting|pressing|ticking|checking|sending|providing)\b|\bj['’](?:accepte|autorise|consens)|\bacepto\b|\bautorizo\b|\bconsiento\b|\bich (?:stimme|willige)\b/i;
 
-/** Of checkboxes that are no recipient's: by what is said beside it, then by its name. A newsletter's box comes last. */
+/** Prefers a checkbox whose label and name both suggest consent, then the label, then the name. Recipient checkboxes are excluded. */
 const findConsentCheckbox = (form: PageForm, entityBoxes: readonly FormControl[]): FormControl | null => {
   const boxes = form.controls.filter(
     (control) =>
@@ -113,46 +113,52 @@ const findConsentCheckbox = (form: PageForm, entityBoxes: readonly FormControl[]
       !entityBoxes.includes(control) &&
       control.selector !== null,
   );
-  const isSaid = ({ label, ariaLabel }: FormControl): boolean => consentTextPattern.test(label) || consentTextPattern.test(ariaLabel);
-  const isNamed = ({ name, id }: FormControl): boolean => consentNamePattern.test(name) || consentNamePattern.test(id);
-  return boxes.find((box) => isSaid(box) && isNamed(box)) ?? boxes.find(isSaid) ?? boxes.find(isNamed) ?? null;
+  const hasConsentLabel = ({ label, ariaLabel }: FormControl): boolean =>
+    consentTextPattern.test(label) || consentTextPattern.test(ariaLabel);
+  const hasConsentName = ({ name, id }: FormControl): boolean => consentNamePattern.test(name) || consentNamePattern.test(id);
+  return (
+    boxes.find((box) => hasConsentLabel(box) && hasConsentName(box)) ?? boxes.find(hasConsentLabel) ?? boxes.find(hasConsentName) ?? null
+  );
 };
 
-const minDisclosureLength = 20; // "I agree." says nothing of what to
+const minDisclosureLength = 20; // excludes texts such as "I agree."
 
-const toUsableDisclosure = (found: Disclosure): Disclosure | null =>
-  found.text.length >= minDisclosureLength && validateMultilineText(found.text) === null ? found : null;
+const toUsableDisclosure = (candidate: Disclosure): Disclosure | null =>
+  candidate.text.length >= minDisclosureLength && validateMultilineText(candidate.text) === null ? candidate : null;
 
-/** Who speaks agrees: such a text is a disclosure more surely than one that only speaks of contacting. */
+/** Text in which the reader agrees, a stronger sign of a disclosure than a text that only mentions contact. */
 const agreementPattern =
   /\b(?:i|we) (?:agree|consent|accept|authori[sz]e)|\bby (?:clicking|submitting|pressing|ticking|checking|sending|providing)\b|\bj['’](?:accepte|autorise|consens)|\bacepto\b|\bautorizo\b|\bconsiento\b|\bich (?:stimme|willige)\b/i;
 
-/** What is said beside the box; else a text of the form that speaks of consent: one that agrees, a whole one, the shortest. A question is none. */
+/**
+ * Uses the label of the checkbox when it mentions consent, otherwise the best text of the form: agreement first, then block
+ * text, then the shortest. Questions are excluded.
+ */
 const findDisclosure = (form: PageForm, checkbox: FormControl | null): Disclosure | null => {
   const label = checkbox === null ? null : toUsableDisclosure({ selector: checkbox.labelSelector, text: checkbox.label });
   if (label !== null && consentTextPattern.test(label.text)) return label;
   const order = ({ text, isInline }: FormText): number => (agreementPattern.test(text) ? 0 : 2) + (isInline ? 1 : 0);
-  const said = form.texts
-    .filter((one) => consentTextPattern.test(one.text) && !one.text.endsWith("?") && toUsableDisclosure(one) !== null)
+  const candidates = form.texts
+    .filter((item) => consentTextPattern.test(item.text) && !item.text.endsWith("?") && toUsableDisclosure(item) !== null)
     .sort((a, b) => order(a) - order(b) || a.text.length - b.text.length)
     .map(({ selector, text }) => ({ selector, text }));
-  return said[0] ?? label;
+  return candidates[0] ?? label;
 };
 
 const foldName = (text: string): string => normalizeRecipientName(text).toLowerCase();
 
-/** Boxes that carry a recipient's name: in our attribute, as their value, or beside them. */
+/** Finds checkboxes with a recipient's name in data-sp1-entity, or else in the value or label. */
 const findEntityCheckboxes = (form: PageForm, entities: readonly string[]): FormMapping["entityCheckboxes"] => {
   const declared = new Map(entities.map((entity) => [foldName(entity), entity]));
   return form.controls.flatMap((control) => {
     if (control.type !== "checkbox" || control.selector === null) return [];
-    const said = control.entity === null ? [control.value, control.label, control.ariaLabel] : [control.entity];
-    const entity = said.map((text) => declared.get(foldName(text))).find((name) => name !== undefined);
+    const names = control.entity === null ? [control.value, control.label, control.ariaLabel] : [control.entity];
+    const entity = names.map((text) => declared.get(foldName(text))).find((declaredName) => declaredName !== undefined);
     return entity === undefined ? [] : [{ control, entity }];
   });
 };
 
-/** Null for a page without a form. The same page gives the same mapping. */
+/** Returns null for a page without a form. Deterministic: the same page always gives the same mapping. */
 export const mapForm = (page: FormPage, entities: readonly string[]): FormMapping | null => {
   const ranked = page.forms.map((form) => ({ form, score: scoreForm(form) })).sort((a, b) => b.score - a.score);
   const form = ranked[0]?.form;

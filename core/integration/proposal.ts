@@ -1,11 +1,11 @@
-// What a model may add to a mapping. It is shown a list of controls and texts under numbers, and answers with numbers and words of
-// our own lists; what was recognised without it stays, so that neither a model gone wrong nor a page that speaks to it can change
-// what a form's own hints say, and nothing it writes reaches the snippet.
+// What a text model may add to a mapping. The model sees numbered controls and texts and answers with numbers and keys from a fixed list.
+// Fields that were already recognized stay, so neither a faulty model nor a page with prompt injection can change them, and no text by the
+// model reaches the snippet.
 import type { FormControl, FormText } from "../forms/form-page.ts";
 import { isOffLimitsControl, type FormMapping } from "./mapping.ts";
 import { validateMultilineText } from "../text.ts";
 
-/** What a model may call a control. Free text is not among them: it is never guessed. */
+/** The keys that a model may assign. Free text is excluded because it is never guessed. */
 export const proposableKeys = [
   ...["email", "phone", "first_name", "last_name", "full_name", "address_line1", "address_line2", "city", "state", "zip", "country"],
   ...["company", "job_title"],
@@ -14,7 +14,7 @@ export const proposableKeys = [
 const maxListedControls = 200;
 const maxSummaryLength = 80;
 
-/** A control as a model is shown it: a few words, never the page's source. */
+/** A control as the model sees it: short texts, never the HTML source. */
 export interface ControlSummary extends Pick<FormControl, "tag" | "type" | "name" | "id" | "label"> {
   readonly n: number;
 }
@@ -42,7 +42,7 @@ const toControlSummary = ({ tag, type, name, id, label, placeholder, ariaLabel }
   label: summarizeText(label || placeholder || ariaLabel),
 });
 
-/** Of these types a guess may be made at all; free text and dates stay the business's to map. */
+/** Input types that may be guessed. The business must map free text and dates itself. */
 const guessableTypes: ReadonlySet<string> = new Set(["text", "email", "tel", "number", "select-one"]);
 const listGuessableControls = ({ unmappedControls }: FormMapping): readonly FormControl[] =>
   unmappedControls.filter(({ type }) => guessableTypes.has(type)).slice(0, maxListedControls);
@@ -58,7 +58,7 @@ const listCheckboxCandidates = ({ form, entityCheckboxes }: FormMapping): readon
 const listDisclosureCandidates = ({ form }: FormMapping): readonly FormText[] =>
   form.texts.filter(({ text }) => validateMultilineText(text) === null).slice(0, maxListedControls);
 
-/** Null where there is nothing left to ask. */
+/** Returns null when the mapping is already complete. */
 export const buildProposalRequest = (mapping: FormMapping): ProposalRequest | null => {
   const controls = listGuessableControls(mapping).map(toControlSummary);
   const boxes = mapping.checkbox === null ? listCheckboxCandidates(mapping).map(toControlSummary) : [];
@@ -67,16 +67,17 @@ export const buildProposalRequest = (mapping: FormMapping): ProposalRequest | nu
   return controls.length + boxes.length + texts.length === 0 ? null : { controls, boxes, texts };
 };
 
-/** The mapping with what holds of the proposal; the very same object where nothing does. */
+/** Applies the valid parts of a proposal. Returns the same object when nothing changes. */
 export const applyProposal = (mapping: FormMapping, proposal: Proposal): FormMapping => {
-  const taken = new Set(mapping.fields.map(({ key }) => key));
-  const used = new Set<FormControl>();
-  const askable = listGuessableControls(mapping);
+  const takenKeys = new Set(mapping.fields.map(({ key }) => key));
+  const usedControls = new Set<FormControl>();
+  const guessable = listGuessableControls(mapping);
   const added = proposal.fields.flatMap(({ n, key }) => {
-    const control = askable[n];
-    if (control === undefined || used.has(control) || taken.has(key) || !proposableKeys.some((one) => one === key)) return [];
-    used.add(control);
-    taken.add(key);
+    const control = guessable[n];
+    if (control === undefined || usedControls.has(control) || takenKeys.has(key) || !proposableKeys.some((allowed) => allowed === key))
+      return [];
+    usedControls.add(control);
+    takenKeys.add(key);
     return [{ control, key, confidence: 0.5 }];
   });
   const checkbox = mapping.checkbox ?? (proposal.checkbox === null ? null : (listCheckboxCandidates(mapping)[proposal.checkbox] ?? null));
@@ -86,7 +87,7 @@ export const applyProposal = (mapping: FormMapping, proposal: Proposal): FormMap
   return {
     ...mapping,
     fields: [...mapping.fields, ...added],
-    unmappedControls: mapping.unmappedControls.filter((control) => !used.has(control)),
+    unmappedControls: mapping.unmappedControls.filter((control) => !usedControls.has(control)),
     checkbox,
     disclosure,
   };

@@ -1,5 +1,4 @@
-// What is pasted into the page. Put together here and nowhere else, from the mapping alone: every value is an attribute's, and every
-// character that could end it is escaped.
+// Renders the script tag that a business pastes into its page. Every value is an escaped attribute value.
 
 const attributeEscapes: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -10,18 +9,18 @@ const attributeEscapes: Readonly<Record<string, string>> = {
   "`": "&#96;",
 };
 
-/** Whatever the text holds, it stays the value of its attribute. Line breaks and other controls become references too. */
+/** Escapes everything that could end an attribute value, and control characters. */
 const escapeAttribute = (text: string): string =>
   text
     .replace(/[&<>"'`]/g, (character) => attributeEscapes[character] as string)
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** One attribute a line, in the given order; those without a value are left out. */
+/** One attribute per line, in order; null values are omitted. */
 export const renderScriptTag = (address: string, attributes: Readonly<Record<string, string | null>>): string => {
   const lines = Object.entries(attributes).flatMap(([name, value]) => (value === null ? [] : [`  ${name}="${escapeAttribute(value)}"`]));
   return `${[`<script async src="${escapeAttribute(address)}"`, ...lines].join("\n")}></script>`;
 };
 
-/** As `data-entities` is read: bars separate; a single name with a comma ends in one, so that it is not taken for two. */
+/** Joins names with bars. A single name with a comma gets a trailing bar, because the page script would otherwise split it. */
 export const formatEntitiesAttribute = (entities: readonly string[]): string =>
   entities.length === 1 && entities[0]?.includes(",") ? `${entities[0]}|` : entities.join("|");

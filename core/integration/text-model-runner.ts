@@ -1,4 +1,4 @@
-// Where a model is asked (Workers AI), as far as we do.
+// The part of the Workers AI binding that the integration helper uses.
 export interface TextModelRunner {
   readonly run: (model: string, input: object) => Promise<unknown>;
 }

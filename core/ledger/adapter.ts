@@ -1,18 +1,18 @@
-// What the service asks of any ledger: the seam between the work list of anchors and the ledgers of the world.
+// The interface that every transparency ledger implements, and the results it returns.
 import type { Receipt } from "./receipt.ts";
 
-/** One statement on its way into one ledger. */
+/** A statement to submit to a ledger. */
 export interface LedgerSubmission {
   readonly anchorId: string;
   /** Canonical JSON of the statement. */
   readonly statement: string;
   /** Hex SHA-256 of the statement. */
   readonly entryHash: string;
-  /** What `prepare` made, kept before the first send: a resend is the same bytes. */
+  /** The result of `prepare`, stored before the first submission so that every retry sends the same bytes; null before. */
   readonly prepared: string | null;
 }
 
-/** The last tree of a ledger that passed every check; text, so that it can be stored as it is. */
+/** The last tree of a ledger that passed every check, as text ready for storage. */
 export interface VerifiedTree {
   /** Decimal. */
   readonly size: string;
@@ -21,20 +21,20 @@ export interface VerifiedTree {
   readonly note: string;
 }
 
-/** Nothing is known to be wrong; ask again, not before `afterMs` when given. */
+/** Temporary: retry, and not before `retryAfterMs` when given. */
 export interface RetryableFailure {
   readonly ok: false;
   readonly kind: "retry";
   readonly code: string;
   readonly retryAfterMs?: number;
 }
-/** This statement will never be taken as it is. */
+/** The ledger will never accept this statement unchanged. */
 export interface PermanentFailure {
   readonly ok: false;
   readonly kind: "permanent";
   readonly code: string;
 }
-/** The ledger showed two histories; both notes are evidence. */
+/** The ledger presented two histories; both signed notes are the evidence. */
 export interface ForkEvidence {
   readonly ok: false;
   readonly kind: "fork";
@@ -46,32 +46,31 @@ export type SubmissionOutcome =
   | LedgerFailure
   | ForkEvidence;
 
-/** What asking a log for something about its tree can come to. */
 export type LedgerReadResult<T> = ({ readonly ok: true } & T) | LedgerFailure | ForkEvidence;
 
 export interface LedgerAdapter {
   /** `<kind>:<origin>`, as in anchors and receipts. */
   readonly id: string;
   readonly role: "primary" | "mirror";
-  /** At most so many statements a call of `submit`. */
+  /** Maximum number of statements per `submit` call. */
   readonly maxPerBatch: number;
-  /** The text that will be sent; the same statement may be prepared differently twice, so it is kept first. */
+  /** Builds the request text. It can differ between two calls for the same statement, so the caller stores it before sending. */
   readonly prepare: (submission: LedgerSubmission) => Promise<string>;
-  /** One outcome a submission, in their order. Nothing is answered `ok` that did not pass every check. */
+  /** Returns one outcome per submission, in order. `ok` means that the receipt passed every check. */
   readonly submit: (
     batch: readonly LedgerSubmission[],
     lastSeen: VerifiedTree | null,
     signal: AbortSignal,
   ) => Promise<readonly SubmissionOutcome[]>;
-  /** The newest tree that the ledger has signed, if it goes on from the last one seen. */
+  /** Returns the newest signed tree, checked for consistency with `lastSeen`. */
   readonly getHead: (lastSeen: VerifiedTree | null, signal: AbortSignal) => Promise<LedgerReadResult<{ readonly seen: VerifiedTree }>>;
-  /** Hashes that lead from the entry at `index` to the root of a tree of this ledger; whether they do is for the caller to check. */
+  /** Returns an inclusion proof that the caller must check. */
   readonly getInclusionProof: (
     index: bigint,
     size: bigint,
     signal: AbortSignal,
   ) => Promise<LedgerReadResult<{ readonly hashes: readonly Uint8Array[] }>>;
-  /** Hashes that lead from one tree of this ledger to a later one, unchecked. */
+  /** Returns a consistency proof that the caller must check. */
   readonly getConsistencyProof: (
     from: bigint,
     to: bigint,
@@ -79,7 +78,7 @@ export interface LedgerAdapter {
   ) => Promise<LedgerReadResult<{ readonly hashes: readonly Uint8Array[] }>>;
 }
 
-/** Evidence about a checkpoint from somebody else: a time stamp, or a witness that saw no other history. */
+/** Third-party evidence about a checkpoint: a timestamp, or the cosignature of a witness that saw no other history. */
 export type Attestation =
   | { readonly kind: "rfc3161"; readonly tsa: string; readonly time: string; readonly token: string; readonly spki_sha256: string }
   | { readonly kind: "cosignature"; readonly name: string; readonly time: string; readonly line: string };

@@ -1,26 +1,25 @@
-// What the service asks of those who attest a checkpoint: an authority that stamps its time, a witness that has seen no other
-// history. Neither is needed for a statement to be anchored; they only ever add.
+// The interface of attestors: timestamp authorities and witnesses. Statements are anchored without them; attestations only add evidence.
 import type { Attestation, LedgerFailure } from "./adapter.ts";
 
 export interface AttestationRequest {
-  /** The stored note: text, empty line, the log's own signature; no cosignatures. What is stamped are exactly these bytes. */
+  /** The stored note: text, empty line and the log's own signature, without cosignatures. A timestamp covers exactly these bytes. */
   readonly note: string;
   readonly size: bigint;
-  /** Size of the newest checkpoint of this log that this witness has cosigned; 0 when none is known. */
+  /** Size of the newest checkpoint of this log that the witness has cosigned; 0 when none is known. */
   readonly witnessedSize: bigint;
-  /** Leads from the tree of that size to the checkpoint's. */
+  /** Returns the proof from the tree of size `fromSize` to this checkpoint. */
   readonly getConsistencyProof: (fromSize: bigint) => Promise<readonly Uint8Array[]>;
 }
 
 /**
- * `verified: false`: a token that is right in itself, by a key that is not pinned; kept, and for a person to look at. `retry`
- * and `permanent` as for ledgers. After `ok` a witness has cosigned this size.
+ * `verified: false` means a valid token by a key that is not pinned; it is stored for manual review. After `ok`, a witness has
+ * cosigned this size.
  */
 export type AttestationOutcome = { readonly ok: true; readonly attestation: Attestation; readonly verified: boolean } | LedgerFailure;
 
 export interface Attestor {
   readonly kind: Attestation["kind"];
-  /** Of the authority or the witness, as attestations carry it. */
+  /** The name of the authority or witness, as in its attestations. */
   readonly name: string;
   readonly attest: (checkpoint: AttestationRequest, signal: AbortSignal) => Promise<AttestationOutcome>;
 }

@@ -1,7 +1,7 @@
-// The quarters of an hour in which checkpoints are taken.
+// The 15-minute intervals in which checkpoints are taken.
 import { minuteMs, type Instant } from "../time.ts";
 
 export const checkpointIntervalMs = 15 * minuteMs;
 
-/** Count of quarters of an hour since 1970. */
+/** Number of whole intervals since the Unix epoch. */
 export const getCheckpointInterval = (at: Instant): number => Math.floor(at / checkpointIntervalMs);

@@ -1,5 +1,5 @@
-// c2sp.org/tlog-checkpoint: what a log says about itself and signs. Exactly three lines here: origin, size, root. Further
-// lines are allowed by the format and refused by us, because nobody could audit what they say.
+// c2sp.org/tlog-checkpoint: formats, parses and verifies the statement that a log signs about its tree. Only the three lines origin, size
+// and root are accepted. The format allows more lines, but no one could audit what they claim.
 import { toBase64, fromBase64 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 import { parseCount, hashLength, type TreeHead } from "./merkle.ts";
@@ -15,22 +15,23 @@ import {
 } from "./note.ts";
 
 export interface Checkpoint extends TreeHead {
-  /** The log's name: its address without the scheme. Also the name of its key. */
+  /** The log's name, which is its URL without the scheme and the name of its key. */
   readonly origin: string;
 }
 
-/** True for what one of our logs may be called: it is a key name, and a path follows its host. */
+/** True for a valid name of one of our logs: a key name with a host and a path. */
 export const isTlogOrigin = (text: string): boolean => isKeyName(text) && /^[^/]+(?:\/[^/]+)+$/.test(text);
 
-/** Path of a log's name: `/ledger/2026h2` of `api.example.com/ledger/2026h2`. */
+/** `/ledger/2026h2` for `api.example.com/ledger/2026h2`. */
 export const getLogPath = (origin: string): string => origin.slice(origin.indexOf("/"));
 
+/** Throws TypeError unless the origin, size and root are valid for one of our logs. */
 export const formatCheckpoint = ({ origin, size, root }: Checkpoint): string => {
-  if (!isTlogOrigin(origin) || root.length !== hashLength || size < 0n) throw new TypeError("checkpoint: not a checkpoint of ours");
+  if (!isTlogOrigin(origin) || root.length !== hashLength || size < 0n) throw new TypeError("checkpoint: invalid origin, size or root");
   return `${origin}\n${size}\n${toBase64(root)}\n`;
 };
 
-/** Null unless the text is exactly three lines in their one spelling. The origin is any line: other logs choose their own. */
+/** Returns null unless the text is exactly three lines in canonical form. Any origin is accepted, because other logs choose their own. */
 export const parseCheckpointText = (text: string): Checkpoint | null => {
   const [, origin = "", size = "", root = ""] = /^([^\n]+)\n([^\n]+)\n([^\n]+)\n$/.exec(text) ?? [];
   const count = parseCount(size);
@@ -38,13 +39,13 @@ export const parseCheckpointText = (text: string): Checkpoint | null => {
   return origin === "" || count === null || bytes?.length !== hashLength ? null : { origin, size: count, root: bytes };
 };
 
-/** What a signed checkpoint claims, before anyone looked at its signatures; null when it is not one. */
+/** Parses a signed checkpoint without verifying its signatures. Returns null when it is malformed. */
 export const parseCheckpoint = (note: string): Checkpoint | null => {
   const parsed = parseNote(note);
   return parsed === null ? null : parseCheckpointText(parsed.text);
 };
 
-/** The note without the lines of others: what the log itself wrote, and what a time stamp is over. Null for what is no checkpoint. */
+/** Removes all signature lines but the log's own, which leaves the bytes that a timestamp covers. Returns null when malformed. */
 export const stripCosignatures = (note: string): string | null => {
   const parsed = parseNote(note);
   const origin = parsed === null ? undefined : parseCheckpointText(parsed.text)?.origin;
@@ -56,19 +57,19 @@ export const stripCosignatures = (note: string): string | null => {
 export type CheckpointFault = "note_malformed" | NoteFault | "checkpoint_malformed" | "origin_mismatch";
 export interface CosignedCheckpoint {
   readonly checkpoint: Checkpoint;
-  /** By the known witnesses, each with its time. */
+  /** By the trusted witnesses, each with its time. */
   readonly cosignatures: readonly VerifiedSignature[];
 }
 export type CheckpointVerdict = Verdict<CosignedCheckpoint, CheckpointFault>;
 
-/** What a reader of checkpoints trusts: one log, under each of its keys, and the witnesses it knows. */
+/** The log, its keys and the witnesses that a reader trusts. */
 export interface CheckpointTrust {
   readonly origin: string;
   readonly keys: readonly VerifierKey[];
   readonly witnesses?: readonly VerifierKey[];
 }
 
-/** The checkpoint in `note`, if the trusted log signed it. However many witnesses signed, without the log it is nothing. */
+/** Verifies that the trusted log signed the checkpoint in `note`. Witness signatures cannot replace the signature of the log. */
 export const verifyCheckpoint = async (crypto: NoteCrypto, note: string, trust: CheckpointTrust): Promise<CheckpointVerdict> => {
   const parsed = parseNote(note);
   if (parsed === null) return fail("note_malformed");

@@ -1,5 +1,5 @@
-// When a public key was in use. Settings write it behind the key: `<key>@<valid_to>`, or `<key>@<valid_from>/<valid_to>`, both in
-// ISO 8601 as everywhere (2026-11-22T00:00:00.000Z). From `valid_to` on the key signs nothing that is believed.
+// The validity period of a public key. Settings write it after the key as `<key>@<valid_to>` or `<key>@<valid_from>/<valid_to>`, in
+// ISO 8601 (2026-11-22T00:00:00.000Z). A signature at or after `valid_to` is not accepted.
 
 import { toIso } from "../time.ts";
 
@@ -12,16 +12,16 @@ export interface KeyWithValidity extends KeyValidity {
   readonly key: string;
 }
 
-/** The beginning of a key whose beginning nobody wrote down. */
+/** Used for keys without a known start. */
 export const defaultValidFrom = "1970-01-01T00:00:00.000Z";
 
-/** In the one spelling that sorts as text. */
+/** True for the exact format of `toIso`, which sorts as text. */
 export const isIsoTime = (text: unknown): text is string => {
   const instant = typeof text === "string" ? Date.parse(text) : Number.NaN;
   return Number.isFinite(instant) && toIso(instant) === text;
 };
 
-/** Null where what stands behind the key is no window. */
+/** Returns null when the part after `@` is not a valid period. */
 export const parseKeyWithValidity = (text: string): KeyWithValidity | null => {
   const at = text.lastIndexOf("@");
   if (at < 0) return { key: text, validFrom: defaultValidFrom };
@@ -31,6 +31,6 @@ export const parseKeyWithValidity = (text: string): KeyWithValidity | null => {
   return { key: text.slice(0, at), validFrom: from, validTo: to };
 };
 
-/** ISO times in one spelling sort as text. */
+/** `at` must be in the format of `toIso`. */
 export const isKeyInUse = ({ validFrom, validTo }: KeyValidity, at: string): boolean =>
   validFrom <= at && (validTo === undefined || at < validTo);

@@ -1,42 +1,41 @@
-// Merkle trees as RFC 6962 hashes them: roots, inclusion and consistency proofs, and how to check them (RFC 9162, 2.1.3.2
-// and 2.1.4.2). The hash is an argument, so that the same lines run in an object, in Node and in a browser. Sizes are
-// bigint: a size beyond 2^53 is checked exactly instead of being rounded to a neighbour that happens to verify.
+// Merkle trees as in RFC 6962: roots, inclusion and consistency proofs, and their verification (RFC 9162, 2.1.3.2 and 2.1.4.2). The hash
+// function is an argument, so the same code runs in a Durable Object, in Node and in a browser. Sizes are bigint: a number beyond 2^53
+// would be rounded to a neighbor whose proof happens to verify.
 import { concatBytes, areBytesEqual } from "../bytes.ts";
 
 export type HashFunction = (bytes: Uint8Array) => Uint8Array;
 
 export const hashLength = 32;
-const leafPrefix = new Uint8Array([0]); // leaves and nodes are hashed apart, so that no 64-byte entry passes for a node
+const leafPrefix = new Uint8Array([0]); // distinct prefixes stop a 64-byte entry from passing as a node
 
 export const hashLeaf = (hash: HashFunction, entry: Uint8Array): Uint8Array => hash(concatBytes(leafPrefix, entry));
 
-// A tree has as many nodes as leaves, and 65 bytes are the least that an engine allocates outside its heap; so every node is put
-// together in the same place. Hashing is synchronous and keeps nothing of it.
+// All nodes are assembled in one buffer, because JavaScript engines allocate arrays of more than 64 bytes outside their heap, and a tree
+// has as many nodes as leaves. Sharing it is safe: hashing is synchronous and does not keep the buffer.
 const nodeBuffer = new Uint8Array(1 + 2 * hashLength);
 nodeBuffer[0] = 1;
 
 /** Throws RangeError unless both are hashes. */
 export const hashNode = (hash: HashFunction, left: Uint8Array, right: Uint8Array): Uint8Array => {
-  if (left.length !== hashLength || right.length !== hashLength) throw new RangeError("merkle: a node is made of two hashes");
+  if (left.length !== hashLength || right.length !== hashLength) throw new RangeError("merkle: a node must have two hashes of 32 bytes");
   nodeBuffer.set(left, 1);
   nodeBuffer.set(right, 1 + hashLength);
   return hash(nodeBuffer);
 };
 
-/** The root of the tree without leaves. */
 export const computeEmptyRoot = (hash: HashFunction): Uint8Array => hash(new Uint8Array(0));
 
-const maxTreeSize = (1n << 63n) - 1n; // other implementations count in a signed 64-bit integer
+const maxTreeSize = (1n << 63n) - 1n; // the range of the signed 64-bit integers of other implementations
 const maxProofHashes = 63;
 
-/** Null unless `text` is a count as the formats write it: decimal, no sign, no leading zero, below 2^63. */
+/** Parses a decimal count below 2^63 without sign or leading zeros. Returns null for anything else. */
 export const parseCount = (text: string): bigint | null => {
   if (!/^(?:0|[1-9][0-9]{0,18})$/.test(text)) return null;
   const count = BigInt(text);
   return count <= maxTreeSize ? count : null;
 };
 
-/** Of a count, which has at most 63 bits. */
+/** `value` must have at most 63 bits. */
 const getBitLength = (value: bigint): number => {
   const high = Number(value >> 32n);
   return high === 0 ? 32 - Math.clz32(Number(value)) : 64 - Math.clz32(high);
@@ -45,18 +44,18 @@ const countOneBits = (value: bigint): number => value.toString(2).replaceAll("0"
 const isOdd = (value: bigint): boolean => (value & 1n) === 1n;
 const isPowerOfTwo = (value: bigint): boolean => value > 0n && (value & (value - 1n)) === 0n;
 
-/** Largest power of two smaller than `size`, which is at least 2: where RFC 6962 splits a tree. */
+/** The largest power of two smaller than `size`, where RFC 6962 splits a tree. `size` must be at least 2. */
 const findSplitPoint = (size: bigint): bigint => 1n << BigInt(getBitLength(size - 1n) - 1);
 
-/** The one length that an inclusion proof for `index` in a tree of `size` can have. */
+/** The exact number of hashes in an inclusion proof. */
 export const getInclusionProofLength = (index: bigint, size: bigint): number => {
   const inner = getBitLength(index ^ (size - 1n));
   return inner + countOneBits(index >> BigInt(inner));
 };
 
-const areHashes = (hashes: readonly Uint8Array[]): boolean => hashes.every((one) => one.length === hashLength);
+const areHashes = (hashes: readonly Uint8Array[]): boolean => hashes.every((hash) => hash.length === hashLength);
 
-/** The root that `proof` leads to from the leaf; null when the index is outside the tree or the proof has another length. */
+/** Computes the root from a leaf and its proof. Returns null when the index is outside the tree or the proof has the wrong length. */
 export const computeRootFromInclusion = (
   hash: HashFunction,
   claim: { readonly leaf: Uint8Array; readonly index: bigint; readonly size: bigint; readonly proof: readonly Uint8Array[] },
@@ -88,7 +87,7 @@ export interface TreeHead {
   readonly root: Uint8Array;
 }
 
-/** True when `proof` shows that the tree of `newer` begins with every leaf of `older`, in order. */
+/** True when `proof` shows that the newer tree starts with all leaves of the older tree, in order. */
 export const isConsistent = (hash: HashFunction, older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): boolean => {
   if (older.size < 0n || older.size > newer.size || newer.size > maxTreeSize || proof.length > maxProofHashes) return false;
   if (older.root.length !== hashLength || newer.root.length !== hashLength || !areHashes(proof)) return false;
@@ -124,10 +123,10 @@ export const isConsistent = (hash: HashFunction, older: TreeHead, newer: TreeHea
   return last === 0n && areBytesEqual(olderRoot, older.root) && areBytesEqual(newerRoot, newer.root);
 };
 
-/** Hash of the perfect subtree over the 2^height leaves from leaf `index` * 2^height on. */
+/** Returns the hash of the perfect subtree over the 2^height leaves that start at leaf `index` * 2^height. */
 export type NodeReader = (height: number, index: bigint) => Uint8Array;
 
-/** Root over the leaves [start, end), a range as RFC 6962 cuts them: every perfect piece starts at a multiple of its length. */
+/** Root over the leaves [start, end), where every perfect subtree starts at a multiple of its size. */
 const computeRangeRoot = (hash: HashFunction, start: bigint, end: bigint, read: NodeReader): Uint8Array => {
   const pieces: Uint8Array[] = [];
   for (let at = start; at < end; ) {
@@ -142,18 +141,18 @@ const computeRangeRoot = (hash: HashFunction, start: bigint, end: bigint, read: 
 
 export const computeRoot = (hash: HashFunction, size: bigint, read: NodeReader): Uint8Array => computeRangeRoot(hash, 0n, size, read);
 
-/** The way down from the root to the first piece [start, end) with the leaf that `isThere`, and the hashes of what stands beside it. */
+/** Descends from the root toward leaf `index` until `isTarget` accepts the range. `downward` holds the sibling hashes, root first. */
 const descendToLeaf = (
   hash: HashFunction,
   index: bigint,
   size: bigint,
   read: NodeReader,
-  isThere: (start: bigint, end: bigint) => boolean,
+  isTarget: (start: bigint, end: bigint) => boolean,
 ) => {
   const downward: Uint8Array[] = [];
   let start = 0n;
   let end = size;
-  while (!isThere(start, end)) {
+  while (!isTarget(start, end)) {
     const middle = start + findSplitPoint(end - start);
     if (index < middle) {
       downward.push(computeRangeRoot(hash, middle, end, read));
@@ -166,18 +165,18 @@ const descendToLeaf = (
   return { downward, start, end };
 };
 
-/** Sibling hashes from the leaf up to the child of the root. Throws RangeError for an index outside the tree. */
+/** Returns the sibling hashes from the leaf up to the child of the root. Throws RangeError when the index is outside the tree. */
 export const buildInclusionProof = (hash: HashFunction, index: bigint, size: bigint, read: NodeReader): Uint8Array[] => {
-  if (index < 0n || index >= size) throw new RangeError("merkle: the index is outside the tree");
+  if (index < 0n || index >= size) throw new RangeError("merkle: the index must be inside the tree");
   return descendToLeaf(hash, index, size, read, (start, end) => end - start === 1n).downward.reverse();
 };
 
-/** Proof that the tree of `newSize` begins with the tree of `oldSize`. Throws RangeError when the old tree is the larger one. */
+/** Returns the proof that the new tree starts with the old tree. Throws RangeError when the old tree is larger. */
 export const buildConsistencyProof = (hash: HashFunction, oldSize: bigint, newSize: bigint, read: NodeReader): Uint8Array[] => {
-  if (oldSize < 0n || oldSize > newSize) throw new RangeError("merkle: the old tree is larger than the new one");
+  if (oldSize < 0n || oldSize > newSize) throw new RangeError("merkle: the old tree must not be larger than the new tree");
   if (oldSize === 0n) return [];
   const { downward, start, end } = descendToLeaf(hash, oldSize - 1n, newSize, read, (_, last) => last === oldSize);
-  // Here [start, oldSize) is a whole subtree of the old tree; its root is known to the reader only when it is the old root.
+  // [start, oldSize) is a complete subtree of the old tree. The verifier knows its root only when it is the old root.
   if (start > 0n) downward.push(computeRangeRoot(hash, start, end, read));
   return downward.reverse();
 };

@@ -1,6 +1,5 @@
-// c2sp.org/signed-note: text under one or more signature lines, and the one-line forms of the keys. Two kinds of key: a log's
-// Ed25519 key signs the text, a witness's cosignature key signs the text with a time (c2sp.org/tlog-cosignature).
-// Signing itself is given by the caller: it is asynchronous where these rules run.
+// c2sp.org/signed-note: text with signature lines, and the one-line key formats. A log's Ed25519 key signs the text; a witness's key signs
+// the text with a time (c2sp.org/tlog-cosignature). The signing function is an argument because WebCrypto signs asynchronously.
 import { toBase64, fromBase64, fromHex, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 import type { HashFunction } from "./merkle.ts";
@@ -13,8 +12,8 @@ export interface NoteCrypto {
 const treeNodeLength = 65; // prefix and two hashes
 
 /**
- * The same answers, each worked out once: receipts of one batch, and the proofs of a hundred audit entries, lead to one and the
- * same signature and share all but the lowest nodes of their tree. To be dropped with what it was made for.
+ * Caches tree nodes and signature checks. The receipts of one batch, or the proofs of a hundred audit entries, end in the same
+ * signature and share most nodes. The cache grows without bound, so use one per verification.
  */
 export const memoizeNoteCrypto = (crypto: NoteCrypto): NoteCrypto => {
   const verdicts = new Map<string, Promise<boolean>>();
@@ -22,31 +21,31 @@ export const memoizeNoteCrypto = (crypto: NoteCrypto): NoteCrypto => {
   return {
     sha256: (bytes) => {
       if (bytes.length !== treeNodeLength) return crypto.sha256(bytes);
-      const question = toBase64(bytes);
-      const node = nodes.get(question) ?? crypto.sha256(bytes);
-      nodes.set(question, node);
+      const cacheKey = toBase64(bytes);
+      const node = nodes.get(cacheKey) ?? crypto.sha256(bytes);
+      nodes.set(cacheKey, node);
       return node;
     },
     verifyEd25519: (publicKey, message, signature) => {
-      const question = [publicKey, signature, crypto.sha256(message)].map(toBase64).join(" ");
-      const verdict = verdicts.get(question) ?? crypto.verifyEd25519(publicKey, message, signature);
-      verdicts.set(question, verdict);
+      const cacheKey = [publicKey, signature, crypto.sha256(message)].map(toBase64).join(" ");
+      const verdict = verdicts.get(cacheKey) ?? crypto.verifyEd25519(publicKey, message, signature);
+      verdicts.set(cacheKey, verdict);
       return verdict;
     },
   };
 };
 
-/** The byte that tells a key's kind: in its one-line form and in its key id. */
+/** The byte that identifies a key's kind in its one-line form and in its key id. */
 export const keyKinds = { log: 0x01, witness: 0x04 } as const;
 export type KeyKind = (typeof keyKinds)[keyof typeof keyKinds];
 
-const keyLength = 32; // public key and seed of Ed25519 alike
+const keyLength = 32; // of an Ed25519 public key and of its seed
 const signatureLength = 64;
 const timestampLength = 8;
 
 export interface VerifierKey {
   readonly name: string;
-  /** Eight hex digits: with the name they say which key a signature line is by. */
+  /** Eight hex digits. Name and key id identify the key of a signature line. */
   readonly keyId: string;
   readonly kind: KeyKind;
   readonly publicKey: Uint8Array<ArrayBuffer>;
@@ -59,7 +58,7 @@ export interface SecretKey {
   readonly seed: Uint8Array<ArrayBuffer>;
 }
 
-/** Key names end at a space in a signature line and at a plus in a key, so neither may be part of one. */
+/** A key name contains no white space and no plus, which end the name in a signature line and in a key. */
 export const isKeyName = (name: string): boolean => name.isWellFormed() && /^[^\p{White_Space}\p{Cc}+]+$/u.test(name);
 
 const computeKeyId = (hash: HashFunction, name: string, kind: KeyKind, publicKey: Uint8Array): string =>
@@ -72,11 +71,10 @@ export const createVerifierKey = (hash: HashFunction, name: string, kind: KeyKin
   publicKey,
 });
 
-/** `ledger.example/log+1a2b3c4d+AQ...`: name, key id, base64 of kind and public key. */
+/** `<name>+<key id>+<base64 of kind and public key>`, for example `ledger.example/log+1a2b3c4d+AQ…`. */
 export const formatVkey = (key: VerifierKey): string =>
   `${key.name}+${key.keyId}+${toBase64(concatBytes(new Uint8Array([key.kind]), key.publicKey))}`;
 
-/** Name, key id and key material; null unless they are spelt as both kinds of key spell them. */
 const parseKeyParts = (text: string): { name: string; keyId: string; kind: KeyKind; material: Uint8Array<ArrayBuffer> } | null => {
   const [, name = "", keyId = "", encoded = ""] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
   const bytes = fromBase64(encoded);
@@ -85,7 +83,7 @@ const parseKeyParts = (text: string): { name: string; keyId: string; kind: KeyKi
   return kind === undefined ? null : { name, keyId, kind, material: bytes.slice(1) };
 };
 
-/** Null for anything but a key of a known kind whose key id is the one its bytes give. */
+/** Returns null unless the key has a known kind and the key id matches its bytes. */
 export const parseVkey = (hash: HashFunction, text: string): VerifierKey | null => {
   const parts = parseKeyParts(text);
   if (parts === null) return null;
@@ -99,7 +97,7 @@ const secretPrefix = "PRIVATE+KEY+";
 export const formatSkey = (key: SecretKey): string =>
   `${secretPrefix}${key.name}+${key.keyId}+${toBase64(concatBytes(new Uint8Array([key.kind]), key.seed))}`;
 
-/** The key id is checked by whoever derives the public key from the seed. */
+/** Does not check the key id: that requires the public key, which the caller derives from the seed. */
 export const parseSkey = (text: string): SecretKey | null => {
   const parts = text.startsWith(secretPrefix) ? parseKeyParts(text.slice(secretPrefix.length)) : null;
   return parts === null ? null : { name: parts.name, keyId: parts.keyId, kind: parts.kind, seed: parts.material };
@@ -112,14 +110,14 @@ export interface NoteSignature {
 }
 
 export interface Note {
-  /** Ends with a line break; what a log key signs. */
+  /** The signed text, which ends with a line break. */
   readonly text: string;
   readonly signatures: readonly NoteSignature[];
 }
 
 const forbiddenControlPattern = /[\u0000-\u0009\u000b-\u001f]/;
 const keyIdLength = 4;
-const maxSignatures = 100; // the format asks for 16 at least; every line may cost one verification
+const maxSignatures = 100; // the format requires support for 16; each line can cost one verification
 
 const parseSignatureLine = (line: string): NoteSignature | null => {
   const [, name = "", encoded = ""] = /^\u2014 ([^ ]+) ([^ ]+)$/.exec(line) ?? [];
@@ -128,7 +126,7 @@ const parseSignatureLine = (line: string): NoteSignature | null => {
   return { name, keyId: toHex(bytes.subarray(0, keyIdLength)), bytes: bytes.slice(keyIdLength) };
 };
 
-/** Null unless every byte is where the format has it. Who signed is `verifyNote`'s question. */
+/** Returns null when the note is malformed. Does not verify signatures. */
 export const parseNote = (note: string): Note | null => {
   if (!note.isWellFormed() || forbiddenControlPattern.test(note) || !note.endsWith("\n")) return null;
   const blank = note.lastIndexOf("\n\n");
@@ -136,21 +134,21 @@ export const parseNote = (note: string): Note | null => {
   const lines = note.slice(blank + 2, -1).split("\n");
   if (lines.length > maxSignatures) return null;
   const signatures = lines.map(parseSignatureLine);
-  return signatures.every((one) => one !== null) ? { text: note.slice(0, blank + 1), signatures } : null;
+  return signatures.every((signature) => signature !== null) ? { text: note.slice(0, blank + 1), signatures } : null;
 };
 
 const parseBigEndian = (bytes: Uint8Array): bigint => BigInt(`0x${toHex(bytes)}`);
 
-/** What a cosignature signs: that at `time` (seconds since 1970) the witness had seen nothing that contradicts the text. */
+/** The bytes that a cosignature signs. `time` is in seconds since 1970. */
 const encodeCosignedText = (time: bigint, text: string): Uint8Array<ArrayBuffer> => encodeUtf8(`cosignature/v1\ntime ${time}\n${text}`);
 
 export interface VerifiedSignature {
   readonly key: VerifierKey;
-  /** Of a cosignature: seconds since 1970, by the witness's clock. */
+  /** Seconds since 1970 by the witness's clock; null for the signature of a log. */
   readonly time: bigint | null;
 }
 
-/** Null when the signature is not by the key. */
+/** Returns null when the signature is not valid for the key. */
 const verifyNoteSignature = async (
   crypto: NoteCrypto,
   key: VerifierKey,
@@ -172,8 +170,8 @@ export type NoteFault = "bad_signature" | "no_known_signature";
 export type NoteVerdict = Verdict<{ signatures: readonly VerifiedSignature[] }, NoteFault>;
 
 /**
- * The signatures by `keys`. Lines by other keys say nothing and are passed over; a line that claims one of `keys` and is not
- * by it spoils the whole note (`bad_signature`); no line by any of them is `no_known_signature`.
+ * Returns the signatures by `keys` and ignores lines by other keys. Fails with `bad_signature` when a line names one of `keys`
+ * with an invalid signature, and with `no_known_signature` when no line is by one of them.
  */
 export const verifyNote = async (crypto: NoteCrypto, note: Note, keys: readonly VerifierKey[]): Promise<NoteVerdict> => {
   const signatures: VerifiedSignature[] = [];
@@ -187,7 +185,6 @@ export const verifyNote = async (crypto: NoteCrypto, note: Note, keys: readonly 
   return signatures.length === 0 ? fail("no_known_signature") : { ok: true, signatures };
 };
 
-/** A key that can sign: opened from a SecretKey by whoever has the platform's signing function. */
 export interface NoteSigner {
   readonly key: VerifierKey;
   readonly sign: (message: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
@@ -198,22 +195,23 @@ const formatSignatureLine = (key: VerifierKey, bytes: Uint8Array): string =>
 
 const encodeBigEndian = (value: bigint): Uint8Array => fromHex(value.toString(16).padStart(2 * timestampLength, "0")) as Uint8Array;
 
-/** The signed note: `text`, which ends with a line break, and one line by each signer. Throws for a signer that is not a log key. */
+/** Signs `text`, which must end with a line break. Throws TypeError when a signer is not a log key or there is none. */
 export const signNote = async (text: string, signers: readonly NoteSigner[]): Promise<string> => {
-  if (!text.endsWith("\n") || signers.length === 0) throw new TypeError("note: a note is whole lines and at least one signature");
+  if (!text.endsWith("\n") || signers.length === 0)
+    throw new TypeError("note: the text must end with a line break and needs at least one signer");
   let note = `${text}\n`;
   for (const { key, sign } of signers) {
-    if (key.kind !== keyKinds.log) throw new TypeError("note: a witness key signs cosignatures only");
+    if (key.kind !== keyKinds.log) throw new TypeError("note: a witness key can only cosign");
     note += formatSignatureLine(key, await sign(encodeUtf8(text)));
   }
   return note;
 };
 
-/** The signature line by which a witness cosigns the text at `time`, in seconds since 1970. */
+/** Creates the signature line of a witness. `time` is in seconds since 1970. Throws TypeError when the key is a log key. */
 export const createCosignatureLine = async (text: string, signer: NoteSigner, time: bigint): Promise<string> => {
-  if (signer.key.kind !== keyKinds.witness) throw new TypeError("note: a log key does not cosign");
+  if (signer.key.kind !== keyKinds.witness) throw new TypeError("note: only a witness key can cosign");
   return formatSignatureLine(signer.key, concatBytes(encodeBigEndian(time), await signer.sign(encodeCosignedText(time, text))));
 };
 
-/** The note with further signature lines below its own; each line ends with a line break. */
+/** Each line must end with a line break. */
 export const appendSignatureLines = (note: string, lines: readonly string[]): string => note + lines.join("");

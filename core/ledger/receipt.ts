@@ -1,5 +1,5 @@
-// A receipt: everything a ledger answered that proves a statement is in it, stored as canonical JSON and checked offline
-// with the pinned keys alone. The order of the checks is fixed, so that the same defect has the same name everywhere.
+// Receipts: the ledger's proof that it holds a statement, stored as canonical JSON and verified offline with pinned keys. The checks run in
+// a fixed order, so a given defect always reports the same fault.
 import { toBase64, fromBase64, toHex, areBytesEqual, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json } from "../canonical-json.ts";
 import { parseIJson } from "../i-json.ts";
@@ -13,13 +13,13 @@ import { findInclusionFault, formatTlogProofFromLines, type InclusionFault } fro
 
 export type LedgerKind = "tlog" | "rekor2";
 
-/** A log's key and when it was in use; configured, never fetched from the log. Several for rotation. */
+/** A log's key with its validity period. It comes from the configuration, never from the log. A rotated log has several. */
 export interface TrustedLogKey extends KeyValidity {
   readonly origin: string;
   readonly vkey: string;
 }
 
-/** Member names as stored and published. */
+/** Member names are those of the stored and published JSON. */
 export interface Receipt {
   readonly v: 1;
   /** `<kind>:<origin>` */
@@ -32,7 +32,7 @@ export interface Receipt {
   readonly leaf_index: string;
   /** Base64 of the Merkle tree's leaf hash. */
   readonly leaf_hash: string;
-  /** Base64 of the leaf, where a ledger wraps the statement in a leaf of its own; absent where the leaf is the statement. */
+  /** Base64 of the leaf of a ledger that wraps the statement; absent when the leaf is the statement itself. */
   readonly leaf_body?: string;
   /** Base64, from the leaf's sibling up to the child of the root. */
   readonly inclusion_proof: readonly string[];
@@ -41,7 +41,7 @@ export interface Receipt {
   readonly tree_size: string;
   /** Base64. */
   readonly root_hash: string;
-  /** Our clock: when the ledger was asked, and when its answer had passed every check. Nobody else vouches for them. */
+  /** By our clock, without third-party evidence: when the statement was sent and when the receipt had passed every check. */
   readonly submitted_at: string;
   readonly verified_at: string;
 }
@@ -79,18 +79,18 @@ const isReceipt = (record: Json): record is Json & Receipt => {
   );
 };
 
-/** Null unless `receiptText` prints exactly this text for the same receipt: a receipt has one spelling. */
+/** Returns null unless the text is exactly what `formatReceipt` returns for the receipt. */
 export const parseReceipt = (text: string): Receipt | null => {
   if (!text.isWellFormed()) return null;
   const parsed = parseIJson(encodeUtf8(text));
   return parsed.ok && isReceipt(parsed.value) && toCanonicalJson(parsed.value) === text ? parsed.value : null;
 };
 
-/** What a ledger answered, as a receipt: nothing of it is checked yet. `leaf`: of a ledger that wraps the statement. */
+/** Builds a receipt from an unverified ledger response. `leaf` is the leaf of a ledger that wraps the statement. */
 export const buildReceipt = (
   hash: HashFunction,
   statement: string,
-  found: {
+  response: {
     readonly kind: LedgerKind;
     readonly origin: string;
     readonly index: bigint;
@@ -103,19 +103,19 @@ export const buildReceipt = (
   },
 ): Receipt => ({
   v: 1,
-  ledger: `${found.kind}:${found.origin}`,
-  kind: found.kind,
-  tx_ref: `${found.origin}#${found.index}`,
+  ledger: `${response.kind}:${response.origin}`,
+  kind: response.kind,
+  tx_ref: `${response.origin}#${response.index}`,
   entry_hash: toHex(hash(encodeUtf8(statement))),
-  leaf_index: found.index.toString(),
-  leaf_hash: toBase64(hashLeaf(hash, found.leaf ?? encodeUtf8(statement))),
-  ...(found.leaf !== undefined && { leaf_body: toBase64(found.leaf) }),
-  inclusion_proof: found.hashes.map(toBase64),
-  signed_root: found.note,
-  tree_size: found.checkpoint.size.toString(),
-  root_hash: toBase64(found.checkpoint.root),
-  submitted_at: toIso(found.submittedAt),
-  verified_at: toIso(found.verifiedAt),
+  leaf_index: response.index.toString(),
+  leaf_hash: toBase64(hashLeaf(hash, response.leaf ?? encodeUtf8(statement))),
+  ...(response.leaf !== undefined && { leaf_body: toBase64(response.leaf) }),
+  inclusion_proof: response.hashes.map(toBase64),
+  signed_root: response.note,
+  tree_size: response.checkpoint.size.toString(),
+  root_hash: toBase64(response.checkpoint.root),
+  submitted_at: toIso(response.submittedAt),
+  verified_at: toIso(response.verifiedAt),
 });
 
 export type ReceiptFault =
@@ -134,32 +134,30 @@ export type SignedRootVerdict = Verdict<{ checkpoint: Checkpoint }, ReceiptFault
 
 export interface ReceiptContext {
   readonly trustedKeys: readonly TrustedLogKey[];
-  /** Reads a checkpoint that one of these keys must have signed, for logs that sign otherwise than with Ed25519. */
+  /** Replaces the Ed25519 check of the checkpoint, for logs with other signature algorithms. */
   readonly verifySignedRoot?: (signedRoot: string, keys: readonly TrustedLogKey[]) => Promise<SignedRootVerdict>;
-  /** The last verified tree of this ledger, and the proof between it and the receipt's; the smaller tree comes first in it. */
+  /** The last verified tree of this ledger, and the consistency proof between it and the receipt's tree, smaller tree first. */
   readonly lastVerifiedTree?: { readonly head: TreeHead; readonly proof: readonly Uint8Array[] };
-  /** Shows that a leaf of the ledger's own making is about the statement. Needed for ledgers that wrap what they log. */
+  /** Whether a wrapping leaf commits to the statement. Required for ledgers that wrap statements. */
   readonly isLeafBoundToStatement?: (leafBody: Uint8Array, statement: Uint8Array) => Promise<boolean>;
 }
 
-/** The keys that were in use at a time. */
 export const filterKeysInUse = (keys: readonly TrustedLogKey[], at: string): TrustedLogKey[] => keys.filter((key) => isKeyInUse(key, at));
 
-/** The checkpoint in a note, if a key that is pinned for its origin is among those that `signersOf` says signed it. */
+/** Parses the checkpoint in a note and requires that one of its signers, as `findSigners` reports them, is pinned for its origin. */
 export const verifyCheckpointSigner = async (
   signedRoot: string,
-  signersOf: (note: Note) => Promise<readonly TrustedLogKey[] | NoteFault>,
+  findSigners: (note: Note) => Promise<readonly TrustedLogKey[] | NoteFault>,
 ): Promise<SignedRootVerdict> => {
   const note = parseNote(signedRoot);
   if (note === null) return fail("note_malformed");
-  const signers = await signersOf(note);
+  const signers = await findSigners(note);
   if (typeof signers === "string") return fail(signers);
   const checkpoint = parseCheckpointText(note.text);
   if (checkpoint === null) return fail("checkpoint_malformed");
   return signers.some(({ origin }) => origin === checkpoint.origin) ? { ok: true, checkpoint } : fail("origin_mismatch");
 };
 
-/** By one of the log's Ed25519 keys. */
 const verifyCheckpointByLogKey = (crypto: NoteCrypto, signedRoot: string, pinned: readonly TrustedLogKey[]): Promise<SignedRootVerdict> =>
   verifyCheckpointSigner(signedRoot, async (note) => {
     const keys = pinned.map((key) => parseVkey(crypto.sha256, key.vkey)).filter((key): key is VerifierKey => key?.kind === keyKinds.log);
@@ -168,20 +166,20 @@ const verifyCheckpointByLogKey = (crypto: NoteCrypto, signedRoot: string, pinned
     return pinned.filter(({ vkey }) => signed.signatures.some(({ key }) => vkey.startsWith(`${key.name}+${key.keyId}+`)));
   });
 
-/** As `verifyReceipt` reads a checkpoint by default, each once: the receipts of one batch all end in the same. */
+/** Caches the default checkpoint verification, because all receipts of a batch have the same checkpoint. */
 export const memoizeCheckpointVerifier = (crypto: NoteCrypto): NonNullable<ReceiptContext["verifySignedRoot"]> => {
   const verdicts = new Map<string, Promise<SignedRootVerdict>>();
   return (signedRoot, keys) => {
-    const question = [signedRoot, ...keys.map(({ vkey }) => vkey)].join("\n");
-    const verdict = verdicts.get(question) ?? verifyCheckpointByLogKey(crypto, signedRoot, keys);
-    verdicts.set(question, verdict);
+    const cacheKey = [signedRoot, ...keys.map(({ vkey }) => vkey)].join("\n");
+    const verdict = verdicts.get(cacheKey) ?? verifyCheckpointByLogKey(crypto, signedRoot, keys);
+    verdicts.set(cacheKey, verdict);
     return verdict;
   };
 };
 
 /**
- * In this order: shape, note, signature by a key pinned for that time, origin, references, index, proof length, root, leaf
- * bound to the statement, consistency with the last tree seen.
+ * Checks in this order: shape, note, signature by a key pinned at `verified_at`, origin, references, index, proof length, root,
+ * leaf bound to the statement, consistency with the last verified tree.
  */
 export const verifyReceipt = async (
   crypto: NoteCrypto,
@@ -213,8 +211,8 @@ export const verifyReceipt = async (
     return fail("reference_mismatch");
   }
 
-  const excluded = findInclusionFault(crypto, { leaf, index, hashes: hashes as Uint8Array[] }, checkpoint);
-  if (excluded !== null) return fail(excluded);
+  const inclusionFault = findInclusionFault(crypto, { leaf, index, hashes: hashes as Uint8Array[] }, checkpoint);
+  if (inclusionFault !== null) return fail(inclusionFault);
 
   if (receipt.entry_hash !== toHex(crypto.sha256(statement))) return fail("leaf_mismatch");
   if (receipt.kind === "tlog" ? body !== undefined : body === undefined) return fail("leaf_mismatch");
@@ -229,6 +227,6 @@ export const verifyReceipt = async (
   return { ok: true, checkpoint, index };
 };
 
-/** The receipt's proof in the text form other tools read; null for what is no receipt of ours. */
+/** The receipt's proof as c2sp.org/tlog-proof text, for other tools; null when the receipt is malformed. */
 export const formatReceiptProof = (receipt: Receipt): string | null =>
   formatTlogProofFromLines(receipt.leaf_index, receipt.inclusion_proof, receipt.signed_root);

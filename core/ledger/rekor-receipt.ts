@@ -1,5 +1,5 @@
-// Receipts of a Rekor v2 log, checked offline: its checkpoints may be signed with ECDSA, and its leaf wraps the statement in our
-// signature of it. All else is receipt.ts.
+// Verifies receipts of a Rekor v2 log offline. Separate from receipt.ts because Rekor can sign checkpoints with ECDSA, and its leaf wraps
+// the statement in our signature of it.
 import { toBase64, fromBase64, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { fail } from "../result.ts";
 import type { HashFunction } from "./merkle.ts";
@@ -15,7 +15,7 @@ import {
 import { createRekorLeafCheck, type RekorCrypto } from "./rekor.ts";
 import { ed25519KeyFromSpki, parseSpki } from "./spki.ts";
 
-/** Byte of ECDSA keys in their one-line form (c2sp.org/signed-note); only Rekor uses them here. */
+/** The kind byte of ECDSA keys in their one-line form (c2sp.org/signed-note). */
 const ecdsaKeyKind = 0x02;
 
 interface RekorKey {
@@ -24,9 +24,9 @@ interface RekorKey {
   readonly isSignatureValid: (crypto: RekorCrypto, text: string, signature: Uint8Array) => Promise<boolean>;
 }
 
-const computeEcdsaKeyId = (hash: HashFunction, spki: Uint8Array): string => toHex(hash(spki).subarray(0, 4)); // the name is no part of it
+const computeEcdsaKeyId = (hash: HashFunction, spki: Uint8Array): string => toHex(hash(spki).subarray(0, 4)); // without the name, unlike Ed25519 key ids
 
-/** The one-line form of a log's key as trust roots publish it (SPKI): Ed25519, or ECDSA on P-256 or P-384. Null for others. */
+/** The one-line form of a log's SPKI key: Ed25519, or ECDSA on P-256 or P-384. Null for other keys. */
 export const vkeyFromSpki = (hash: HashFunction, origin: string, spki: Uint8Array): string | null => {
   const publicKey = ed25519KeyFromSpki(spki);
   if (publicKey !== null) return formatVkey(createVerifierKey(hash, origin, keyKinds.log, publicKey));
@@ -34,14 +34,13 @@ export const vkeyFromSpki = (hash: HashFunction, origin: string, spki: Uint8Arra
   return `${origin}+${computeEcdsaKeyId(hash, spki)}+${toBase64(concatBytes(new Uint8Array([ecdsaKeyKind]), spki))}`;
 };
 
-/** Null unless it is the one-line form of a key that Rekor signs checkpoints with. */
 const parseRekorKey = (hash: HashFunction, vkey: string): RekorKey | null => {
   const ed25519 = parseVkey(hash, vkey);
   if (ed25519 !== null) {
     const { name, keyId, kind, publicKey } = ed25519;
-    const isBy: RekorKey["isSignatureValid"] = async (crypto, text, signature) =>
+    const isSignatureValid: RekorKey["isSignatureValid"] = async (crypto, text, signature) =>
       signature.length === 64 && crypto.verifyEd25519(publicKey, encodeUtf8(text), signature);
-    return kind === keyKinds.log ? { name, keyId, isSignatureValid: isBy } : null;
+    return kind === keyKinds.log ? { name, keyId, isSignatureValid } : null;
   }
   const [, name = "", keyId = "", encoded = ""] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(vkey) ?? [];
   const bytes = fromBase64(encoded);
@@ -51,10 +50,10 @@ const parseRekorKey = (hash: HashFunction, vkey: string): RekorKey | null => {
   return { name, keyId, isSignatureValid: (crypto, text, signature) => crypto.verifyEcdsa(spki, encodeUtf8(text), signature) };
 };
 
-/** True for the one-line form of a key that Rekor signs checkpoints with. */
+/** True for the one-line form of a key that Rekor can sign checkpoints with. */
 export const isRekorVkey = (hash: HashFunction, vkey: string): boolean => parseRekorKey(hash, vkey) !== null;
 
-/** The trusted keys that signed; a fault when one is claimed and did not, or none is there. */
+/** Returns the trusted keys that signed, or a fault when a signature is invalid or none is by a trusted key. */
 const findSigners = async (
   crypto: RekorCrypto,
   note: Note,
@@ -72,7 +71,7 @@ const findSigners = async (
   return signers.length === 0 ? "no_known_signature" : signers;
 };
 
-/** The checkpoint in a signed note, if a key trusted for its origin signed it. */
+/** Verifies that a key trusted for its origin signed the checkpoint. */
 export const verifyRekorCheckpoint = (
   crypto: RekorCrypto,
   signedRoot: string,
@@ -81,11 +80,11 @@ export const verifyRekorCheckpoint = (
 
 export interface RekorTrust {
   readonly logs: readonly TrustedLogKey[];
-  /** Our own anchor keys, as SPKI in base64. */
+  /** Our anchor keys: SPKI, base64. */
   readonly anchorKeys: readonly string[];
 }
 
-/** `verifyReceipt` with what Rekor does differently. */
+/** `verifyReceipt` with Rekor's signatures and leaf format. Fails with `leaf_mismatch` for a receipt of another ledger kind. */
 export const verifyRekorReceipt = async (
   crypto: RekorCrypto,
   receipt: Receipt,

@@ -1,5 +1,5 @@
-// Sigstore's Rekor v2 as a ledger: the request that logs a digest with our signature of the statement, the leaf it becomes, and
-// the answer. Receipts made of it are in rekor-receipt.ts. Rekor tells no time and, for an entry it has already, no proof.
+// The formats of Sigstore's Rekor v2: the request that logs a digest with our signature of the statement, the resulting leaf and the
+// response. Rekor returns no time and, for an entry that it already has, no proof.
 import { toBase64, fromBase64, fromBase64Url, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json } from "../canonical-json.ts";
 import type { Bytes } from "../hash.ts";
@@ -9,16 +9,16 @@ import type { NoteCrypto } from "./note.ts";
 import { p256PrivateKeyFromPkcs8 } from "./spki.ts";
 
 export interface RekorCrypto extends NoteCrypto {
-  /** ECDSA over SHA-256 of the message, the key as SPKI, the signature as DER. False for whatever is not that. */
+  /** Verifies ECDSA over the SHA-256 of the message. The key is SPKI, the signature DER. Returns false for malformed input. */
   readonly verifyEcdsa: (spki: Uint8Array, message: Uint8Array, signature: Uint8Array) => Promise<boolean>;
 }
 
-/** A P-256 key that signs statements: as PKCS #8, or as a JWK. `number` is its secret number. */
+/** A P-256 key that signs statements. `number` is its secret scalar, 32 bytes. */
 export type AnchorPrivateKey =
   | { readonly format: "pkcs8"; readonly pkcs8: Bytes; readonly number: Bytes }
   | { readonly format: "jwk"; readonly jwk: Readonly<Record<"kty" | "crv" | "x" | "y" | "d", string>>; readonly number: Bytes };
 
-/** Base64 of PKCS #8, or the text of a private JWK; null for anything else. */
+/** Parses base64 PKCS #8 or the text of a private JWK. Returns null for anything else. */
 export const parseAnchorPrivateKey = (text: string): AnchorPrivateKey | null => {
   const pkcs8 = fromBase64(text);
   const inside = pkcs8 === null ? null : p256PrivateKeyFromPkcs8(pkcs8);
@@ -33,13 +33,13 @@ export const parseAnchorPrivateKey = (text: string): AnchorPrivateKey | null => 
 
 const keyDetails = "PKIX_ECDSA_P256_SHA_256";
 
-/** What of an entry is ours; base64. */
+/** The parts of an entry that we supply, in base64. */
 export interface RekorEntry {
   /** SHA-256 of the statement. */
   readonly digest: string;
   /** DER of the ECDSA signature over the statement. */
   readonly signature: string;
-  /** SPKI of the anchor key, which made it. */
+  /** SPKI of the anchor key that signed. */
   readonly publicKey: string;
 }
 
@@ -48,11 +48,11 @@ const toRekorSignature = ({ signature, publicKey }: RekorEntry) => ({
   verifier: { keyDetails, publicKey: { rawBytes: publicKey } },
 });
 
-/** The text of the request. ECDSA signatures are random: made twice it is another entry, so it is kept and sent again as it is. */
+/** The request text. ECDSA signatures are randomized, so a retry must send the stored text, or Rekor would log a second entry. */
 export const formatRekorRequest = (entry: RekorEntry): string =>
   toCanonicalJson({ hashedRekordRequestV002: { digest: entry.digest, signature: toRekorSignature(entry) } });
 
-/** The leaf that Rekor makes of the request. */
+/** The leaf that Rekor creates from the request. */
 export const formatRekorLeaf = (entry: RekorEntry): string =>
   toCanonicalJson({
     apiVersion: "0.0.2",
@@ -60,14 +60,14 @@ export const formatRekorLeaf = (entry: RekorEntry): string =>
     spec: { hashedRekordV002: { data: { algorithm: "SHA2_256", digest: entry.digest }, signature: toRekorSignature(entry) } },
   });
 
-/** The member at the end of `path`; undefined when any of them is missing. */
+/** The member at `path`; undefined when any part is missing. */
 const getMember = (value: Json | undefined, ...path: readonly string[]): Json | undefined => {
-  let here = value;
+  let current = value;
   for (const name of path) {
-    if (!isJsonObject(here) || !Object.hasOwn(here, name)) return undefined;
-    here = here[name];
+    if (!isJsonObject(current) || !Object.hasOwn(current, name)) return undefined;
+    current = current[name];
   }
-  return here;
+  return current;
 };
 
 const parseJsonBytes = (bytes: Uint8Array): Json | undefined => {
@@ -75,29 +75,29 @@ const parseJsonBytes = (bytes: Uint8Array): Json | undefined => {
   return parsed.ok ? parsed.value : undefined;
 };
 
-/** The entry whose digest and signature stand there; null unless `print` gives exactly this text for it. */
-const parseEntryParts = (text: string, digest: Json | undefined, signature: Json | undefined, print: (entry: RekorEntry) => string) => {
+/** Returns null unless formatting the entry with `format` returns exactly `text`. */
+const parseEntryParts = (text: string, digest: Json | undefined, signature: Json | undefined, format: (entry: RekorEntry) => string) => {
   const content = getMember(signature, "content");
   const publicKey = getMember(signature, "verifier", "publicKey", "rawBytes");
   if (typeof digest !== "string" || typeof content !== "string" || typeof publicKey !== "string") return null;
   const entry: RekorEntry = { digest, signature: content, publicKey };
-  return print(entry) === text ? entry : null;
+  return format(entry) === text ? entry : null;
 };
 
-/** Null unless `rekorRequestText` prints exactly this text. */
+/** Returns null unless the text is exactly what `formatRekorRequest` returns for the entry. */
 export const parseRekorRequest = (text: string): RekorEntry | null => {
   const request = getMember(parseJsonBytes(encodeUtf8(text)), "hashedRekordRequestV002");
   return parseEntryParts(text, getMember(request, "digest"), getMember(request, "signature"), formatRekorRequest);
 };
 
-/** Null unless `rekorLeafText` prints exactly these bytes. */
+/** Returns null unless the bytes are exactly what `formatRekorLeaf` returns for the entry. */
 export const parseRekorLeaf = (leaf: Uint8Array): RekorEntry | null => {
   const record = getMember(parseJsonBytes(leaf), "spec", "hashedRekordV002");
-  const text = String.fromCharCode(...leaf.subarray(0, 4_096)); // a leaf of ours is ASCII, with its key about 500 bytes
+  const text = String.fromCharCode(...leaf.subarray(0, 4_096)); // our leaves are ASCII and have about 500 bytes
   return parseEntryParts(text, getMember(record, "data", "digest"), getMember(record, "signature"), formatRekorLeaf);
 };
 
-/** Whether a leaf is our signature of the statement, by one of our anchor keys (SPKI, base64). */
+/** Creates a check that a leaf holds our signature of the statement by one of the anchor keys (SPKI, base64). */
 export const createRekorLeafCheck =
   (crypto: RekorCrypto, anchorKeys: readonly string[]) =>
   async (leaf: Uint8Array, statement: Uint8Array): Promise<boolean> => {
@@ -117,16 +117,20 @@ export interface RekorResponse {
   readonly note: string;
 }
 
-/** What of a TransparencyLogEntry matters; size and root are read from the signed checkpoint only. Null when it is not one. */
+/**
+ * Parses a TransparencyLogEntry. Tree size and root are ignored: only the signed checkpoint is trusted for them. Returns null
+ * when malformed.
+ */
 export const parseRekorResponse = (body: Uint8Array): RekorResponse | null => {
-  const answer = parseJsonBytes(body);
-  const index = getMember(answer, "logIndex");
-  const leaf = getMember(answer, "canonicalizedBody");
-  const note = getMember(answer, "inclusionProof", "checkpoint", "envelope");
-  const hashes = getMember(answer, "inclusionProof", "hashes");
+  const response = parseJsonBytes(body);
+  const index = getMember(response, "logIndex");
+  const leaf = getMember(response, "canonicalizedBody");
+  const note = getMember(response, "inclusionProof", "checkpoint", "envelope");
+  const hashes = getMember(response, "inclusionProof", "hashes");
   const count = typeof index === "string" ? parseCount(index) : null;
   const leafBytes = typeof leaf === "string" ? fromBase64(leaf) : null;
-  if (getMember(answer, "kindVersion", "kind") !== "hashedrekord" || getMember(answer, "kindVersion", "version") !== "0.0.2") return null;
+  if (getMember(response, "kindVersion", "kind") !== "hashedrekord" || getMember(response, "kindVersion", "version") !== "0.0.2")
+    return null;
   if (count === null || leafBytes === null || typeof note !== "string" || !Array.isArray(hashes)) return null;
   const proof = hashes.map((hash: Json) => (typeof hash === "string" ? fromBase64(hash) : null));
   if (!proof.every((hash) => hash?.length === hashLength)) return null;

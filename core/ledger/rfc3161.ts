@@ -1,9 +1,9 @@
-// RFC 3161 time stamps: the request for one, and every check of the reply. A token proves that bytes existed at a time to
-// whoever trusts the authority's key, which is pinned here: no certificate chain is looked at. Signatures are checked by
-// WebCrypto, handed in, so that the same lines run in an object, in Node and in a browser.
+// RFC 3161 timestamps: the request and every check of the reply. A token proves that bytes existed at a time to a reader who trusts the
+// authority's key. The key is pinned, so no certificate chain is checked. WebCrypto is an argument, so the same code runs in a Durable
+// Object, in Node and in a browser.
 //
-// A reply can be changed without harm to what it proves (outer encoding, unsigned attributes, the certificates' own
-// signatures): that nobody touched its bytes has to be shown by whatever carries it.
+// A reply can be altered without affecting its proof (outer encoding, unsigned attributes, the certificates' own signatures). Its container
+// must show that the bytes were not changed.
 import { toHex, areBytesEqual } from "../bytes.ts";
 import type { Bytes } from "../hash.ts";
 import { fail, type Fault, type Verdict } from "../result.ts";
@@ -22,14 +22,14 @@ import {
 import { isKeyInUse, isIsoTime, type KeyValidity } from "./key-validity.ts";
 import { isSignedBy, parseSpki, rsaEncryptionOid, type SignatureCrypto } from "./spki.ts";
 
-/** A key of an authority and when it was in use; configured, never taken from a token. ISO times. */
+/** An authority's key with its validity period. It comes from the configuration, never from a token. */
 export interface TimestampPin extends KeyValidity {
   readonly name: string;
   /** Hex SHA-256 of the signer's SubjectPublicKeyInfo. */
   readonly spkiSha256: string;
 }
 
-/** Identifiers as the hex of their DER content. */
+/** Object identifiers as the hex of their DER content. */
 const oids = {
   signedData: "2a864886f70d010702",
   timestampInfo: "2a864886f70d0109100104",
@@ -46,7 +46,7 @@ const hashNames: Readonly<Record<string, string>> = {
   "608648016503040202": "SHA-384",
   "608648016503040203": "SHA-512",
 };
-/** The hash each signature algorithm names; plain rsaEncryption names none and uses that of the digest. */
+/** The hash of each signature algorithm. Plain rsaEncryption names none and uses the digest algorithm. */
 const ecdsaHashes: Readonly<Record<string, string>> = {
   "2a8648ce3d040302": "SHA-256",
   "2a8648ce3d040303": "SHA-384",
@@ -59,7 +59,7 @@ const rsaHashes: Readonly<Record<string, string>> = {
 };
 const derNull = encodeDer(derTags.nullValue);
 
-/** TimeStampReq over a SHA-256 imprint; asks for the signer's certificate. `nonce` is 8 random bytes. */
+/** TimeStampReq over a SHA-256 imprint that requests the signer's certificate. `nonce` is 8 random bytes. */
 export const encodeTimestampRequest = (imprint: Uint8Array, nonce: Uint8Array): Bytes =>
   encodeDer(
     derTags.sequence,
@@ -84,7 +84,7 @@ export type TimestampFault =
 
 export interface Timestamp {
   readonly time: Instant;
-  /** Hex, as the authority numbers its tokens. */
+  /** The authority's serial number of the token, in hex. */
   readonly serial: string;
   /** Hex SHA-256 of the signer's SubjectPublicKeyInfo. */
   readonly spkiSha256: string;
@@ -92,7 +92,7 @@ export interface Timestamp {
 
 export type TimestampVerdict =
   | Verdict<{ timestamp: Timestamp; pin: TimestampPin }, TimestampFault>
-  /** Nothing else is wrong: a good time stamp by a key that nobody vouches for. */
+  /** The timestamp is valid, but its key is not pinned. */
   | (Fault<"signer_not_pinned"> & { readonly timestamp: Timestamp });
 
 interface TimestampInfo {
@@ -116,7 +116,7 @@ interface SignedToken {
   readonly content: Bytes;
   readonly info: TimestampInfo | null;
   readonly certificates: readonly SignerCertificate[];
-  /** Issuer and serial of the signer's certificate; null when the token names it by key id. */
+  /** Issuer and serial of the signer's certificate; null when the token names the signer by key id. */
   readonly signerId: { readonly issuer: Bytes; readonly serial: Bytes } | null;
   readonly digestName: string | undefined;
   readonly attributes: DerValue;
@@ -124,7 +124,7 @@ interface SignedToken {
   readonly signature: Bytes;
 }
 
-/** The identifier of an AlgorithmIdentifier without parameters; null for any other. */
+/** The identifier of an AlgorithmIdentifier without parameters; null when it has some. */
 const parseAlgorithm = (value: DerValue | undefined): string | null => {
   const members = createSequenceReader(value);
   const oid = parseOid(members.next(derTags.oid));
@@ -132,7 +132,7 @@ const parseAlgorithm = (value: DerValue | undefined): string | null => {
   return members.done() ? oid : null;
 };
 
-/** `20260304050607Z`, with or without a fraction; null for times that are not on the clock. */
+/** `20260304050607Z`, with an optional fraction. Returns null for times that do not exist. */
 const parseGeneralizedTime = (value: DerValue | undefined): Instant | null => {
   const text = String.fromCharCode(...(value?.content.subarray(0, 40) ?? []));
   const [, year = "", month = "", day = "", hour = "", minute = "", second = "", fraction = ""] =
@@ -190,7 +190,7 @@ const parseSignedToken = (token: DerValue): SignedToken | null => {
   message.next(toContextTag(1)); // revocation lists
   const signers = message.next(derTags.set);
   if (version === undefined || digests === undefined || !message.done()) return null;
-  if (signers?.children.length !== 1) return null; // RFC 3161: one signer, the authority
+  if (signers?.children.length !== 1) return null; // RFC 3161 allows one signer, the authority
 
   const contentType = parseOid(encapsulated.next(derTags.oid));
   const content = unwrapExplicitTag(encapsulated.next(toContextTag(0)));
@@ -219,7 +219,7 @@ const parseSignedToken = (token: DerValue): SignedToken | null => {
     contentType,
     content: content.content,
     info: parseTimestampInfo(content.content),
-    certificates: certificates.map(parseSignerCertificate).filter((one) => one !== null),
+    certificates: certificates.map(parseSignerCertificate).filter((certificate) => certificate !== null),
     signerId: issuer === undefined || serial === undefined ? null : { issuer: issuer.encoded, serial: serial.encoded },
     digestName: hashNames[digestOid ?? ""],
     attributes,
@@ -228,7 +228,7 @@ const parseSignedToken = (token: DerValue): SignedToken | null => {
   };
 };
 
-/** The one value of the signed attribute `oid`: `none` when it is not there, null when it is there twice or has several values. */
+/** The value of the signed attribute `oid`; `none` when it is absent, null when it is repeated or has several values. */
 const findSignedAttribute = (attributes: DerValue, oid: string): DerValue | "none" | null => {
   const found = attributes.children.filter((attribute) => parseOid(attribute.children[0]) === oid);
   if (found.length === 0) return "none";
@@ -238,7 +238,7 @@ const findSignedAttribute = (attributes: DerValue, oid: string): DerValue | "non
   return found.length === 1 && members.done() && values?.children.length === 1 ? (values.children[0] ?? null) : null;
 };
 
-/** Hash of the signer's certificate as the authority signed it: of SigningCertificateV2, or of its SHA-1 predecessor. */
+/** The hash of the signer's certificate from SigningCertificateV2 or its SHA-1 predecessor. */
 const parseCertificateId = (attribute: DerValue, isV2: boolean): { readonly hashName: string; readonly hash: Bytes } | null => {
   const first = createSequenceReader(createSequenceReader(attribute).next(derTags.sequence)?.children[0]);
   const algorithm = isV2 ? first.next(derTags.sequence) : undefined;
@@ -247,7 +247,7 @@ const parseCertificateId = (attribute: DerValue, isV2: boolean): { readonly hash
   return hashName === undefined || hash === undefined ? null : { hashName, hash: hash.content };
 };
 
-/** The certificate that the signed attributes name; a fault when they name none, or none that came along. */
+/** Returns the certificate that the signed attributes name, or a fault when they name none or it is not in the token. */
 const findSignerCertificate = async (
   subtle: SignatureCrypto,
   signed: SignedToken,
@@ -270,7 +270,7 @@ const findSignerCertificate = async (
   return "certificate_mismatch";
 };
 
-/** The hash that the signature is over; null for signatures and keys of kinds not read here. */
+/** The hash algorithm of the signature; null for unsupported signatures and keys. */
 const selectSignatureHash = (spki: Uint8Array, signed: SignedToken): string | null => {
   const oid = signed.signatureOid ?? "";
   const kind = parseSpki(spki)?.kind;
@@ -279,36 +279,36 @@ const selectSignatureHash = (spki: Uint8Array, signed: SignedToken): string | nu
   return null;
 };
 
-/** What is signed is the set of attributes itself, under the tag of a set; in the token it stands under [0] (RFC 5652, 5.4). */
+/** The signature covers the attributes with the SET tag; the token holds them with the tag [0] (RFC 5652, 5.4). */
 const encodeSignedAttributes = (attributes: DerValue): Bytes => {
   const data = new Uint8Array(attributes.encoded);
   data[0] = derTags.set;
   return data;
 };
 
-const maxClockSkewMs = 5 * minuteMs; // an authority and we may be that far apart
+const maxClockSkewMs = 5 * minuteMs; // between the authority's clock and ours
 
 export interface TimestampVerificationInput {
-  /** The authority's reply (TimeStampResp), as it came and as it is stored. */
+  /** The authority's reply (TimeStampResp), unchanged. */
   readonly token: Uint8Array;
-  /** The stamped bytes themselves: of a checkpoint, the note as it is stored. */
+  /** The timestamped bytes; for a checkpoint, the stored note. */
   readonly imprintBytes: Uint8Array;
   readonly pins: readonly TimestampPin[];
-  /** As sent; known only to whoever asked. */
+  /** The nonce of the request; only the requester knows it. */
   readonly nonce?: Uint8Array;
-  /** When the request went and when the reply came, by our clock; known only to whoever asked. */
+  /** When the request was sent and the reply received, by our clock; only the requester knows it. */
   readonly window?: { readonly sentAt: Instant; readonly receivedAt: Instant };
 }
 
 const encodeIntegerContent = (bytes: Uint8Array): Bytes => parseDer(encodeUnsignedInteger(bytes))?.content ?? new Uint8Array(0);
 
 /**
- * In this order: one whole reply, granted, a time stamp, over these bytes, nonce, time within five minutes of the exchange,
- * digest of what is signed, the signer's certificate, a known algorithm, the signature; and last the pin, so that
- * `signer_not_pinned` means that nothing else is wrong.
+ * Checks in this order: well-formed reply, granted, content type, imprint, nonce, time within five minutes of the exchange,
+ * digest, signer's certificate, algorithm, signature, pin. The pin comes last, so `signer_not_pinned` means that all other
+ * checks passed.
  */
-export const verifyTimestampToken = async (question: TimestampVerificationInput, subtle: SignatureCrypto): Promise<TimestampVerdict> => {
-  const reply = createSequenceReader(parseDer(question.token) ?? undefined);
+export const verifyTimestampToken = async (input: TimestampVerificationInput, subtle: SignatureCrypto): Promise<TimestampVerdict> => {
+  const reply = createSequenceReader(parseDer(input.token) ?? undefined);
   const status = reply.next(derTags.sequence)?.children[0];
   const token = reply.next(derTags.sequence);
   if (status?.tag !== derTags.integer || !reply.done()) return fail("reply_malformed");
@@ -322,9 +322,9 @@ export const verifyTimestampToken = async (question: TimestampVerificationInput,
   if (typeAttribute === null || typeAttribute === "none" || parseOid(typeAttribute) !== oids.timestampInfo) return fail("content_type");
   const { info } = signed;
   if (info === null) return fail("reply_malformed");
-  const imprint = new Uint8Array(await subtle.digest(sha256Name, new Uint8Array(question.imprintBytes)));
+  const imprint = new Uint8Array(await subtle.digest(sha256Name, new Uint8Array(input.imprintBytes)));
   if (info.imprintHash !== oids.sha256 || !areBytesEqual(info.imprint, imprint)) return fail("imprint_mismatch");
-  const { nonce, window } = question;
+  const { nonce, window } = input;
   if (nonce !== undefined && (info.nonce === null || !areBytesEqual(info.nonce, encodeIntegerContent(nonce))))
     return fail("nonce_mismatch");
   if (window !== undefined && (info.time < window.sentAt - maxClockSkewMs || info.time > window.receivedAt + maxClockSkewMs)) {
@@ -347,6 +347,6 @@ export const verifyTimestampToken = async (question: TimestampVerificationInput,
 
   const spkiSha256 = toHex(new Uint8Array(await subtle.digest(sha256Name, spki)));
   const timestamp: Timestamp = { time: info.time, serial: toHex(info.serial), spkiSha256 };
-  const pin = question.pins.find((one) => one.spkiSha256 === spkiSha256 && isKeyInUse(one, toIso(info.time)));
+  const pin = input.pins.find((candidate) => candidate.spkiSha256 === spkiSha256 && isKeyInUse(candidate, toIso(info.time)));
   return pin === undefined ? { ...fail("signer_not_pinned"), timestamp } : { ok: true, timestamp, pin };
 };

@@ -1,6 +1,5 @@
-// The settings of everything that proves: the ledgers statements go to, the audit log's keys, and who attests checkpoints. Read
-// from text and checked as far as text can be; whether a secret's key id is that of its key is for whoever opens it. A value is
-// never repeated: a fault is the name of a setting.
+// Parses and validates the settings of the ledgers, the audit log's keys and the attestors, as far as text can be checked: whether a
+// secret's key id matches its key is checked where the key is loaded. Faults are names of settings, so no value appears in a message.
 import { fromBase64, encodeUtf8 } from "../bytes.ts";
 import { hasRandomKeyBytes, hasRandomTokenCharacters } from "../randomness.ts";
 import { sha256 } from "../hash.ts";
@@ -19,27 +18,27 @@ export interface LedgerSettings {
   /** `<kind>:<origin>`, as in anchors and receipts. */
   readonly id: string;
   readonly origin: string;
-  /** Address of the ledger's interface; empty for the embedded one. */
+  /** URL of the ledger's API; empty for the embedded ledger. */
   readonly url: string;
   readonly writeToken: string;
-  /** The embedded ledger's own secrets; empty for one elsewhere. */
+  /** Secret keys of the embedded ledger; empty for an external ledger. */
   readonly keys: readonly string[];
-  /** The embedded ledger's witness; null where it has none, and for one elsewhere. */
+  /** Secret key of the embedded ledger's witness; null when there is none and for an external ledger. */
   readonly witnessKey: string | null;
-  /** Public keys pinned in the settings: those of a ledger elsewhere, and earlier ones of the embedded. */
+  /** Pinned public keys: of an external ledger, and earlier ones of the embedded ledger. */
   readonly vkeys: readonly string[];
-  /** Keys of the ledgers before this one: each half-year has its own. What is in them is proven under these for good. */
+  /** Keys of earlier ledgers. Each half-year has its own ledger, and proofs in old ones stay valid under these keys. */
   readonly retiredKeys: readonly { readonly origin: string; readonly vkey: string }[];
 }
 
-/** A ledger that takes checkpoints only. */
+/** A ledger that receives only checkpoints. */
 export type MirrorSettings = Pick<LedgerSettings, "kind" | "id" | "origin" | "url" | "writeToken" | "vkeys">;
 
 export interface TimestampAuthoritySettings {
   readonly name: string;
   readonly url: string;
   readonly pins: readonly TimestampPin[];
-  /** Certificates to check its stamps with, for tools that want them; may be empty. */
+  /** Certificates for other tools to check its timestamps with; may be empty. */
   readonly pem: string;
 }
 
@@ -52,48 +51,48 @@ export interface WitnessSettings {
 export interface ProofSettings {
   readonly ledger: LedgerSettings;
   readonly mirrors: readonly MirrorSettings[];
-  /** Note-format secrets of the audit log, by shard. */
+  /** Note-format secrets by audit log number. */
   readonly auditKeys: ReadonlyMap<number, readonly string[]>;
-  /** Public keys of the audit log: those of the secrets, and earlier ones, under which proofs were made that must still verify. */
+  /** Public keys of the audit log: the current ones, and earlier ones whose proofs must still verify. */
   readonly auditVkeys: readonly string[];
-  /** When keys of the ledger and the audit log were in use, where the settings say so: by vkey. */
+  /** Validity periods of ledger and audit log keys by vkey. */
   readonly keyValidityByVkey: ReadonlyMap<string, KeyValidity>;
-  /** The key that signs statements for Rekor; null where there is no such ledger. */
+  /** The key that signs statements for Rekor; null when no Rekor ledger is configured. */
   readonly anchorKey: string | null;
-  /** Public parts of earlier anchor keys: SPKI, base64. */
+  /** Earlier public anchor keys: SPKI, base64. */
   readonly retiredAnchorKeys: readonly string[];
   readonly authorities: readonly TimestampAuthoritySettings[];
   readonly witnesses: readonly WitnessSettings[];
-  /** So many cosignatures make a checkpoint attested. */
+  /** The number of cosignatures that make a checkpoint attested. */
   readonly witnessMin: number;
 }
 
 type SettingReader = (name: string) => string | undefined;
 
-const splitOnWhitespace = (text: string | undefined): string[] => (text ?? "").split(/\s+/).filter((word) => word !== "");
+const splitOnWhitespace = (text: string | undefined): string[] => (text ?? "").split(/\s+/).filter((part) => part !== "");
 
-/** Public keys of logs, each with the time of its use behind it where somebody wrote one. What has no window is no key. */
+/** Parses log keys with optional validity periods. A malformed period yields an empty key, which later validation refuses. */
 const parseVkeySetting = (
   text: string | undefined,
 ): { readonly vkeys: readonly string[]; readonly windows: readonly (readonly [string, KeyValidity])[] } => {
-  const read = splitOnWhitespace(text).map((word) => parseKeyWithValidity(word) ?? { key: "", validFrom: "" });
-  return { vkeys: read.map(({ key }) => key), windows: read.map(({ key, ...window }) => [key, window] as const) };
+  const parsed = splitOnWhitespace(text).map((part) => parseKeyWithValidity(part) ?? { key: "", validFrom: "" });
+  return { vkeys: parsed.map(({ key }) => key), windows: parsed.map(({ key, ...window }) => [key, window] as const) };
 };
 
 const minTokenLength = 32; // characters; 192 bits in base64url
 const isStrongToken = (text: string): boolean =>
   text.length >= minTokenLength && /^[\x21-\x7e]+$/.test(text) && hasRandomTokenCharacters(text);
 
-/** Names of this machine: secrets under them were made for development. */
+/** True for a name on localhost or an IP address; such keys were created for development. */
 const isLocalKeyName = (name: string): boolean => {
   const host = (name.split("/")[0] as string).toLowerCase().replace(/:\d+$/, "");
   return host === "localhost" || host.endsWith(".localhost") || host.startsWith("[") || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host);
 };
 
-/** What a secret must be: note-format, of this kind, under a name that `names` allows; random and not local in production. */
-const isValidNoteSecret = (text: string, kind: KeyKind, names: (name: string) => boolean, production: boolean): boolean => {
+/** Checks a note-format secret's kind and name, and in production that it is random and its name not local. */
+const isValidNoteSecret = (text: string, kind: KeyKind, isAllowedName: (name: string) => boolean, production: boolean): boolean => {
   const secret = parseSkey(text);
-  if (secret?.kind !== kind || !names(secret.name)) return false;
+  if (secret?.kind !== kind || !isAllowedName(secret.name)) return false;
   return !production || (hasRandomKeyBytes(secret.seed) && !isLocalKeyName(secret.name));
 };
 
@@ -108,25 +107,25 @@ const isLogVkey = (kind: LedgerKind, text: string): boolean =>
 
 const isLogOrigin = (kind: LedgerKind, text: string): boolean => (kind === "rekor2" ? isKeyName(text) : isTlogOrigin(text));
 
-/** The members of a list of objects, each read by `read`; null when the text, or any of them, is not what it should be. */
-const parseObjectList = <T>(text: string | undefined, read: (one: JsonObject) => T | null): readonly T[] | null => {
+/** Parses a JSON array of objects with `parse`; an unset setting is an empty list. Returns null when any part is malformed. */
+const parseObjectList = <T>(text: string | undefined, parse: (item: JsonObject) => T | null): readonly T[] | null => {
   if (text === undefined) return [];
   const parsed = parseIJson(encodeUtf8(text));
   if (!parsed.ok || !Array.isArray(parsed.value)) return null;
-  const all = (parsed.value as readonly Json[]).map((one) => (isJsonObject(one) ? read(one) : null));
-  return all.every((one) => one !== null) ? (all as T[]) : null;
+  const all = (parsed.value as readonly Json[]).map((item) => (isJsonObject(item) ? parse(item) : null));
+  return all.every((item) => item !== null) ? (all as T[]) : null;
 };
 
 const parseStringOrList = (value: Json | undefined): string[] | null => {
   if (typeof value === "string") return [value];
-  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "string") ? (value as string[]) : null;
+  return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string") ? (value as string[]) : null;
 };
 
 const createMirrorParser =
   (production: boolean) =>
-  (one: JsonObject): MirrorSettings | null => {
-    const { kind, origin, url, token = "" } = one;
-    const vkeys = parseStringOrList(one.vkeys);
+  (item: JsonObject): MirrorSettings | null => {
+    const { kind, origin, url, token = "" } = item;
+    const vkeys = parseStringOrList(item.vkeys);
     if ((kind !== "tlog" && kind !== "rekor2") || typeof origin !== "string" || typeof url !== "string" || typeof token !== "string")
       return null;
     if (!isLogOrigin(kind, origin) || !isValidServiceUrl(url, production) || vkeys?.every((vkey) => isLogVkey(kind, vkey)) !== true)
@@ -135,10 +134,10 @@ const createMirrorParser =
     return { kind, id: `${kind}:${origin}`, origin, url, writeToken: token, vkeys };
   };
 
-/** Stamps prove themselves, and many public authorities answer plain http only. */
-const parseAuthoritySettings = (one: JsonObject): TimestampAuthoritySettings | null => {
-  const { name, url, pem = "", valid_from: validFrom = defaultValidFrom, valid_to: validTo = null } = one;
-  const spkis = parseStringOrList(one.spki_sha256);
+/** Allows plain http: timestamps prove themselves, and many public authorities offer nothing else. */
+const parseAuthoritySettings = (item: JsonObject): TimestampAuthoritySettings | null => {
+  const { name, url, pem = "", valid_from: validFrom = defaultValidFrom, valid_to: validTo = null } = item;
+  const spkis = parseStringOrList(item.spki_sha256);
   if (typeof name !== "string" || name === "" || typeof url !== "string" || typeof pem !== "string") return null;
   if (!isValidServiceUrl(url.replace(/\/$/, ""), true, ["https:", "http:"]) || spkis?.every((spki) => /^[0-9a-f]{64}$/.test(spki)) !== true)
     return null;
@@ -149,8 +148,8 @@ const parseAuthoritySettings = (one: JsonObject): TimestampAuthoritySettings | n
 
 const createWitnessParser =
   (production: boolean) =>
-  (one: JsonObject): WitnessSettings | null => {
-    const { vkey, url } = one;
+  (item: JsonObject): WitnessSettings | null => {
+    const { vkey, url } = item;
     const key = typeof vkey === "string" ? parseVkey(sha256, vkey) : null;
     if (typeof vkey !== "string" || key?.kind !== keyKinds.witness || typeof url !== "string" || !isValidServiceUrl(url, production))
       return null;
@@ -168,65 +167,68 @@ const parseLedgerSettings = (
   const auditorToken = setting("LEDGER_AUDITOR_TOKEN");
   const keys = splitOnWhitespace(setting("LEDGER_KEY"));
   const { vkeys: allVkeys } = parseVkeySetting(setting("LEDGER_VKEYS"));
-  const nameOf = (vkey: string): string => vkey.slice(0, vkey.indexOf("+"));
-  const vkeys = allVkeys.filter((vkey) => kind === "rekor2" || nameOf(vkey) === origin); // our log's key bears its name
+  const getKeyName = (vkey: string): string => vkey.slice(0, vkey.indexOf("+"));
+  const vkeys = allVkeys.filter((vkey) => kind === "rekor2" || getKeyName(vkey) === origin); // a tlog key has the name of its log
   const witnessKey = setting("LEDGER_WITNESS_KEY") ?? null;
   const publicEntries = setting("LEDGER_PUBLIC_ENTRIES") ?? "false";
   const entriesPerSecond = setting("LEDGER_ENTRIES_PER_SECOND") ?? "1";
   const isEmbedded = url === "";
   const faults: string[] = [];
-  const refuse = (name: string, isFit: boolean): void => {
-    if (!isFit) faults.push(name);
+  const check = (name: string, isValid: boolean): void => {
+    if (!isValid) faults.push(name);
   };
-  const known: LedgerKind = kind === "rekor2" ? "rekor2" : "tlog";
-  refuse("LEDGER_KIND", kind === known && (known === "tlog" || !isEmbedded));
-  refuse("LEDGER_ORIGIN", isLogOrigin(known, origin) && (!production || !isLocalKeyName(origin)));
-  refuse("LEDGER_WRITE_TOKEN", known === "rekor2" || isStrongToken(writeToken));
-  refuse("LEDGER_AUDITOR_TOKEN", auditorToken === undefined || (isStrongToken(auditorToken) && auditorToken !== writeToken));
-  refuse("LEDGER_URL", isEmbedded || isValidServiceUrl(url, production));
-  refuse("LEDGER_VKEYS", allVkeys.every((key) => isLogVkey(known, key)) && (isEmbedded || vkeys.length > 0));
-  refuse("LEDGER_PUBLIC_ENTRIES", publicEntries === "true" || publicEntries === "false");
-  refuse("LEDGER_ENTRIES_PER_SECOND", /^[1-9]\d{0,8}$/.test(entriesPerSecond));
+  const validKind: LedgerKind = kind === "rekor2" ? "rekor2" : "tlog";
+  check("LEDGER_KIND", kind === validKind && (validKind === "tlog" || !isEmbedded));
+  check("LEDGER_ORIGIN", isLogOrigin(validKind, origin) && (!production || !isLocalKeyName(origin)));
+  check("LEDGER_WRITE_TOKEN", validKind === "rekor2" || isStrongToken(writeToken));
+  check("LEDGER_AUDITOR_TOKEN", auditorToken === undefined || (isStrongToken(auditorToken) && auditorToken !== writeToken));
+  check("LEDGER_URL", isEmbedded || isValidServiceUrl(url, production));
+  check("LEDGER_VKEYS", allVkeys.every((key) => isLogVkey(validKind, key)) && (isEmbedded || vkeys.length > 0));
+  check("LEDGER_PUBLIC_ENTRIES", publicEntries === "true" || publicEntries === "false");
+  check("LEDGER_ENTRIES_PER_SECOND", /^[1-9]\d{0,8}$/.test(entriesPerSecond));
   if (isEmbedded) {
     const isOwn = (name: string): boolean => name === origin;
-    refuse("LEDGER_KEY", keys.length > 0 && keys.every((key) => isValidNoteSecret(key, keyKinds.log, isOwn, production)));
-    refuse("LEDGER_WITNESS_KEY", witnessKey === null || isValidNoteSecret(witnessKey, keyKinds.witness, isKeyName, production));
+    check("LEDGER_KEY", keys.length > 0 && keys.every((key) => isValidNoteSecret(key, keyKinds.log, isOwn, production)));
+    check("LEDGER_WITNESS_KEY", witnessKey === null || isValidNoteSecret(witnessKey, keyKinds.witness, isKeyName, production));
   }
   return {
     ledger: {
-      kind: known,
-      id: `${known}:${origin}`,
+      kind: validKind,
+      id: `${validKind}:${origin}`,
       origin,
       url,
       writeToken,
       keys: isEmbedded ? keys : [],
       witnessKey: isEmbedded ? witnessKey : null,
       vkeys,
-      retiredKeys: allVkeys.filter((vkey) => !vkeys.includes(vkey)).map((vkey) => ({ origin: nameOf(vkey), vkey })),
+      retiredKeys: allVkeys.filter((vkey) => !vkeys.includes(vkey)).map((vkey) => ({ origin: getKeyName(vkey), vkey })),
     },
     faults,
   };
 };
 
-/** Secrets of the audit log are told apart by their names: `<host>/audit/<shard>`. Null unless there is a fit one of shard 0. */
+/** Groups audit log secrets by number (`<host>/audit/<number>`). Returns null when one is invalid or number 0 is missing. */
 const parseAuditKeys = (text: string | undefined, production: boolean): ReadonlyMap<number, readonly string[]> | null => {
-  const shards = new Map<number, string[]>();
+  const keysByLog = new Map<number, string[]>();
   for (const secret of splitOnWhitespace(text)) {
-    const shard = /\/audit\/(0|[1-9]\d{0,3})$/.exec(parseSkey(secret)?.name ?? "")?.[1];
-    if (shard === undefined || !isValidNoteSecret(secret, keyKinds.log, isTlogOrigin, production)) return null;
-    shards.set(Number(shard), [...(shards.get(Number(shard)) ?? []), secret]);
+    const auditLog = /\/audit\/(0|[1-9]\d{0,3})$/.exec(parseSkey(secret)?.name ?? "")?.[1];
+    if (auditLog === undefined || !isValidNoteSecret(secret, keyKinds.log, isTlogOrigin, production)) return null;
+    keysByLog.set(Number(auditLog), [...(keysByLog.get(Number(auditLog)) ?? []), secret]);
   }
-  return shards.has(0) ? shards : null;
+  return keysByLog.has(0) ? keysByLog : null;
 };
 
-/** A witness that knows no key of an audit log refuses all its checkpoints: found out here, not in the logs. One of two is enough, while one replaces the other. */
+/**
+ * A witness refuses all checkpoints of an audit log whose keys it does not know, so every log needs a pinned key. One of several is
+ * enough, for rotation.
+ */
 const hasEveryAuditLogKey = (vkeys: readonly string[], auditKeys: ReadonlyMap<number, readonly string[]>): boolean => {
-  const watched = vkeys.map((vkey) => parseVkey(sha256, vkey));
-  const isWatched = (secret: string): boolean => {
+  const witnessedKeys = vkeys.map((vkey) => parseVkey(sha256, vkey));
+  const isWitnessed = (secret: string): boolean => {
     const own = parseSkey(secret);
-    return watched.some((key) => key?.name === own?.name && key?.keyId === own?.keyId);
+    return witnessedKeys.some((key) => key?.name === own?.name && key?.keyId === own?.keyId);
   };
-  return [...auditKeys.values()].every((secrets) => secrets.some(isWatched));
+  return [...auditKeys.values()].every((secrets) => secrets.some(isWitnessed));
 };
 
 const isStrongAnchorKey = (text: string): boolean => {
@@ -234,7 +236,7 @@ const isStrongAnchorKey = (text: string): boolean => {
   return secret !== null && hasRandomKeyBytes(secret.number);
 };
 
-/** Everything at once: the settings, and the names of those that are not fit. In production development secrets are not fit. */
+/** Parses all settings and returns the names of invalid ones in `faults`. Development secrets are invalid in production. */
 export const parseProofSettings = (
   setting: SettingReader,
   production: boolean,
@@ -244,8 +246,8 @@ export const parseProofSettings = (
   const auditKeys = parseAuditKeys(setting("AUDIT_KEY"), production);
   if (auditKeys === null) faults.push("AUDIT_KEY");
   const { vkeys: auditVkeys, windows: auditWindows } = parseVkeySetting(setting("AUDIT_VKEY"));
-  const isWatching = auditKeys === null || ledger.witnessKey === null || hasEveryAuditLogKey(auditVkeys, auditKeys);
-  if (!isWatching || !auditVkeys.every((vkey) => isLogVkey("tlog", vkey))) faults.push("AUDIT_VKEY");
+  const hasWitnessedKeys = auditKeys === null || ledger.witnessKey === null || hasEveryAuditLogKey(auditVkeys, auditKeys);
+  if (!hasWitnessedKeys || !auditVkeys.every((vkey) => isLogVkey("tlog", vkey))) faults.push("AUDIT_VKEY");
   const mirrors = parseObjectList(setting("LEDGER_MIRRORS"), createMirrorParser(production));
   if (mirrors === null || new Set([ledger.id, ...mirrors.map(({ id }) => id)]).size !== mirrors.length + 1) faults.push("LEDGER_MIRRORS");
   const authorities = parseObjectList(setting("TIMESTAMP_AUTHORITIES"), parseAuthoritySettings);
@@ -254,9 +256,9 @@ export const parseProofSettings = (
   const witnesses = parseObjectList(setting("WITNESSES"), createWitnessParser(production));
   if (witnesses === null || new Set(witnesses.map(({ key }) => key.name)).size !== witnesses.length) faults.push("WITNESSES");
   const witnessMin = setting("WITNESS_MIN") ?? "0";
-  // The ledger's own witness watches the audit log alone: it says nothing of the checkpoints that anchors are attested by.
-  const watching = (witnesses ?? []).filter(({ url }) => url !== ledger.url);
-  if (!/^\d{1,2}$/.test(witnessMin) || Number(witnessMin) > watching.length) faults.push("WITNESS_MIN");
+  // The ledger's own witness covers only the audit log, not the ledger's checkpoints.
+  const ledgerWitnesses = (witnesses ?? []).filter(({ url }) => url !== ledger.url);
+  if (!/^\d{1,2}$/.test(witnessMin) || Number(witnessMin) > ledgerWitnesses.length) faults.push("WITNESS_MIN");
   const needsAnchorKey = [ledger, ...(mirrors ?? [])].some(({ kind }) => kind === "rekor2");
   const anchorKey = setting("ANCHOR_KEY");
   if (anchorKey === undefined ? needsAnchorKey : !isStrongAnchorKey(anchorKey)) faults.push("ANCHOR_KEY");

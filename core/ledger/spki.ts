@@ -1,11 +1,11 @@
-// Public keys as certificates and Rekor carry them (SubjectPublicKeyInfo), and signatures by them: ECDSA on P-256 and P-384,
-// RSA with PKCS #1 v1.5. WebCrypto does the arithmetic and is handed in; here is how its spelling and everybody else's meet.
+// Public keys as SubjectPublicKeyInfo, and signature checks with them: ECDSA on P-256 and P-384, RSA with PKCS #1 v1.5. WebCrypto is an
+// argument; this file converts between its encodings and DER.
 import type { Bytes } from "../hash.ts";
 import { encodeDer, encodeOid, ecdsaDerToRaw, parseOid, parseDer, derTags, createSequenceReader } from "./der.ts";
 
 type KeyAlgorithm = { readonly name: "ECDSA"; readonly namedCurve: string } | { readonly name: "RSASSA-PKCS1-v1_5"; readonly hash: string };
 
-/** As much of `crypto.subtle` as checking a signature needs. */
+/** The part of `crypto.subtle` that signature checks need. */
 export interface SignatureCrypto {
   digest(algorithm: string, data: Bytes): Promise<ArrayBuffer>;
   importKey(format: "spki", key: Bytes, algorithm: KeyAlgorithm, extractable: false, usages: "verify"[]): Promise<unknown>;
@@ -23,7 +23,7 @@ const curvesByOid: Readonly<Record<string, { readonly name: string; readonly siz
 
 export type SpkiKey = { readonly kind: "rsa" } | { readonly kind: "ecdsa"; readonly curve: string; readonly size: number };
 
-/** Null for keys of other kinds. */
+/** Returns null for other kinds of keys. */
 export const parseSpki = (spki: Uint8Array): SpkiKey | null => {
   const algorithm = createSequenceReader(createSequenceReader(parseDer(spki) ?? undefined).next(derTags.sequence));
   const oid = parseOid(algorithm.next(derTags.oid));
@@ -32,23 +32,23 @@ export const parseSpki = (spki: Uint8Array): SpkiKey | null => {
   return oid === ecPublicKeyOid && curve !== undefined ? { kind: "ecdsa", curve: curve.name, size: curve.size } : null;
 };
 
-/** Whether the key signed `data`. False too for a key that is no key, and for a signature that is not spelt as one. */
+/** Returns false for an invalid signature, and for a malformed key or signature. */
 export const isSignedBy = async (
   subtle: SignatureCrypto,
   spki: Uint8Array,
   signed: { readonly hash: string; readonly signature: Uint8Array; readonly data: Uint8Array },
 ): Promise<boolean> => {
-  const kind = parseSpki(spki);
-  if (kind === null) return false;
+  const parsed = parseSpki(spki);
+  if (parsed === null) return false;
   const { hash } = signed;
-  const algorithm: KeyAlgorithm = kind.kind === "rsa" ? { name: "RSASSA-PKCS1-v1_5", hash } : { name: "ECDSA", namedCurve: kind.curve };
-  const signature = kind.kind === "rsa" ? new Uint8Array(signed.signature) : ecdsaDerToRaw(signed.signature, kind.size);
+  const algorithm: KeyAlgorithm = parsed.kind === "rsa" ? { name: "RSASSA-PKCS1-v1_5", hash } : { name: "ECDSA", namedCurve: parsed.curve };
+  const signature = parsed.kind === "rsa" ? new Uint8Array(signed.signature) : ecdsaDerToRaw(signed.signature, parsed.size);
   if (signature === null) return false;
   let key: unknown;
   try {
     key = await subtle.importKey("spki", new Uint8Array(spki), algorithm, false, ["verify"]);
   } catch {
-    return false; // not a point on the curve, not a usable modulus
+    return false; // not a point on the curve, or an unusable modulus
   }
   return subtle.verify({ name: algorithm.name, hash }, key, signature, new Uint8Array(signed.data));
 };
@@ -58,10 +58,10 @@ export const encodeP256Spki = (x: Uint8Array, y: Uint8Array): Bytes =>
   encodeDer(
     derTags.sequence,
     encodeDer(derTags.sequence, encodeOid(ecPublicKeyOid), encodeOid(p256Oid)),
-    encodeDer(derTags.bitString, new Uint8Array([0, 4]), x, y), // no spare bits; 4: both coordinates follow
+    encodeDer(derTags.bitString, new Uint8Array([0, 4]), x, y), // no unused bits; 4 marks an uncompressed point
   );
 
-/** The 32 bytes of an Ed25519 public key; null when it is a key of another kind. */
+/** The 32 bytes of an Ed25519 public key; null for any other key. */
 export const ed25519KeyFromSpki = (spki: Uint8Array): Bytes | null => {
   const members = createSequenceReader(parseDer(spki) ?? undefined);
   const algorithm = createSequenceReader(members.next(derTags.sequence));
@@ -70,7 +70,7 @@ export const ed25519KeyFromSpki = (spki: Uint8Array): Bytes | null => {
   return isEd25519 && members.done() && bits?.content.length === 33 && bits.content[0] === 0 ? bits.content.slice(1) : null;
 };
 
-/** The secret number of a P-256 key in PKCS #8; null when the bytes are anything else. */
+/** The secret scalar of a P-256 key in PKCS #8; null for anything else. */
 export const p256PrivateKeyFromPkcs8 = (pkcs8: Uint8Array): Bytes | null => {
   const members = createSequenceReader(parseDer(pkcs8) ?? undefined);
   const version = members.next(derTags.integer);

@@ -1,4 +1,4 @@
-// The only thing that leaves for the ledger: six text members, hashes and generic metadata (SPEC, What the service does 5).
+// The statements sent to a ledger: text members that hold only hashes and generic metadata, never personal data.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256, sha256Hex } from "../hash.ts";
 import { toIso, type Instant } from "../time.ts";
@@ -15,16 +15,16 @@ export type AnchoredEventType =
 export interface AnchorSubject {
   readonly event: AnchoredEventType;
   readonly entityId: string;
-  /** The entity's original fingerprint, also when it is revoked or ceased. */
+  /** The entity's original fingerprint, also in later events. */
   readonly fingerprint: string;
   readonly originDomain: string;
-  /** Business time of the event; for an issuance the timestamp of the fingerprint. */
+  /** Time of the event; for an issuance, the timestamp in the fingerprint. */
   readonly at: Instant;
-  /** Hex SHA-256 of the signed receipt, for what the other members do not tell: from whom a person withdrew. */
+  /** Hex SHA-256 of the signed receipt; commits to the recipients of a partial withdrawal. */
   readonly receiptHash?: string;
 }
 
-/** Canonical JSON of the statement `svc-anchor-v1`; with a receipt's hash it is `svc-anchor-v2`. */
+/** Canonical JSON of `svc-anchor-v1`, or of `svc-anchor-v2` with a receipt hash. */
 export const formatAnchorStatement = (anchor: AnchorSubject): string =>
   toCanonicalJson({
     entity_id: anchor.entityId,
@@ -35,21 +35,21 @@ export const formatAnchorStatement = (anchor: AnchorSubject): string =>
     timestamp: toIso(anchor.at),
   });
 
-/** Hex SHA-256 of the statement: the same for every ledger. */
+/** Hex SHA-256, equal for every ledger. */
 export const hashStatement = (statement: string): string => sha256Hex(statement);
 
 export interface CheckpointSubject {
   readonly origin: string;
-  /** The signed note as the log made it: text, blank line and the log's own signature, without cosignatures. */
+  /** The signed note: text, empty line and the log's own signature, without cosignatures. */
   readonly note: string;
   /** Decimal. */
   readonly size: string;
   /** Hex. */
   readonly root: string;
-  /** Hex and decimal: the tree of chain heads the checkpoint covers. */
+  /** The tree of chain heads that the checkpoint covers: root in hex, size in decimal. */
   readonly headsRoot: string;
   readonly headsSize: string;
-  /** Start of the quarter of an hour: it makes the heartbeat of an idle log a statement of its own. */
+  /** Start of the 15-minute interval. It makes each heartbeat of an idle log a distinct statement. */
   readonly at: Instant;
 }
 
@@ -71,9 +71,9 @@ const entryKeyTimeLength = 8;
 const entryKeyLength = 32;
 
 /**
- * 32 bytes that are the same for the same entry and differ for different ones: the time that the statement names (0 for any
- * other entry) and 24 bytes of its SHA-256. Statements come in about the order of their times, so an index over these keys
- * grows at its end; over bare hashes it would be written all over, and an append would cost more the larger the log is.
+ * A 32-byte key that identifies an entry: the timestamp in the statement (0 for other entries) and 24 bytes of its SHA-256.
+ * Statements arrive roughly in time order, so an index over these keys grows at its end. With plain hashes every append would
+ * touch random pages and cost more as the log grows.
  */
 export const computeEntryKey = (entry: Uint8Array): Uint8Array => {
   const time = timestampSuffixPattern.exec(new TextDecoder().decode(entry.subarray(-64)))?.[1];

@@ -1,5 +1,4 @@
-// c2sp.org/tlog-tiles: a log's tree as tiles of up to 256 hashes. Where tiles and bundles are found, how new entries are
-// hashed into them, and how roots and proofs are built from them by whoever can read them, from storage or over HTTP.
+// c2sp.org/tlog-tiles: a log's tree as tiles of up to 256 hashes: tile paths, appending entries, and roots and proofs from tiles.
 import { concatBytes } from "../bytes.ts";
 import {
   buildConsistencyProof,
@@ -13,17 +12,17 @@ import {
 } from "./merkle.ts";
 
 export const tileWidth = 256;
-const tileHeight = 8; // 2^8 = 256: a hash of the tile above covers one whole tile
+const tileHeight = 8; // 2^8 = 256: each hash of the next level covers one full tile
 const maxTileLevel = 63;
 
-/** `level` counts from the leaves; `entries` is the level of the entries themselves. A width of 256 is a full tile. */
+/** `level` counts from the leaves; `entries` is the level of the entries. A full tile has a width of 256. */
 export interface TileLocation {
   readonly level: number | "entries";
   readonly n: bigint;
   readonly width: number;
 }
 
-/** `tile/0/x001/x234/067.p/9`, relative to the log's address. */
+/** `tile/0/x001/x234/067.p/9`, relative to the log's URL. */
 export const formatTilePath = ({ level, n, width }: TileLocation): string => {
   const digits = n.toString();
   const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, "0").match(/[0-9]{3}/g) as string[];
@@ -31,35 +30,35 @@ export const formatTilePath = ({ level, n, width }: TileLocation): string => {
   return `tile/${level}/${path}${width === tileWidth ? "" : `.p/${width}`}`;
 };
 
-/** Null unless `path` is spelt exactly as `tilePath` spells that place. */
+/** Returns null unless the path is exactly what `formatTilePath` returns. */
 export const parseTilePath = (path: string): TileLocation | null => {
   const match = /^tile\/(entries|[0-9]{1,2})\/((?:x[0-9]{3}\/){0,6}[0-9]{3})(?:\.p\/([0-9]{1,3}))?$/.exec(path);
   if (match === null) return null;
   const [, level = "", groups = "", width] = match;
   const n = parseCount(groups.replaceAll(/[x/]/g, "").replace(/^0+(?=.)/, ""));
   if (n === null) return null;
-  const place: TileLocation = {
+  const location: TileLocation = {
     level: level === "entries" ? level : Number(level),
     n,
     width: width === undefined ? tileWidth : Number(width),
   };
-  const fits = (place.level === "entries" || place.level <= maxTileLevel) && place.width >= 1 && place.width <= tileWidth;
-  return fits && formatTilePath(place) === path ? place : null;
+  const fits = (location.level === "entries" || location.level <= maxTileLevel) && location.width >= 1 && location.width <= tileWidth;
+  return fits && formatTilePath(location) === path ? location : null;
 };
 
-/** How many hashes tile `n` of `level` holds in a tree of `size`; 0 when the tree has no such tile. */
+/** The number of hashes in tile `n` of `level` in a tree of `size`; 0 when the tree has no such tile. */
 export const getTileWidth = (level: number | "entries", n: bigint, size: bigint): number => {
   const hashes = size >> BigInt(tileHeight * (level === "entries" ? 0 : level));
   const width = hashes - n * BigInt(tileWidth);
   return width <= 0n ? 0 : width >= BigInt(tileWidth) ? tileWidth : Number(width);
 };
 
-/** The first `width` hashes of a tile. A tile only ever grows at its end, so a wider one may be cut down by the reader. */
+/** Returns the first `width` hashes of a tile. Tiles only grow at the end, so a wider tile can be truncated. */
 export type TileReader = (level: number, n: bigint, width: number) => Uint8Array;
 
 const getHashAt = (tile: Uint8Array, at: number): Uint8Array => tile.subarray(at * hashLength, (at + 1) * hashLength);
 
-/** Root over a power of two of neighbouring hashes. */
+/** Root over a row of hashes, whose length must be a power of two. */
 const computePerfectRoot = (hash: HashFunction, hashes: readonly Uint8Array[]): Uint8Array => {
   let row = hashes;
   while (row.length > 1) {
@@ -71,9 +70,9 @@ const computePerfectRoot = (hash: HashFunction, hashes: readonly Uint8Array[]): 
 };
 
 /**
- * Reads the nodes of a tree of `size` out of its tiles, asking for exactly the widths that such a tree has. Each tile is
- * read once and each node hashed once however many proofs are built from the same reader: neighbours share almost all of
- * them, and a proof on its own hashes up to 255 nodes of its leaf's tile.
+ * Reads the nodes of a tree of `size` from its tiles, with exactly the widths of that tree. The reader caches tiles and nodes:
+ * one proof hashes up to 255 nodes of its leaf's tile, and neighboring proofs share almost all of them. A node throws RangeError
+ * when its tile is too short.
  */
 export const createTileNodeReader = (hash: HashFunction, size: bigint, read: TileReader): NodeReader => {
   const tiles = new Map<string, Uint8Array>();
@@ -91,7 +90,7 @@ export const createTileNodeReader = (hash: HashFunction, size: bigint, read: Til
       const level = height / tileHeight;
       const tile = tileAt(level, index / BigInt(tileWidth));
       const from = Number(index % BigInt(tileWidth));
-      if (tile.length < (from + 1) * hashLength) throw new RangeError("tiles: the tile is shorter than its tree");
+      if (tile.length < (from + 1) * hashLength) throw new RangeError("tiles: the tile is too short for the tree size");
       return getHashAt(tile, from);
     }
     const at = `${height}/${index}`;
@@ -114,33 +113,33 @@ export const buildConsistencyProofFromTiles = (hash: HashFunction, oldSize: bigi
   buildConsistencyProof(hash, oldSize, newSize, createTileNodeReader(hash, newSize, read));
 
 /**
- * The tiles that `build` reads, each once: what to fetch before building, when reading takes waiting. Which tiles a proof
- * needs depends on sizes alone, so the dry run is given tiles and hashes of zeros.
+ * Lists the tiles that `build` reads, each once, so that they can be fetched before it runs. Which tiles a proof needs depends
+ * only on sizes, so the dry run uses zeros for tiles and hashes.
  */
 export const listTilesRead = (build: (hash: HashFunction, read: TileReader) => unknown): TileLocation[] => {
-  const places = new Map<string, TileLocation>();
+  const locations = new Map<string, TileLocation>();
   const zeros = new Uint8Array(hashLength);
   build(
     () => zeros,
     (level, n, width) => {
-      const place = { level, n, width };
-      places.set(formatTilePath(place), place);
+      const location = { level, n, width };
+      locations.set(formatTilePath(location), location);
       return new Uint8Array(width * hashLength);
     },
   );
-  return [...places.values()];
+  return [...locations.values()];
 };
 
 export interface StoredTile {
   readonly level: number;
   readonly n: bigint;
-  /** All the hashes the tile has now. */
+  /** All hashes of the tile. */
   readonly data: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * The tiles that change when `leaves` (leaf hashes) join a tree of `size`, each once with its final content. A hash moves up
- * a level only when its tile is full, so nothing above the edge is ever rewritten.
+ * Returns the tiles that change when leaf hashes are appended to a tree of `size`, each once with its final content. Only full
+ * tiles add a hash to the next level, so no other tile is rewritten. Throws RangeError when an edge tile has the wrong width.
  */
 export const computeTilesAfterAppend = (
   hash: HashFunction,
@@ -155,7 +154,7 @@ export const computeTilesAfterAppend = (
     let n = before / BigInt(tileWidth);
     const edgeWidth = Number(before % BigInt(tileWidth));
     const edge = edgeWidth === 0 ? new Uint8Array(0) : read(level, n, edgeWidth);
-    if (edge.length !== edgeWidth * hashLength) throw new RangeError("tiles: the edge of the tree is not as wide as the tree says");
+    if (edge.length !== edgeWidth * hashLength) throw new RangeError("tiles: the edge tile must match the tree size");
     const hashes = [...Array.from({ length: edgeWidth }, (_, at) => getHashAt(edge, at)), ...arriving];
     const full: Uint8Array[] = [];
     for (let at = 0; at < hashes.length; at += tileWidth) {
@@ -169,21 +168,21 @@ export const computeTilesAfterAppend = (
   return changed;
 };
 
-const maxEntryBytes = 65_535; // the length in front of an entry is a uint16
+const maxEntryBytes = 65_535; // the length prefix is a uint16
 
-/** True for what one entry may be: not empty, and short enough for its length to be written. */
+/** True for an entry of 1 to 65,535 bytes. */
 export const isValidEntry = (entry: Uint8Array): boolean => entry.length >= 1 && entry.length <= maxEntryBytes;
 
-/** Entries one after the other, each behind its length as a big-endian uint16. */
+/** Concatenates entries, each with its length as a big-endian uint16 prefix. Throws RangeError for an entry over 65,535 bytes. */
 export const encodeEntryBundle = (entries: readonly Uint8Array[]): Uint8Array<ArrayBuffer> =>
   concatBytes(
     ...entries.flatMap((entry) => {
-      if (entry.length > maxEntryBytes) throw new RangeError("tiles: an entry is longer than a bundle can say");
+      if (entry.length > maxEntryBytes) throw new RangeError("tiles: an entry must be at most 65,535 bytes");
       return [new Uint8Array([entry.length >> 8, entry.length & 0xff]), entry];
     }),
   );
 
-/** Null unless the bytes are whole entries to the last byte. */
+/** Returns null unless the bundle consists of complete entries. */
 export const parseEntryBundle = (bundle: Uint8Array): Uint8Array[] | null => {
   const entries: Uint8Array[] = [];
   for (let at = 0; at < bundle.length; ) {

@@ -1,5 +1,4 @@
-// c2sp.org/tlog-proof@v1: an entry's index, its inclusion proof and the checkpoint it is proven against, as one text that
-// anyone can check offline.
+// c2sp.org/tlog-proof@v1: an entry's index, its inclusion proof and the signed checkpoint as one text that can be verified offline.
 import { toBase64, fromBase64, areBytesEqual } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 import {
@@ -21,7 +20,7 @@ export interface TlogProof {
   readonly hashes: readonly Uint8Array[];
   /** The signed checkpoint, verbatim. */
   readonly checkpoint: string;
-  /** Data of whoever made the proof; nothing vouches for it. */
+  /** Unauthenticated data from the proof's creator. */
   readonly extra?: Uint8Array;
 }
 
@@ -35,15 +34,15 @@ export const formatTlogProof = ({ index, hashes, checkpoint, extra }: TlogProof)
     checkpoint,
   ].join("\n");
 
-const hashLinePattern = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/; // 32 bytes: 43 characters, the last of which carries four bits
+const hashLinePattern = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/; // 32 bytes in 43 characters, the last of which holds four bits
 
-/** The same text of hashes that are base64 already, as receipts hold them; null where an index or a hash is none. */
+/** Like `formatTlogProof`, for hashes that are already base64. Returns null when the index or a hash is malformed. */
 export const formatTlogProofFromLines = (index: string, hashes: readonly string[], checkpoint: string): string | null =>
   parseCount(index) === null || !hashes.every((hash) => hashLinePattern.test(hash))
     ? null
     : [proofHeader, `index ${index}`, ...hashes, "", checkpoint].join("\n");
 
-/** Null unless `tlogProofText` prints exactly this text for the same proof. */
+/** Returns null unless the text is exactly what `formatTlogProof` returns for the proof. */
 export const parseTlogProof = (text: string): TlogProof | null => {
   const blank = text.indexOf("\n\n");
   if (blank < 0) return null;
@@ -62,7 +61,7 @@ export const parseTlogProof = (text: string): TlogProof | null => {
 
 export type InclusionFault = "index_outside_tree" | "proof_length" | "root_mismatch";
 
-/** Null when the proof leads from the leaf hash to the root of the checkpoint. */
+/** Returns null when the proof leads from the leaf hash to the root of the checkpoint. */
 export const findInclusionFault = (
   crypto: Pick<NoteCrypto, "sha256">,
   claim: { readonly leaf: Uint8Array; readonly index: bigint; readonly hashes: readonly Uint8Array[] },
@@ -77,7 +76,7 @@ export const findInclusionFault = (
 export type TlogProofFault = "proof_malformed" | CheckpointFault | InclusionFault;
 export type TlogProofVerdict = Verdict<CosignedCheckpoint & { index: bigint }, TlogProofFault>;
 
-/** Checks that the trusted log holds `entry` where the proof says. */
+/** Verifies that the trusted log holds `entry` at the index in the proof. */
 export const verifyTlogProof = async (
   crypto: NoteCrypto,
   text: string,

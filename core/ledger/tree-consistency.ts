@@ -1,5 +1,5 @@
-// Whether one tree of a log goes on from another, shown by the log's own tiles. Tiles may be garbage where the log is honest: a
-// log is accused of two histories only by tiles that prove themselves to be of the tree it signed.
+// Checks with a log's tiles whether one of its trees extends another. Tiles can be wrong although the log is honest, so `forked` is
+// reported only when the tiles prove that they belong to the tree that the log signed.
 import { areBytesEqual } from "../bytes.ts";
 import { buildConsistencyProof, isConsistent, computeRoot, type HashFunction, type TreeHead } from "./merkle.ts";
 import { createTileNodeReader, listTilesRead, type TileReader, type TileLocation } from "./tiles.ts";
@@ -9,13 +9,13 @@ const buildConsistencyEvidence = (hash: HashFunction, olderSize: bigint, newerSi
   return { olderRoot: computeRoot(hash, olderSize, nodes), proof: buildConsistencyProof(hash, olderSize, newerSize, nodes) };
 };
 
-/** The tiles of the newer tree that `continuation` reads. */
+/** The tiles of the newer tree that `checkTreeConsistency` reads. */
 export const listConsistencyTiles = (olderSize: bigint, newerSize: bigint): TileLocation[] =>
   olderSize === newerSize || olderSize === 0n
     ? []
     : listTilesRead((hash, read) => buildConsistencyEvidence(hash, olderSize, newerSize, read));
 
-/** `forked`: the newer tree holds another beginning than the older one. `unproven`: these are not the newer tree's tiles. */
+/** `forked`: the newer tree does not start with the older tree. `unproven`: the tiles do not belong to the newer tree. */
 export const checkTreeConsistency = (
   hash: HashFunction,
   older: TreeHead,

@@ -1,6 +1,7 @@
-// The trust document: the keys that readers of proofs pin, as it is published at /.well-known/svc-trust.json and copied into every
-// evidence pack for convenience. A file format: its keys are the ones verifiers read.
-/** A key and when it signed; null where that has no end. Times are ISO 8601. */
+// The trust document with the keys that verifiers pin. It is published at /.well-known/svc-trust.json, and every evidence pack holds a
+// copy. Its JSON keys are a file format that verifiers read.
+
+/** Times are ISO 8601; null means no end. */
 interface PublishedKeyValidity {
   readonly validFrom: string;
   readonly validTo?: string | null;
@@ -16,7 +17,7 @@ interface IssuerJwk {
 }
 
 export interface TrustDocumentInput {
-  /** The program that checks packs, as it is served now: its SHA-256 in hex. */
+  /** The currently served verifier program, with its SHA-256 in hex. */
   readonly verifier: { readonly url: string; readonly sha256: string };
   readonly logs: readonly (PublishedKeyValidity & {
     readonly origin: string;
@@ -56,7 +57,7 @@ export const buildTrustDocument = (trusted: TrustDocumentInput) => ({
       valid_to: validTo ?? null,
     })),
   ),
-  // JSON Web Keys with two members more, which readers of JSON Web Keys pass over.
+  // JSON Web Keys with two additional members, which JWK readers ignore.
   issuer_keys: {
     keys: trusted.issuerKeys.map(({ validFrom, validTo, ...key }) => ({ ...key, valid_from: validFrom, valid_to: validTo ?? null })),
   },

@@ -1,4 +1,4 @@
-// What the words of mails are set from in every language: days, moments, lists of names, whom to turn to.
+// Formats dates, lists of names and contact details for email text in every language.
 import { isEmailAddress } from "../email-address.ts";
 import type { FieldGroup } from "../shares/fields.ts";
 import { groupLabels } from "../shares/labels.ts";
@@ -8,31 +8,32 @@ import type { MailData, MailLanguage } from "./templates.ts";
 
 const dateLocales: Readonly<Record<MailLanguage, string>> = { en: "en-GB", es: "es", "fr-CA": "fr-CA" };
 
-/** `4 December 2026`: deadlines end with their day, in UTC. */
+/** `4 December 2026`, in UTC. */
 export const formatDate = (language: MailLanguage, at: Instant): string =>
   new Intl.DateTimeFormat(dateLocales[language], { dateStyle: "long", timeZone: "UTC" }).format(at);
 
 /** `2026-11-20 10:05 UTC` */
 export const formatMinute = (at: Instant): string => `${toIso(at).slice(0, 16).replace("T", " ")} UTC`;
 
-const maxListedNames = 20; // names in one mail
+const maxListedNames = 20;
 
+/** At most 20 names, one a line; `more` describes how many were left out. */
 export const formatNameLines = (names: readonly string[], more: (count: number) => string): readonly string[] => [
   ...names.slice(0, maxListedNames).map(toPlainName),
   ...(names.length > maxListedNames ? [more(names.length - maxListedNames)] : []),
 ];
 
-/** `name, e-mail and phone`. */
+/** `email, phone and name`, in the language. */
 export const formatFieldGroups = (language: MailLanguage, groups: readonly FieldGroup[]): string =>
   new Intl.ListFormat(language, { type: "conjunction" }).format(groups.map((group) => groupLabels[language][group]));
 
-/** What a business gave as its contact: one mailbox stands as it is, everything else as plain words. */
+/** A business's contact: an email address stays as it is; anything else is stripped of links by `toPlainName`. */
 export const formatContact = (contact: string): string => (isEmailAddress(contact) ? contact : toPlainName(contact));
 
-/** Whom to turn to. */
-export const formatBusinessContact = ({ business_name, contact, mailing_address }: MailData["withdrawal_confirmation"]): string =>
+/** The business name, contact and mailing address on one line. */
+export const formatBusinessContact = ({ businessName, contact, mailingAddress }: MailData["withdrawal_confirmation"]): string =>
   [
-    toPlainName(business_name),
+    toPlainName(businessName),
     ...(contact === null ? [] : [formatContact(contact)]),
-    ...(mailing_address === null ? [] : [toPlainName(mailing_address)]),
+    ...(mailingAddress === null ? [] : [toPlainName(mailingAddress)]),
   ].join(", ");

@@ -1,9 +1,9 @@
-// A mail as it is handed to whoever sends it, and how its two bodies are set from the same lines. Nothing here can carry a
-// second header or a second recipient: the address is one mailbox, and a subject is one printable line.
+// Composes an email: the text and HTML bodies come from the same lines. To rule out header injection and extra recipients, each address
+// must be one mailbox and the subject one printable line.
 import { isEmailAddress } from "../email-address.ts";
 
 export interface OutgoingMail {
-  /** UUID; the same for every attempt, so that a provider can tell a repeat. */
+  /** UUID, equal for every attempt, so that a provider can deduplicate. */
   readonly id: string;
   readonly to: string;
   readonly from: string;
@@ -12,15 +12,15 @@ export interface OutgoingMail {
   readonly html: string;
 }
 
-/** `refused`: it will never be taken. `later`: nobody knows yet, or not now. */
+/** `refused` is final. `later` means that sending failed or its result is unknown, so it is retried. */
 export type MailOutcome = "accepted" | "refused" | "later";
 
-/** Hands one mail over. Never throws. */
 export interface Mailer {
+  /** Never throws. */
   readonly send: (message: OutgoingMail) => Promise<MailOutcome>;
 }
 
-/** What a template says: plain paragraphs, a code set large, an address on a line of its own. */
+/** A paragraph, a code in large type, or a link on its own line. */
 export type MailLine = string | { readonly code: string } | { readonly link: string };
 
 export interface MailContent {
@@ -36,20 +36,21 @@ export const escapeHtml = (text: string): string =>
 
 const renderTextLine = (line: MailLine): string => (typeof line === "string" ? line : "code" in line ? line.code : line.link);
 
-// Without colours: the reader's own mail program knows whether it is night. Also, a colour is six digits, as a code is.
+// No colors: mail programs handle dark mode themselves, and a hex color is six digits like a code.
 const renderHtmlLine = (line: MailLine): string => {
   if (typeof line === "string") return `<p>${escapeHtml(line)}</p>`;
   if ("code" in line) return `<p style="font-size:2em;letter-spacing:.2em"><strong>${escapeHtml(line.code)}</strong></p>`;
   return `<p><a href="${escapeHtml(line.link)}">${escapeHtml(line.link)}</a></p>`;
 };
 
-/** Throws for an address that is not one mailbox and a subject that is not one short line: neither comes from outside unjudged. */
+/** Throws when an address is not one mailbox or the subject is not one printable line of 1 to 120 characters. */
 export const composeMail = (
   envelope: { readonly id: string; readonly to: string; readonly from: string; readonly language: string },
   { subject, lines }: MailContent,
 ): OutgoingMail => {
-  if (!isEmailAddress(envelope.to) || !isEmailAddress(envelope.from)) throw new Error("mail: an address is not one mailbox");
-  if (subject.length > maxSubjectLength || !printableLinePattern.test(subject)) throw new Error("mail: the subject is not one line");
+  if (!isEmailAddress(envelope.to) || !isEmailAddress(envelope.from)) throw new Error("mail: the address must be one mailbox");
+  if (subject.length > maxSubjectLength || !printableLinePattern.test(subject))
+    throw new Error("mail: the subject must be one printable line");
   return {
     id: envelope.id,
     to: envelope.to,
@@ -63,8 +64,8 @@ export const composeMail = (
 const maxNameLength = 100;
 
 /**
- * A name that somebody chose, fit to stand in a sentence of ours: one line, and nothing in it that a mail program would
- * turn into a link (`evil.example` becomes `evil. example`).
+ * Makes text chosen by a user safe inside a sentence: one line of at most 100 characters, with nothing that a mail program
+ * would turn into a link (`evil.example` becomes `evil. example`).
  */
 export const toPlainName = (name: string): string =>
   name

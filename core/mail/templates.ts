@@ -1,110 +1,106 @@
-// Every mail there is. To add one: its data in `MailData`, its life in `mailLifeMs`, its words in the file of each language; the compiler
-// asks for what is missing. What a business or a person chose is never in a subject.
+// The email templates: the data each one needs and how long it may be sent. To add one, declare it in `MailData` and `mailLifetimeMs` and
+// write its text in every file of i18n/. Text that a business or a person chose never appears in a subject.
 import type { FieldGroup } from "../shares/fields.ts";
 import { dayMs, minuteMs, type Instant } from "../time.ts";
-import { en } from "./i18n/en.ts";
-import { es } from "./i18n/es.ts";
-import { frCa } from "./i18n/fr-CA.ts";
-import type { MailLine, MailContent } from "./message.ts";
+import type { MailLine } from "./message.ts";
 
 export type MailLanguage = "en" | "es" | "fr-CA";
 
 interface ShareMailData {
-  readonly business_name: string;
+  readonly businessName: string;
   readonly groups: readonly FieldGroup[];
-  /** When it ends by itself. */
+  /** When the share expires. */
   readonly until: Instant;
 }
 
 interface RevokedShareMailData {
-  readonly share_id: string;
-  readonly business_name: string;
-  /** When it was stopped; of a confirmation, when the business confirmed. */
+  readonly shareId: string;
+  readonly businessName: string;
+  /** When the share was revoked; in `share_ceased`, when the business acknowledged. */
   readonly at: Instant;
-  readonly cease_by: Instant;
+  readonly ceaseBy: Instant;
 }
 
-/** What each template is filled with. Kept sealed until the mail is sent. */
+/** The data of each template. The outbox stores it encrypted until the mail is sent. */
 export interface MailData {
-  /** To whoever asked to sign in. */
+  /** To the person who requested a sign-in code. */
   readonly login_code: { readonly code: string };
-  /** To the person whose account it was added to; `device` as the browser named itself, null where it did not. */
+  /** To the account owner. `device` is the name the browser gave, or null. */
   readonly passkey_added: { readonly at: Instant; readonly device: string | null };
-  /** To whoever asked for an account of a business. */
+  /** To the person who requested a business account. */
   readonly signup_code: { readonly code: string };
-  /** To whom an owner invited. */
-  readonly member_invited: { readonly business_name: string; readonly sign_in_url: string; readonly until: Instant };
-  /** To the owners of a business whose domain does not show its proof any more. */
-  readonly domain_missing: { readonly domain: string; readonly lapses_at: Instant };
+  /** To the invited person. */
+  readonly member_invited: { readonly businessName: string; readonly signInUrl: string; readonly until: Instant };
+  /** To the owners of a business whose domain no longer publishes its verification record. */
+  readonly domain_missing: { readonly domain: string; readonly lapsesAt: Instant };
   readonly domain_lapsed: { readonly domain: string };
-  /** To the person on a certificate who asked to withdraw. */
+  /** To the person on a certificate who requested a withdrawal code. */
   readonly withdrawal_code: {
     readonly code: string;
-    readonly business_name: string;
-    /** The certificate's page, with the token that withdraws behind the `#`. */
-    readonly verify_url: string;
+    readonly businessName: string;
+    /** The certificate's page, with the withdrawal token in the fragment. */
+    readonly verifyUrl: string;
   };
-  /** To the person, once a consent is withdrawn: by themselves, or as the business recorded it. */
+  /** To the person, after they withdrew or the business recorded their withdrawal. */
   readonly withdrawal_confirmation: {
-    readonly cert_id: string;
-    readonly business_name: string;
+    readonly certId: string;
+    readonly businessName: string;
     readonly by: "person" | "business";
-    /** Only these recipients; null of the whole certificate. */
+    /** The withdrawn recipients; null when the whole certificate was withdrawn. */
     readonly entities: readonly string[] | null;
-    /** Everything given to the business under this address. */
-    readonly is_everything: boolean;
-    readonly cease_by: Instant;
-    readonly receipt_url: string;
-    /** Where the business can be reached, where it says so. */
+    /** True when every consent given to the business with this email address was withdrawn. */
+    readonly coversAllConsents: boolean;
+    readonly ceaseBy: Instant;
+    readonly receiptUrl: string;
     readonly contact: string | null;
-    readonly mailing_address: string | null;
+    readonly mailingAddress: string | null;
   };
-  /** To the owners of a business: the certificates' ids and the deadline, and nothing of the person. */
-  readonly withdrawal_owner_notice: { readonly cert_ids: readonly string[]; readonly cease_by: Instant };
-  /** Likewise, of a withdrawal from single recipients. */
-  readonly entities_owner_notice: { readonly cert_id: string; readonly entities: readonly string[]; readonly cease_by: Instant };
-  /** To the person, with the link that stops the share: at the grant, and before it ends by itself. */
+  /** To the owners of a business. Holds no data about the person. */
+  readonly withdrawal_owner_notice: { readonly certIds: readonly string[]; readonly ceaseBy: Instant };
+  /** To the owners of a business, after a withdrawal from single recipients. */
+  readonly entities_owner_notice: { readonly certId: string; readonly entities: readonly string[]; readonly ceaseBy: Instant };
+  /** To the person, when a share is granted. */
   readonly share_receipt: ShareMailData & {
     readonly host: string;
     readonly purpose: string;
-    readonly stop_url: string;
-    readonly app_url: string;
+    readonly stopUrl: string;
+    readonly appUrl: string;
   };
-  readonly share_expiring: ShareMailData & { readonly is_tomorrow: boolean; readonly renew_url: string; readonly stop_url: string };
+  readonly share_expiring: ShareMailData & { readonly isTomorrow: boolean; readonly renewUrl: string; readonly stopUrl: string };
   readonly share_stopped: RevokedShareMailData & {
     readonly groups: readonly FieldGroup[];
     readonly contact: string | null;
-    readonly app_url: string;
+    readonly appUrl: string;
   };
   readonly share_ceased: RevokedShareMailData & { readonly note: string | null };
   readonly share_overdue: RevokedShareMailData & { readonly contact: string | null };
-  /** To the owners of a business: the share's id and the deadline, and nothing of the person. */
-  readonly share_owner_notice: { readonly share_ids: readonly string[]; readonly cease_by: Instant };
-  /** To the person whose assistant changed something, once an hour and token. */
-  readonly agent_changed: { readonly token_id: string; readonly at: Instant; readonly app_url: string };
-  /** The last mail to a person: it is all that is left of their address. */
+  /** To the owners of a business. Holds no data about the person. */
+  readonly share_owner_notice: { readonly shareIds: readonly string[]; readonly ceaseBy: Instant };
+  /** To the person whose agent changed something, at most once an hour per token. */
+  readonly agent_changed: { readonly tokenId: string; readonly at: Instant; readonly appUrl: string };
+  /** The last mail to a person whose account was deleted. */
   readonly account_deleted: { readonly at: Instant };
   readonly removal_completed: {
-    readonly completed: number;
-    readonly asked: number;
-    readonly recheck_at: Instant;
-    readonly affidavit_url: string;
+    readonly completedCount: number;
+    readonly targetCount: number;
+    readonly recheckAt: Instant;
+    readonly affidavitUrl: string;
   };
-  /** To whoever let a program be connected, at each connection. */
+  /** To the person who connected a program. */
   readonly agent_connected: {
-    readonly client_name: string;
-    /** Null for a program that only says who it is. */
-    readonly client_host: string | null;
-    readonly redirect_host: string;
+    readonly clientName: string;
+    /** The host that vouches for the program; null when none does. */
+    readonly clientHost: string | null;
+    readonly redirectHost: string;
     readonly at: Instant;
-    readonly end_url: string;
+    readonly endUrl: string;
   };
-  /** Likewise, a week before a connection ends by itself. */
-  readonly agent_ending: { readonly client_name: string; readonly until: Instant; readonly end_url: string };
-  /** To the owners of a business whose endpoint does not answer. */
-  readonly webhook_failing: { readonly webhook_id: string; readonly failing_since: Instant; readonly failures: number };
-  /** To the owners of a business whose public client comes close to the day's limit of submissions without an API key. */
-  readonly client_limit_near: { readonly client_id: string; readonly until: Instant };
+  /** To the person who connected a program, a week before the connection expires. */
+  readonly agent_ending: { readonly clientName: string; readonly until: Instant; readonly endUrl: string };
+  /** To the owners of a business whose webhook endpoint is failing. */
+  readonly webhook_failing: { readonly webhookId: string; readonly failingSince: Instant; readonly failures: number };
+  /** To the owners of a business whose public client is near its daily limit of submissions without an API key. */
+  readonly client_limit_near: { readonly clientId: string; readonly until: Instant };
 }
 
 export type MailTemplate = keyof MailData;
@@ -112,7 +108,7 @@ export type MailTemplate = keyof MailData;
 /** A template with its data. */
 export type TemplatedMail = { readonly [T in MailTemplate]: { readonly template: T; readonly data: MailData[T] } }[MailTemplate];
 
-/** How long sending is tried: a code that has expired is of no use to anybody. */
+/** How long sending is retried. Codes are not sent after they expire. */
 export const mailLifetimeMs: Readonly<Record<MailTemplate, number>> = {
   login_code: 10 * minuteMs,
   passkey_added: 3 * dayMs,
@@ -139,17 +135,7 @@ export const mailLifetimeMs: Readonly<Record<MailTemplate, number>> = {
   client_limit_near: dayMs,
 };
 
-/** Of one language: the subject of each mail, and its lines. */
+/** The text of every template in one language. */
 export type MailMessages = {
   readonly [T in MailTemplate]: (data: MailData[T]) => readonly [subject: string, ...lines: readonly MailLine[]];
-};
-
-const messagesByLanguage: Readonly<Record<MailLanguage, MailMessages>> = { en, es, "fr-CA": frCa };
-
-/** The words of a mail in a language. */
-export const renderMail = (language: MailLanguage, mail: TemplatedMail): MailContent => {
-  const [subject, ...lines] = (
-    messagesByLanguage[language][mail.template] as (data: TemplatedMail["data"]) => ReturnType<MailMessages[MailTemplate]>
-  )(mail.data);
-  return { subject, lines };
 };

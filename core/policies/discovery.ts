@@ -1,9 +1,9 @@
-// Where a site keeps its privacy policy and its terms: rules over the links of a page, and the places to try when no link
-// says. In order: a link that declares itself (rel, RFC 6903), then what its text says, then what its address says.
+// Finds a site's privacy policy and terms among the links of a page. A link that declares itself (rel, RFC 6903) ranks first, then its
+// text, then its path. Without links, common paths are tried.
 import type { PolicyKind } from "./snapshot.ts";
 
 export interface PageLink {
-  /** Absolute, without fragment, its host spelt as in the page. */
+  /** Absolute, without fragment, with the host as written in the page. */
   readonly url: string;
   /** Lower-case tokens of the rel attribute. */
   readonly rel: readonly string[];
@@ -12,8 +12,8 @@ export interface PageLink {
 
 const linkRelations: Readonly<Record<PolicyKind, string>> = { privacy: "privacy-policy", terms: "terms-of-service" };
 
-// Written as `folded` leaves them: lower case, no accents, punctuation as spaces. English, Spanish, French, German,
-// Portuguese, Italian, Dutch; run together where addresses do that.
+// In the form that `foldText` returns. English, Spanish, French, German, Portuguese, Italian and Dutch, with the compound forms that appear
+// in URLs.
 const policyPhrases: Readonly<Record<PolicyKind, readonly string[]>> = {
   privacy: [
     ...["privacy policy", "privacy policies", "privacy notice", "privacy statement", "privacypolicy", "privacynotice", "privacystatement"],
@@ -43,7 +43,7 @@ const policyPhrases: Readonly<Record<PolicyKind, readonly string[]>> = {
   ],
 };
 
-/** Words that say it only when nothing else stands with them: "Privacy", but not "Privacy settings". */
+/** Words that count only as the whole text: "Privacy", but not "Privacy settings". */
 const standaloneTerms: Readonly<Record<PolicyKind, readonly string[]>> = {
   privacy: [
     ...["privacy", "our privacy", "your privacy", "data protection"],
@@ -60,10 +60,10 @@ const wellKnownPaths: Readonly<Record<PolicyKind, readonly string[]>> = {
   terms: ["/terms", "/terms-of-service", "/legal/terms", "/policies/terms-of-service"],
 };
 
-const maxLinkTextLength = 120; // a longer one is a sentence about policies, not the way to one
+const maxLinkTextLength = 120; // longer texts are sentences about policies, not links to one
 const maxCandidates = 3;
 
-/** Lower case, without accents, punctuation as single spaces; what joins two things becomes `&`. */
+/** Lowercases, removes accents, turns separators into ` & ` and other punctuation into single spaces. */
 const foldText = (text: string): string =>
   text
     .normalize("NFD")
@@ -75,7 +75,7 @@ const foldText = (text: string): string =>
 
 const containsPhrase = (text: string, phrase: string): boolean => ` ${text} `.includes(` ${phrase} `);
 
-/** "Privacy & Terms" is two words that stand alone, joined. */
+/** Splits "Privacy & Terms" into two standalone terms. */
 const splitAtConjunctions = (text: string): readonly string[] => text.split(/ (?:&|and|und|y|et|en|e) /);
 
 type MatchStrength = "phrase" | "word" | null;
@@ -89,11 +89,11 @@ const decodePathSegment = (text: string): string => {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // escapes of no text: the path says nothing in any language
+    return text; // invalid escapes: treat the segment as plain text
   }
 };
 
-/** The last part of the path says what a page is: /legal/privacy-policy.html, /en/terms/. */
+/** Checks the last path segment, as in /legal/privacy-policy.html or /en/terms/. */
 const isPolicyPath = (kind: PolicyKind, address: string): boolean => {
   const last = new URL(address).pathname.split("/").findLast((part) => part !== "") ?? "";
   return getMatchStrength(kind, foldText(decodePathSegment(last).replace(/\.[a-z]{3,5}$/i, ""))) !== null;
@@ -107,8 +107,8 @@ const rankLink = (kind: PolicyKind, link: PageLink): number | null => {
 };
 
 /**
- * The addresses on a page that may hold the policy, best first, each once. Among equals the shorter text wins ("Privacy
- * Policy" before "How to write a privacy policy"), then the earlier link.
+ * Returns up to three URLs that may hold the policy, best first, without duplicates. Among equal ranks the shorter text wins
+ * ("Privacy Policy" before "How to write a privacy policy"), then the earlier link. Only hosts accepted by `isWithin` count.
  */
 export const findPolicyCandidates = (
   kind: PolicyKind,
@@ -125,13 +125,13 @@ export const findPolicyCandidates = (
   return [...new Set(ranked.map(({ address }) => address))].slice(0, maxCandidates);
 };
 
-/** Where policies usually are, for a site that links to none. */
+/** Common policy URLs, for a site without policy links. */
 export const getWellKnownPolicyUrls = (kind: PolicyKind, origin: string): readonly string[] =>
   wellKnownPaths[kind].map((path) => origin + path);
 
-const inspectedLength = 1_000; // title, navigation and heading; further down any page may speak of terms
+const inspectedLength = 1_000; // title, navigation and heading; text further down often mentions terms on any page
 
-/** Whether a guessed page is about the thing at all: many sites answer every address with some page. */
+/** Whether the start of a guessed page mentions the policy. Many sites return a page for every URL. */
 export const looksLikePolicy = (kind: PolicyKind, text: string): boolean => {
   const plain = foldText(text.slice(0, inspectedLength));
   return [...policyPhrases[kind], ...standaloneTerms[kind]].some((phrase) => containsPhrase(plain, phrase));

@@ -1,11 +1,11 @@
-// What a policy snapshot is: the words of a page, one spelling of their white space, and the hash that names them.
+// A policy snapshot: the normalized text of a page and the hash that identifies it (SPEC Policy snapshot).
 import { sha256Hex } from "../hash.ts";
 import { minuteMs } from "../time.ts";
 
 export type PolicyKind = "privacy" | "terms";
 export const policyKinds: readonly PolicyKind[] = ["privacy", "terms"];
 
-/** A capture is shared by every certificate issued this long after it; a domain is captured no more often (CONTRACT 8). */
+/** Certificates issued within this time after a capture share it, so a domain is captured at most once per interval. */
 export const captureReuseMs = 15 * minuteMs;
 
 export interface PolicyText {
@@ -15,12 +15,12 @@ export interface PolicyText {
   readonly contentHash: string;
 }
 
-/** What one capture of a domain's policies found; null where it found none. */
+/** The result of one capture of a domain; null for a policy that was not found. */
 export type CapturedPolicies = Readonly<Record<PolicyKind, PolicyText | null>>;
 
 /**
- * Each line without white space at its ends and with single spaces inside; lines without anything are dropped; lines are
- * joined by one line feed. White space is Unicode's White_Space. Nothing else is changed.
+ * Trims each line, collapses white space (Unicode White_Space) inside lines to one space, drops empty lines and joins the rest
+ * with line feeds. The result is hashed, so changing this function would change content hashes.
  */
 export const normalizePolicyText = (text: string): string =>
   text
@@ -29,6 +29,6 @@ export const normalizePolicyText = (text: string): string =>
     .filter((line) => line !== "")
     .join("\n");
 
-/** Null for a page without a word: there is nothing to keep. `text` is normalised. */
+/** Returns null for empty text. `text` must be normalized. */
 export const createPolicyText = (sourceUrl: string, text: string): PolicyText | null =>
   text === "" ? null : { sourceUrl, text, contentHash: sha256Hex(text) };

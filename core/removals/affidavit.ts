@@ -1,19 +1,18 @@
-// What an affidavit says: which places we asked in a person's name and what came of it. Plain words, so that it can be read in any
-// office; its file is made of them elsewhere.
+// The text of a removal affidavit: which data brokers were asked in a person's name, and the results. The file is rendered elsewhere.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { toIso, type Instant } from "../time.ts";
 import { removalTargets, type Removal } from "./removal.ts";
 
 export interface DocumentContent {
   readonly title: string;
-  /** Also its date within the file. */
+  /** Also the date in the file metadata. */
   readonly issuedAt: Instant;
   readonly paragraphs: readonly string[];
 }
 
 const formatDay = (at: Instant): string => toIso(at).slice(0, 10);
 
-/** Of a completed removal. */
+/** `removal` must be completed. */
 export const buildAffidavit = (
   removal: Removal,
   person: { readonly email: string; readonly kid: string; readonly issuer: string },
@@ -37,6 +36,6 @@ export const buildAffidavit = (
   };
 };
 
-/** What the issuer signs of the file. */
+/** The statement that the issuer signs about the file. */
 export const formatAffidavitStatement = (removal: Pick<Removal, "id">, sha256: string): string =>
   toCanonicalJson({ type: "svc-affidavit-v1", removal_id: removal.id, sha256 });

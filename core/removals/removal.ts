@@ -1,10 +1,10 @@
-// The noun: a person lets us ask others to delete them. Whom we ask is a fixed list, so no request of ours goes where somebody else
-// wants it to go.
+// A removal request: a person authorizes us to ask data brokers to delete their data. The brokers are a fixed list, so a request cannot
+// direct our messages elsewhere.
 import type { ConsumerId, RemovalId } from "../ids.ts";
 import { refuse, ok, type Result } from "../result.ts";
 import { dayMs, type Instant } from "../time.ts";
 
-/** By the name in answers, as people know them. */
+/** Display names by API name. */
 export const removalTargets = {
   acxiom: "Acxiom",
   beenverified: "BeenVerified",
@@ -33,7 +33,7 @@ export interface RemovalTarget {
   readonly completedAt: Instant | null;
 }
 
-/** What proves the file of an affidavit: its hash, which is in the person's chain too, signed by the issuer's key. */
+/** The hash of the affidavit file, also in the person's audit chain, and the issuer's signature on it. */
 export interface AffidavitProof {
   readonly sha256: string;
   readonly signature: string;
@@ -48,38 +48,42 @@ export interface Removal {
   readonly notes: string | null;
   readonly requestedAt: Instant;
   readonly completedAt: Instant | null;
-  /** When we look again whether they are still gone. */
+  /** When the removals are checked again. */
   readonly recheckAt: Instant | null;
   readonly affidavit: AffidavitProof | null;
 }
 
-/** Each named once; all of them where none is named. */
+/** Removes duplicates; null selects all targets. Refuses unknown names. */
 export const parseRemovalTargets = (names: readonly string[] | null): Result<readonly RemovalTargetName[], "invalid_request"> => {
-  const asked = new Set(names ?? removalTargetNames);
-  const known = removalTargetNames.filter((name) => asked.has(name));
-  return known.length === asked.size ? ok(known) : refuse("invalid_request", "targets: must name targets of the list.");
+  const requested = new Set(names ?? removalTargetNames);
+  const known = removalTargetNames.filter((name) => requested.has(name));
+  return known.length === requested.size ? ok(known) : refuse("invalid_request", "targets: must contain only supported targets.");
 };
 
 const isFinalStatus = (status: RemovalStatus): boolean => status === "completed" || status === "rejected";
 
-const recheckIntervalMs = 90 * dayMs; // brokers buy lists anew every quarter
+const recheckIntervalMs = 90 * dayMs; // brokers buy new lists every quarter
 
 export interface RemovalUpdate {
   readonly removal: Removal;
   readonly isCompleted: boolean;
 }
 
-/** What an operator found out about some of the targets. A removal is over when each of its targets is; what is over stays as it is. */
+/**
+ * Applies status updates by an operator. The removal is final when all its targets are; final statuses never change. Refuses
+ * unknown targets and a final removal.
+ */
 export const applyRemovalProgress = (
   removal: Removal,
-  found: ReadonlyMap<string, RemovalStatus>,
+  statuses: ReadonlyMap<string, RemovalStatus>,
   now: Instant,
 ): Result<RemovalUpdate, "invalid_request"> => {
   const names = new Set<string>(removal.targets.map(({ name }) => name));
-  if ([...found.keys()].some((name) => !names.has(name))) return refuse("invalid_request", "targets: must be targets of the removal.");
-  if (isFinalStatus(removal.status)) return refuse("invalid_request", "The removal is over.");
+  if ([...statuses.keys()].some((name) => !names.has(name)))
+    return refuse("invalid_request", "targets: must contain only targets of this removal.");
+  if (isFinalStatus(removal.status)) return refuse("invalid_request", "The removal is already final.");
   const targets = removal.targets.map((target) => {
-    const status = found.get(target.name);
+    const status = statuses.get(target.name);
     if (status === undefined || isFinalStatus(target.status)) return target;
     return { ...target, status, completedAt: status === "completed" ? now : null };
   });

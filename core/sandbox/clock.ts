@@ -1,18 +1,18 @@
-// The clock of a sandbox: it goes forward only, so that what happened stays in its order, and not further than anybody's share lasts.
+// The sandbox clock. It only moves forward, so events keep their order, and at most as far as the longest share lasts.
 import { refuse, ok, type Result } from "../result.ts";
 import { dayMs, secondMs, type Instant } from "../time.ts";
 
-/** Three years, one of them a leap year. */
+/** Three years including a leap day. */
 const maxClockOffsetMs = 1_096 * dayMs;
 
-/** By so many seconds, or to a moment. */
 export type ClockMove = { readonly advanceSeconds: number } | { readonly to: Instant };
 
-/** How far it is ahead afterwards. */
+/** Returns the new offset from real time in milliseconds. Refuses a move back and an offset of more than 1,096 days. */
 export const decideClockMove = (offsetMs: number, move: ClockMove, now: Instant): Result<number, "invalid_request"> => {
   const next = "to" in move ? move.to - now : offsetMs + move.advanceSeconds * secondMs;
-  if (next < offsetMs) return refuse("invalid_request", "to: must not be before what the clock says. POST /v1/sandbox/reset sets it back.");
+  if (next < offsetMs)
+    return refuse("invalid_request", "to: must not be before the current sandbox time. Use POST /v1/sandbox/reset to set the clock back.");
   if (next > maxClockOffsetMs)
-    return refuse("invalid_request", "The clock goes at most 1,096 days ahead of the time in all. POST /v1/sandbox/reset sets it back.");
+    return refuse("invalid_request", "The sandbox clock can be at most 1,096 days ahead. Use POST /v1/sandbox/reset to set it back.");
   return ok(next);
 };

@@ -1,11 +1,12 @@
-// Who hears of a change of contact fields: every business with an active share that holds one of them. Said before the change is saved.
+// Lists the businesses that will be notified of a change of contact fields: those with an active share of a changed field. The person sees
+// the list before saving.
 import type { ContactKey } from "./fields.ts";
 import type { Share } from "./share.ts";
 
 export interface ChangeRecipients {
-  /** Names, each business once, newest share first. */
+  /** Business names without duplicates, newest share first. */
   readonly notified: readonly string[];
-  /** Those that had one of the fields under a share that is over, and have it under no other. */
+  /** Businesses that received a changed field only under shares that are no longer active. */
   readonly notNotified: readonly string[];
 }
 
@@ -14,8 +15,8 @@ const listBusinessNames = (shares: readonly Share[], except: ReadonlySet<string>
 ];
 
 export const findChangeRecipients = (shares: readonly Share[], changed: readonly ContactKey[]): ChangeRecipients => {
-  const concerned = shares.filter(({ scope }) => changed.some((key) => scope.includes(key)));
-  const active = concerned.filter(({ status }) => status === "active");
+  const affected = shares.filter(({ scope }) => changed.some((key) => scope.includes(key)));
+  const active = affected.filter(({ status }) => status === "active");
   const ids = new Set(active.map(({ business }) => business.id as string));
-  return { notified: listBusinessNames(active, new Set()), notNotified: listBusinessNames(concerned, ids) };
+  return { notified: listBusinessNames(active, new Set()), notNotified: listBusinessNames(affected, ids) };
 };

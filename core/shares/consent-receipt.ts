@@ -1,25 +1,24 @@
-// A share as a receipt that other systems read: in the structure of ISO/IEC TS 27560:2023, as JSON-LD, like the one of a certificate
-// (core/certificates/consent-receipt.ts). It is the person's own copy of what they agreed to; their values are not in it.
+// A share as a machine-readable consent receipt (ISO/IEC TS 27560:2023, JSON-LD), like that of a certificate in
+// core/certificates/consent-receipt.ts. It is the person's copy of their agreement and holds no field values.
 import { buildIso27560Receipt } from "../certificates/consent-receipt.ts";
 import type { PublishedAnchor } from "../certificates/published-certificate.ts";
 import { toAnchorView } from "../certificates/public-json.ts";
 import type { Share } from "./share.ts";
 
-/** What a receipt says beyond the share. */
 export interface ShareReceiptInput {
   readonly share: Share;
-  /** The person stands in it by the share's own hash. */
+  /** Identifies the person by the subject hash of this share. */
   readonly subjectHash: string;
-  /** ISO 3166-1 alpha-2, of the business. */
+  /** Country of the business, ISO 3166-1 alpha-2. */
   readonly country: string;
   readonly anchor: PublishedAnchor | null;
-  /** Where the person can stop it. */
+  /** Where the person can revoke the share. */
   readonly manageUrl: string;
 }
 
 const formatShareDuration = ({ durationDays }: Share): string => `P${durationDays}D`;
 
-/** How it stands, where it is not as it was given any more. */
+/** The event that ended the share; null while it is active. */
 const getEndEvent = (share: Share) => {
   if (share.revokedAt !== null) return { at: share.revokedAt, state: "dpv:ConsentWithdrawn" } as const;
   return share.status === "expired" ? ({ at: share.expiresAt, state: "dpv:ConsentExpired" } as const) : null;

@@ -1,9 +1,10 @@
-// When a share is next due: a warning seven days and one day before its end, and the end (SPEC, Limits). A mark that does not lie
-// after the grant is none: a share of five days is warned of once.
+// When a share needs processing next: warnings seven days and one day before it expires, and the expiry. Warnings before the grant are
+// skipped, so a share of five days has one warning.
 import { dayMs, type Instant } from "../time.ts";
 
 const warningLeadTimesMs = [7 * dayMs, dayMs] as const;
 
-/** The first mark after `after`; the end where no warning is left. */
+/** The first due date after `after`; the expiry when no warning is left. */
 export const computeNextDueAt = (share: { readonly createdAt: Instant; readonly expiresAt: Instant }, after: Instant): Instant =>
-  warningLeadTimesMs.map((before) => share.expiresAt - before).find((mark) => mark > Math.max(share.createdAt, after)) ?? share.expiresAt;
+  warningLeadTimesMs.map((leadTime) => share.expiresAt - leadTime).find((warningAt) => warningAt > Math.max(share.createdAt, after)) ??
+  share.expiresAt;

@@ -1,11 +1,11 @@
-// The fingerprint of a share: SHA-256 over the canonical JSON of exactly these members. Its key set differs from those of
-// certificates, statements and audit entries, so no text can be taken for one of another kind.
+// The fingerprint of a share: SHA-256 over the canonical JSON of exactly these members. The key set differs from those of certificates,
+// statements and audit entries, so no text can pass for one of another kind.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 import { toIso, type Instant } from "../time.ts";
 
 export interface ShareFingerprintInput {
-  /** Name as shown when it was granted. */
+  /** Name as shown at the grant. */
   readonly business: { readonly id: string; readonly name: string };
   readonly disclosureHash: string;
   readonly expiresAt: Instant;
@@ -14,12 +14,12 @@ export interface ShareFingerprintInput {
   readonly scope: readonly string[];
   readonly id: string;
   readonly subjectHash: string;
-  /** The share it was renewed from; null for any other. */
+  /** The share that this one renews, or null. */
   readonly supersedes: string | null;
   readonly createdAt: Instant;
 }
 
-/** The exact text whose SHA-256 is the fingerprint. The scope is sorted by UTF-16 code unit here. */
+/** The exact text whose SHA-256 is the fingerprint. Sorts the scope by UTF-16 code unit. */
 export const formatSharePreimage = (share: ShareFingerprintInput): string =>
   toCanonicalJson({
     business: { id: share.business.id, name: share.business.name },
@@ -34,5 +34,5 @@ export const formatSharePreimage = (share: ShareFingerprintInput): string =>
     timestamp: toIso(share.createdAt),
   });
 
-/** 64 lower-case hex characters, of `canonicalShare`. */
+/** 64 lowercase hex characters. `canonical` is the result of `formatSharePreimage`. */
 export const computeShareFingerprint = (canonical: string): string => sha256Hex(canonical);

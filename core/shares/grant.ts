@@ -1,5 +1,5 @@
-// The decisions to grant and to renew: a client, a person's fields and what they agreed to become a share and its fact, or a
-// refusal (SPEC, States and transitions, Share). Pure: ids, salts and the clock come in as arguments.
+// The decisions to grant and renew a share: they return a share with its domain event, or a refusal (SPEC Share). Pure functions: ids,
+// salts and the clock are arguments.
 import { authorizeWrite, type AccessRefusal, type Environment } from "../access/entitlement.ts";
 import { verifyOrigin, type OriginRules, type VerifiedDomain } from "../access/origins.ts";
 import type { Actor } from "../actor.ts";
@@ -15,36 +15,36 @@ import type { ContactFields, ContactKey } from "./fields.ts";
 import { formatSharePreimage, computeShareFingerprint } from "./fingerprint.ts";
 import { getOriginDomain, type Share } from "./share.ts";
 
-/** A client and the account behind it, as it stood at a revision. */
+/** A client and its business account at a revision. */
 export interface GrantingClient {
   readonly clientId: ClientId;
   readonly environment: Environment;
-  /** A redemption without an Origin is refused, a server's too. */
+  /** When true, redemptions without an Origin header are refused, also from servers. */
   readonly requireOrigin: boolean;
-  /** Addresses that need no other evidence for an answer by redirect. */
+  /** URLs that the person may be redirected to without further verification. */
   readonly returnUrls: readonly string[];
   readonly business: BusinessPrincipal;
-  /** For programs that show a request themselves; no page of ours shows it. */
+  /** For programs that render a request themselves; our pages do not show it. */
   readonly logoUrl: string | null;
   readonly domains: readonly VerifiedDomain[];
   readonly revision: number;
-  /** How far the clock of its shares is ahead of the time. None for a live client. */
+  /** How far the sandbox clock is ahead of real time; 0 for a live client. */
   readonly clockOffsetMs: number;
-  /** Of its business; none are counted for a live client. */
+  /** Active sandbox shares of the business; 0 for a live client. */
   readonly activeTestShares: number;
 }
 
-/** At most this many active shares in the sandbox of a business: anyone can make them. */
+/** Maximum of active sandbox shares per business. Anyone can create them, so they need a limit. */
 export const maxTestShares = 10_000;
 
-/** Where a request may come from: scheme, host and port as one text, and the domain that covers it. */
+/** The origin of a request (scheme, host and port) and the verified domain that covers it. */
 export interface VerifiedRequestOrigin {
   readonly origin: string;
   /** Null for a test client on http://localhost. */
   readonly domainId: string | null;
 }
 
-/** Refuses `origin_mismatch` for an Origin that is none, or that none of the business's verified domains covers. */
+/** Refuses with `origin_mismatch` when the origin is malformed or no verified domain of the business covers it. */
 export const verifyRequestOrigin = (
   { domains, environment }: Pick<GrantingClient, "domains" | "environment">,
   origin: string,
@@ -62,23 +62,26 @@ export const maxDurationDays = 730;
 
 export interface ShareTerms {
   readonly purpose: string;
-  /** Empty where the business sent none. */
+  /** Empty when the business sent none. */
   readonly disclosureText: string;
 }
 
-/** What the business says to the person (CONTRACT 18, Text). */
+/** Validates the text that the business shows to the person. Refuses a purpose or disclosure that is too long or not plain text. */
 export const parseShareTerms = (purpose: string, disclosureText: string | null): Result<ShareTerms, "invalid_request"> => {
-  const line = trimWhiteSpace(purpose);
-  if (line === "" || line.length > maxPurposeLength) return refuse("invalid_request", "purpose: must be 1 to 500 characters.");
-  const fault = validateLine(line);
+  const trimmedPurpose = trimWhiteSpace(purpose);
+  if (trimmedPurpose === "" || trimmedPurpose.length > maxPurposeLength)
+    return refuse("invalid_request", "purpose: must be 1 to 500 characters.");
+  const fault = validateLine(trimmedPurpose);
   if (fault !== null) return refuse("invalid_request", `purpose: ${fault}.`);
-  if (disclosureText === null || disclosureText === "") return ok({ purpose: line, disclosureText: "" });
+  if (disclosureText === null || disclosureText === "") return ok({ purpose: trimmedPurpose, disclosureText: "" });
   if (disclosureText.length > maxDisclosureLength) return refuse("invalid_request", "disclosure_text: must be at most 20,000 characters.");
-  const passage = validateMultilineText(disclosureText);
-  return passage === null ? ok({ purpose: line, disclosureText }) : refuse("invalid_request", `disclosure_text: ${passage}.`);
+  const disclosureFault = validateMultilineText(disclosureText);
+  return disclosureFault === null
+    ? ok({ purpose: trimmedPurpose, disclosureText })
+    : refuse("invalid_request", `disclosure_text: ${disclosureFault}.`);
 };
 
-/** What the person agreed to. */
+/** The terms that the person agreed to. */
 export interface ShareAgreement extends ShareTerms {
   readonly scope: readonly ContactKey[];
   readonly durationDays: number;
@@ -97,17 +100,17 @@ export interface PreparedShare {
   readonly domainEvent: DomainEvent;
 }
 
-/** What a test person does is told as their client's act. */
+/** The acts of a test person are attributed to the client. */
 const getShareActor = (person: Person | null, clientId: ClientId): Actor => person?.actor ?? { kind: "client", id: clientId };
 
-/** How a business is told of what the person did: as somebody's with an account, never whose. */
+/** Hides the person's identity in the audit chain of the business. */
 const toBusinessActor = (actor: Actor): Actor =>
   actor.kind === "consumer" || actor.kind === "agent" ? { kind: "subject", verifiedBy: "account" } : actor;
 
-/** The chains that tell of a share. */
+/** The audit chains that record a share. */
 export interface ShareAuditChains {
   readonly business: AuditChain;
-  /** Null for a test person, and once the account is erased. */
+  /** Null for a test person and for an erased account. */
   readonly person: AuditChain | null;
 }
 
@@ -130,7 +133,6 @@ export const createShareDomainEvent = (
   environment: share.environment,
 });
 
-/** What becomes a share, whether a first one or one in place of another. */
 interface ShareInput {
   readonly client: Pick<GrantingClient, "clientId" | "environment" | "business" | "clockOffsetMs">;
   /** Null for a test person. */
@@ -151,15 +153,23 @@ const prepareShare = (
   const fields = Object.fromEntries(scope.flatMap((key) => (input.fields[key] === undefined ? [] : [[key, input.fields[key]]])));
   const values = new Map(Object.entries(fields as ContactFields).map(([key, { value }]) => [key, value]));
   const expiresAt = now + durationDays * dayMs;
-  const hashOfSubject = computeSubjectHash(computeSubjectCommitments(values, rootSalt));
+  const subjectHash = computeSubjectHash(computeSubjectCommitments(values, rootSalt));
   const disclosureHash = sha256Hex(disclosureText);
-  const bound = { id: shareId, business: { id: business.id, name: business.name }, disclosureHash, expiresAt, purpose, scope, supersedes };
-  const canonical = formatSharePreimage({ ...bound, originDomain: getOriginDomain(origin), subjectHash: hashOfSubject, createdAt: now });
+  const boundMembers = {
+    id: shareId,
+    business: { id: business.id, name: business.name },
+    disclosureHash,
+    expiresAt,
+    purpose,
+    scope,
+    supersedes,
+  };
+  const canonical = formatSharePreimage({ ...boundMembers, originDomain: getOriginDomain(origin), subjectHash, createdAt: now });
   const fingerprint = computeShareFingerprint(canonical);
   const actor = getShareActor(person, clientId);
-  const words = { fingerprint, client_id: clientId, environment, scope: [...scope], expires_at: toIso(expiresAt), supersedes };
+  const payload = { fingerprint, client_id: clientId, environment, scope: [...scope], expires_at: toIso(expiresAt), supersedes };
   const share: Share = {
-    ...bound,
+    ...boundMembers,
     status: "active",
     fingerprint,
     clientId,
@@ -174,17 +184,17 @@ const prepareShare = (
     clockOffsetMs: client.clockOffsetMs,
   };
   const chains = { business: business.chain, person: person?.chain ?? null };
-  const fact = createShareDomainEvent(type, share, chains, now, { actor, payload: words });
-  return { share, disclosureText, canonical, subjectHash: hashOfSubject, rootSalt, fields, domainEvent: fact };
+  const domainEvent = createShareDomainEvent(type, share, chains, now, { actor, payload });
+  return { share, disclosureText, canonical, subjectHash, rootSalt, fields, domainEvent };
 };
 
-/** A value for each scoped field, unless its absence was agreed to. */
+/** True when a field in scope has no value and is not in `missingOk`. */
 const hasMissingValue = (scope: readonly ContactKey[], fields: ContactFields, missingOk: readonly ContactKey[]): boolean =>
   scope.some((key) => fields[key] === undefined && !missingOk.includes(key));
 
 const missingValueRefusal = refuse(
   "invalid_request",
-  "scope: there is no value for a field. Leave the field out, save a value, or name it in missing_ok.",
+  "scope: a field has no value. Remove the field, save a value, or add it to missing_ok.",
 );
 
 export interface ShareGrant extends PreparedShare {
@@ -193,7 +203,7 @@ export interface ShareGrant extends PreparedShare {
 
 export type GrantRefusal = AccessRefusal | "origin_mismatch" | "invalid_request";
 
-/** Whether the client may be granted anything from this origin now. Refuses, in this order: the account's state, the origin. */
+/** Checks that the client may receive shares from this origin. Refuses first by account status, then with `origin_mismatch`. */
 export const checkGrantAllowed = (
   client: GrantingClient,
   origin: string,
@@ -203,7 +213,7 @@ export const checkGrantAllowed = (
   return writable.ok ? verifyRequestOrigin(client, origin, allowsLocalHttp) : writable;
 };
 
-/** Refuses a missing value. */
+/** Grants a share. Refuses when a field in scope has no value and is not in `missingOk`. */
 export const decideGrant = (
   input: ShareInput & {
     readonly bound: VerifiedRequestOrigin;
@@ -217,7 +227,7 @@ export const decideGrant = (
   return ok({ ...prepared, verifiedOrigin: bound });
 };
 
-/** A fresh share in place of an active one. A field of the old scope may have lost its value since; a new one needs one. */
+/** Replaces an active share. Fields of the old scope may have no value anymore; added fields need one. Refuses an inactive share. */
 export const decideRenewal = (
   input: ShareInput & {
     readonly old: Share;

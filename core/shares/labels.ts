@@ -1,4 +1,4 @@
-// What each contact field, and each group of them, is called to a person.
+// Names of contact fields and field groups in each language.
 import type { MailLanguage } from "../mail/templates.ts";
 import type { ContactKey, FieldGroup } from "./fields.ts";
 
@@ -41,7 +41,7 @@ export const fieldLabels: Readonly<Record<MailLanguage, Readonly<Record<ContactK
   },
 };
 
-/** Within a sentence. */
+/** For use within a sentence. */
 export const groupLabels: Readonly<Record<MailLanguage, Readonly<Record<FieldGroup, string>>>> = {
   en: { email: "e-mail", phone: "phone", address: "address", name: "name" },
   es: { email: "correo electrónico", phone: "teléfono", address: "dirección", name: "nombre" },

@@ -1,4 +1,4 @@
-// The test people of the sandbox: constant, without account or audit chain (SPEC, POST /share/sandbox-consent; CONTRACT 5).
+// The sandbox's test persons: constant values, without account or audit chain (SPEC POST /share/sandbox-consent).
 import type { ContactFields, ContactKey } from "./fields.ts";
 
 export const personaNames = ["default", "minimal"] as const;
@@ -19,7 +19,7 @@ const personaValues: Readonly<Record<PersonaName, Readonly<Partial<Record<Contac
   minimal: { email: "sandbox@example.com", first_name: "Sandy" },
 };
 
-/** As a person's own fields; their values were set when the service was made. */
+/** Test values have the timestamp 0. */
 export const getPersonaFields = (name: PersonaName): ContactFields =>
   Object.fromEntries(Object.entries(personaValues[name]).map(([key, value]) => [key, { value, updatedAt: 0 }]));
 
@@ -36,6 +36,6 @@ const alternateValues: Readonly<Record<ContactKey, string>> = {
   last_name: "Specimen",
 };
 
-/** Another value than the one a test person has: theirs changed, or as it was at first. */
+/** A value that differs from `current`, to simulate a change; toggles back to the original value. */
 export const getAlternatePersonaValue = (key: ContactKey, current: string | null): string | null =>
   current === alternateValues[key] ? (personaValues.default[key] ?? null) : alternateValues[key];

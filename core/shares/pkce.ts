@@ -1,10 +1,10 @@
-// PKCE, RFC 7636 with S256 alone: whoever asked shows the verifier whose hash came with the request.
+// PKCE (RFC 7636), S256 only: the client proves possession of the verifier whose hash was in the request.
 import { toBase64Url, fromBase64Url, encodeUtf8 } from "../bytes.ts";
 import { sha256 } from "../hash.ts";
 
 const codeVerifierPattern = /^[A-Za-z0-9\-._~]{43,128}$/;
 
-/** 32 bytes in base64url, in the one spelling that an encoder gives. */
+/** True for 32 bytes in canonical base64url. */
 export const isCodeChallenge = (text: string): boolean => {
   const bytes = text.length === 43 ? fromBase64Url(text) : null;
   return bytes !== null && toBase64Url(bytes) === text;

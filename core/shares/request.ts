@@ -1,7 +1,5 @@
-// A business's request that a person looks at before they decide.
+// Lifetimes of a share request and of its authorization code (SPEC Limits).
 import { minuteMs } from "../time.ts";
 
-/** How long it may be looked at. */
 export const requestLifetimeMs = 10 * minuteMs;
-/** How long the code of a decision can be redeemed (SPEC, Limits). */
 export const codeLifetimeMs = minuteMs;

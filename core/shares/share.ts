@@ -1,4 +1,4 @@
-// The noun: a share as both sides see it, and what its state is at a moment (SPEC, States and transitions, Share).
+// A share and its status at a point in time (SPEC Share).
 import type { Environment } from "../access/entitlement.ts";
 import type { BusinessId, ClientId, ShareId } from "../ids.ts";
 import type { Instant } from "../time.ts";
@@ -11,11 +11,11 @@ export interface Share {
   readonly id: ShareId;
   readonly status: ShareStatus;
   readonly fingerprint: string;
-  /** Name as it was shown to the person. */
+  /** Name as shown to the person at the grant. */
   readonly business: { readonly id: BusinessId; readonly name: string };
   readonly clientId: ClientId;
   readonly environment: Environment;
-  /** Scheme, host and port of the page that asked. */
+  /** Scheme, host and port of the requesting page. */
   readonly origin: string;
   readonly purpose: string;
   readonly scope: readonly ContactKey[];
@@ -29,15 +29,15 @@ export interface Share {
   readonly acknowledgedAt: Instant | null;
   readonly supersedes: ShareId | null;
   readonly supersededBy: ShareId | null;
-  /** How far the clock it lives by is ahead of the time: its sandbox may have been moved. None for a live share. */
+  /** How far the sandbox clock is ahead of real time; 0 for a live share. */
   readonly clockOffsetMs: number;
-  /** Told to the person alone: when the business last redeemed or read the values, or was told of a change; null where it never did. */
+  /** When the business last redeemed, read or was notified of values; null if never. Shown only to the person. */
   readonly lastDeliveredAt?: Instant | null;
 }
 
-/** Time alone ends a share: one that the sweep has not come to yet has expired all the same. */
-export const getShareStatus = (state: ShareStatus, expiresAt: Instant, now: Instant): ShareStatus =>
-  state === "active" && expiresAt <= now ? "expired" : state;
+/** A share expires by time alone, even before the sweep records it. */
+export const getShareStatus = (stored: ShareStatus, expiresAt: Instant, now: Instant): ShareStatus =>
+  stored === "active" && expiresAt <= now ? "expired" : stored;
 
-/** The host for what is published, as a certificate's origin domain. */
+/** The host name, as in a certificate's `origin_domain`. */
 export const getOriginDomain = (origin: string): string => new URL(origin).hostname;

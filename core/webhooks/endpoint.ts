@@ -1,20 +1,19 @@
-// A webhook endpoint of a business, and its deliveries, as management sees them (CONTRACT 9). Times are instants; the
-// wire's names and forms begin in the route.
+// Types of webhook endpoints and deliveries, and which events an endpoint receives. Wire formats are in the routes.
 import type { Environment } from "../access/entitlement.ts";
 import { standardEventTypes, type StoredEvent } from "../events/event.ts";
 import type { WebhookId } from "../ids.ts";
 import { hourMs, type Instant } from "../time.ts";
 
-/** At most this many endpoints a business, and as many for its sandbox. */
+/** Maximum per business and environment. */
 export const maxEndpoints = 20;
-/** After a rotation the earlier secret signs beside the new one for a day. */
+/** After a rotation, both secrets sign for 24 hours. */
 export const secretOverlapMs = 24 * hourMs;
 export type EndpointStatus = "enabled" | "disabled";
 
 export interface Endpoint {
   readonly id: string;
   readonly url: string;
-  /** Null: every type of `eventTypes`. */
+  /** Null selects all of `standardEventTypes`, including future ones. */
   readonly events: readonly string[] | null;
   readonly description: string | null;
   readonly status: EndpointStatus;
@@ -24,43 +23,43 @@ export interface Endpoint {
 }
 
 export interface NewEndpoint extends Omit<Endpoint, "status"> {
-  /** Sealed by storage/webhook-secrets.ts. */
+  /** Encrypted by storage/webhook-secrets.ts. */
   readonly secretSealed: string;
 }
 
 export type EndpointChange = Partial<Pick<Endpoint, "url" | "events" | "description" | "status">>;
 
-/** An endpoint as it is answered once, when it is registered: with its secret. */
+/** The response to a registration, the only one that contains the secret. */
 export interface RegisteredEndpoint extends Omit<Endpoint, "id" | "events" | "secretHint"> {
   readonly id: WebhookId;
-  /** Every type it receives. */
+  /** All types that the endpoint receives. */
   readonly events: readonly string[];
   readonly environment: Environment;
   readonly secret: string;
 }
 
-/** How an endpoint is doing; kept beside its deliveries. */
+/** Delivery health, stored with the deliveries. */
 export interface EndpointHealth {
   readonly consecutiveFailures: number;
-  /** When the first failure since the last success was. */
+  /** Time of the first failure since the last success. */
   readonly failingSince: Instant | null;
-  /** When the last attempt ended, well or not. */
+  /** When the last attempt ended, successful or not. */
   readonly lastDeliveryAt: Instant | null;
-  /** Null when nothing was sent yet or nobody answered. */
+  /** Null before the first attempt and when the last one got no response. */
   readonly lastResponseStatus: number | null;
-  /** Deliveries that wait or are retried. */
+  /** Pending and retrying deliveries. */
   readonly backlog: number;
-  /** When the event of the oldest of them happened. */
+  /** Time of the oldest event in the backlog. */
   readonly oldestPendingAt: Instant | null;
-  /** Those of them that are sent again because somebody asked for what failed. */
+  /** Deliveries in the backlog that were requeued by a recovery. */
   readonly resending: number;
 }
 
-/** What a lane needs of its endpoint in order to send. */
+/** What a delivery queue needs to send to its endpoint. */
 export interface EndpointSettings {
   readonly endpointId: string;
   readonly businessId: string;
-  /** Rises with every change, so that an older copy never replaces a newer one. */
+  /** Increases with every change, so an older copy never replaces a newer one. */
   readonly revision: number;
   readonly url: string;
   readonly status: EndpointStatus;
@@ -69,10 +68,10 @@ export interface EndpointSettings {
   readonly earlierSecretUntil: Instant | null;
 }
 
-/** `pending`: not tried yet. `retrying`: failed, and comes again. */
+/** `pending`: not attempted yet. `retrying`: failed and scheduled again. */
 export type DeliveryStatus = "pending" | "retrying" | "success" | "abandoned";
 
-/** `http`: an answer that is not 2xx. */
+/** `http`: a response outside 2xx. */
 export type DeliveryError = "timeout" | "dns" | "tls" | "connection" | "http";
 
 export interface Delivery {
@@ -81,7 +80,7 @@ export interface Delivery {
   readonly eventId: string;
   readonly eventType: string;
   readonly status: DeliveryStatus;
-  /** Scheduled attempts made; replays do not count. */
+  /** Number of scheduled attempts so far, without replays. */
   readonly attempt: number;
   readonly responseStatus: number | null;
   readonly error: DeliveryError | null;
@@ -91,19 +90,17 @@ export interface Delivery {
   readonly createdAt: Instant;
 }
 
-/** A delivery with the place of its event and where it goes. */
+/** A delivery with the sequence number of its event and its URL. */
 export interface EndpointDelivery {
   readonly url: string;
   readonly seq: number;
   readonly delivery: Delivery;
 }
 
-/** What one attempt came to. */
 export type AttemptOutcome =
   | { readonly kind: "answered"; readonly status: number; readonly durationMs: number }
   | { readonly kind: "unanswered"; readonly error: Exclude<DeliveryError, "http">; readonly durationMs: number };
 
-/** One delivery on its way to its receiver. */
 export interface OutgoingDelivery {
   readonly settings: EndpointSettings;
   readonly event: StoredEvent;
@@ -112,44 +109,43 @@ export interface OutgoingDelivery {
 }
 
 /**
- * What sending came to. `deferred`: something of ours was missing, so nothing was sent; `cancelled`: the payload may no longer
- * be read, so nothing will be.
+ * `deferred`: nothing was sent because of a failure on our side. `cancelled`: nothing will be sent because the payload may no
+ * longer be read.
  */
 export type SendResult =
   | AttemptOutcome
   | { readonly kind: "deferred"; readonly error: Exclude<DeliveryError, "http"> }
   | { readonly kind: "cancelled" };
 
-/** What a replay needs: the delivery as it stands, its event and where it goes. */
+/** The input of a replay: the current delivery and what to send. */
 export interface ReplaySource {
   readonly delivery: Delivery;
   readonly sending: OutgoingDelivery;
 }
 
-/** What asking for everything that failed came to. */
+/** The result of requeuing failed deliveries. */
 export interface RecoveryResult {
   readonly queued: number;
-  /** More failed than goes out at one time. */
+  /** True when more deliveries failed than one recovery can queue. */
   readonly hasMore: boolean;
 }
 
-/** SPEC, Delivery rules 1: any 2xx and nothing else. */
+/** True for any 2xx response (SPEC Webhook delivery). */
 export const isDelivered = (outcome: AttemptOutcome): boolean =>
   outcome.kind === "answered" && outcome.status >= 200 && outcome.status <= 299;
 
 const defaultEventTypes: ReadonlySet<string> = new Set(standardEventTypes);
 
-/** Whether an endpoint with this choice of events receives a type. */
 export const receivesEventType = (events: readonly string[] | null, type: string): boolean =>
   events === null ? defaultEventTypes.has(type) : events.includes(type);
 
-// A delivery's id begins with the first characters of its endpoint's (25 of the 120 random bits), so that it leads to the
-// one object, among the twenty a business may have, that holds it.
+// A delivery id starts with five characters of its endpoint id (25 of 120 random bits). They identify the endpoint, among the twenty of a
+// business, whose Durable Object holds the delivery.
 const idPrefixLength = "whk_".length;
 const endpointTagEnd = idPrefixLength + 2 + 5;
 const getEndpointTag = (id: string): string => id.slice(idPrefixLength, endpointTagEnd);
 
-export const createDeliveryId = (endpointId: string, fresh: string): string =>
-  `dlv_${getEndpointTag(endpointId)}${fresh.slice(endpointTagEnd)}`;
+export const createDeliveryId = (endpointId: string, freshId: string): string =>
+  `dlv_${getEndpointTag(endpointId)}${freshId.slice(endpointTagEnd)}`;
 export const canHoldDelivery = (endpointId: string, deliveryId: string): boolean =>
   getEndpointTag(endpointId) === getEndpointTag(deliveryId);

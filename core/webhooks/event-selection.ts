@@ -1,19 +1,20 @@
-// What the people of a business may choose about an endpoint.
+// Validates the event types and description that a business chooses for an endpoint.
 import { standardEventTypes, optInEventTypes } from "../events/event.ts";
 import { ok, refuse, type Result } from "../result.ts";
 
 export const maxDescriptionLength = 200;
 
-/** Every type there is to choose from, as documented. */
+/** All selectable types, in documented order. */
 export const selectableEventTypes = [...standardEventTypes, ...optInEventTypes] as const;
 
 const selectableEventTypeSet: ReadonlySet<string> = new Set(selectableEventTypes);
 
-/** Sorted as documented, each once; null is every ordinary type, now and later. */
+/** Returns the types in documented order without duplicates. Null selects all default types. Refuses an empty list and unknown types. */
 export const parseSelectedEvents = (events: readonly string[] | null): Result<readonly string[] | null, "invalid_request"> => {
   if (events === null) return ok(null);
-  if (events.length === 0) return refuse("invalid_request", "events: must name at least one type, or be left out for all.");
+  if (events.length === 0)
+    return refuse("invalid_request", "events: must contain at least one type. Omit it to receive all default types.");
   if (events.some((type) => !selectableEventTypeSet.has(type)))
-    return refuse("invalid_request", "events: must be types of event that exist.");
+    return refuse("invalid_request", "events: must contain only known event types.");
   return ok(selectableEventTypes.filter((type) => events.includes(type)));
 };

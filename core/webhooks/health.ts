@@ -1,4 +1,4 @@
-// When the owners of an endpoint hear that it has been failing for long.
+// Decides when the owners of a failing endpoint are alerted.
 import { hourMs, type Instant } from "../time.ts";
 import type { EndpointHealth } from "./endpoint.ts";
 
@@ -7,6 +7,6 @@ export type FailureStreak = Pick<EndpointHealth, "failingSince" | "consecutiveFa
 const alertFailureThreshold = 100;
 const alertAfterMs = 24 * hourMs;
 
-/** A hundred attempts in a row failed, or the first of those that failed is a day ago. */
+/** True after 100 consecutive failures, or 24 hours after the first of them. */
 export const shouldAlert = ({ failingSince, consecutiveFailures }: FailureStreak, now: Instant): boolean =>
   failingSince !== null && (consecutiveFailures >= alertFailureThreshold || now - failingSince >= alertAfterMs);

@@ -1,36 +1,35 @@
-// When a delivery is tried, and how often (SPEC, Delivery rules). The times are exact, without jitter: a business plans its
-// maintenance by them, and five slots an endpoint bound the bursts that jitter would spread.
+// The delivery schedule (SPEC Webhook delivery). Retry times are exact, without jitter, so businesses can plan maintenance around them;
+// five concurrent deliveries per endpoint limit the bursts that jitter would spread.
 import { dayMs, hourMs, minuteMs, secondMs, type Instant } from "../time.ts";
 
-/** A receiver that has not answered by then has failed. */
 export const attemptTimeoutMs = 10 * secondMs;
-/** How long an attempt may be under way before it counts as lost with its process: what a resolver may take (2 s), the time-out, and a margin. */
+/** After this time an attempt counts as lost with its process: DNS resolution (2 s), the timeout and a margin. */
 export const attemptLeaseMs = 15 * secondMs;
 export const maxDeliveryAttempts = 5;
-/** Deliveries of one endpoint under way at once: one less than the six connections the platform gives an object. */
+/** Per endpoint: one less than the six connections that the platform gives a Durable Object. */
 export const maxConcurrentDeliveries = 5;
 
-/** Between the failure of attempt 1, 2, 3, 4 and the next one. */
+/** Delays after attempts 1 to 4. */
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs] as const;
 
-/** An attempt that died with our process is no failure of the receiver; but a delivery that kills us each time is given up on. */
+/** An attempt lost with our process does not count as a failure, but a delivery that crashes the process repeatedly is abandoned. */
 export const maxForgivenInterruptions = 3;
-/** What went wrong on our side before anything was sent is tried again this soon, this often; then it counts. */
+/** Failures on our side before sending are retried after this delay. After `maxDeferrals` they count as failed attempts. */
 export const deferralDelayMs = 5 * secondMs;
 export const maxDeferrals = 20;
 
-/** What failed and is asked for goes out again at most ten a second: a receiver that has just come back is not to be knocked over. */
+/** Recovered deliveries go out at most ten a second, so a receiver that has just recovered is not overloaded. */
 export const recoverySpacingMs = 110;
-/** How late one of them may be. With the spacing above no second holds more than ten: eleven take ten spacings, less this, a second. */
+/** Maximum lateness of a recovered delivery. Eleven deliveries span at least 10 × 110 ms − 100 ms = 1 s, so no second has more than ten. */
 export const maxRecoveryLatenessMs = 100;
-/** At one time: some seventeen minutes of it. */
+/** Maximum per recovery, about 18 minutes of sending. */
 export const maxRecoveredDeliveries = 10_000;
 
-/** How long a delivery that has ended can be looked at and sent again. */
+/** How long a finished delivery can be viewed and replayed. */
 export const deliveryRetentionMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as const;
 
-/** When the next attempt is due after attempt number `attempt` failed at `at`; null when there is none. */
+/** The time of the next attempt after attempt number `attempt` failed at `at`; null when it was the last. */
 export const computeNextAttemptAt = (attempt: number, at: Instant): Instant | null => {
-  const pause = retryDelaysMs[attempt - 1];
-  return attempt >= maxDeliveryAttempts || pause === undefined ? null : at + pause;
+  const delayMs = retryDelaysMs[attempt - 1];
+  return attempt >= maxDeliveryAttempts || delayMs === undefined ? null : at + delayMs;
 };

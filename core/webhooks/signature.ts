@@ -1,5 +1,5 @@
-// The signatures on a delivery: ours (SPEC, Webhook signature), keyed by the whole secret as text, and that of the Standard
-// Webhooks libraries, keyed by the 32 bytes the secret spells. Both over the very bytes of the body.
+// Signs deliveries in two formats over the exact bytes of the body: ours, keyed by the whole secret as text, and that of the Standard
+// Webhooks libraries, keyed by the 32 bytes that the secret encodes.
 import { toBase64, fromBase64, toHex, encodeUtf8 } from "../bytes.ts";
 import { hmacSha256 } from "../hash.ts";
 import type { Instant } from "../time.ts";
@@ -10,10 +10,10 @@ export const secretLength = 32;
 
 export const formatWebhookSecret = (bytes: Uint8Array): string => secretPrefix + toBase64(bytes);
 
-/** `whsec_…` and its last four characters: enough to tell two secrets apart, of no use for signing. */
+/** `whsec_…` and the last four characters, to tell secrets apart. */
 export const formatSecretHint = (secret: string): string => `${secretPrefix}…${secret.slice(-4)}`;
 
-/** `t=<unix seconds>,v1=<hex>`, one `v1` a secret. */
+/** `t=<unix seconds>,v1=<hex>`, with one `v1` per secret. */
 const computeSvcSignature = (secrets: readonly string[], seconds: number, body: string): string =>
   [`t=${seconds}`, ...secrets.map((secret) => `v1=${toHex(hmacSha256(encodeUtf8(secret), `${seconds}.${body}`))}`)].join(",");
 
@@ -29,12 +29,12 @@ export interface DeliveryToSign {
   readonly deliveryId: string;
   readonly attempt: number;
   readonly body: string;
-  /** In force first; the earlier one beside it while both sign. */
+  /** The current secret first, then the earlier one during a rotation. */
   readonly secrets: readonly string[];
   readonly now: Instant;
 }
 
-/** Every header of a delivery. Nothing in them comes from outside but ids we generated ourselves. */
+/** All headers of a delivery. They contain no external input. */
 export const buildDeliveryHeaders = ({
   event,
   deliveryId,

@@ -1,56 +1,59 @@
-// Whether an answer to a code, or a link, withdraws. Address and code are judged together and refused in one way: whoever
-// holds neither learns nothing, not even that an address is on a certificate.
+// Decides whether a code or a link authorizes a withdrawal. Email address and code are checked together and refused the same way, so an
+// attacker cannot learn whether an address is on a certificate.
 import type { CertificateStatus } from "../certificates/certificate.ts";
 import { isEqualConstantTime } from "../hash.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import { dayMs } from "../time.ts";
 import type { WithdrawalScope } from "./withdrawal.ts";
 
-export const authorizeByCode = (answer: {
-  /** Blind index of the address on the certificate; null where it holds none. */
+export const authorizeByCode = (attempt: {
+  /** Blind index of the email address on the certificate; null when it has none. */
   readonly addressOnCertificate: string | null;
   readonly addressGiven: string;
-  /** The code was one that a try was spent on. */
+  /** True when the code is valid and this attempt was counted. */
   readonly isCode: boolean;
   readonly status: CertificateStatus;
 }): Result<true, "opt_out_failed" | "already_revoked"> => {
-  const isAddress = isEqualConstantTime(answer.addressOnCertificate ?? "", answer.addressGiven);
-  if (!isAddress || answer.addressOnCertificate === null || !answer.isCode) return refuse("opt_out_failed");
-  return answer.status === "revoked" ? refuse("already_revoked") : ok(true);
+  const isAddress = isEqualConstantTime(attempt.addressOnCertificate ?? "", attempt.addressGiven);
+  if (!isAddress || attempt.addressOnCertificate === null || !attempt.isCode) return refuse("opt_out_failed");
+  return attempt.status === "revoked" ? refuse("already_revoked") : ok(true);
 };
 
-/** A token is the one from the 201, or one that was mailed with a code; which of them it was is how the person withdrew. */
-export const authorizeByToken = (answer: {
-  /** Of the link from the 201, and whether that still works. */
+/**
+ * Accepts the token of `manage_url`, which only covers its certificate, or of a link that was emailed with a code. Returns the
+ * method of the withdrawal.
+ */
+export const authorizeByToken = (attempt: {
+  /** Token hash of `manage_url`. */
   readonly expectedHash: string;
   readonly isInTime: boolean;
-  /** Of the links that were mailed to the address on the certificate and still work. */
+  /** Token hashes of the unexpired links that were emailed to the address on the certificate. */
   readonly mailedHashes: readonly string[];
   readonly givenHash: string;
   readonly scope: WithdrawalScope;
   readonly status: CertificateStatus;
 }): Result<"manage_link" | "email_code", "opt_out_failed" | "invalid_request" | "already_revoked"> => {
-  const isManageLink = isEqualConstantTime(answer.expectedHash, answer.givenHash) && answer.isInTime;
-  const wasMailed = answer.mailedHashes.some((mailed) => isEqualConstantTime(mailed, answer.givenHash));
+  const isManageLink = isEqualConstantTime(attempt.expectedHash, attempt.givenHash) && attempt.isInTime;
+  const wasMailed = attempt.mailedHashes.some((mailed) => isEqualConstantTime(mailed, attempt.givenHash));
   if (!isManageLink && !wasMailed) return refuse("opt_out_failed");
-  // Anybody can submit a form in a person's name and is given this link for it. So it reaches no further than that certificate.
-  if (!wasMailed && answer.scope !== "certificate")
+  // Anyone can submit a form in a person's name and receives its manage link, so the link must not reach other certificates.
+  if (!wasMailed && attempt.scope !== "certificate")
     return refuse(
       "invalid_request",
-      "scope: must be certificate with the token of manage_url; a code or link from a mail may use business.",
+      "scope: must be certificate with the token of manage_url. Use a code or link from an email for business.",
     );
-  return answer.status === "revoked" ? refuse("already_revoked") : ok(isManageLink ? "manage_link" : "email_code");
+  return attempt.status === "revoked" ? refuse("already_revoked") : ok(isManageLink ? "manage_link" : "email_code");
 };
 
 /**
- * Of the link in a mail with a code: 256 random bits need no tries to be counted, so it lives as long as codes count. Whoever uses
- * up a day's codes in a person's name has sent them links that work all that day.
+ * Lifetime of the link in a code email. With 256 random bits it needs no attempt limit, and a day is the window of the daily code
+ * limit: an attacker who uses up a person's codes has sent them links that work all that day.
  */
 export const linkLifetimeMs = dayMs;
 
 const manageLinkYears = 5;
 
-/** The manage link works for five years after the certificate was issued. */
+/** The manage link is valid for five years after issuance. */
 export const isManageLinkValid = (issuedAt: number, now: number): boolean => {
   const end = new Date(issuedAt);
   return now < end.setUTCFullYear(end.getUTCFullYear() + manageLinkYears);

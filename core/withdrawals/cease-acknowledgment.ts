@@ -1,12 +1,11 @@
-// The business acknowledges that it has ceased contact: once a certificate, or once a recipient that was withdrawn from alone. The
-// certificate stays what it is, and what was said is kept.
+// The business acknowledges that contact has ceased: once per certificate, or once per recipient that was withdrawn individually.
 import type { Actor } from "../actor.ts";
 import { createCertificateEvent, type DomainEvent } from "../domain-events.ts";
 import { toIso, type Instant } from "../time.ts";
 import type { WithdrawnEntity } from "./entity-withdrawal.ts";
 import type { WithdrawableCertificate } from "./withdrawal.ts";
 
-/** What the business says with it; sealed, because it can name people. */
+/** Details by the business. Stored encrypted, because they can name people. */
 export interface CeaseDetails {
   readonly note: string | null;
   readonly acknowledgedBy: string | null;
@@ -37,11 +36,11 @@ export const acknowledgeCease = ({
 };
 
 /**
- * Of single recipients: an audit entry, whose log the ledger holds with the others. It has no statement of its own, and the business
- * need not be told by an event what it has just said.
+ * Acknowledges single recipients with an audit entry only. The ledger anchors the audit log, so no statement is needed, and the
+ * business needs no event about its own request.
  */
 export const acknowledgeEntityCease = (
-  /** `ceased`: those whose contact has ceased now. */
+  /** `ceased`: the recipients that are acknowledged now. */
   { certificate, actor, now, ceased }: AcknowledgmentInput & { readonly ceased: readonly WithdrawnEntity[] },
 ): DomainEvent =>
   createCertificateEvent(certificate, now, {
@@ -54,6 +53,6 @@ export const acknowledgeEntityCease = (
     },
   });
 
-/** Late is what is still open after its deadline. */
+/** True when the deadline has passed without an acknowledgment. */
 export const isOverdue = (ceaseBy: Instant, acknowledgedAt: Instant | null, now: Instant): boolean =>
   acknowledgedAt === null && now > ceaseBy;

@@ -1,5 +1,5 @@
-// A withdrawal from single recipients: those are told to cease contact, and the certificate stands for the others. With the last
-// of them the certificate itself is withdrawn (withdrawal.ts).
+// A withdrawal from single recipients. The certificate stays active for the others; a withdrawal from the last one withdraws the whole
+// certificate (withdrawal.ts).
 import { getCeaseDeadline } from "../cease-deadline.ts";
 import { normalizeRecipientName } from "../certificates/recipients.ts";
 import { createCertificateEvent, type DomainEvent } from "../domain-events.ts";
@@ -9,15 +9,16 @@ import { toIso, type Instant } from "../time.ts";
 import { formatEntityReceipt } from "./receipt.ts";
 import type { EntityWithdrawal, WithdrawableCertificate, Withdrawal, WithdrawalSource } from "./withdrawal.ts";
 
-/** A recipient the person has withdrawn from, of an active certificate or of one that was revoked later. */
+/** A recipient that the person has withdrawn from. The certificate can be active, or revoked later. */
 export interface WithdrawnEntity extends Pick<Withdrawal, "withdrawnAt" | "ceaseBy" | "method"> {
   readonly entity: string;
-  /** The act that named it. */
+  /** Number of the withdrawal that named it. */
   readonly number: number;
-  /** When the business was told, of an act that it recorded. */
+  /** When the business received the request, for a withdrawal that it recorded. */
   readonly receivedAt: Instant | null;
-  /** When the business said that this recipient has ceased contact, and which of its acknowledgements that was: 1, 2, 3 … */
+  /** When the business acknowledged that this recipient has ceased contact. */
   readonly acknowledgedAt: Instant | null;
+  /** Number of that acknowledgment, counted from 1. */
   readonly acknowledgement: number | null;
 }
 
@@ -26,10 +27,10 @@ interface NamedRecipients {
   readonly answered: { readonly accepted: readonly string[] } | null;
 }
 
-/** Those the consent is for: the accepted ones where each was asked about, else all that are named. */
+/** The recipients of the consent: the accepted ones when each had its own choice, otherwise all. */
 export const listConsentedEntities = ({ entities, answered }: NamedRecipients): readonly string[] => answered?.accepted ?? entities;
 
-/** Those who may still make contact. */
+/** The recipients that may still contact the person. */
 export const listActiveEntities = (
   certificate: NamedRecipients & { readonly entitiesWithdrawn: readonly Pick<WithdrawnEntity, "entity">[] },
 ): readonly string[] => {
@@ -37,16 +38,16 @@ export const listActiveEntities = (
   return listConsentedEntities(certificate).filter((name) => !withdrawn.has(name));
 };
 
-/** The names as they stand on the certificate. Whoever is not consented to there cannot be withdrawn from. */
+/** Resolves names to those on the certificate. Refuses an empty list and names that the person did not consent to. */
 export const resolveNamedEntities = (
   certificate: NamedRecipients,
   names: readonly string[],
 ): Result<readonly string[], "invalid_request"> => {
   const known = new Map(listConsentedEntities(certificate).map((name) => [normalizeRecipientName(name), name]));
   const found = names.map((name) => known.get(normalizeRecipientName(name)));
-  if (names.length === 0) return refuse("invalid_request", "entities: must name at least one recipient.");
+  if (names.length === 0) return refuse("invalid_request", "entities: must contain at least one recipient.");
   if (found.includes(undefined)) {
-    return refuse("invalid_request", "entities: each must be a recipient that the person consented to on this certificate.");
+    return refuse("invalid_request", "entities: must contain only recipients that the person consented to on this certificate.");
   }
   return ok([...new Set(found as string[])].sort());
 };
@@ -56,24 +57,24 @@ export const decideEntityWithdrawal = (input: {
   readonly change: WithdrawalSource;
   readonly number: number;
   readonly entities: readonly string[];
-  /** The business asked to be told of what is not told by itself. */
-  readonly isTold: boolean;
+  /** Whether the business opted in to events for these withdrawals. */
+  readonly emitsEvent: boolean;
   readonly now: Instant;
-}): { readonly withdrawal: EntityWithdrawal; readonly receipt: string; readonly fact: DomainEvent } => {
+}): { readonly withdrawal: EntityWithdrawal; readonly receipt: string; readonly domainEvent: DomainEvent } => {
   const { certificate, number, entities, now } = input;
   const { method, recorded, actor } = input.change;
-  const until = getCeaseDeadline(recorded?.receivedAt ?? now);
-  const withdrawal: EntityWithdrawal = { number, entities, withdrawnAt: now, ceaseBy: until, method, recorded };
+  const ceaseBy = getCeaseDeadline(recorded?.receivedAt ?? now);
+  const withdrawal: EntityWithdrawal = { number, entities, withdrawnAt: now, ceaseBy, method, recorded };
   const receipt = formatEntityReceipt(certificate, withdrawal);
   return {
     withdrawal,
     receipt,
-    fact: createCertificateEvent(certificate, now, {
+    domainEvent: createCertificateEvent(certificate, now, {
       type: "certificate.entities_withdrawn",
       actor,
       payload: { fingerprint: certificate.fingerprint, method, entities, cease_by: toIso(withdrawal.ceaseBy) },
       anchor: { fingerprint: certificate.fingerprint, originDomain: certificate.originDomain, receiptHash: sha256Hex(receipt) },
-      ...(input.isTold && { businessId: certificate.businessId, environment: certificate.environment }),
+      ...(input.emitsEvent && { businessId: certificate.businessId, environment: certificate.environment }),
     }),
   };
 };

@@ -1,14 +1,14 @@
-// The receipt of a withdrawal: what the person keeps. Canonical JSON of text members, signed by the issuer, so that it can be
-// checked for ever and without us; the ledger's statement of the same withdrawal follows from its members.
+// The signed receipt of a withdrawal that the person keeps: canonical JSON, verifiable offline with the issuer's key. The ledger's
+// statement of the withdrawal can be derived from it.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { toIso, toIsoOrNull } from "../time.ts";
 import type { EntityWithdrawal, Withdrawal, WithdrawableCertificate } from "./withdrawal.ts";
 
 export const receiptFormat = "svc-withdrawal-receipt-v1" as const;
-/** Of a withdrawal from single recipients: it names them, in `entities`. */
+/** For a withdrawal from single recipients, which are listed in `entities`. */
 export const entityReceiptFormat = "svc-withdrawal-receipt-v2" as const;
 
-/** Text members; `received_at` is null where the person withdrew here. */
+/** The text members. `received_at` is not among them: it is null when the person withdrew directly. */
 export const receiptTextMembers = [
   "cease_by",
   "cert_id",
@@ -33,7 +33,7 @@ const buildWithdrawalReceipt = (certificate: WithdrawableCertificate, withdrawal
   withdrawn_at: toIso(withdrawal.withdrawnAt),
 });
 
-/** Exactly the text that is signed of a withdrawal from single recipients. */
+/** The exact text that is signed for a withdrawal from single recipients. */
 export const formatEntityReceipt = (certificate: WithdrawableCertificate, withdrawal: EntityWithdrawal): string =>
   toCanonicalJson({
     ...buildWithdrawalReceipt(certificate, { ...withdrawal, certId: certificate.id, scope: "certificate" }),
@@ -42,7 +42,7 @@ export const formatEntityReceipt = (certificate: WithdrawableCertificate, withdr
     scope: "recipient",
   });
 
-/** Exactly the text that is signed. */
+/** The exact text that is signed for a withdrawn certificate. */
 export const formatWithdrawalReceipt = (certificate: WithdrawableCertificate, withdrawal: Withdrawal): string =>
   toCanonicalJson(buildWithdrawalReceipt(certificate, withdrawal));
 
@@ -52,5 +52,5 @@ type WithdrawalReceipt = Omit<ReturnType<typeof buildWithdrawalReceipt>, "schema
   readonly entities?: readonly string[];
 };
 
-/** What the signed text says. */
+/** `text` must be a stored receipt; it is not validated. */
 export const parseWithdrawalReceipt = (text: string): WithdrawalReceipt => JSON.parse(text) as WithdrawalReceipt;

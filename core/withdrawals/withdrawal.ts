@@ -1,5 +1,5 @@
-// The decision to withdraw: a certificate, how it was withdrawn and the time become a withdrawal and its fact. Whether the
-// person may is decided before (answer.ts); the state of the business's account never matters here.
+// The decision to withdraw a certificate: it returns the withdrawal and its domain event (SPEC Withdrawal). authorization.ts decides before
+// whether the person may withdraw. The status of the business account never prevents a withdrawal.
 import { getCeaseDeadline } from "../cease-deadline.ts";
 import type { Environment } from "../access/entitlement.ts";
 import type { CertificateStatus } from "../certificates/certificate.ts";
@@ -9,10 +9,9 @@ import type { BusinessId, CertId } from "../ids.ts";
 import { refuse, ok, type Result } from "../result.ts";
 import { toIso, minuteMs, type Instant } from "../time.ts";
 
-/** By the person, with a code or a link. */
 export type PersonMethod = "email_code" | "manage_link";
 export type WithdrawalMethod = PersonMethod | "business_recorded";
-/** Of a withdrawn certificate. A withdrawal from single recipients leaves it active: entities.ts. */
+/** Withdrawals from single recipients are in entity-withdrawal.ts. */
 export type WithdrawalScope = "certificate" | "business";
 
 export const recordedChannels = ["sms_stop", "phone", "mail", "email", "in_person", "other"] as const;
@@ -34,7 +33,7 @@ export interface WithdrawableCertificate {
   readonly chain: AuditChain;
 }
 
-/** A revocation that reached the business by other means. */
+/** A withdrawal request that reached the business through another channel. */
 export interface RecordedRequest {
   readonly channel: RecordedChannel;
   readonly receivedAt: Instant;
@@ -43,12 +42,12 @@ export interface RecordedRequest {
 
 export interface Withdrawal {
   readonly certId: CertId;
-  /** When the certificate became revoked: our clock, so nobody can date it back. */
+  /** When the certificate was revoked, by our clock, so it cannot be backdated. */
   readonly withdrawnAt: Instant;
   readonly ceaseBy: Instant;
   readonly method: WithdrawalMethod;
   readonly scope: WithdrawalScope;
-  /** Of a business-recorded one. */
+  /** Set when the method is `business_recorded`. */
   readonly recorded: RecordedRequest | null;
 }
 
@@ -62,11 +61,11 @@ export interface EntityWithdrawal extends Omit<Withdrawal, "certId" | "scope"> {
 
 const maxClockSkewMs = 5 * minuteMs; // between the business's clock and ours
 
-/** The moment a business says it was told: not in the future. A clock a little ahead of ours means now. */
+/** Accepts a time up to five minutes ahead as now, for clock skew. Refuses times further in the future. */
 export const parseReceivedAt = (claimed: Instant, now: Instant): Result<Instant, "invalid_request"> =>
   claimed > now + maxClockSkewMs ? refuse("invalid_request", "received_at: must not be in the future.") : ok(Math.min(claimed, now));
 
-/** How and by whom: by the person, who proved to be it, or recorded by the business. */
+/** How the certificate was withdrawn and by whom. */
 export type WithdrawalSource =
   | { readonly method: PersonMethod; readonly recorded: null; readonly actor: Actor }
   | { readonly method: "business_recorded"; readonly recorded: RecordedRequest; readonly actor: Actor };
@@ -83,16 +82,16 @@ export const sourceFromBusiness = (recorded: RecordedRequest, keyId: string): Wi
   actor: { kind: "api_key", id: keyId },
 });
 
-/** The addresses by which a withdrawal from everything finds the person's certificates. */
+/** The address that finds the person's other certificates for a withdrawal with the scope `business`. */
 export interface WithdrawalAddress {
   readonly kind: "email" | "phone";
-  /** Its blind index. */
+  /** Blind index of the address. */
   readonly index: string;
 }
 
 /**
- * The e-mail address is what a code proves, and what the person's certificates have in common. Only where there is none does the
- * telephone number stand for it: then whoever said STOP on that number is meant, whatever address other certificates name with it.
+ * Selects the email address, which an email code proves, or the phone number when the certificate has no email address. A phone
+ * number then also matches certificates that have an email address, because a STOP on that number covers them.
  */
 export const selectWithdrawalAddress = (indexes: {
   readonly emailIndex: string | null;
@@ -107,18 +106,18 @@ export const decideWithdrawal = (input: {
   readonly change: WithdrawalSource;
   readonly scope: WithdrawalScope;
   readonly now: Instant;
-}): { readonly withdrawal: Withdrawal; readonly fact: DomainEvent } => {
+}): { readonly withdrawal: Withdrawal; readonly domainEvent: DomainEvent } => {
   const { certificate, scope, now } = input;
   const { method, recorded, actor } = input.change;
-  const deadline = getCeaseDeadline(recorded?.receivedAt ?? now);
+  const ceaseBy = getCeaseDeadline(recorded?.receivedAt ?? now);
   return {
-    withdrawal: { certId: certificate.id, withdrawnAt: now, ceaseBy: deadline, method, scope, recorded },
-    fact: createCertificateEvent(certificate, now, {
+    withdrawal: { certId: certificate.id, withdrawnAt: now, ceaseBy, method, scope, recorded },
+    domainEvent: createCertificateEvent(certificate, now, {
       type: "certificate.revoked",
       actor,
       businessId: certificate.businessId,
       environment: certificate.environment,
-      payload: { fingerprint: certificate.fingerprint, method, scope, cease_by: toIso(deadline) },
+      payload: { fingerprint: certificate.fingerprint, method, scope, cease_by: toIso(ceaseBy) },
       anchor: { fingerprint: certificate.fingerprint, originDomain: certificate.originDomain },
     }),
   };

@@ -151,9 +151,9 @@ test("only names that were consented to are taken, and a wrong one spends no try
     entities_rejected: ["Bright Homes Inc"],
   });
   for (const [body, rule] of [
-    [{ entities: ["Nobody Ltd"] }, "entities: each must be a recipient that the person consented to on this certificate."],
-    [{ entities: ["Bright Homes Inc"] }, "entities: each must be a recipient that the person consented to on this certificate."],
-    [{ entities: [] }, "entities: must name at least one recipient."],
+    [{ entities: ["Nobody Ltd"] }, "entities: must contain only recipients that the person consented to on this certificate."],
+    [{ entities: ["Bright Homes Inc"] }, "entities: must contain only recipients that the person consented to on this certificate."],
+    [{ entities: [] }, "entities: must contain at least one recipient."],
     [{ entities: ["Acme Solar LLC"], scope: "business" }, "entities: must not be sent together with scope business."],
   ] as const) {
     const answer = await manage(mine, body);

@@ -234,7 +234,7 @@ describe("the zip", () => {
     const report = await judged(await zipOf(mine.certId));
     expect(vault.open).toBe(open);
     expect(report).toMatchObject({ failed: null });
-    expect(report.checks.find(({ id }) => id === "audit.status")?.detail).toBe("no entry withdraws it");
+    expect(report.checks.find(({ id }) => id === "audit.status")?.detail).toBe("no entry withdraws the certificate");
     const later = await judged(await zipOf(mine.certId));
     expect(later.checks.find(({ id }) => id === "audit.status")?.detail).toMatch(/^withdrawn /);
   });

@@ -68,7 +68,7 @@ describe("POST /v1/business/portal/integrate", () => {
         field_map: { "#mail": "email", 'input[name="tel"]': "phone" },
         entity_checkboxes: [],
         unmapped: ['input[name="x1"]'],
-        warnings: ["The page holds several forms. The one that asks for the most contact details was taken."],
+        warnings: ["The page has several forms. The form with the most contact fields was selected."],
         confidence: 0.88,
         source: "heuristic",
         snippet: `<script async src="http://svc.test/v1/svc.js"
@@ -104,7 +104,7 @@ describe("POST /v1/business/portal/integrate", () => {
       { selector: "#b2", entity: "Bright Homes Inc" },
     ]);
     expect(data.warnings).toEqual([
-      "A checkbox of a recipient carries no data-sp1-entity: add it, with the recipient's name, to each box named in entity_checkboxes.",
+      "A recipient checkbox has no data-sp1-entity attribute. Add it with the recipient's name to each checkbox in entity_checkboxes.",
     ]);
   });
 

@@ -188,7 +188,7 @@ describe("a provider", () => {
 
   test("that stays away is not asked for a code that nobody can use any more", async () => {
     await write();
-    await write({ template: "withdrawal_owner_notice", data: { cert_ids: ["cc_1"], cease_by: start } });
+    await write({ template: "withdrawal_owner_notice", data: { certIds: ["cc_1"], ceaseBy: start } });
     now += 10 * minute;
     await relayMail(sending("later"));
     expect(sent.map(({ subject }) => subject)).toEqual(["A consent was withdrawn"]);

@@ -151,7 +151,7 @@ describe("an assistant of a person", () => {
     expect(await textOf(token, "svc_update_field", { value: "x" })).toBe(`argument field is missing; it is one of: ${keys}`);
     expect(await textOf(token, "svc_update_field", { field: "phone" })).toBe("argument value is missing");
     expect(await textOf(token, "svc_update_field", { field: "phone", value: null })).toBe("argument value must be a text");
-    expect(await textOf(token, "svc_update_field", { field: "phone", value: "zqvaluezq" })).toBe("phone: must be a telephone number.");
+    expect(await textOf(token, "svc_update_field", { field: "phone", value: "zqvaluezq" })).toBe("phone: must be a phone number.");
     for (const value of ["", "   ", "\u200b"])
       expect(await textOf(token, "svc_update_field", { field: "phone", value })).toBe(
         "argument value must hold something visible; the person clears a field in the app",

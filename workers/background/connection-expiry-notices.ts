@@ -17,7 +17,7 @@ const sendExpiryNotice = async (platform: Platform, db: Database, ending: Expiri
   const { id, name, redirectHost, expiresAt, language } = ending;
   const now = platform.clock();
   const to = await loadHolderEmail(platform, db, ending);
-  const data = { client_name: name ?? redirectHost, until: expiresAt, end_url: await createDisconnectUrl(platform, id) };
+  const data = { clientName: name ?? redirectHost, until: expiresAt, endUrl: await createDisconnectUrl(platform, id) };
   const mail =
     to === null
       ? []

@@ -34,7 +34,7 @@ const saveCheckOutcome = async (
     return;
   }
   if (outcome.kind === "warned") {
-    const data = { domain, lapses_at: outcome.state.lapsesAt };
+    const data = { domain, lapsesAt: outcome.state.lapsesAt };
     const onlyIf = isDomainCheckRecorded(id, "verified", state);
     const mails = await insertOwnerMails(db, platform.vault, due.businessId, { template: "domain_missing", data, now, onlyIf });
     await batch(db, [recordDomainCheck(db, id, before, state, outcome.nextAt), ...mails]);

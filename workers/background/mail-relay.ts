@@ -1,7 +1,7 @@
 // Sends what the mail outboxes hold: right after an answer, and each minute for whatever is left. At least once; a repeat
 // carries the same id. What cannot be sent within its life is dropped, and the log says so without saying to whom.
 import { composeMail, type MailOutcome } from "../../core/mail/message.ts";
-import { renderMail } from "../../core/mail/templates.ts";
+import { renderMail } from "../../core/mail/render.ts";
 import { computeRetryDelayMs } from "../../core/retry.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";

@@ -1,4 +1,4 @@
-// The mails in English, to be read as text.
+// The text of all emails in English.
 import { toIso } from "../../time.ts";
 import { toPlainName } from "../message.ts";
 import type { MailMessages } from "../templates.ts";
@@ -26,18 +26,18 @@ export const en: MailMessages = {
     "It is valid for 10 minutes and works once. Nobody from us will ever ask you for it.",
     "You did not ask for an account? Then you can ignore this mail: without the code there will be none.",
   ],
-  member_invited: ({ business_name, sign_in_url, until }) => [
+  member_invited: ({ businessName, signInUrl, until }) => [
     "You are invited to a business account",
-    `You are invited to the account of: ${toPlainName(business_name)}. To accept, sign in with this address here; you get a code by mail:`,
-    { link: sign_in_url },
+    `You are invited to the account of: ${toPlainName(businessName)}. To accept, sign in with this address here; you get a code by mail:`,
+    { link: signInUrl },
     `The invitation is good until ${formatMinute(until)}. If you act for another business already, you find it in the portal under Invitations; what you have stays as it is.`,
     "You do not know this business? Then you can ignore this mail: nothing changes.",
   ],
-  domain_missing: ({ domain, lapses_at }) => [
+  domain_missing: ({ domain, lapsesAt }) => [
     "The proof of one of your domains is missing",
     "We look for the proof of each of your domains once a week, and did not find the one of:",
     domain,
-    `The domain stays verified until ${formatMinute(lapses_at)}. Please publish the proof again before then; the portal shows it under Domains.`,
+    `The domain stays verified until ${formatMinute(lapsesAt)}. Please publish the proof again before then; the portal shows it under Domains.`,
     "After that, forms on this domain get no certificates. Certificates that were issued stay as they are.",
   ],
   domain_lapsed: ({ domain }) => [
@@ -47,102 +47,102 @@ export const en: MailMessages = {
     "Forms on this domain get no certificates from now on. Publish the proof again and check it in the portal, under Domains.",
     "Certificates that were issued stay as they are.",
   ],
-  withdrawal_code: ({ code, business_name, verify_url }) => [
+  withdrawal_code: ({ code, businessName, verifyUrl }) => [
     "Your code to withdraw consent",
     "Here is your code to withdraw your consent:",
     { code },
     "It is valid for 10 minutes and works once.",
-    `The consent was given to: ${toPlainName(business_name)}. Instead of typing the code you can open its certificate here and press the button. This link works for a day:`,
-    { link: verify_url },
+    `The consent was given to: ${toPlainName(businessName)}. Instead of typing the code you can open its certificate here and press the button. This link works for a day:`,
+    { link: verifyUrl },
     "You did not ask for this? Then you can ignore this mail: nothing changes.",
   ],
   withdrawal_confirmation: (data) => [
     "Your consent is withdrawn",
     data.by === "person"
-      ? `You have withdrawn the consent you had given to: ${toPlainName(data.business_name)}.`
-      : `This business has recorded that you withdrew the consent you had given to it: ${toPlainName(data.business_name)}.`,
+      ? `You have withdrawn the consent you had given to: ${toPlainName(data.businessName)}.`
+      : `This business has recorded that you withdrew the consent you had given to it: ${toPlainName(data.businessName)}.`,
     ...(data.entities === null
-      ? [data.is_everything ? "This goes for everything you had given to it with this address." : "This goes for one certificate."]
+      ? [data.coversAllConsents ? "This goes for everything you had given to it with this address." : "This goes for one certificate."]
       : [
           "This goes for these recipients, and for no others:",
           ...formatNameLines(data.entities, (count) => `and ${count} more, all named on the certificate's page`),
         ]),
-    `Contact under this consent must end by ${formatDate("en", data.cease_by)}, midnight UTC (${toIso(data.cease_by)}).`,
+    `Contact under this consent must end by ${formatDate("en", data.ceaseBy)}, midnight UTC (${toIso(data.ceaseBy)}).`,
     "Your signed receipt. Keep it: it proves when you withdrew, and anyone can check it.",
-    { link: data.receipt_url },
+    { link: data.receiptUrl },
     `If you are still contacted after that day, or did not want this, turn to: ${formatBusinessContact(data)}. Quote the number of the certificate:`,
-    data.cert_id,
+    data.certId,
   ],
-  withdrawal_owner_notice: ({ cert_ids, cease_by }) => [
+  withdrawal_owner_notice: ({ certIds, ceaseBy }) => [
     "A consent was withdrawn",
     "The person on your certificate has withdrawn consent. The number of each certificate:",
-    ...cert_ids,
-    `Contact under this consent must end by ${formatDate("en", cease_by)}, midnight UTC (${toIso(cease_by)}).`,
+    ...certIds,
+    `Contact under this consent must end by ${formatDate("en", ceaseBy)}, midnight UTC (${toIso(ceaseBy)}).`,
     "The certificate and its record are kept.",
   ],
-  entities_owner_notice: ({ cert_id, entities, cease_by }) => [
+  entities_owner_notice: ({ certId, entities, ceaseBy }) => [
     "A consent was withdrawn from recipients",
     "The person on your certificate has withdrawn consent from these recipients, and from no others:",
     ...formatNameLines(entities, (count) => `and ${count} more, all named on the certificate's page`),
-    `Their contact under this consent must end by ${formatDate("en", cease_by)}, midnight UTC (${toIso(cease_by)}). The certificate stays active for the others. Its number:`,
-    cert_id,
+    `Their contact under this consent must end by ${formatDate("en", ceaseBy)}, midnight UTC (${toIso(ceaseBy)}). The certificate stays active for the others. Its number:`,
+    certId,
   ],
-  share_receipt: ({ business_name, groups, host, purpose, until, stop_url, app_url }) => [
+  share_receipt: ({ businessName, groups, host, purpose, until, stopUrl, appUrl }) => [
     "You shared details",
-    `You shared your ${formatFieldGroups("en", groups)} with ${toPlainName(business_name)}, asked for on ${toPlainName(host)}.`,
+    `You shared your ${formatFieldGroups("en", groups)} with ${toPlainName(businessName)}, asked for on ${toPlainName(host)}.`,
     `For: ${toPlainName(purpose)}`,
     `Until: ${formatDate("en", until)}.`,
     "To stop at any time, open this link and press the button. You need not sign in:",
-    { link: stop_url },
+    { link: stopUrl },
     "Everything you share is listed here:",
-    { link: app_url },
+    { link: appUrl },
     "Was this not you? Stop it with the link.",
   ],
-  share_expiring: ({ business_name, groups, until, is_tomorrow, renew_url, stop_url }) => [
-    is_tomorrow ? "A share ends tomorrow" : "A share ends in 7 days",
-    `Your share of ${formatFieldGroups("en", groups)} with ${toPlainName(business_name)} ends on ${formatDate("en", until)}.`,
+  share_expiring: ({ businessName, groups, until, isTomorrow, renewUrl, stopUrl }) => [
+    isTomorrow ? "A share ends tomorrow" : "A share ends in 7 days",
+    `Your share of ${formatFieldGroups("en", groups)} with ${toPlainName(businessName)} ends on ${formatDate("en", until)}.`,
     "Do nothing and it ends by itself: then they may no longer use what they got under it.",
     "To keep it:",
-    { link: renew_url },
+    { link: renewUrl },
     "To stop it today:",
-    { link: stop_url },
+    { link: stopUrl },
   ],
-  share_stopped: ({ share_id, business_name, groups, at, cease_by, contact, app_url }) => [
+  share_stopped: ({ shareId, businessName, groups, at, ceaseBy, contact, appUrl }) => [
     "You stopped a share",
-    `You stopped sharing ${formatFieldGroups("en", groups)} with ${toPlainName(business_name)} on ${formatMinute(at)}.`,
-    `We are telling them. They must stop contacting you by the end of ${formatDate("en", cease_by)} (UTC).`,
+    `You stopped sharing ${formatFieldGroups("en", groups)} with ${toPlainName(businessName)} on ${formatMinute(at)}.`,
+    `We are telling them. They must stop contacting you by the end of ${formatDate("en", ceaseBy)} (UTC).`,
     `What they already hold is theirs to delete. Ask them${contact === null ? "." : `: ${formatContact(contact)}`}`,
     "We write again when they confirm, or when the day has passed without a word.",
-    `Still contacted after that day? Quote this number: ${share_id}. Your record of it:`,
-    { link: app_url },
+    `Still contacted after that day? Quote this number: ${shareId}. Your record of it:`,
+    { link: appUrl },
   ],
-  share_ceased: ({ share_id, business_name, at, note }) => [
+  share_ceased: ({ shareId, businessName, at, note }) => [
     "A business says contact has ended",
-    `${toPlainName(business_name)} confirmed on ${formatMinute(at)} that contact under your stopped share has ended.`,
+    `${toPlainName(businessName)} confirmed on ${formatMinute(at)} that contact under your stopped share has ended.`,
     ...(note === null ? [] : [`They wrote: ${toPlainName(note)}`]),
     "Your record keeps the share and this confirmation, with their proofs.",
-    `If you are contacted all the same, keep the message and quote ${share_id}.`,
+    `If you are contacted all the same, keep the message and quote ${shareId}.`,
   ],
-  share_overdue: ({ share_id, business_name, cease_by, contact }) => [
+  share_overdue: ({ shareId, businessName, ceaseBy, contact }) => [
     "A deadline has passed",
-    `${toPlainName(business_name)} had until ${formatDate("en", cease_by)} to confirm that contact has ended. It has not.`,
+    `${toPlainName(businessName)} had until ${formatDate("en", ceaseBy)} to confirm that contact has ended. It has not.`,
     "It may have ended all the same.",
     `If you are still contacted, these can help: ${contact === null ? "" : `${formatContact(contact)}; `}your data protection authority.`,
-    `Quote this number: ${share_id}`,
+    `Quote this number: ${shareId}`,
   ],
-  share_owner_notice: ({ share_ids, cease_by }) => [
+  share_owner_notice: ({ shareIds, ceaseBy }) => [
     "A share was stopped",
     "A person has stopped sharing their details with you. The number of each share:",
-    ...share_ids,
-    `Contact under it must end by ${formatDate("en", cease_by)}, midnight UTC (${toIso(cease_by)}).`,
+    ...shareIds,
+    `Contact under it must end by ${formatDate("en", ceaseBy)}, midnight UTC (${toIso(ceaseBy)}).`,
     "Acknowledge it when it has: POST /v1/shares/{id}/cease-ack.",
   ],
-  agent_changed: ({ token_id, at, app_url }) => [
+  agent_changed: ({ tokenId, at, appUrl }) => [
     "Your assistant changed something",
     `On ${formatMinute(at)} an assistant that you gave a token to ended a share of yours or changed a contact field.`,
-    `The token is ${token_id}. What it did stands in your history; what it does within the hour is not mailed again.`,
+    `The token is ${tokenId}. What it did stands in your history; what it does within the hour is not mailed again.`,
     "Was this not what you wanted? End the token and look at your history:",
-    { link: app_url },
+    { link: appUrl },
   ],
   account_deleted: ({ at }) => [
     "Your account is deleted",
@@ -151,41 +151,41 @@ export const en: MailMessages = {
     "What stays is the record that the shares existed, without you, and the certificates of forms you sent: those belong to the forms. You can still withdraw from each on its own page.",
     "This is our last mail about it. Was this not you? Then somebody else could read your mail: change its password.",
   ],
-  removal_completed: ({ completed, asked, recheck_at, affidavit_url }) => [
+  removal_completed: ({ completedCount, targetCount, recheckAt, affidavitUrl }) => [
     "Your removal request is complete",
-    `${completed} of ${asked} places removed you. The affidavit, signed, is here:`,
-    { link: affidavit_url },
+    `${completedCount} of ${targetCount} places removed you. The affidavit, signed, is here:`,
+    { link: affidavitUrl },
     "It names each place and what came of asking it.",
-    `We look again on ${formatDate("en", recheck_at)}.`,
+    `We look again on ${formatDate("en", recheckAt)}.`,
   ],
-  agent_connected: ({ client_name, client_host, redirect_host, at, end_url }) => [
+  agent_connected: ({ clientName, clientHost, redirectHost, at, endUrl }) => [
     "An assistant was connected",
     `On ${formatMinute(at)} you let this program be connected:`,
-    toPlainName(client_name),
-    client_host === null
-      ? `It gave itself this name, and we could not check it. Its access went to ${redirect_host}.`
-      : `${client_host} vouches for it. Its access went to ${redirect_host}.`,
+    toPlainName(clientName),
+    clientHost === null
+      ? `It gave itself this name, and we could not check it. Its access went to ${redirectHost}.`
+      : `${clientHost} vouches for it. Its access went to ${redirectHost}.`,
     "It can read your records and, for a person, correct contact fields and stop shares. It can agree to nothing. Was this not you, or no longer wanted? End it here:",
-    { link: end_url },
+    { link: endUrl },
   ],
-  agent_ending: ({ client_name, until, end_url }) => [
+  agent_ending: ({ clientName, until, endUrl }) => [
     "Your assistant’s connection is about to end",
     `On ${formatDate("en", until)} the connection of this program ends by itself:`,
-    toPlainName(client_name),
+    toPlainName(clientName),
     "Each connection works for 90 days. If you still want it, connect the program anew from its own settings then. To end it now:",
-    { link: end_url },
+    { link: endUrl },
   ],
-  webhook_failing: ({ webhook_id, failing_since, failures }) => [
+  webhook_failing: ({ webhookId, failingSince, failures }) => [
     "A webhook endpoint is failing",
     "One of your webhook endpoints does not accept what we send it. The endpoint is:",
-    webhook_id,
-    `It has failed ${failures} times in a row, since ${formatMinute(failing_since)}. It stays switched on.`,
+    webhookId,
+    `It has failed ${failures} times in a row, since ${formatMinute(failingSince)}. It stays switched on.`,
     "Every event is also in the feed, GET /v1/events: read what you missed there, in order.",
   ],
-  client_limit_near: ({ client_id, until }) => [
+  client_limit_near: ({ clientId, until }) => [
     "A form is close to its limit of today",
     "Submissions without an API key are close to the limit of a day for your client:",
-    client_id,
+    clientId,
     `Beyond the limit they are refused until ${formatMinute(until)}: the forms still work, and those sent get no certificate.`,
     "Submissions that your server sends with your API key do not count. If this is more than you expect, somebody may be sending in your name; otherwise ask us for a higher limit.",
   ],

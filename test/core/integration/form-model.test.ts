@@ -1,4 +1,4 @@
-// A model that is slow, broken or away is one that was not asked.
+// A text model that is slow, failing or absent never blocks the integration helper.
 import { afterEach, expect, test, vi } from "vitest";
 import { createFormModel } from "../../../workers/adapters/form-model.ts";
 
@@ -14,12 +14,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("that does not answer in time is done without", async () => {
+test("is ignored when it does not respond in time", async () => {
   vi.useFakeTimers();
   expect(await asked(() => new Promise(() => {}))).toEqual([null, ["timeout"]]);
 });
 
-test("that throws, or answers in another shape, is done without", async () => {
+test("is ignored when it throws or returns another shape", async () => {
   vi.useFakeTimers();
   expect(await asked(() => Promise.reject(new Error("no capacity")))).toEqual([null, ["unreachable"]]);
   expect(await asked(async () => ({ response: "{" }))).toEqual([null, ["shape"]]);
@@ -27,7 +27,7 @@ test("that throws, or answers in another shape, is done without", async () => {
   expect(await asked(async () => null)).toEqual([null, ["unreachable"]]);
 });
 
-test("is taken at its word only in the schema, whether as text or as an object", async () => {
+test("is accepted only in the schema, as text or as an object", async () => {
   vi.useFakeTimers();
   const proposal = { fields: [{ n: 1, key: "city" }], checkbox: null, disclosure: 2 };
   expect(await asked(async () => ({ response: { ...proposal, more: "<script>" } }))).toEqual([proposal, []]);

@@ -41,14 +41,14 @@ test.each<[string, readonly string[], readonly BlockingDirective[]]>([
   expect(findBlockingDirectives(policies, script)).toEqual(blocked);
 });
 
-test("a tag with the policy's nonce is loaded, with another it is not", () => {
+test("a script tag is allowed only with the nonce of the policy", () => {
   const policy = ["script-src 'nonce-abc' 'strict-dynamic'"];
   expect(findBlockingDirectives(policy, { ...script, nonce: "abc" })).toEqual([]);
   expect(findBlockingDirectives(policy, { ...script, nonce: "ABC" })).toEqual(["script-src"]);
   expect(findBlockingDirectives(["script-src 'nonce-'"], { ...script, nonce: "" })).toEqual(["script-src"]);
 });
 
-test("every address counts, and a port that the page of this machine has", () => {
+test("every script and API URL must be allowed, including its port", () => {
   const local = {
     ...script,
     pageUrl: "http://localhost:3000/",

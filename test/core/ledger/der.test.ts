@@ -1,4 +1,4 @@
-// DER: one spelling a value, and ECDSA signatures in both of theirs.
+// The strict DER reader and writer, and both encodings of ECDSA signatures.
 import { generateKeyPairSync, sign, verify } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { fromHex, concatBytes, toHex } from "../../../core/bytes.ts";
@@ -15,7 +15,7 @@ import {
 const bytes = (hex: string): Uint8Array => fromHex(hex.replaceAll(" ", "")) ?? new Uint8Array(0);
 
 describe("a DER value", () => {
-  test("is read with everything inside it", () => {
+  test("is parsed with all nested values", () => {
     const value = parseDer(bytes("30 0a 02 01 05 a0 05 04 03 61 62 63"));
     expect(value?.children.map(({ tag }) => tag)).toEqual([0x02, 0xa0]);
     expect(toHex(value?.children[1]?.children[0]?.content ?? new Uint8Array(0))).toBe("616263");
@@ -47,19 +47,19 @@ describe("a DER value", () => {
     expect(parseDer(bytes(hex))).toBeNull();
   });
 
-  test("may be 24 levels deep and no deeper", () => {
+  test("is refused when it is more than 24 levels deep", () => {
     const nested = (levels: number): Uint8Array => (levels === 0 ? new Uint8Array(0) : encodeDer(derTags.sequence, nested(levels - 1)));
     expect(parseDer(nested(25))).not.toBeNull();
     expect(parseDer(nested(26))).toBeNull();
     expect(parseDer(new Uint8Array(20_000).fill(0x30))).toBeNull();
   });
 
-  test("may have 32 KiB and no more", () => {
+  test("is refused when it is larger than 32 KiB", () => {
     expect(parseDer(encodeDer(derTags.octetString, new Uint8Array(32 * 1_024 - 4)))).not.toBeNull();
     expect(parseDer(encodeDer(derTags.octetString, new Uint8Array(32 * 1_024 - 3)))).toBeNull();
   });
 
-  test.each([0, 1, 127, 128, 255, 256, 20_000])("of %i bytes is written as it is read", (length) => {
+  test.each([0, 1, 127, 128, 255, 256, 20_000])("round-trips with %i bytes of content", (length) => {
     const written = encodeDer(derTags.octetString, new Uint8Array(length).fill(7));
     expect(parseDer(written)?.content.length).toBe(length);
     expect(parseDer(written)?.encoded).toEqual(written);
@@ -72,13 +72,13 @@ describe("a DER value", () => {
     ["80", "02020080"],
     ["0080", "02020080"],
     ["", "020100"],
-  ])("writes the number %s as %s", (digits, written) => {
+  ])("encodes the number %s as %s", (digits, written) => {
     expect(toHex(encodeUnsignedInteger(bytes(digits)))).toBe(written);
   });
 });
 
-describe("walking a sequence", () => {
-  test("takes optional members where they stand, and says when none is left", () => {
+describe("a sequence reader", () => {
+  test("reads optional members in order and reports when all were read", () => {
     const members = createSequenceReader(parseDer(bytes("30 06 02 01 05 01 01 ff")) ?? undefined);
     expect(members.next(derTags.octetString)).toBeUndefined();
     expect(members.next(derTags.integer)?.content).toEqual(new Uint8Array([5]));
@@ -87,7 +87,7 @@ describe("walking a sequence", () => {
     expect(members.done()).toBe(true);
   });
 
-  test("of something that is no sequence never ends well", () => {
+  test("is never done for a value that is not a sequence", () => {
     expect(createSequenceReader(undefined).done()).toBe(false);
     expect(createSequenceReader(parseDer(bytes("31 00")) ?? undefined).done()).toBe(false);
   });
@@ -97,7 +97,7 @@ describe("an ECDSA signature", () => {
   test.each([
     ["P-256", 32],
     ["P-384", 48],
-  ])("on %s goes from one spelling to the other and back", (namedCurve, size) => {
+  ])("on %s converts between both encodings", (namedCurve, size) => {
     const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve });
     const shortest = new Set<number>();
     for (let at = 0; at < 600; at += 1) {

@@ -1,4 +1,4 @@
-// What a proof must not get past: other lengths, other places, confused leaves and nodes, sizes beyond a double.
+// Merkle proofs: wrong lengths, wrong indexes, confused leaves and nodes, and sizes beyond 2^53.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { concatBytes, encodeUtf8 } from "../../../core/bytes.ts";
@@ -42,14 +42,14 @@ describe("an inclusion proof", () => {
     expect(computeRootFromInclusion(sha256, { leaf, index, size, proof })).toEqual(root);
   });
 
-  test("one hash short or one hash long is refused (T5)", () => {
+  test("is refused when it has one hash too few or too many (T5)", () => {
     expect(computeRootFromInclusion(sha256, { leaf, index, size, proof: proof.slice(1) })).toBeNull();
     expect(computeRootFromInclusion(sha256, { leaf, index, size, proof: proof.slice(0, -1) })).toBeNull();
     expect(computeRootFromInclusion(sha256, { leaf, index, size, proof: [...proof, root] })).toBeNull();
     expect(computeRootFromInclusion(sha256, { leaf, index, size, proof: [root, ...proof] })).toBeNull();
   });
 
-  test("has one length a place, which is what the builder makes", () => {
+  test("has the computed length for every index", () => {
     for (let total = 1n; total <= 40n; total += 1n) {
       for (let at = 0n; at < total; at += 1n) {
         expect(buildInclusionProof(sha256, at, total, read)).toHaveLength(getInclusionProofLength(at, total));
@@ -57,7 +57,7 @@ describe("an inclusion proof", () => {
     }
   });
 
-  test("holds at no other place of the tree, and at none outside it (T5)", () => {
+  test("is refused for any other index, inside or outside the tree (T5)", () => {
     for (let other = -1n; other <= 40n; other += 1n) {
       if (other !== index) expect(computeRootFromInclusion(sha256, { leaf, index: other, size, proof })).not.toEqual(root);
     }
@@ -66,7 +66,7 @@ describe("an inclusion proof", () => {
     expect(computeRootFromInclusion(sha256, { leaf, index: 0n, size: 0n, proof: [] })).toBeNull();
   });
 
-  test("does not take a node for a leaf (T5)", () => {
+  test("is refused when a node is presented as a leaf (T5)", () => {
     // The 64 bytes of two leaf hashes, offered as an entry: without separate prefixes it would be in the tree one level up.
     const fake = hashLeaf(sha256, concatBytes(leaves[20] as Uint8Array, leaves[21] as Uint8Array));
     expect(computeRootFromInclusion(sha256, { leaf: fake, index: 10n, size: 19n, proof: proof.slice(1) })).not.toEqual(root);
@@ -77,12 +77,12 @@ describe("an inclusion proof", () => {
     expect(computeRootFromInclusion(sha256, { leaf: node, index: 10n, size, proof: proof.slice(1) })).toBeNull();
   });
 
-  test("with a hash of another length is refused", () => {
+  test("is refused when a hash has the wrong length", () => {
     expect(computeRootFromInclusion(sha256, { leaf: new Uint8Array(31), index, size, proof })).toBeNull();
     expect(computeRootFromInclusion(sha256, { leaf, index, size, proof: [...proof.slice(1), new Uint8Array(33)] })).toBeNull();
   });
 
-  test("any single changed bit leads to another root", () => {
+  test("leads to a different root when any single bit changes", () => {
     fc.assert(
       fc.property(fc.nat(proof.length - 1), fc.nat(31), fc.nat(7), (at, byte, bit) => {
         const changed = proof.map((hash) => Uint8Array.from(hash));
@@ -106,7 +106,7 @@ describe("an inclusion proof", () => {
     expect(computeRootFromInclusion(sha256, { leaf: only, index: large - 1n, size: rounded, proof: last })).not.toEqual(largeRoot);
   });
 
-  test("in a tree that no counter of 63 bits can count is refused", () => {
+  test("is refused for a tree size of 2^63 or more", () => {
     const size64 = 1n << 63n;
     const path = buildInclusionProof(sha256, 0n, size64, readAlike);
     expect(computeRootFromInclusion(sha256, { leaf: alike[0] as Uint8Array, index: 0n, size: size64, proof: path })).toBeNull();
@@ -118,20 +118,20 @@ describe("a consistency proof", () => {
   const newer = { size: 37n, root: computeRoot(sha256, 37n, read) };
   const proof = buildConsistencyProof(sha256, 21n, 37n, read);
 
-  test("connects the two trees and no others", () => {
+  test("verifies for its two trees only", () => {
     expect(isConsistent(sha256, older, newer, proof)).toBe(true);
     expect(isConsistent(sha256, { ...older, root: newer.root }, newer, proof)).toBe(false);
     expect(isConsistent(sha256, older, { ...newer, root: older.root }, proof)).toBe(false);
     expect(isConsistent(sha256, newer, older, proof)).toBe(false);
   });
 
-  test("one hash short or one hash long is refused (T5)", () => {
+  test("is refused when it has one hash too few or too many (T5)", () => {
     for (const wrong of [proof.slice(1), proof.slice(0, -1), [...proof, newer.root], [older.root, ...proof], []]) {
       expect(isConsistent(sha256, older, newer, wrong)).toBe(false);
     }
   });
 
-  test("does not hold for a size that is not the root's own", () => {
+  test("is refused when a size does not match its root", () => {
     const four = { size: 4n, root: computeRoot(sha256, 4n, read) };
     const rootOfEight = computeRoot(sha256, 8n, read);
     const path = buildConsistencyProof(sha256, 4n, 8n, read);
@@ -139,7 +139,7 @@ describe("a consistency proof", () => {
     for (const size of [9n, 16n, 32n]) expect(isConsistent(sha256, four, { size, root: rootOfEight }, path)).toBe(false);
   });
 
-  test("of a tree with itself is empty, and so is that of the empty tree", () => {
+  test("is empty for equal trees and for an empty older tree", () => {
     expect(isConsistent(sha256, newer, newer, [])).toBe(true);
     expect(isConsistent(sha256, newer, { ...newer, root: older.root }, [])).toBe(false);
     expect(isConsistent(sha256, newer, newer, [newer.root])).toBe(false);
@@ -150,7 +150,7 @@ describe("a consistency proof", () => {
     expect(isConsistent(sha256, { size: 0n, root: newer.root }, newer, [])).toBe(false);
   });
 
-  test("of sizes beyond a double is exact", () => {
+  test("is exact for sizes beyond 2^53", () => {
     const small = { size: (1n << 53n) + 1n, root: computeRoot(sha256, (1n << 53n) + 1n, readAlike) };
     const large = { size: (1n << 60n) + 5n, root: computeRoot(sha256, (1n << 60n) + 5n, readAlike) };
     const path = buildConsistencyProof(sha256, small.size, large.size, readAlike);
@@ -158,7 +158,7 @@ describe("a consistency proof", () => {
     expect(isConsistent(sha256, { ...small, size: 1n << 53n }, large, path)).toBe(false);
   });
 
-  test("any single changed bit is noticed", () => {
+  test("is refused when any single bit changes", () => {
     fc.assert(
       fc.property(fc.nat(proof.length - 1), fc.nat(31), fc.nat(7), (at, byte, bit) => {
         const changed = proof.map((hash) => Uint8Array.from(hash));
@@ -169,14 +169,14 @@ describe("a consistency proof", () => {
     );
   });
 
-  test("cannot be asked for a tree larger than the new one, nor inclusion for a place outside", () => {
+  test("throws when the old tree is larger, and an inclusion proof throws for an index outside the tree", () => {
     expect(() => buildConsistencyProof(sha256, 5n, 4n, read)).toThrow(RangeError);
     expect(() => buildInclusionProof(sha256, 4n, 4n, read)).toThrow(RangeError);
     expect(() => buildInclusionProof(sha256, -1n, 4n, read)).toThrow(RangeError);
   });
 });
 
-test("a node is made of two hashes and of nothing shorter or longer", () => {
+test("hashNode throws unless both arguments have 32 bytes", () => {
   const hash = sha256("leaf");
   expect(hashNode(sha256, hash, hash)).toEqual(sha256(Uint8Array.of(1, ...hash, ...hash)));
   for (const wrong of [new Uint8Array(0), hash.subarray(1), new Uint8Array(33)]) {
@@ -192,7 +192,7 @@ test.each(["", "00", "01", "-1", "+1", "1.0", "1e3", " 1", "1 ", "0x1", "٣", "9
   },
 );
 
-test("a count is exact up to 2^63 - 1", () => {
+test("parseCount is exact up to 2^63 - 1", () => {
   expect(parseCount("0")).toBe(0n);
   expect(parseCount("9007199254740993")).toBe(9_007_199_254_740_993n);
   expect(parseCount("9223372036854775807")).toBe((1n << 63n) - 1n);

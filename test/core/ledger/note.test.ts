@@ -1,4 +1,4 @@
-// Signed notes, checkpoints and proofs: the vectors byte for byte, and that nothing but the one spelling gets through.
+// Signed notes, checkpoints and proofs: the vectors byte for byte, and refusal of every other encoding.
 import { describe, expect, test } from "vitest";
 import { toBase64, fromHex, concatBytes, toHex, encodeUtf8 } from "../../../core/bytes.ts";
 import { sha256 } from "../../../core/hash.ts";
@@ -40,14 +40,14 @@ const withLine = (line: string): string => log.checkpoint.replace(/\u2014.*\n$/,
 const goodLine = /\u2014.*\n$/.exec(log.checkpoint)?.[0] ?? "";
 
 describe("keys", () => {
-  test("of the vectors are read, written back and derived from their seeds", () => {
+  test("from the vectors round-trip and match their seeds", () => {
     expect(formatVkey(logKey)).toBe(log.vkey);
     expect(formatVkey(witnessKey)).toBe(log.witness_vkey);
     expect(formatVkey(logSigner.key)).toBe(log.vkey);
     expect(formatVkey(witnessSigner.key)).toBe(log.witness_vkey);
   });
 
-  test("have secrets in the form that Go's note package reads", async () => {
+  test("have secrets in the format of Go's sumdb/note", async () => {
     const secret = await createSecret(origin, 7);
     expect(secret).toBe(`PRIVATE+KEY+${origin}+b174e7f3+${toBase64(concatBytes(new Uint8Array([1]), new Uint8Array(32).fill(7)))}`);
     const parsed = parseSkey(secret);
@@ -55,31 +55,31 @@ describe("keys", () => {
     expect(parsed && toHex(parsed.seed)).toBe(log.seed_hex);
   });
 
-  test("whose id is not the one of their bytes are refused", async () => {
+  test("are refused when the key id does not match the bytes", async () => {
     expect(parseVkey(sha256, log.vkey.replace("b174e7f3", "b174e7f4"))).toBeNull();
     const secret = (await createSecret(origin, 7)).replace("b174e7f3", "b174e7f4");
     await expect(openNoteSigner(secret)).rejects.toThrow("the key id is not that of the key");
     await expect(openNoteSigner("PRIVATE+KEY+x")).rejects.toThrow("not a note-format secret");
   });
 
-  test("changed in any one place are refused", () => {
+  test("are refused when any character changes", () => {
     let misses = 0;
     for (const changed of generateFlippedTexts(log.vkey)) if (changed !== null && parseVkey(sha256, changed) !== null) misses += 1;
     expect(misses).toBe(0);
   });
 
-  test.each(["", "a b", "a+b", "a\u00a0b", "a\u2003b", "a\nb", "\ud800"])("are not called %j", (name) => {
+  test.each(["", "a b", "a+b", "a\u00a0b", "a\u2003b", "a\nb", "\ud800"])("cannot have the name %j", (name) => {
     expect(isKeyName(name)).toBe(false);
   });
 
-  test("have two kinds with different ids for the same bytes", () => {
+  test("have different ids per kind for the same bytes", () => {
     expect(parseVkey(sha256, log.vkey.replace("+AepK", "+BOpK"))).toBeNull();
     expect(parseVkey(sha256, log.vkey.replace("+AepK", "+AupK"))).toBeNull(); // kind 2: ECDSA, which we do not take
   });
 });
 
-describe("crypto that remembers", () => {
-  test("asks for each node of a tree, and for each signature, once, and for another text, key or signature again", async () => {
+describe("memoizeNoteCrypto", () => {
+  test("computes each node and signature check once, and again for another text, key or signature", async () => {
     const asked: string[] = [];
     let hashed = 0;
     const once = memoizeNoteCrypto({
@@ -109,13 +109,13 @@ describe("crypto that remembers", () => {
 });
 
 describe("a signed checkpoint", () => {
-  test("is signed to the bytes of the vector", async () => {
+  test("has the bytes of the vector when signed", async () => {
     const parsed = parseCheckpoint(log.checkpoint);
     expect(parsed).toMatchObject({ origin, size: 3n });
     expect(parsed && (await signNote(formatCheckpoint(parsed), [logSigner]))).toBe(log.checkpoint);
   });
 
-  test("is cosigned to the bytes of the vector", async () => {
+  test("has the bytes of the vector when cosigned", async () => {
     const text = log.checkpoint.slice(0, log.checkpoint.indexOf("\n\n") + 1);
     const line = await createCosignatureLine(text, witnessSigner, 1_772_600_000n);
     const verdict = await verifyCheckpoint(noteCrypto, cosigned, { ...trust, witnesses: [witnessKey] });
@@ -123,12 +123,12 @@ describe("a signed checkpoint", () => {
     expect(appendSignatureLines(log.checkpoint, [line])).toBe(cosigned);
   });
 
-  test("verifies by its log's key, with and without the witness's", async () => {
+  test("verifies with the key of its log, with and without that of the witness", async () => {
     expect(await verifyCheckpoint(noteCrypto, log.checkpoint, trust)).toMatchObject({ ok: true, checkpoint: { size: 3n } });
     expect(await verifyCheckpoint(noteCrypto, cosigned, trust)).toMatchObject({ ok: true, cosignatures: [] });
   });
 
-  test("without the log's own signature is nothing, however many witnesses signed it", async () => {
+  test("is refused without the signature of the log, even with witness signatures", async () => {
     const witnessed = cosigned.replace(goodLine, "");
     expect(await verifyCheckpoint(noteCrypto, witnessed, { ...trust, witnesses: [witnessKey] })).toEqual({
       ok: false,
@@ -136,7 +136,7 @@ describe("a signed checkpoint", () => {
     });
   });
 
-  test("may carry lines by unknown keys, which say nothing (T4)", async () => {
+  test("ignores signature lines by unknown keys (T4)", async () => {
     const stranger = await openNoteSigner(await createSecret("stranger.example/x", 3));
     const sameName = await openNoteSigner(await createSecret(origin, 4));
     for (const other of [stranger, sameName]) {
@@ -146,7 +146,7 @@ describe("a signed checkpoint", () => {
     }
   });
 
-  test("with a bad line by a known key is refused, whatever else it carries (T4)", async () => {
+  test("is refused when a line by a known key is invalid, even next to valid ones (T4)", async () => {
     const badLine = (await signNote("other text\n", [logSigner])).split("\n\n")[1] ?? "";
     for (const note of [withLine(badLine), log.checkpoint + badLine, withLine(badLine) + goodLine]) {
       expect(await verifyCheckpoint(noteCrypto, note, trust)).toEqual({ ok: false, fault: "bad_signature" });
@@ -157,13 +157,13 @@ describe("a signed checkpoint", () => {
     expect(await verifyCheckpoint(noteCrypto, log.checkpoint + badWitness, trust)).toMatchObject({ ok: true });
   });
 
-  test("of another origin under the same key is refused", async () => {
+  test("is refused for a different origin under the same key", async () => {
     const text = formatCheckpoint({ origin: "svc.example/audit/1", size: 3n, root: roots });
     const note = await signNote(text, [logSigner]);
     expect(await verifyCheckpoint(noteCrypto, note, trust)).toEqual({ ok: false, fault: "origin_mismatch" });
   });
 
-  test("changed in any one place is refused", async () => {
+  test("is refused when any character changes", async () => {
     let tried = 0;
     let misses = 0;
     for (const changed of generateFlippedTexts(log.checkpoint)) {
@@ -174,7 +174,7 @@ describe("a signed checkpoint", () => {
     expect(tried).toBe(encodeUtf8(log.checkpoint).length * 3);
   });
 
-  test("changed in any place of its cosignature is refused or has lost it", async () => {
+  test("is refused or loses its cosignature when any character of the cosignature changes", async () => {
     for (const changed of generateFlippedTexts(cosigned)) {
       if (changed === null) continue;
       const verdict = await verifyCheckpoint(noteCrypto, changed, { ...trust, witnesses: [witnessKey] });
@@ -201,14 +201,14 @@ describe("a signed checkpoint", () => {
     expect((await verifyCheckpoint(noteCrypto, note, trust)).ok).toBe(false);
   });
 
-  test("may end its text with empty lines, since only the last empty line parts it from the signatures", async () => {
+  test("may end its text with empty lines, because only the last one separates the signatures", async () => {
     const note = await signNote("some\n\n\ntext\n\n", [logSigner]);
     const parsed = parseNote(note);
     expect(parsed?.text).toBe("some\n\n\ntext\n\n");
     expect(parsed && (await verifyNote(noteCrypto, parsed, [logKey])).ok).toBe(true);
   });
 
-  test("has no line so short that it holds a key id and no signature, whoever's it is", () => {
+  test("is refused when a line has a key id but no signature", () => {
     expect(parseNote(`${log.checkpoint}\u2014 other.example/x AAAAAAA=\n`)).not.toBeNull();
     expect(parseNote(`${log.checkpoint}\u2014 other.example/x AAAAAA==\n`)).toBeNull();
   });
@@ -220,7 +220,7 @@ describe("a signed checkpoint", () => {
     },
   );
 
-  test("takes a hundred signatures and no more", () => {
+  test("accepts at most 100 signatures", () => {
     expect(parseNote(log.checkpoint + goodLine.repeat(99))?.signatures).toHaveLength(100);
     expect(parseNote(log.checkpoint + goodLine.repeat(100))).toBeNull();
   });
@@ -233,16 +233,16 @@ describe("a signed checkpoint", () => {
     ["a short root", `${origin}\n3\n${toBase64(roots.subarray(1))}\n`],
     ["a hex root", `${origin}\n3\n${toHex(roots)}\n`],
     ["no origin", `\n3\n${toBase64(roots)}\n`],
-  ])("has exactly its three lines, not %s", (_, text) => {
+  ])("must have exactly three lines, not %s", (_, text) => {
     expect(parseCheckpointText(text)).toBeNull();
   });
 
-  test.each(["ledger.example", "ledger.example/", "/ledger", "a b/c", "a+b/c", "", "a//b"])("is not by a log of ours called %j", (name) => {
+  test.each(["ledger.example", "ledger.example/", "/ledger", "a b/c", "a+b/c", "", "a//b"])("is refused for the origin %j", (name) => {
     expect(isTlogOrigin(name)).toBe(false);
     expect(() => formatCheckpoint({ origin: name, size: 0n, root: roots })).toThrow(TypeError);
   });
 
-  test("is not signed by a key of the other kind", async () => {
+  test("is not accepted with a key of the other kind", async () => {
     await expect(signNote("text\n", [witnessSigner])).rejects.toThrow(TypeError);
     await expect(createCosignatureLine("text\n", logSigner, 1n)).rejects.toThrow(TypeError);
   });
@@ -251,13 +251,13 @@ describe("a signed checkpoint", () => {
 describe("a tlog-proof", () => {
   const text = log.tlog_proof_index_1;
 
-  test("is the vector, byte for byte", () => {
+  test("equals the vector byte for byte", () => {
     const parsed = parseTlogProof(text);
     expect(parsed?.index).toBe(1n);
     expect(parsed && formatTlogProof(parsed)).toBe(text);
   });
 
-  test("shows its entry and no other", async () => {
+  test("verifies for its entry only", async () => {
     expect(await verifyTlogProof(noteCrypto, text, entryOf(1), trust)).toMatchObject({ ok: true, index: 1n });
     expect(await verifyTlogProof(noteCrypto, text, entryOf(0), trust)).toEqual({ ok: false, fault: "root_mismatch" });
     const elsewhere = text.replace("index 1\n", "index 3\n");
@@ -266,7 +266,7 @@ describe("a tlog-proof", () => {
     expect(await verifyTlogProof(noteCrypto, short, entryOf(1), trust)).toEqual({ ok: false, fault: "proof_length" });
   });
 
-  test("may carry extra data in front", async () => {
+  test("may contain extra data", async () => {
     const parsed = parseTlogProof(text);
     const extra = parsed && formatTlogProof({ ...parsed, extra: encodeUtf8("context") });
     expect(extra?.split("\n")[1]).toBe(`extra ${toBase64(encodeUtf8("context"))}`);
@@ -275,7 +275,7 @@ describe("a tlog-proof", () => {
     expect(parseTlogProof((extra ?? "").replace(/extra .*\n/, "extra Y29udGV4dB==\n"))).toBeNull();
   });
 
-  test("changed in any one place is refused", async () => {
+  test("is refused when any character changes", async () => {
     let tried = 0;
     let misses = 0;
     for (const changed of generateFlippedTexts(text)) {

@@ -1,4 +1,4 @@
-// Receipts: what makes one good, and the name of every defect in the fixed order of the checks.
+// Receipts: valid ones, and the fault of every defect in the order of the checks.
 import { describe, expect, test } from "vitest";
 import { toBase64, toHex, encodeUtf8 } from "../../../core/bytes.ts";
 import { sha256 } from "../../../core/hash.ts";
@@ -77,8 +77,8 @@ const verdictOf = async (receipt: Receipt, statement = issued, context: ReceiptC
   return verdict.ok ? "ok" : verdict.fault;
 };
 
-describe("the proof of a receipt as text", () => {
-  test("is what the proof's own hashes print, and nothing where a hash or the index is none", () => {
+describe("formatReceiptProof", () => {
+  test("matches formatTlogProof, and returns null when a hash or the index is malformed", () => {
     const text = formatReceiptProof(good) ?? "";
     const proof = parseTlogProof(text);
     expect(proof).not.toBeNull();
@@ -95,14 +95,14 @@ describe("the proof of a receipt as text", () => {
 });
 
 describe("a receipt", () => {
-  test("that is whole verifies with the pinned key alone", async () => {
+  test("verifies with only the pinned key", async () => {
     expect(await verdictOf(good)).toBe("ok");
     expect(parseReceipt(formatReceipt(good))).toEqual(good);
     expect(toHex(sha256(issued))).toBe(vectors.anchor[0]?.entry_hash);
     expect(good.leaf_hash).toBe(vectors.anchor[0]?.leaf_hash_b64);
   });
 
-  test("changed in any one place is refused, but for the two times that only our clock vouches for (T1)", async () => {
+  test("is refused when any character changes, except in our two clock times (T1)", async () => {
     const text = formatReceipt(good);
     const times = /"(?:submitted_at|verified_at)":"([^"]+)"/g;
     const ownTimes = new Set([...text.matchAll(times)].flatMap((match) => [match[1]]));
@@ -119,7 +119,7 @@ describe("a receipt", () => {
     expect(refused).toBeGreaterThanOrEqual((encodeUtf8(text).length - 2 * 24) * 3);
   });
 
-  test("of another statement is refused, also when the two are swapped whole (T2)", async () => {
+  test("is refused for a different statement, even when whole receipts are swapped (T2)", async () => {
     const other = await receiptFor(10);
     expect(await verdictOf(other, revoked)).toBe("ok");
     expect(await verdictOf(other, issued)).toBe("leaf_mismatch");
@@ -151,12 +151,12 @@ describe("a receipt", () => {
     expect(await verdictOf({ ...good, ...change })).toBe(fault);
   });
 
-  test("signed by a key that is not pinned is refused (L4)", async () => {
+  test("is refused when it is signed by a key that is not pinned (L4)", async () => {
     expect(await verdictOf(await receiptFor(0, 11, stranger))).toBe("no_known_signature");
     expect(await verdictOf(good, issued, { trustedKeys: [] })).toBe("no_known_signature");
   });
 
-  test("signed by a key outside its time is refused (L4)", async () => {
+  test("is refused when its key was not valid at that time (L4)", async () => {
     const until = (validTo: string): ReceiptContext => ({ trustedKeys: [{ ...trusted, validTo }] });
     expect(await verdictOf(good, issued, until("2026-03-04T05:06:09.413Z"))).toBe("ok");
     expect(await verdictOf(good, issued, until("2026-03-04T05:06:09.412Z"))).toBe("no_known_signature");
@@ -165,20 +165,20 @@ describe("a receipt", () => {
     expect(await verdictOf(good, issued, { trustedKeys: [later, { ...trusted, validTo: "2026-04-01T00:00:00.000Z" }] })).toBe("ok");
   });
 
-  test("of another log under the same key is refused (L4)", async () => {
+  test("is refused for a different log under the same key (L4)", async () => {
     expect(await verdictOf(await receiptFor(0, 11, signer, "ledger.example/ledger/2027h1"))).toBe("origin_mismatch");
     const elsewhere = [{ ...trusted, origin: "ledger.example/ledger/2027h1" }];
     expect(await verdictOf(good, issued, { trustedKeys: elsewhere })).toBe("origin_mismatch");
   });
 
-  test("with a bad signature by the pinned key is refused even next to a good one (T4)", async () => {
+  test("is refused when a signature by the pinned key is invalid, even next to a valid one (T4)", async () => {
     const bad = (await signNote("other\n", [signer])).split("\n\n")[1] ?? "";
     expect(await verdictOf({ ...good, signed_root: good.signed_root + bad })).toBe("bad_signature");
     const unknown = (await signNote("other\n", [stranger])).split("\n\n")[1] ?? "";
     expect(await verdictOf({ ...good, signed_root: good.signed_root + unknown })).toBe("ok");
   });
 
-  test("is measured against the last tree seen: a continuation passes, another history is a fork", async () => {
+  test("passes when its tree extends the last verified tree, and is a fork otherwise", async () => {
     const seen = (size: number): ReceiptContext => ({
       trustedKeys: trust,
       lastVerifiedTree: { head: tree.head(size), proof: buildConsistencyProofFromTiles(sha256, BigInt(size), 11n, tree.read) },
@@ -197,7 +197,7 @@ describe("a receipt", () => {
     expect(await verdictOf(late, issued, { trustedKeys: trust, lastVerifiedTree: { head: other.head(11), proof } })).toBe("fork");
   });
 
-  test("of a ledger that wraps statements needs its leaf bound to the statement", async () => {
+  test("is refused when a wrapping leaf is not bound to the statement", async () => {
     const body = encodeUtf8(`{"wrapped":"${toHex(sha256(issued))}"}`);
     const wrapped = treeOf([body, encodeUtf8("else")]);
     const head = wrapped.head(2);
@@ -232,14 +232,14 @@ describe("a receipt", () => {
     ["a number for an index", (text: string) => text.replace('"leaf_index":"0"', '"leaf_index":0')],
     ["a byte order mark", (text: string) => `\ufeff${text}`],
     ["a line break at its end", (text: string) => `${text}\n`],
-  ])("spelt with %s is none", (_, change) => {
+  ])("is malformed with %s", (_, change) => {
     const text = formatReceipt(good);
     expect(change(text)).not.toBe(text);
     expect(parseReceipt(change(text))).toBeNull();
   });
 });
 
-test("a checkpoint that is remembered is read once, and anew for other keys", async () => {
+test("memoizeCheckpointVerifier verifies a checkpoint once per set of keys", async () => {
   let verified = 0;
   const counting = {
     ...noteCrypto,

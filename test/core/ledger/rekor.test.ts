@@ -1,5 +1,4 @@
-// Rekor v2: the bytes that are sent and logged, the real public log, and the adapter against a server that is honest, forgets,
-// breaks down or lies.
+// Rekor v2: the request and leaf formats, an entry of the public log, and the adapter against honest, forgetful, failing and lying servers.
 import { createHash, generateKeyPairSync, verify } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { toBase64, fromBase64, toHex, encodeUtf8 } from "../../../core/bytes.ts";
@@ -39,14 +38,14 @@ const statement = ledgerVectors.anchor[0]?.statement ?? "";
 const from = "2026-01-01T00:00:00.000Z";
 
 describe("an anchor key", () => {
-  test("opens from PKCS #8 and from a JWK, and is the same key", async () => {
+  test("gives the same key from PKCS #8 and from a JWK", async () => {
     const jwk = JSON.stringify(pair.privateKey.export({ format: "jwk" }));
     expect((await openAnchorKey(jwk)).publicKey).toBe(anchorKey.publicKey);
     expect(anchorKey.publicKey).toBe(pair.publicKey.export({ type: "spki", format: "der" }).toString("base64"));
     expect(parseAnchorPrivateKey(jwk)?.number).toEqual(parseAnchorPrivateKey(secret)?.number);
   });
 
-  test("signs as everybody else verifies", async () => {
+  test("creates signatures that other implementations verify", async () => {
     for (let at = 0; at < 20; at += 1) {
       const message = encodeUtf8(`statement ${at}`);
       expect(verify("sha256", message, pair.publicKey, await anchorKey.sign(message))).toBe(true);
@@ -72,7 +71,7 @@ describe("an anchor key", () => {
 describe("an entry", () => {
   const entry = { digest: sha256(statement).toString("base64"), signature: "MEUC", publicKey: anchorKey.publicKey };
 
-  test("is asked for and logged in exactly these words", () => {
+  test("has exactly this request and leaf", () => {
     const verifier = `{"keyDetails":"PKIX_ECDSA_P256_SHA_256","publicKey":{"rawBytes":"${entry.publicKey}"}}`;
     expect(formatRekorRequest(entry)).toBe(
       `{"hashedRekordRequestV002":{"digest":"${entry.digest}","signature":{"content":"MEUC","verifier":${verifier}}}}`,
@@ -82,7 +81,7 @@ describe("an entry", () => {
     );
   });
 
-  test("has one spelling", () => {
+  test("has exactly one encoding", () => {
     expect(parseRekorRequest(formatRekorRequest(entry))).toEqual(entry);
     expect(parseRekorLeaf(encodeUtf8(formatRekorLeaf(entry)))).toEqual(entry);
     expect(parseRekorRequest(` ${formatRekorRequest(entry)}`)).toBeNull();
@@ -90,7 +89,7 @@ describe("an entry", () => {
     expect(parseRekorLeaf(encodeUtf8(formatRekorLeaf(entry).replace("hashedRekordV002", "hashedRekordV0_0_2")))).toBeNull();
   });
 
-  test("is ours only with our signature of the statement, by a key of ours", async () => {
+  test("is ours only with a signature of the statement by one of our keys", async () => {
     const signed = { ...entry, signature: toBase64(await anchorKey.sign(encodeUtf8(statement))) };
     const binds = createRekorLeafCheck(crypto_, [anchorKey.publicKey]);
     const leafOf = (change: object): Uint8Array => encodeUtf8(formatRekorLeaf({ ...signed, ...change }));
@@ -112,7 +111,7 @@ describe("the public log", () => {
     expect(vkey.split("+")[1]).toBe(toHex(base64(vectors.answer.logId.keyId).subarray(0, 4)));
   });
 
-  test("proves a real entry against its real key, and its leaf is spelt as ours are", async () => {
+  test("proves a real entry with its real key, and its leaf has our format", async () => {
     const verdict = await verifyRekorCheckpoint(crypto_, answer.note, trust);
     if (!verdict.ok) throw new Error(verdict.fault);
     expect(verdict.checkpoint.size).toBe(412_115n);
@@ -122,7 +121,7 @@ describe("the public log", () => {
     expect(findInclusionFault(noteCrypto, { leaf, index: answer.index - 1n, hashes: answer.hashes }, verdict.checkpoint)).not.toBeNull();
   });
 
-  test("has another name for another key", async () => {
+  test("has a different key name for a different key", async () => {
     const stranger = generateKeyPairSync("ed25519").publicKey.export({ type: "spki", format: "der" });
     const strangersKey = vkeyFromSpki(noteCrypto.sha256, vectors.origin, stranger) ?? "";
     const verdict = await verifyRekorCheckpoint(crypto_, answer.note, [{ ...trust[0]!, vkey: strangersKey }]);
@@ -137,7 +136,7 @@ describe("the public log", () => {
     ["no proof", { inclusionProof: null }],
     ["a short hash in its proof", { inclusionProof: { ...vectors.answer.inclusionProof, hashes: ["AAAA"] } }],
     ["a body that is not base64", { canonicalizedBody: "a=b" }],
-  ])("is not understood with %s", (_, change) => {
+  ])("gives a response that is refused with %s", (_, change) => {
     expect(parseRekorResponse(encodeUtf8(JSON.stringify({ ...vectors.answer, ...change })))).toBeNull();
   });
 });
@@ -187,7 +186,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     return verdict.ok ? "ok" : verdict.fault;
   };
 
-  test("takes a statement and gives a receipt that verifies offline", async () => {
+  test("accepts a statement and returns a receipt that verifies offline", async () => {
     const one = await submission();
     const outcome = await submit(one);
     const receipt = receiptOf(outcome);
@@ -202,7 +201,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     expect(await check(parseReceipt(formatReceipt(receipt)) as Receipt, one.statement)).toBe("ok");
   });
 
-  test("gives receipts in which no byte can be changed, but for the two times that only our clock vouches for", async () => {
+  test("gives receipts that are refused when any byte changes, except in our two clock times", async () => {
     const one = await submission();
     const receipt = receiptOf(await submit(one));
     const own = { submitted_at: receipt.submitted_at, verified_at: receipt.verified_at };
@@ -222,7 +221,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     expect(accepted).toBeGreaterThan(0);
   });
 
-  test("is checked by the same rules, under the same names, as every other receipt", async () => {
+  test("gives receipts that fail with the same faults as all other receipts", async () => {
     const one = await submission();
     const receipt = receiptOf(await submit(one));
     const signedAgain = parseRekorRequest(await adapter.prepare({ ...one, prepared: null }));
@@ -273,7 +272,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     ]);
   });
 
-  test("is not asked twice in different words: what was prepared is sent as it is, and signed once", async () => {
+  test("receives the prepared request unchanged, signed once", async () => {
     const one = await submission();
     const fresh = { ...one, prepared: null };
     expect(await adapter.prepare(fresh)).not.toBe(one.prepared);
@@ -282,7 +281,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     expect(rekor.posted).toEqual([]);
   });
 
-  test("knows an entry it has, and the proof is built from its tiles (O5)", async () => {
+  test("returns an entry that it already has, with a proof built from its tiles (O5)", async () => {
     const one = await submission();
     const first = receiptOf(await submit(one));
     rekor.fill(300); // a full tile, a partial one and a level above
@@ -292,7 +291,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     expect(await check(again, one.statement)).toBe("ok");
   });
 
-  test("that has dropped a partial tile gives the full one", async () => {
+  test("may serve the full tile instead of a dropped partial tile", async () => {
     const one = await submission();
     const index = Number(receiptOf(await submit(one)).leaf_index);
     rekor.fill(300);
@@ -303,14 +302,14 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     expect(rekor.missedRequests.some((path) => path.includes(".p/"))).toBe(true);
   });
 
-  test("that has not published an entry yet is asked again", async () => {
+  test("is retried when it has not published the entry yet", async () => {
     const one = await submission();
     const { leaf_index } = receiptOf(await submit(one));
     rekor.publishedSize = Number(leaf_index);
     expect(await submit(one)).toEqual({ ok: false, kind: "retry", code: "not_in_checkpoint" });
   });
 
-  test("that answers with another entry of ours for the same statement is not believed either", async () => {
+  test("is refused when it returns a different entry of ours for the same statement", async () => {
     rekor.reset(0);
     const one = await submission();
     await submit(one);
@@ -319,7 +318,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     expect(await submit(signedAgain)).toEqual({ ok: false, kind: "retry", code: "leaf_mismatch" });
   });
 
-  test("whose answer was lost has the statement once", async () => {
+  test("holds a statement once after a lost response", async () => {
     const one = await submission();
     rekor.mode = "loses the answer";
     const before = rekor.size;
@@ -338,7 +337,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     ["signs with another key", "no_known_signature"],
     ["signs badly", "bad_signature"],
     ["answers too much", "answer_too_large"],
-  ])("that %s is not believed, and asked again", async (mode, code) => {
+  ])("that %s is refused and retried", async (mode, code) => {
     const one = await submission();
     rekor.mode = mode;
     expect(await submit(one)).toEqual({ ok: false, kind: "retry", code });
@@ -362,19 +361,19 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
       { status: 307, headers: { location: "http://127.0.0.1:1/" } },
       { kind: "permanent", code: "http_307" },
     ],
-  ])("that answers %o says what to do next", async (mode, outcome) => {
+  ])("that responds with %o gives the right outcome", async (mode, outcome) => {
     rekor.mode = mode;
     expect(await submit(await submission())).toEqual({ ok: false, ...outcome });
   });
 
-  test("that hangs is left when there is no more time", async () => {
+  test("is abandoned at the deadline when it hangs", async () => {
     rekor.mode = "hangs";
     const over = new AbortController();
     setTimeout(() => over.abort(), 50);
     expect(await submit(await submission(), null, adapter, over.signal)).toEqual({ ok: false, kind: "retry", code: "timeout" });
   });
 
-  test("is believed only under its pinned key, while that is in use, and under its own name", async () => {
+  test("is accepted only with its pinned key, while valid, and with its own name", async () => {
     const judged = async (pinned: readonly TrustedLogKey[]): Promise<string> => {
       const outcome = await submit(await submission(), null, adapterWith({ trust: pinned }));
       return outcome.ok ? "ok" : outcome.kind === "fork" ? "fork" : outcome.code;
@@ -387,13 +386,13 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     expect(await judged([{ ...pinned, origin: "other.test" }])).toBe("origin_mismatch");
   });
 
-  test("may carry signatures of others, which say nothing", async () => {
+  test("may have signatures by others, which are ignored", async () => {
     rekor.extraLines = `\u2014 witness.test ${Buffer.alloc(76, 9).toString("base64")}\n`;
     const one = await submission();
     expect(await check(receiptOf(await submit(one)), one.statement)).toBe("ok");
   });
 
-  test("takes what an earlier anchor key of ours prepared, and nothing by a stranger's", async () => {
+  test("accepts a request prepared with an earlier anchor key, and none by an unknown key", async () => {
     const oldPair = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const oldKey = await openAnchorKey(oldPair.privateKey.export({ type: "pkcs8", format: "der" }).toString("base64"));
     const settings = { origin: rekor.origin, role: "primary", baseUrl: rekor.url, trust, retiredAnchorKeys: [] } as const;
@@ -403,7 +402,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     expect((await submit(one, null, adapterWith({ retiredAnchorKeys: [oldKey.publicKey] }))).ok).toBe(true);
   });
 
-  test("gets at most five requests at once, and the outcomes stand in the order of the statements", async () => {
+  test("receives at most five concurrent requests and returns outcomes in the order of the statements", async () => {
     rekor.slowMs = 20;
     const batch = await Promise.all(Array.from({ length: 12 }, () => submission()));
     const outcomes = await adapter.submit(batch, null, new AbortController().signal);
@@ -411,20 +410,20 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     expect(outcomes.map((outcome) => receiptOf(outcome).entry_hash)).toEqual(batch.map(({ entryHash }) => entryHash));
   });
 
-  describe("seen before", () => {
+  describe("with a last verified tree", () => {
     const seenNow = async (): Promise<VerifiedTree> => {
       const outcome = await submit(await submission());
       if (!outcome.ok) throw new Error("not taken");
       return outcome.seen;
     };
 
-    test("goes on from the last tree", async () => {
+    test("may extend the last tree", async () => {
       const seen = await seenNow();
       rekor.fill(20);
       expect((await submit(await submission(), seen)).ok).toBe(true);
     });
 
-    test("may answer with a smaller tree of the same history", async () => {
+    test("may respond with a smaller tree of the same history", async () => {
       const one = await submission();
       await submit(one);
       const smaller = rekor.size;
@@ -434,7 +433,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
       expect((await submit(one, seen)).ok).toBe(true);
     });
 
-    test("with another history is a fork, and both notes are evidence", async () => {
+    test("is a fork with a different history, and both notes are evidence", async () => {
       const seen = await seenNow();
       rekor.rewrite();
       const outcome = await submit(await submission(), seen);
@@ -443,7 +442,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
       expect((await verifyRekorCheckpoint(crypto_, outcome.evidence.new, trust)).ok).toBe(true);
     });
 
-    test("with another tree of the same size is a fork", async () => {
+    test("is a fork with a different tree of the same size", async () => {
       const one = await submission();
       const outcome = await submit(one);
       if (!outcome.ok) throw new Error("not taken");
@@ -451,13 +450,13 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
       expect(await submit(one, other)).toMatchObject({ kind: "fork" });
     });
 
-    test("is not accused of two histories because of tiles that are garbage", async () => {
+    test("is not reported as a fork because of garbage tiles", async () => {
       const seen = await seenNow();
       rekor.tilesAreGarbage = true;
       expect(await submit(await submission(), seen)).toEqual({ ok: false, kind: "retry", code: "tiles_mismatch" });
     });
 
-    test("that changes its history between two statements of one batch is found out by the batch itself", async () => {
+    test("is a fork when its history changes within one batch", async () => {
       let rewritten: Promise<unknown> | null = null;
       const oneByOne = (request: Request): Promise<Response> => {
         if (rewritten !== null) return rewritten.then(() => fetch(request));

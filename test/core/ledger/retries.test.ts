@@ -1,4 +1,4 @@
-// When a statement is sent again, parked, and when a ledger is left alone.
+// The retry schedule of statements, parking, and the circuit breaker of a ledger.
 import { describe, expect, test } from "vitest";
 import type { SubmissionOutcome } from "../../../core/ledger/adapter.ts";
 import { getBlockedUntil, shouldPark, computeRetryAt, scheduleRetry } from "../../../core/ledger/retries.ts";
@@ -16,17 +16,17 @@ const retry = (code: string, afterMs?: number): Failed => ({
 const permanent: Failed = { ok: false, kind: "permanent", code: "refused" };
 
 describe("a statement that was not anchored", () => {
-  test("waits 2, 4, 8 … 512 and then 900 seconds", () => {
+  test("is retried after 2, 4, 8 … 512 and then 900 seconds", () => {
     const waits = Array.from({ length: 12 }, (_, attempts) => (computeRetryAt(attempts, 0, now, middle) - now) / 1_000);
     expect(waits).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
   });
 
-  test("waits as long as the ledger asks for, and not less than it would anyway", () => {
+  test("is retried no earlier than the ledger requests or the schedule allows", () => {
     expect(scheduleRetry(fresh, retry("busy", 60_000), now, middle)).toEqual({ isParked: false, at: now + 60_000, error: "busy" });
     expect(scheduleRetry(fresh, retry("busy", 1), now, middle).at).toBe(now + 2_000);
   });
 
-  test("is parked for six hours when it is refused for good", () => {
+  test("is parked for six hours after a permanent refusal", () => {
     expect(scheduleRetry(fresh, permanent, now, middle)).toEqual({ isParked: true, at: now + 6 * 3_600_000, error: "refused" });
   });
 
@@ -36,17 +36,17 @@ describe("a statement that was not anchored", () => {
     [{ attempts: 9, lastError: "timeout" }, "receipt_index", false],
     [{ attempts: 9, lastError: "receipt_root" }, "timeout", false],
     [{ attempts: 9, lastError: null }, "receipt_index", false],
-  ])("after %o is parked by %s only as the third answer that proves nothing: %s", (tried, code, expected) => {
+  ])("with history %o and error %s is parked only after the third unproven response: %s", (tried, code, expected) => {
     expect(shouldPark(tried, retry(code))).toBe(expected);
   });
 
-  test("of a ledger with two histories is due at once, for whoever looks", () => {
+  test("is due immediately when the ledger forked", () => {
     const fork = { ok: false, kind: "fork" } as Failed;
     expect(scheduleRetry(fresh, fork, now, middle)).toEqual({ isParked: false, at: now, error: "fork" });
   });
 });
 
-test("a ledger is left alone from its fifth failure on, for longer each time", () => {
+test("a ledger is blocked after five failures, for longer each time", () => {
   const waits = Array.from({ length: 11 }, (_, at) => Math.max(0, getBlockedUntil(at + 1, now, middle) - now) / 1_000);
   expect(waits).toEqual([0, 0, 0, 0, 64, 128, 256, 512, 900, 900, 900]);
 });

@@ -1,4 +1,4 @@
-// Time stamps: what a good one is, the name of every defect, and openssl as an independent maker and reader of them.
+// Timestamps: valid ones, the fault of every defect, and openssl as an independent implementation.
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -59,14 +59,14 @@ const reply = parseDer(good.token);
 const message = inside(reply, 1, 1, 0); // version, digests, content, certificates, signers
 const signer = inside(message, 4, 0); // version, id, digest, attributes, algorithm, signature
 
-describe("a time-stamp request", () => {
-  test("is the one that was sent for the vectors", () => {
+describe("a timestamp request", () => {
+  test("equals the request that was sent for the vectors", () => {
     for (const { nonce, request } of vectors.stamps) {
       expect(encodeTimestampRequest(sha256(imprintBytes), hex(nonce))).toEqual(base64(request));
     }
   });
 
-  test("writes a nonce that begins with zeros or a high bit as the number it is", () => {
+  test("encodes a nonce with leading zeros or a high bit as an integer", () => {
     const nonceOf = (nonce: string): string => toHex(inside(parseDer(encodeTimestampRequest(sha256(imprintBytes), hex(nonce))), 2).content);
     expect(nonceOf("0000000000000001")).toBe("01");
     expect(nonceOf("ff00000000000000")).toBe("00ff00000000000000");
@@ -74,7 +74,7 @@ describe("a time-stamp request", () => {
   });
 });
 
-describe("a time stamp", () => {
+describe("a timestamp", () => {
   test.each(vectors.stamps)(
     "by $key with $digest, naming its certificate by $certificate_hash, verifies with the pinned key alone",
     async (one) => {
@@ -90,7 +90,7 @@ describe("a time stamp", () => {
     },
   );
 
-  test("needs neither the nonce nor the exchange to be checked later", async () => {
+  test("verifies later without the nonce and the time window", async () => {
     const { token } = good;
     expect((await verifyTimestampToken({ token, imprintBytes, pins }, crypto.subtle)).ok).toBe(true);
     expect(await verdictOf({ token: base64(vectors.without_nonce) })).toBe("nonce_mismatch");
@@ -116,12 +116,12 @@ describe("a time stamp", () => {
     expect(await verdictOf(change)).toBe(fault);
   });
 
-  test("without the signer's certificate is refused", async () => {
+  test("is refused without the signer's certificate", async () => {
     const verdict = await verifyTimestampToken({ token: base64(vectors.without_certificate), imprintBytes, pins }, crypto.subtle);
     expect(verdict).toEqual({ ok: false, fault: "certificate_missing" });
   });
 
-  test("over bytes of another hash by name is refused, whatever those bytes are", async () => {
+  test("is refused when the imprint names a different hash algorithm", async () => {
     const content = parseDer(inside(message, 2, 1, 0).content);
     const renamed = replaced(inside(content), inside(content, 2, 0, 0), encodeDer(0x06, hex("608648016503040208"))); // SHA3-256
     expect(await verdictOf({ token: replaced(inside(reply), inside(message, 2, 1, 0), encodeDer(0x04, renamed)) })).toBe(
@@ -129,7 +129,7 @@ describe("a time stamp", () => {
     );
   });
 
-  test("may be five minutes away from our clock, and no more", async () => {
+  test("may differ from our clock by at most five minutes", async () => {
     const at = (sentAt: number, receivedAt = sentAt): Promise<string> => verdictOf({ window: { sentAt, receivedAt } });
     expect(await at(time + 5 * minuteMs)).toBe("ok");
     expect(await at(time + 5 * minuteMs + 1)).toBe("time_outside_window");
@@ -137,14 +137,14 @@ describe("a time stamp", () => {
     expect(await at(time - 5 * minuteMs - 1)).toBe("time_outside_window");
   });
 
-  test("by a key that nobody pinned still tells whose key and which time, since nothing else is wrong with it", async () => {
+  test("returns the key and time when the only fault is an unpinned key", async () => {
     const unpinned = await verifyTimestampToken({ ...good, pins: [] }, crypto.subtle);
     expect(unpinned).toMatchObject({ fault: "signer_not_pinned", timestamp: { time, spkiSha256: stamp.spki_sha256 } });
     const forged = await verifyTimestampToken({ ...good, pins: [], imprintBytes: encodeUtf8("other") }, crypto.subtle);
     expect(forged).toEqual({ ok: false, fault: "imprint_mismatch" });
   });
 
-  test("is bound to its certificate, even against another one for the same key", async () => {
+  test("is refused with a different certificate for the same key", async () => {
     const certificate = inside(message, 3, 0);
     const swapped = replaced(inside(reply), certificate, base64(vectors.same_key_other_certificate));
     expect(await verdictOf({ token: swapped })).toBe("certificate_mismatch");
@@ -201,7 +201,7 @@ describe("a time stamp", () => {
     expect(await verdictOf({ token: make() })).toBe(fault);
   });
 
-  test("with an attribute twice, or with two values, is refused", async () => {
+  test("is refused when an attribute is repeated or has two values", async () => {
     const attributes = inside(signer, 3);
     for (const [at, attribute] of attributes.children.entries()) {
       const oid = toHex(inside(attribute, 0).content);
@@ -221,7 +221,7 @@ describe("a time stamp", () => {
     }
   });
 
-  test("cut off anywhere is refused", async () => {
+  test("is refused when it is truncated anywhere", async () => {
     for (let length = 0; length < good.token.length; length += 1) {
       expect(await verdictOf({ token: good.token.subarray(0, length) })).toBe("reply_malformed");
     }
@@ -301,7 +301,7 @@ const asked = (trusted: readonly TimestampPin[] = pins, clock = Date.now, signal
     signal,
   );
 
-describe("asking an authority", () => {
+describe("a timestamp authority", () => {
   test.each<[string, (query: Buffer, response: ServerResponse) => void, object]>([
     [
       "is busy",
@@ -337,21 +337,21 @@ describe("asking an authority", () => {
       { kind: "retry", code: "answer_too_large" },
     ],
     ["hangs up", (_, response) => response.destroy(), { kind: "retry", code: "connection" }],
-  ])("that %s says what to do next", async (_, answer, outcome) => {
+  ])("that %s gives the right outcome", async (_, answer, outcome) => {
     authority.answer = answer;
     expect(await asked()).toEqual({ ok: false, ...outcome });
     expect(authority.requests).toHaveLength(1);
     expect(authority.requests[0]?.type).toBe("application/timestamp-query");
   });
 
-  test("ends when the caller has no more time", async () => {
+  test("is abandoned when the caller aborts", async () => {
     authority.answer = () => {};
     const over = new AbortController();
     setTimeout(() => over.abort(), 50);
     expect(await asked(pins, Date.now, over.signal)).toEqual({ ok: false, kind: "retry", code: "timeout" });
   });
 
-  test("sends another nonce every time", async () => {
+  test("receives a new nonce with every request", async () => {
     authority.answer = (_, response) => response.writeHead(503).end();
     await asked();
     await asked();
@@ -364,7 +364,7 @@ describe("asking an authority", () => {
 const machineClock = (): number => Date.now() - clockOffsetMs;
 
 const describeOpenssl = (keys: readonly TsaKey[]): void => {
-  describe.each(keys)("an authority of openssl with a key %s", (key) => {
+  describe.each(keys)("an openssl authority with a %s key", (key) => {
     let tsa: OpensslTsa;
     let trusted: readonly TimestampPin[];
     beforeAll(() => {
@@ -373,7 +373,7 @@ const describeOpenssl = (keys: readonly TsaKey[]): void => {
     });
     afterAll(() => tsa.remove());
 
-    test("stamps our request; our checks and openssl's accept the same reply", async () => {
+    test("issues a reply that our checks and openssl accept", async () => {
       authority.answer = (query, response) =>
         response.writeHead(201, { "content-type": "application/timestamp-reply; x=y" }).end(tsa.reply(query));
       const outcome = await asked(trusted, machineClock);
@@ -390,7 +390,7 @@ const describeOpenssl = (keys: readonly TsaKey[]): void => {
       expect(await verifyTimestampToken({ token, imprintBytes, pins: trusted }, crypto.subtle)).toMatchObject({ ok: true });
     });
 
-    test("gets its token kept, unverified, when its key is not pinned (Z1)", async () => {
+    test("has its token stored as unverified when its key is not pinned (Z1)", async () => {
       authority.answer = (query, response) => response.writeHead(200, replyType).end(tsa.reply(query));
       expect(await asked(pins, machineClock)).toMatchObject({
         ok: true,
@@ -399,12 +399,12 @@ const describeOpenssl = (keys: readonly TsaKey[]): void => {
       });
     });
 
-    test("is not believed about a time an hour from ours (Z1)", async () => {
+    test("is refused when its time differs from ours by an hour (Z1)", async () => {
       authority.answer = (query, response) => response.writeHead(200, replyType).end(tsa.reply(query));
       expect(await asked(trusted, () => machineClock() - hourMs)).toEqual({ ok: false, kind: "retry", code: "time_outside_window" });
     });
 
-    test("is asked in the words openssl uses itself", () => {
+    test("receives the same request that openssl creates", () => {
       const theirs = parseDer(tsa.query(imprintBytes, "-sha256", "-cert"));
       const ours = parseDer(encodeTimestampRequest(sha256(imprintBytes), inside(theirs, 2).content));
       expect(ours?.encoded).toEqual(theirs?.encoded);

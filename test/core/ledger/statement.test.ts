@@ -1,4 +1,4 @@
-// What leaves for the ledger, against its vectors.
+// Ledger statements against their vectors.
 import { describe, expect, test } from "vitest";
 import { toHex, encodeUtf8 } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -19,7 +19,7 @@ describe("anchor statements", () => {
     expect(hashStatement(written)).toBe(entry_hash);
   });
 
-  test("a statement holds six members, all of them text", () => {
+  test("have exactly six text members", () => {
     const written = JSON.parse(
       formatAnchorStatement({ event: "share.revoked", entityId: "shr_1", fingerprint: "00", originDomain: "example.com", at: 0 }),
     ) as Record<string, unknown>;
@@ -28,7 +28,7 @@ describe("anchor statements", () => {
     expect(written.timestamp).toBe("1970-01-01T00:00:00.000Z");
   });
 
-  test("an entry's key is its own, and in the order of the times that statements name", () => {
+  test("have distinct entry keys in the order of their timestamps", () => {
     const at = (instant: number, id = "cc_1"): Uint8Array =>
       encodeUtf8(
         formatAnchorStatement({ event: "certificate.issued", entityId: id, fingerprint: "00", originDomain: "example.com", at: instant }),

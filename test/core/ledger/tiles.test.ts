@@ -1,4 +1,4 @@
-// Tiles, roots and proofs against an independent builder, at every small size and around every edge.
+// Tiles, roots and proofs against an independent builder, at every small size and around every boundary.
 import { hash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -95,7 +95,7 @@ const remembering = (): HashFunction => {
 };
 
 describe("tiles", () => {
-  test("of every size up to 300 are byte for byte what the definition says (L1)", () => {
+  test("match the definition byte for byte at every size up to 300 (L1)", () => {
     const leaves = entries(300).map((entry) => hashLeaf(sha256, entry));
     const rootOf = naiveRoots(leaves);
     const log = new MemoryLog();
@@ -105,7 +105,7 @@ describe("tiles", () => {
     }
   });
 
-  test("around 256 and 65,536 are byte for byte what the definition says, and so are roots (L1)", () => {
+  test("and roots match the definition byte for byte around 256 and 65,536 (L1)", () => {
     const grown = new MemoryLog(); // by 500 as far as they go into a size; each size goes on from there by itself
     for (const size of edges) {
       for (let at = Number(grown.size); at + 500 <= size; at += 500) grown.append(many.slice(at, at + 500));
@@ -116,7 +116,7 @@ describe("tiles", () => {
     }
   });
 
-  test("of 70,000 entries are the ones the format's own example counts", () => {
+  test("of 70,000 entries match the example in the format", () => {
     const log = new MemoryLog();
     const leaves = entries(70_000).map((entry) => hashLeaf(sha256, entry));
     for (let at = 0; at < leaves.length; at += 10_000) log.append(leaves.slice(at, at + 10_000));
@@ -130,7 +130,7 @@ describe("tiles", () => {
     ]);
   });
 
-  test("do not depend on how entries were batched, and each is written once a batch", () => {
+  test("do not depend on batching, and each is written once per batch", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1, maxLength: 6 }), (batches) => {
         const total = batches.reduce((sum, count) => sum + count, 0);
@@ -152,7 +152,7 @@ describe("tiles", () => {
     );
   });
 
-  test("an edge that is narrower or wider than the tree is refused", () => {
+  test("throw when the edge tile does not match the tree size", () => {
     const leaf = sha256(encodeUtf8("leaf"));
     expect(() => computeTilesAfterAppend(sha256, 3n, [leaf], () => new Uint8Array(2 * 32))).toThrow(/edge/);
     expect(() => computeTilesAfterAppend(sha256, 3n, [leaf], () => new Uint8Array(4 * 32))).toThrow(/edge/);
@@ -169,7 +169,7 @@ describe("proofs from tiles", () => {
   const once = remembering();
   const nodes = createTileNodeReader(once, 300n, log.read); // thousands of proofs read the same few nodes
 
-  test("hash a node once however many of them are built from one reader", () => {
+  test("hash each node once per reader", () => {
     let hashed = 0;
     const counting = (bytes: Uint8Array): Uint8Array => {
       hashed += 1;
@@ -180,7 +180,7 @@ describe("proofs from tiles", () => {
     expect(hashed).toBe(254); // every inner node but the root, which no proof holds
   });
 
-  test("any two of the sizes 0 to 300 are consistent, and no root passes for another size (L1)", () => {
+  test("connect any two of the sizes 0 to 300, and no root passes for another size (L1)", () => {
     let pairs = 0;
     for (let newSize = 0; newSize <= 300; newSize += 1) {
       const newer = { size: BigInt(newSize), root: roots[newSize] as Uint8Array };
@@ -196,7 +196,7 @@ describe("proofs from tiles", () => {
     expect(pairs).toBe((301 * 302) / 2);
   });
 
-  test("inclusion holds for every entry of every size up to 300", () => {
+  test("include every entry at every size up to 300", () => {
     for (let size = 1; size <= 300; size += 1) {
       for (let index = 0; index < size; index += 1) {
         const proof = buildInclusionProof(once, BigInt(index), BigInt(size), nodes);
@@ -207,7 +207,7 @@ describe("proofs from tiles", () => {
     }
   });
 
-  test("are hash for hash what the definition says", () => {
+  test("match the definition hash for hash", () => {
     for (const size of [1, 2, 3, 7, 8, 70, 255, 256, 257, 300]) {
       for (const part of [0, 0.3, 0.5, 0.9, 1]) {
         const index = Math.min(size - 1, Math.floor(size * part));
@@ -266,7 +266,7 @@ describe("proofs from tiles", () => {
     }
   });
 
-  test("need only the tiles that the dry run names", () => {
+  test("need only the tiles that the dry run lists", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 }), fc.nat(299), (size, at) => {
         const index = BigInt(at % size);
@@ -284,7 +284,7 @@ describe("proofs from tiles", () => {
 });
 
 describe("entries of one tile", () => {
-  test("have the same tiles on their ways to the root", () => {
+  test("need the same tiles for their proofs", () => {
     const tilesOf = (index: number, size: number): string[] =>
       listTilesRead((hash, read) => buildInclusionProofFromTiles(hash, BigInt(index), BigInt(size), read))
         .map(formatTilePath)
@@ -299,14 +299,14 @@ describe("entries of one tile", () => {
   });
 });
 
-describe("the address of a tile", () => {
-  test("is the format's own example", () => {
+describe("the path of a tile", () => {
+  test("matches the example in the format", () => {
     expect(formatTilePath({ level: 0, n: 1_234_067n, width: 256 })).toBe("tile/0/x001/x234/067");
     expect(formatTilePath({ level: 3, n: 5n, width: 7 })).toBe("tile/3/005.p/7");
     expect(formatTilePath({ level: "entries", n: 1_000n, width: 255 })).toBe("tile/entries/x001/000.p/255");
   });
 
-  test("is read back", () => {
+  test("round-trips", () => {
     const place = fc.record({
       level: fc.oneof(fc.integer({ min: 0, max: 63 }), fc.constant("entries" as const)),
       n: fc.bigInt({ min: 0n, max: (1n << 55n) - 1n }),
@@ -335,13 +335,13 @@ describe("the address of a tile", () => {
     "tile/0/001/",
     "tile/x/001",
     "tile/0/x999/x999/x999/x999/x999/x999/999",
-  ])("has one spelling, and %s is none", (path) => {
+  ])("is refused in the form %s", (path) => {
     expect(parseTilePath(path)).toBeNull();
   });
 });
 
 describe("an entry bundle", () => {
-  test("is read back to the same entries", () => {
+  test("round-trips", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 20 }), (some) => {
         expect(parseEntryBundle(encodeEntryBundle(some))?.map(hexOf)).toEqual(some.map(hexOf));
@@ -352,7 +352,7 @@ describe("an entry bundle", () => {
     expect(() => encodeEntryBundle([new Uint8Array(65_536)])).toThrow(RangeError);
   });
 
-  test("that ends inside an entry or inside a length is none", () => {
+  test("is refused when it ends inside an entry or a length", () => {
     const bundle = encodeEntryBundle([encodeUtf8("one"), encodeUtf8("two")]);
     for (let length = 1; length < bundle.length; length += 1) {
       expect(parseEntryBundle(bundle.subarray(0, length)) === null).toBe(length !== 5);

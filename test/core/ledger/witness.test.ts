@@ -1,4 +1,4 @@
-// Cosignatures: what is asked of a witness, what its answers mean, and asking one that keeps to the protocol and one that does not.
+// Cosignatures: the request, the response, and the attestor against conforming and faulty witnesses.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
@@ -38,7 +38,7 @@ const lineBy = async (signer: typeof witness, note: string, time: bigint): Promi
   createCosignatureLine(parseNote(note)?.text ?? "", signer, time);
 
 describe("a request for a cosignature", () => {
-  test("is the old size, the proof, an empty line and the checkpoint", async () => {
+  test("consists of the old size, the proof, an empty line and the checkpoint", async () => {
     const checkpoint = await noteOf(5);
     const proof = naiveConsistency(3, leaves.slice(0, 5));
     const text = formatAddCheckpointRequest({ oldSize: 3n, proof, checkpoint });
@@ -49,7 +49,7 @@ describe("a request for a cosignature", () => {
 });
 
 describe("a witness's own size", () => {
-  test("is read from the answer that says so", () => {
+  test("is parsed from a size response", () => {
     expect(parseWitnessedSize("text/x.tlog.size", "20852014\n")).toBe(20_852_014n);
     expect(parseWitnessedSize("text/x.tlog.size", "0\n")).toBe(0n);
   });
@@ -60,7 +60,7 @@ describe("a witness's own size", () => {
     ["a leading zero", "text/x.tlog.size", "05\n"],
     ["a word", "text/x.tlog.size", "five\n"],
     ["two lines", "text/x.tlog.size", "5\n\n"],
-  ])("is not read from %s", (_, mediaType, body) => {
+  ])("is not parsed from %s", (_, mediaType, body) => {
     expect(parseWitnessedSize(mediaType, body)).toBeNull();
   });
 });
@@ -71,13 +71,13 @@ describe("a cosignature", () => {
     return verdict.ok ? "ok" : verdict.fault;
   };
 
-  test("of the vectors verifies, with its time, and goes below the note as it is", async () => {
+  test("from the vectors verifies with its time and can be appended to the note", async () => {
     const verdict = await verifyCosignatures(noteCrypto, log.checkpoint, vectorLine, [vectorKey]);
     expect(verdict).toEqual({ ok: true, cosignatures: [{ key: vectorKey, time: 1_772_600_000n, line: vectorLine }] });
     expect(appendSignatureLines(log.checkpoint, [vectorLine])).toBe(log.cosigned_checkpoint);
   });
 
-  test("is found among lines of others, which say nothing", async () => {
+  test("is found among lines by unknown keys, which are ignored", async () => {
     const note = await noteOf(5);
     const own = await lineBy(witness, note, 1_790_000_000n);
     const unreadable = `\u2014 witness.test/pq ${Buffer.alloc(2_432, 5).toString("base64")}\n`; // a kind of key not read here
@@ -86,7 +86,7 @@ describe("a cosignature", () => {
     expect(verdict.ok && verdict.cosignatures.map(({ line, time }) => ({ line, time }))).toEqual([{ line: own, time: 1_790_000_000n }]);
   });
 
-  test("is refused when it is not one", async () => {
+  test("is refused when it is malformed or invalid", async () => {
     const note = await noteOf(5);
     const own = await lineBy(witness, note, 1_790_000_000n);
     const otherNote = await lineBy(witness, await noteOf(6), 1_790_000_000n);
@@ -102,7 +102,7 @@ describe("a cosignature", () => {
     expect(await faultOf(note, own, [])).toBe("no_known_signature");
   });
 
-  test("is never the log's own signature", async () => {
+  test("cannot be the signature of the log", async () => {
     const note = await noteOf(5);
     expect(await faultOf(note, note.slice(note.lastIndexOf("\u2014")), [logSigner.key])).toBe("no_known_signature");
   });
@@ -116,7 +116,7 @@ describe("a cosignature", () => {
     ["an empty line behind it", (own: string) => `${own}\n`],
     ["carriage returns", (own: string) => own.replace("\n", "\r\n")],
     ["a page", () => "<html>"],
-  ])("is not read from an answer with %s", async (_, answer) => {
+  ])("is refused in a response with %s", async (_, answer) => {
     const note = await noteOf(5);
     expect(await faultOf(note, answer(await lineBy(witness, note, 1n)))).toBe("answer_malformed");
   });
@@ -165,7 +165,7 @@ const fake = new FakeWitness();
 const baseUrl = await fake.start();
 afterAll(() => fake.stop());
 
-describe("asking a witness", () => {
+describe("a witness", () => {
   beforeEach(() => {
     fake.last = headOf(0);
     fake.clock = () => BigInt(Math.floor(Date.now() / 1_000));
@@ -185,7 +185,7 @@ describe("asking a witness", () => {
       signal,
     );
 
-  test("gets its cosignature, which verifies below the note", async () => {
+  test("returns a cosignature that verifies with the note", async () => {
     const note = await noteOf(5);
     const outcome = await ask(5, 0);
     if (!outcome.ok || outcome.attestation.kind !== "cosignature") throw new Error(JSON.stringify(outcome));
@@ -195,7 +195,7 @@ describe("asking a witness", () => {
     expect(verdict.ok && toIso(Number(verdict.cosignatures[0]?.time) * 1_000)).toBe(time);
   });
 
-  test("proves each checkpoint from the last one it has cosigned", async () => {
+  test("receives a proof from the last checkpoint that it cosigned", async () => {
     for (const [size, witnessed] of [
       [5, 0],
       [5, 5],
@@ -211,20 +211,20 @@ describe("asking a witness", () => {
     ["has cosigned more than we thought", 9, 4],
     ["has cosigned nothing", 0, 9],
     ["has cosigned this very checkpoint", 12, 0],
-  ])("that %s is asked again with its own size", async (_, theirs, ours) => {
+  ])("that %s is retried with its own size", async (_, theirs, ours) => {
     fake.last = headOf(theirs);
     expect(await ask(12, ours)).toMatchObject({ ok: true });
     expect(fake.asked).toEqual([`old ${ours}`, `old ${theirs}`]);
   });
 
-  test("that is ahead of the checkpoint cannot cosign it any more", async () => {
+  test("fails permanently when it has cosigned a newer checkpoint", async () => {
     fake.last = headOf(20);
     expect(await ask(12, 0)).toEqual({ ok: false, kind: "permanent", code: "superseded" });
     expect(await ask(12, 13)).toEqual({ ok: false, kind: "permanent", code: "superseded" });
     expect(fake.asked).toEqual(["old 0"]);
   });
 
-  test("that has seen another history says so for good", async () => {
+  test("fails permanently when it has seen a different history", async () => {
     fake.last = { size: 12n, root: sha256(encodeUtf8("other")) };
     expect(await ask(12, 12)).toEqual({ ok: false, kind: "permanent", code: "conflict" });
     fake.last = { size: 10n, root: sha256(encodeUtf8("other")) };
@@ -256,27 +256,27 @@ describe("asking a witness", () => {
       async (response) => response.writeHead(200).end(await lineBy(witness, await noteOf(3), 1n)),
       { kind: "retry", code: "bad_signature" },
     ],
-  ])("that %s says what to do next", async (_, instead, outcome) => {
+  ])("that %s gives the right outcome", async (_, instead, outcome) => {
     fake.instead = instead;
     expect(await ask(5, 0)).toEqual({ ok: false, ...outcome });
     expect(fake.asked).toHaveLength(1);
   });
 
-  test("that moves while we ask is asked again another time", async () => {
+  test("is retried later when its size changes during the request", async () => {
     let moved = 3;
     fake.instead = (response) => response.writeHead(409, size).end(`${moved++}\n`);
     expect(await ask(9, 0)).toEqual({ ok: false, kind: "retry", code: "witness_moved" });
     expect(fake.asked).toEqual(["old 0", "old 3"]);
   });
 
-  test("whose clock is ahead by more than five minutes is not believed", async () => {
+  test("is refused when its clock is more than five minutes ahead", async () => {
     fake.clock = () => BigInt(Math.floor(Date.now() / 1_000) + 240);
     expect(await ask(5, 0)).toMatchObject({ ok: true });
     fake.clock = () => BigInt(Math.floor(Date.now() / 1_000) + 360);
     expect(await ask(6, 5)).toEqual({ ok: false, kind: "retry", code: "time_in_future" });
   });
 
-  test("ends when the caller has no more time", async () => {
+  test("is abandoned when the caller aborts", async () => {
     fake.instead = () => {};
     const over = new AbortController();
     setTimeout(() => over.abort(), 50);

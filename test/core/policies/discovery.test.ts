@@ -9,7 +9,7 @@ const terms = (...links: PageLink[]): readonly string[] => findPolicyCandidates(
 const p = "https://shop.com/x1";
 const t = "https://shop.com/x2";
 
-describe("a link is a policy's by its words", () => {
+describe("a link text", () => {
   test.each([
     ...[
       "Privacy Policy",
@@ -74,13 +74,13 @@ describe("a link is a policy's by its words", () => {
     expect([...privacy(link(p, text)), ...terms(link(p, text))]).toEqual([]);
   });
 
-  test("one link can be both", () => {
+  test("can match both policies", () => {
     expect(privacy(link(p, "Privacy & Terms"))).toEqual([p]);
     expect(terms(link(p, "Privacy & Terms"))).toEqual([p]);
   });
 });
 
-describe("a link is a policy's by its address", () => {
+describe("a link path", () => {
   test.each([
     ...["/privacy", "/Privacy/", "/privacy-policy", "/privacy_policy.html", "/legal/privacy.php", "/en/privacypolicy.aspx", "/datenschutz"],
     ...[
@@ -110,8 +110,8 @@ describe("a link is a policy's by its address", () => {
   });
 });
 
-describe("among several", () => {
-  test("a declared link comes first, then a phrase, then a word, then an address", () => {
+describe("among several links", () => {
+  test("a declared link ranks first, then a phrase, then a single word, then a path", () => {
     const links = [
       link("https://shop.com/privacy", "here"),
       link("https://shop.com/a", "Privacy"),
@@ -120,7 +120,7 @@ describe("among several", () => {
     ];
     expect(privacy(...links)).toEqual(["https://shop.com/c", "https://shop.com/b", "https://shop.com/a"]);
   });
-  test("of two phrases the shorter text is the way to it, then the earlier link", () => {
+  test("the shorter of two phrases wins, then the earlier link", () => {
     expect(privacy(link("https://shop.com/blog", "How to write a privacy policy"), link("https://shop.com/p", "Privacy policy"))[0]).toBe(
       "https://shop.com/p",
     );
@@ -128,20 +128,20 @@ describe("among several", () => {
       "https://shop.com/1",
     );
   });
-  test("each address is tried once, and three at most", () => {
+  test("each URL is tried once, and at most three are", () => {
     expect(privacy(link(p, "Privacy"), link(p, "Privacy policy"))).toEqual([p]);
     expect(privacy(...["1", "2", "3", "4"].map((n) => link(`https://shop.com/${n}`, "Privacy")))).toHaveLength(3);
   });
-  test("links to other sites are no candidates, declared or not", () => {
+  test("links to other sites are excluded, declared or not", () => {
     const links = [link("https://other.com/p", "Privacy policy", "privacy-policy"), link("https://shop.com.other.com/p", "Privacy policy")];
     expect(privacy(...links, link("https://legal.shop.com/p", "Privacy"))).toEqual(["https://legal.shop.com/p"]);
   });
-  test("each kind has its own relation", () => {
+  test("each policy has its own link relation", () => {
     expect(terms(link(p, "x", "privacy-policy"), link(t, "x", "terms-of-service"))).toEqual([t]);
   });
 });
 
-test("without links the common paths are tried", () => {
+test("the common paths are tried when there are no links", () => {
   expect(getWellKnownPolicyUrls("privacy", "https://shop.com")).toEqual([
     "https://shop.com/privacy",
     "https://shop.com/privacy-policy",
@@ -151,7 +151,7 @@ test("without links the common paths are tried", () => {
   expect(getWellKnownPolicyUrls("terms", "https://shop.com")[1]).toBe("https://shop.com/terms-of-service");
 });
 
-test("a guessed page counts only when it opens with what it was guessed for", () => {
+test("a guessed page counts only when its start mentions the policy", () => {
   expect(looksLikePolicy("privacy", "Acme\nPrivacy, version 3\nWe keep little.")).toBe(true);
   expect(looksLikePolicy("terms", "Nutzungsbedingungen der Acme GmbH")).toBe(true);
   expect(looksLikePolicy("terms", "Page not found\nTry the front page.")).toBe(false);

@@ -1,4 +1,4 @@
-// The marks of a share's clock, and what it is at a moment.
+// The due dates of a share and its status at a point in time.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { computeNextDueAt } from "../../../core/shares/due-dates.ts";
@@ -18,7 +18,7 @@ const marksOf = (days: number): number[] => {
   return marks;
 };
 
-describe("a share's clock", () => {
+describe("the next due date of a share", () => {
   test.each([
     [365, [7, 1, 0]],
     [8, [7, 1, 0]],
@@ -30,7 +30,7 @@ describe("a share's clock", () => {
     expect(marksOf(days)).toEqual(marks);
   });
 
-  test("never stops at a mark that has passed, nor after the end", () => {
+  test("is never in the past and never after the expiry", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 730 }), fc.integer({ min: 0, max: 800 * dayMs }), (days, after) => {
         const share = of(days);
@@ -42,7 +42,7 @@ describe("a share's clock", () => {
     );
   });
 
-  test("that jumps past the first warning goes on to the second, and past both to the end", () => {
+  test("skips warnings that were missed", () => {
     const { expiresAt } = of(30);
     expect(computeNextDueAt(of(30), expiresAt - 3 * dayMs)).toBe(expiresAt - dayMs);
     expect(computeNextDueAt(of(30), expiresAt - 1)).toBe(expiresAt);
@@ -51,13 +51,13 @@ describe("a share's clock", () => {
 });
 
 describe("the status of a share", () => {
-  test("is expired from the very instant of its end, and not before", () => {
+  test("is expired from exactly its expiry time", () => {
     expect(getShareStatus("active", 1_000, 999)).toBe("active");
     expect(getShareStatus("active", 1_000, 1_000)).toBe("expired");
     expect(getShareStatus("active", 1_000, 1_001)).toBe("expired");
   });
 
-  test.each(shareStatuses.filter((state) => state !== "active"))("stays %s, whatever the time", (state) => {
+  test.each(shareStatuses.filter((state) => state !== "active"))("stays %s at any time", (state) => {
     expect([getShareStatus(state, 1_000, 0), getShareStatus(state, 1_000, 2_000)]).toEqual([state, state]);
   });
 });

@@ -1,4 +1,4 @@
-// What a person may keep and share: words of a scope, bits of a stored one, values of each kind.
+// Contact fields: parsing a scope, its stored bits, and the validation of values.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -24,7 +24,7 @@ const change = (current: ContactFields, entries: readonly (readonly [ContactKey,
 const refused = (key: ContactKey, value: string): boolean => !change({}, [[key, value]]).ok;
 
 describe("a scope", () => {
-  test("is ten keys in one order, each in one group", () => {
+  test("has ten keys in a fixed order, each in one group", () => {
     expect(contactKeys).toEqual([
       "email",
       "phone",
@@ -41,7 +41,7 @@ describe("a scope", () => {
     for (const word of ["toString", "__proto__", "constructor", "Email", " email", ""]) expect(isContactKey(word)).toBe(false);
   });
 
-  test("is the same after being stored as bits, whatever is in it, and bits of no key are none", () => {
+  test("round-trips through its bits, and unknown bits are ignored", () => {
     fc.assert(
       fc.property(subset, (scope) => {
         expect(scopeFromBits(scopeToBits(scope))).toEqual(scope);
@@ -76,7 +76,7 @@ describe("a scope", () => {
     },
   );
 
-  test("names the groups that its keys belong to", () => {
+  test("has the groups of its keys", () => {
     fc.assert(
       fc.property(subset, (scope) => {
         const groups = groupsFromKeys(scope);
@@ -86,7 +86,7 @@ describe("a scope", () => {
     );
   });
 
-  test("gives each of its keys a value, and null where there is none", () => {
+  test("returns a value or null for each key", () => {
     expect(getScopedValues({ email: { value: "pat@example.com", updatedAt: 1 } }, ["email", "phone"])).toEqual({
       email: "pat@example.com",
       phone: null,
@@ -95,14 +95,14 @@ describe("a scope", () => {
 });
 
 describe("a value", () => {
-  test("is kept without white space at its ends, with the time it was set", () => {
+  test("is stored trimmed, with the time it was set", () => {
     expect(change({}, [["first_name", "  Pat\t"]])).toEqual({
       ok: true,
       value: { fields: { first_name: { value: "Pat", updatedAt: 5 } }, changedKeys: ["first_name"] },
     });
   });
 
-  test("that is the same changes nothing, however it was spaced, and keeps its time", () => {
+  test("keeps its time when it is unchanged after trimming", () => {
     const kept: ContactFields = { email: { value: "pat@example.com", updatedAt: 1 }, country: { value: "US", updatedAt: 1 } };
     const same = change(kept, [
       ["email", " pat@example.com "],
@@ -113,7 +113,7 @@ describe("a value", () => {
     expect(same).toEqual({ ok: true, value: { fields: kept, changedKeys: [] } });
   });
 
-  test("is cleared by null and by nothing but white space", () => {
+  test("is cleared by null and by white space only", () => {
     const kept: ContactFields = { email: { value: "pat@example.com", updatedAt: 1 }, city: { value: "Testville", updatedAt: 1 } };
     const cleared = change(kept, [
       ["city", " "],
@@ -137,7 +137,7 @@ describe("a value", () => {
     expect(refused(key, value)).toBe(true);
   });
 
-  test("that is too long is told how long it may be", () => {
+  test("is refused with the maximum length when it is too long", () => {
     for (const [key, value, longest] of [
       ["city", "x".repeat(201), 200],
       ["email", `${"a".repeat(250)}@example.com`, 254],
@@ -145,7 +145,7 @@ describe("a value", () => {
       expect(change({}, [[key, value]])).toMatchObject({ detail: `${key}: must be at most ${longest} characters.` });
   });
 
-  test("of a number is read with the country that comes along, or was kept, or the default one", () => {
+  test("of a phone number uses the new country, the stored one, or the default", () => {
     const seen: string[] = [];
     const record = (_: string, country: string): string => {
       seen.push(country);
@@ -158,7 +158,7 @@ describe("a value", () => {
     expect(seen).toEqual(["GB", "CA", "US"]);
   });
 
-  test("that is refused keeps every other one of the same change back", () => {
+  test("refuses the whole change when it is invalid", () => {
     expect(
       change({}, [
         ["city", "Testville"],

@@ -21,7 +21,7 @@ const first = boundOf(vectors.share[0] as Vector);
 const of = (share: ShareFingerprintInput): string => computeShareFingerprint(formatSharePreimage(share));
 
 describe("the fingerprint of a share", () => {
-  test.each(vectors.share)("is that of vector $name", (vector) => {
+  test.each(vectors.share)("matches the vector $name", (vector) => {
     expect(formatSharePreimage(boundOf(vector))).toBe(vector.canonical);
     expect(of(boundOf(vector))).toBe(vector.fingerprint);
     expect(sha256Hex(vector.disclosure_text)).toBe(vector.input.disclosure_hash);

@@ -1,4 +1,4 @@
-// PKCE: the vector of RFC 7636, appendix B, and what a verifier and a challenge are.
+// PKCE: the vector of RFC 7636, appendix B, and the format of verifiers and challenges.
 import { describe, expect, test } from "vitest";
 import { computeCodeChallenge, isCodeChallenge, isCodeVerifier } from "../../../core/shares/pkce.ts";
 
@@ -6,7 +6,7 @@ const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 describe("PKCE", () => {
-  test("makes the challenge of RFC 7636, appendix B", () => {
+  test("computes the challenge of RFC 7636, appendix B", () => {
     expect(computeCodeChallenge(verifier)).toBe(challenge);
   });
 

@@ -1,6 +1,5 @@
-// Every member of a pack, what binds it, and what the verifier says when its issuer lies about it: with what binds it left out,
-// taken from another certificate, or left as it is and contradicted. Each cell is a real pack, changed, listed and signed again
-// by the issuer's own key. The table in docs/reference/proof-checks.md is the one that is checked here.
+// Every member of a pack with three lies by its issuer: the binding evidence is left out, taken from another certificate, or contradicted.
+// Each cell is a real pack, changed and signed again with the issuer's key. The table in docs/reference/proof-checks.md is checked here.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
@@ -169,8 +168,8 @@ const cell = (verdict: string, change: Change, pack?: Pack): Cell => ({ says: ve
 
 /** What the notes of a valid report say where nothing but the issuer's signature binds. */
 const notes: Readonly<Record<string, RegExp>> = {
-  "issuer's word": /covered by the issuer's signature alone/,
-  "as of the pack": /^That it is active is as of the pack/,
+  "issuer's word": /^Only the issuer's signature covers/,
+  "as of the pack": /^The certificate was active when the pack was created/,
   "not disclosed": /^Not disclosed: /,
   "left out on purpose": /^Left out on purpose: evidence/,
   "other keys": /trust document names keys that yours does not/,
@@ -700,7 +699,7 @@ describe("the table", () => {
   });
 });
 
-describe("recipients that were withdrawn from one by one", () => {
+describe("withdrawals from single recipients", () => {
   const judged = async (change: Change): Promise<string> => {
     const files = new Map(partly);
     await change(files);

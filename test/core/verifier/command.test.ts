@@ -1,4 +1,4 @@
-// svc-verify as it is handed out: one file, built, run by Node, with its exit codes.
+// svc-verify as released: one built file, run by Node, with its exit codes.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ const run = (...args: readonly string[]) => {
 const trusted = ["--trust", "trust.json"];
 
 describe("svc-verify", () => {
-  test("ends with 0 and says so when every check passed", () => {
+  test("exits with 0 when every check passed", () => {
     const { status, stdout, stderr } = run("pack.zip", ...trusted, "--expect-fingerprint", fingerprint, "--require", "tsa,witness=1");
     expect(stderr).toBe("");
     expect(status).toBe(0);
@@ -43,7 +43,7 @@ describe("svc-verify", () => {
     expect(stdout.trimEnd()).toMatch(/VALID: every check passed\.$/);
   });
 
-  test("needs nothing that Node 20 does not have", () => {
+  test("runs without features newer than Node 20", () => {
     const newer = `for (const of of [Map, Object]) delete of.groupBy;
       for (const name of ["withResolvers", "try"]) delete Promise[name];
       for (const name of ["toHex", "toBase64", "setFromHex", "setFromBase64"]) delete Uint8Array.prototype[name];
@@ -72,25 +72,25 @@ describe("svc-verify", () => {
     ],
     ["a time stamp that is asked for and missing", 3, ["plain.zip", "--trust", "plain-trust.json", "--require", "tsa"], /attest\.tsa/],
     ["a file that is no pack", 1, ["trust.json", ...trusted], /zip\.structure/],
-  ])("with %s ends with %d", (_, code, args, said) => {
+  ])("with %s exits with %d", (_, code, args, said) => {
     const { status, stdout } = run(...args);
     expect(stdout).toMatch(said);
     expect(status).toBe(code);
   });
 
   test.each<[string, readonly string[], RegExp]>([
-    ["nothing", [], /which pack/],
-    ["two packs", ["pack.zip", "pending.zip"], /one pack/],
-    ["an option nobody knows", ["pack.zip", "--fast"], /no option --fast/],
+    ["nothing", [], /path of a pack is required/],
+    ["two packs", ["pack.zip", "pending.zip"], /only one pack/],
+    ["an option nobody knows", ["pack.zip", "--fast"], /unknown option --fast/],
     ["an option without its value", ["pack.zip", "--trust"], /needs a value/],
-    ["a fingerprint that is none", ["pack.zip", "--expect-fingerprint", "ABC"], /64 lower-case/],
+    ["a fingerprint that is none", ["pack.zip", "--expect-fingerprint", "ABC"], /64 lowercase/],
     ["a requirement nobody knows", ["pack.zip", "--require", "blockchain"], /--require takes/],
     ["no witnesses", ["pack.zip", "--require", "witness=0"], /--require takes/],
     ["a pack that is not there", ["missing.zip", ...trusted], /cannot be read/],
     ["a trust file that is not there", ["pack.zip", "--trust", "missing.json"], /cannot be read/],
     ["a trust file that is none", ["pack.zip", "--trust", "pack.zip"], /not a trust document/],
     ["a trust file with a key twice", ["pack.zip", "--trust", "doubled.json"], /not a trust document/],
-  ])("given %s ends with 2 and says how it is used", (_, args, said) => {
+  ])("given %s exits with 2 and prints its usage", (_, args, said) => {
     const { status, stdout, stderr } = run(...args);
     expect(stderr).toMatch(said);
     expect(stderr).toContain("Usage: svc-verify");
@@ -98,17 +98,17 @@ describe("svc-verify", () => {
     expect(status).toBe(2);
   });
 
-  test("prints the report as JSON when asked", () => {
+  test("prints the report as JSON with --json", () => {
     const report = JSON.parse(run("changed.zip", "--json", ...trusted).stdout) as Report;
     expect(report).toMatchObject({ verdict: "invalid", failed: "zip.structure", trust: "given" });
     expect(report.checks[0]).toMatchObject({ id: "zip.structure", outcome: "fail", detail: "wrong_crc" });
   });
 
-  test("explains itself", () => {
+  test("prints its usage with --help", () => {
     expect(run("--help")).toMatchObject({ status: 0, stderr: "" });
   });
 
-  test("runs under another name, as npm installs it", () => {
+  test("runs through a link, as npm installs it", () => {
     symlinkSync(inFolder("svc-verify.mjs"), inFolder("svc-verify"));
     const { status, stdout } = spawnSync(process.execPath, [inFolder("svc-verify"), "pack.zip", ...trusted], {
       cwd: folder,
@@ -119,7 +119,7 @@ describe("svc-verify", () => {
     expect(statSync(inFolder("svc-verify.mjs")).mode & 0o111).not.toBe(0);
   });
 
-  test("is a module too, depends on nothing but Node, and loads nothing", async () => {
+  test("is also a module that depends only on Node and has no side effects", async () => {
     const source = readFileSync(inFolder("svc-verify.mjs"), "utf8");
     expect([...source.matchAll(/^import .* from "([^"]+)"/gm)].map(([, from]) => from).sort()).toEqual([
       "node:fs",
@@ -137,7 +137,7 @@ describe("svc-verify", () => {
 });
 
 describe("npm run verify", () => {
-  test("builds and runs it with paths meant from where it was typed", () => {
+  test("builds and runs it with paths relative to the caller", () => {
     const { status, stdout } = spawnSync(process.execPath, ["scripts/verify.ts", "pack.zip", ...trusted], {
       encoding: "utf8",
       env: { ...process.env, INIT_CWD: folder },

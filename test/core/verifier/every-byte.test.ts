@@ -1,5 +1,5 @@
-// Every byte of a whole pack, changed in three ways: found wherever it lies, by a check that has a name. BYTE_STEP takes every
-// so-manieth byte only; 1, as `npm run stress` sets it, leaves none out. tamper.test.ts holds the random changes, and says by which check.
+// Every byte of a pack, changed in three ways: each change is found by a named check. BYTE_STEP tests only every nth byte; `npm run stress`
+// sets it to 1. tamper.test.ts makes random changes and checks which check finds them.
 import { expect, test } from "vitest";
 import { buildEvidenceZip, buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
 import { checkIds, type Report } from "../../../verifier/checks.ts";
@@ -64,15 +64,15 @@ const isBound = (path: string): boolean =>
 const only = (keep: (path: string) => boolean): Files => new Map([...pack].filter(([path]) => keep(path)));
 const withFile = (path: string, changed: Uint8Array): Files => new Map(pack).set(path, changed);
 
-test("every byte of the zip, in three ways (T1)", { timeout: hour }, async () => {
+test("finds every changed byte of the zip, in three ways (T1)", { timeout: hour }, async () => {
   expect(await missedAmong("bytes of the zip", new Map([["evidence.zip", zip]]), (_, changed) => changed)).toEqual([]);
 });
 
-test("every byte of every file, in three ways, zipped again (T1)", { timeout: hour }, async () => {
+test("finds every changed byte of every file, in three ways, after zipping again (T1)", { timeout: hour }, async () => {
   expect(await missedAmong("bytes of files, zipped again", pack, (path, changed) => zipped(withFile(path, changed)))).toEqual([]);
 });
 
-test("every byte of every file, in one way each, listed and zipped again (T1)", { timeout: hour }, async () => {
+test("finds every changed byte of every file after listing and zipping again (T1)", { timeout: hour }, async () => {
   const listed = only((path) => !isManifest(path)); // listing again would undo a change of the lists
   const missed = await missedAmong(
     "bytes of files, listed again",
@@ -83,7 +83,7 @@ test("every byte of every file, in one way each, listed and zipped again (T1)", 
   expect(missed).toEqual([]);
 });
 
-test("every byte that the fingerprint, a log or a witness binds, in one way each, signed again by the issuer himself (T1)", {
+test("finds every changed byte bound by the fingerprint, a log or a witness after the issuer signs again (T1)", {
   timeout: hour,
 }, async () => {
   const packed = async (path: string, changed: Uint8Array) => zipped(await resigned(withFile(path, changed), issuer));

@@ -1,5 +1,5 @@
-// A world for evidence: one certificate and everything that is ever said about it, made in memory by the real rules, with a
-// ledger, an audit log, a witness and a time-stamping authority. The trees are hashed by the independent log of test/support.
+// Test data for evidence: a certificate with its proofs, built in memory by the real code with a ledger, an audit log, a witness and a
+// timestamp authority. The trees are hashed by the independent log of test/support.
 import { hashAuditPayload } from "../../../core/audit/payload.ts";
 import { createGenesisHead, createNextEntry, type AuditEntry } from "../../../core/audit/chain.ts";
 import { serializeHeadLeaf, serializeHeadsRecord } from "../../../core/audit/heads.ts";
@@ -228,7 +228,7 @@ const actOf = (wanted: Wanted, fingerprint: string) =>
     change: sourceFromPerson("email_code"),
     number: 1,
     entities: wanted.withdrawnFrom ?? oneByOne,
-    isTold: false,
+    emitsEvent: false,
     now: partlyWithdrawnAt,
   });
 

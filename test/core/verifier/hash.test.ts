@@ -1,4 +1,4 @@
-// The verifier's own SHA-256 and HMAC: against the published vectors and against the runtime's.
+// The verifier's SHA-256 and HMAC-SHA-256 against published vectors and the runtime.
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { toHex, encodeUtf8 } from "../../../core/bytes.ts";
@@ -16,15 +16,15 @@ describe("SHA-256", () => {
       "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
       "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1",
     ],
-  ])("gives the digest that FIPS 180-4 publishes for %j", (message, digest) => {
+  ])("matches the FIPS 180-4 digest of %j", (message, digest) => {
     expect(sha256Hex(message)).toBe(digest);
   });
 
-  test("gives the published digest of a million times a", () => {
+  test("matches the published digest of a million a", () => {
     expect(sha256Hex("a".repeat(1_000_000))).toBe("cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
   });
 
-  test("is that of the runtime for every length up to five blocks and 4,000 random messages", () => {
+  test("matches the runtime for every length up to five blocks and 4,000 random messages", () => {
     const next = randomBelow(1);
     const lengths = [...Array.from({ length: 321 }, (_, length) => length), ...Array.from({ length: 4_000 }, () => next(2_000))];
     for (const length of lengths) {
@@ -33,7 +33,7 @@ describe("SHA-256", () => {
     }
   });
 
-  test("takes text as UTF-8, and a part of a buffer as that part", () => {
+  test("hashes text as UTF-8 and a subarray as its part", () => {
     expect(sha256Hex("Zürich 😀")).toBe(sha256Hex(encodeUtf8("Zürich 😀")));
     const whole = encodeUtf8("xxabcxx");
     expect(sha256Hex(whole.subarray(2, 5))).toBe(sha256Hex("abc"));
@@ -53,11 +53,11 @@ describe("HMAC-SHA-256", () => {
       encodeUtf8("Test Using Larger Than Block-Size Key - Hash Key First"),
       "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54",
     ],
-  ])("gives the code that RFC 4231 publishes", (key, message, code) => {
+  ])("matches the RFC 4231 vector", (key, message, code) => {
     expect(toHex(hmacSha256(Uint8Array.from(Buffer.from(key, "hex")), message))).toBe(code);
   });
 
-  test("is that of the runtime for 2,000 random keys and messages", () => {
+  test("matches the runtime for 2,000 random keys and messages", () => {
     const next = randomBelow(2);
     for (let round = 0; round < 2_000; round += 1) {
       const key = randomOf(next, next(150));

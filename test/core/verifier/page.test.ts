@@ -1,5 +1,4 @@
-// The page that checks itself, in a real browser, opened from disk: what it says, that it reaches for nothing, and that it finds
-// out a copy that somebody changed.
+// The self-checking page in a real browser, opened from disk: its results, no network requests, and detection of changed copies.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,7 +47,7 @@ const changed = (html: string, at: number): string => {
 };
 
 describe("the page from disk", () => {
-  test("checks its pack with the pack's own keys and says what is missing: keys of the reader's own", async () => {
+  test("checks its pack with the bundled keys and reports that the reader's keys are missing", async () => {
     const { page, settled, problems, asked, close } = await opened(good);
     const said = await settled("incomplete");
     expect(said).toMatch(/^33 checks passed and none failed, with the pack's own copy of the keys\./);
@@ -61,7 +60,7 @@ describe("the page from disk", () => {
     await close();
   });
 
-  test("is valid once the reader gives keys of his own", async () => {
+  test("is valid after the reader selects a trust file", async () => {
     const { page, settled, problems, close } = await opened(good);
     await page.setInputFiles("#trust", join(folder, "trust.json"));
     expect(await settled("valid")).toContain("Every check passed.");
@@ -72,7 +71,7 @@ describe("the page from disk", () => {
     await close();
   });
 
-  test("takes no other file for a trust document", async () => {
+  test("refuses a file that is not a trust document", async () => {
     const { page, settled, close } = await opened(good);
     await settled("incomplete");
     await page.setInputFiles("#trust", join(folder, "other.json"));
@@ -81,7 +80,7 @@ describe("the page from disk", () => {
     await close();
   });
 
-  test("shows the certificate in words, every check in a table, and passes the accessibility rules", async () => {
+  test("shows the certificate and a table of checks, and passes the accessibility rules", async () => {
     const { page, settled, close } = await opened(good);
     await settled("incomplete");
     expect(await page.textContent("blockquote")).toContain('By clicking "Submit" I agree');
@@ -98,7 +97,7 @@ describe("the page from disk", () => {
     await close();
   });
 
-  test("gives the pack back as the zip it was made of", async () => {
+  test("downloads the pack as the original zip", async () => {
     const { page, settled, close } = await opened(good);
     await settled("incomplete");
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save")]);
@@ -108,7 +107,7 @@ describe("the page from disk", () => {
     await close();
   });
 
-  test("without its script says that nothing was checked", async () => {
+  test("shows that nothing was checked when scripts are off", async () => {
     const path = join(folder, "evidence.html");
     writeFileSync(path, good);
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
@@ -119,21 +118,21 @@ describe("the page from disk", () => {
 });
 
 describe("a changed copy", () => {
-  test.each([100, 9_000, 33_333, 60_000])("with one letter of its pack changed at %d names the check that fails", async (at) => {
+  test.each([100, 9_000, 33_333, 60_000])("names the failed check when one letter of the pack changes at %d", async (at) => {
     const { page, settled, close } = await opened(changed(good, at));
     expect(await settled("invalid")).toContain("zip.structure");
     expect(await page.getAttribute("#verdict", "data-failed")).toBe("zip.structure");
     await close();
   });
 
-  test("that shows another certificate than its pack holds is found out and set right", async () => {
+  test("is corrected when it shows a different certificate than the pack", async () => {
     const { page, settled, close } = await opened(good.replace("4 March 2026, 05", "4 March 2025, 05"));
-    expect(await settled("invalid")).toContain("was not what the pack holds");
+    expect(await settled("invalid")).toContain("did not match the pack");
     expect(await page.textContent("#certificate")).toContain("4 March 2026");
     await close();
   });
 
-  test("with another script does not run it: the page names its own by hash", async () => {
+  test("does not run a foreign script, because the page allows only its own hash", async () => {
     const forged = good.replace("<script>", "<script>document.title = 'forged';");
     const { page, problems, close } = await opened(forged);
     expect(await page.title()).not.toBe("forged");
@@ -143,8 +142,8 @@ describe("a changed copy", () => {
   });
 });
 
-describe("a verifier that would end its own element", () => {
-  test("is refused when the page is made", async () => {
+describe("a verifier with a closing script tag", () => {
+  test("is refused when the page is built", async () => {
     const { parts } = await worldOf();
     await expect(buildEvidenceHtml(parts, "const a = '</script>';")).rejects.toThrow(TypeError);
   });

@@ -1,4 +1,4 @@
-// Details of single checks that a whole pack cannot show: short salts, and answers remembered for the right key.
+// Details of single checks that a whole pack cannot show: short salts, and the cache of signature checks.
 import { describe, expect, test } from "vitest";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { computeFieldCommitment } from "../../../core/certificates/subject.ts";
@@ -11,15 +11,15 @@ describe("a salt", () => {
     const commitments = toCanonicalJson({ email: computeFieldCommitment(salt, "email", "pat@example.com") });
     return checkDisclosures(toCanonicalJson([[salt, "email", "pat@example.com"]]), commitments).outcome;
   };
-  test("has 128 bits, in its one spelling, even where the commitment was made with another", () => {
+  test("must have 128 bits in canonical form, even when the commitment matches", () => {
     expect(outcome("M0wf8M-0jao61I8anqJ2AA")).toBe("pass");
     for (const salt of ["", "AA", "M0wf8M-0jao61I8anqJ2AB", "M0wf8M-0jao61I8anqJ2AA==", "M0wf8M+0jao61I8anqJ2AA"])
       expect(outcome(salt)).toBe("fail");
   });
 });
 
-describe("remembered answers", () => {
-  test("are given again for the same key, words and signature, and for no others", async () => {
+describe("cached signature checks", () => {
+  test("are reused only for the same key, text and signature", async () => {
     let asked = 0;
     const crypto = memoizeNoteCrypto({
       ...webCrypto,

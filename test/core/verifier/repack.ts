@@ -1,4 +1,4 @@
-// Ways to change a pack: with the manifest left as it is, put in order again, or signed again by whomever.
+// Ways to repackage a changed pack: with the old manifest, with a new manifest, or with a new signature.
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { buildManifestNoteText } from "../../../core/certificates/evidence-manifest.ts";
 import { createZip } from "../../../core/certificates/evidence-zip.ts";

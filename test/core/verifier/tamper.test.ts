@@ -1,5 +1,5 @@
-// Packs that somebody changed: single bytes by the thousand in every kind of file, under every kind of repair that an attacker
-// could try, and encodings that say the same in another way. Each change is found, and the check that finds it has a name.
+// Changed packs: thousands of single bytes in every kind of file, with every repair that an attacker could try, and other encodings of the
+// same content. Each change is found by a named check.
 import { afterAll, describe, expect, test } from "vitest";
 import type { Json } from "../../../core/canonical-json.ts";
 import { concatBytes, encodeUtf8 } from "../../../core/bytes.ts";
@@ -49,14 +49,14 @@ const tally = (report: Report): string => {
 };
 afterAll(() => console.log(`${changed} single-byte changes, ${changed - found} not found`));
 
-test("the pack itself is valid, also when it is put together again", async () => {
+test("the unchanged pack is valid, also after zipping it again", async () => {
   expect((await verdictOn(zip)).verdict).toBe("valid");
   expect((await verdictOn(zipped(relisted(pack)))).verdict).toBe("valid");
   expect((await verdictOn(zipped(await resigned(pack, issuer)))).verdict).toBe("valid");
 });
 
 describe("a changed byte", () => {
-  test("of the zip, wherever it is, breaks its structure (T1)", async () => {
+  test("anywhere in the zip fails zip.structure (T1)", async () => {
     const next = randomBelow(11);
     const missed: number[] = [];
     for (let count = 0; count < 2_000; count += 1) {
@@ -66,7 +66,7 @@ describe("a changed byte", () => {
     expect(missed).toEqual([]);
   });
 
-  test("of a file that is zipped again is not as the manifest lists it (T1)", async () => {
+  test("of a file fails manifest.files after zipping again (T1)", async () => {
     const missed: string[] = [];
     const named = new Set<string>();
     for (const { path, at, files } of changes(3, 12)) {
@@ -78,7 +78,7 @@ describe("a changed byte", () => {
     expect([...named].sort()).toEqual(["manifest.files", "manifest.signature"]); // the second for the note itself
   });
 
-  test("of a file whose lists are put in order again breaks the issuer's signature (T1)", async () => {
+  test("of a file fails the issuer's signature after listing it again (T1)", async () => {
     const missed: string[] = [];
     for (const { path, at, files } of changes(2, 13)) {
       const isList = path === "manifest.json" || path.startsWith("MANIFEST."); // putting in order would undo the change
@@ -89,7 +89,7 @@ describe("a changed byte", () => {
     expect(missed).toEqual([]);
   });
 
-  test("of a file that somebody signs again with a key of his own is not the issuer's (T1)", async () => {
+  test("of a file fails after signing again with another key (T1)", async () => {
     const missed: string[] = [];
     for (const { path, at, files } of changes(2, 14)) {
       if (path === "manifest.json" || path.startsWith("MANIFEST.")) continue;
@@ -103,7 +103,7 @@ describe("a changed byte", () => {
   const isBound = (path: string): boolean =>
     /^(?:fingerprint\/|subject\/|policies\/.*txt$|anchors\/.*(?:statement\.json|proof|checkpoint\.txt)$|audit\/)/.test(path);
 
-  test("of a file that the fingerprint, a log or a witness binds is found even if the issuer himself signs again (T1)", async () => {
+  test("of a bound file is found even if the issuer signs again (T1)", async () => {
     const valid: string[] = [];
     const named = new Set<string>();
     for (const { path, at, files } of changes(8, 15)) {
@@ -134,7 +134,7 @@ describe("a changed byte", () => {
     );
   });
 
-  test("of a receipt is found even if the issuer himself signs again, but for the two times that are his own (T1)", async () => {
+  test("of a receipt is found even if the issuer signs again, except in its two clock times (T1)", async () => {
     const bytes = pack.get("anchors/issued/receipt.json")!;
     const text = textOf(pack, "anchors/issued/receipt.json");
     const ownTimes = [...text.matchAll(/"(?:submitted_at|verified_at)":"/g)].map(({ index, 0: name }) => index + name.length);
@@ -156,7 +156,7 @@ const failedAfter = async (change: (files: Files) => void): Promise<string> => {
   return report.failed ?? report.verdict;
 };
 
-describe("another spelling of the same", () => {
+describe("another encoding of the same content", () => {
   const asJson = (path: string) => (files: Files) => setText(files, path, JSON.stringify(JSON.parse(textOf(files, path)), null, 1));
   const marked = (path: string) => (files: Files) => files.set(path, concatBytes(Uint8Array.of(0xef, 0xbb, 0xbf), files.get(path)!));
   const replaced = (path: string, from: string | RegExp, to: string) => (files: Files) => {
@@ -228,7 +228,7 @@ describe("another spelling of the same", () => {
   });
 });
 
-describe("a further file", () => {
+describe("an additional file", () => {
   test.each([
     "extra.txt",
     "anchors/issued/extra.json",
@@ -248,13 +248,13 @@ describe("a further file", () => {
     ["policies/privacy-".concat("0".repeat(64), ".txt"), "policies.hash"],
     ["audit/4.tlog-proof", "audit.inclusion"],
     ["anchors/issued/rekor.json", "anchor.rekor_body"],
-  ])("%s, of a kind that belongs there, is noticed by its check", async (path, check) => {
+  ])("%s of an allowed kind fails its check", async (path, check) => {
     expect(await failedAfter((files) => files.set(path, encodeUtf8("x")))).toBe(check);
   });
 });
 
 describe("a missing file", () => {
-  test("is named, whichever it is", async () => {
+  test("is named in the report", async () => {
     const silent: string[] = [];
     for (const path of paths.filter((one) => !one.startsWith("MANIFEST.") && one !== "manifest.json")) {
       const files = new Map(pack);
@@ -271,7 +271,7 @@ describe("a missing file", () => {
 describe("signature lines", () => {
   const withLine = (path: string, line: string) => (files: Files) => setText(files, path, textOf(files, path) + line);
 
-  test("by keys that nobody knows are passed over (T4)", async () => {
+  test("by unknown keys are ignored (T4)", async () => {
     const unknown = textOf(signedByStranger, "MANIFEST.note").split("\n\n")[1]!;
     const files = new Map(pack);
     withLine("MANIFEST.note", unknown)(files);
@@ -279,7 +279,7 @@ describe("signature lines", () => {
     expect(await failedAfter(withLine("anchors/issued/attested.tlog-proof", unknown))).toBe("valid");
   });
 
-  test("by a known key that are bad spoil the whole note, next to good ones too (T4)", async () => {
+  test("by a known key that are invalid fail the whole note, even next to valid ones (T4)", async () => {
     const files = new Map(pack);
     const good = textOf(pack, "MANIFEST.note").split("\n\n")[1]!;
     const [, name = "", encoded = ""] = /^— (\S+) (\S+)/.exec(good) ?? [];
@@ -288,24 +288,24 @@ describe("signature lines", () => {
     expect(await verdictOn(zipped(files))).toMatchObject({ verdict: "invalid", failed: "manifest.signature" });
   });
 
-  test("of another pack do not sign this one", async () => {
+  test("of another pack are refused", async () => {
     const other = await buildPackFiles((await worldOf({ redacted: true })).parts);
     const files = new Map(pack).set("MANIFEST.note", other.get("MANIFEST.note")!);
     expect((await verdictOn(zipped(files))).failed).toBe("manifest.signature");
   });
 });
 
-describe("what is no pack", () => {
+describe("a file that is not a pack", () => {
   test.each<[string, Uint8Array]>([
     ["nothing", new Uint8Array(0)],
     ["text", encodeUtf8("hello")],
     ["a zip of something else", zipped(new Map([["a.txt", encodeUtf8("x")]]))],
     ["zeros", new Uint8Array(1_000)],
-  ])("%s is invalid by its structure", async (_, bytes) => {
+  ])("%s fails zip.structure", async (_, bytes) => {
     expect(await verdictOn(bytes)).toMatchObject({ verdict: "invalid", failed: "zip.structure" });
   });
 
-  test("JSON nested deeper than any stack is refused, not a crash", async () => {
+  test("is refused without a crash when its JSON is nested too deeply", async () => {
     const deep = "[".repeat(200_000) + "]".repeat(200_000);
     for (const path of ["certificate.json", "audit/payloads.json", "subject/disclosures.json", "trust/trust.json"]) {
       const files = new Map(pack);
@@ -318,7 +318,7 @@ describe("what is no pack", () => {
     expect((await verdictOn(zipped(files))).failed).toBe("manifest.files");
   });
 
-  test("a manifest that lists something else than the files is found, whoever signed it", async () => {
+  test("is refused when a signed manifest lists other files", async () => {
     const { files: list } = JSON.parse(textOf(pack, "manifest.json"));
     const [first, ...rest] = list;
     const verdict = async (other: Json) => (await verdictOn(zipped(await resignedWithList(pack, other, issuer)))).failed;
@@ -329,7 +329,7 @@ describe("what is no pack", () => {
     expect(await verdict(null)).toBe("manifest.files");
   });
 
-  test("a manifest about another certificate is found, whoever signed it", async () => {
+  test("is refused when a signed manifest is about another certificate", async () => {
     const files = new Map(pack);
     setJson(files, "manifest.json", { ...JSON.parse(textOf(pack, "manifest.json")), cert_id: "cc_other" });
     expect((await verdictOn(zipped(await resigned(files, issuer)))).failed).toBe("cert.consistency");

@@ -1,4 +1,4 @@
-// The verdict on packs as they are handed out: complete, not complete yet, redacted, under other keys and other demands.
+// The verdict on packs: complete, incomplete and redacted, with different keys and requirements.
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../core/canonical-json.ts";
 import { buildEvidenceZip, buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
@@ -54,19 +54,19 @@ const notWithdrawn = [
 ];
 
 describe("a complete pack", () => {
-  test("carries the recorded time stamp, which is over the world's own checkpoint", async () => {
+  test("contains the recorded timestamp over the test checkpoint", async () => {
     expect(sha256Hex(await noteToStamp())).toBe(stamped.note_sha256);
     expect((await worldOf()).parts.anchors[0]?.attested?.tsr).not.toBeNull();
   });
 
-  test("of a withdrawal whose audit payload still tells its deadline in milliseconds stays valid", async () => {
+  test("is valid when the audit payload of a withdrawal has its deadline in milliseconds", async () => {
     const asBefore = { revocation: { cease_by: Date.parse("2026-04-17T23:59:59.999Z") } };
     expect(await judged({ isRevoked: true, lies: asBefore })).toMatchObject({ verdict: "valid" });
     const another = { revocation: { cease_by: Date.parse("2026-04-18T23:59:59.999Z") } };
     expect(await judged({ isRevoked: true, lies: another })).toMatchObject({ verdict: "invalid", failed: "audit.status" });
   });
 
-  test("of a certificate in force passes every check that applies, in the written order", async () => {
+  test("of an active certificate passes every applicable check in order", async () => {
     const report = await judged({});
     expect(report).toMatchObject({ verdict: "valid", failed: null, missing: [], trust: "given" });
     expect(report.checks.map(({ id }) => id)).toEqual(checkIds);
@@ -74,25 +74,25 @@ describe("a complete pack", () => {
     expect(idsThat(report, "fail")).toEqual([]);
   });
 
-  test("of a withdrawn certificate passes those of the withdrawal too", async () => {
+  test("of a withdrawn certificate also passes the withdrawal checks", async () => {
     const report = await judged({ isRevoked: true });
     expect(report.verdict).toBe("valid");
     expect(idsThat(report, "skipped")).toEqual(["anchor.rekor_body", "revoke.rekor_body", ...noSingle]);
   });
 
-  test("of a certificate with a withdrawal from a single recipient passes those of it too", async () => {
+  test("with a withdrawal from a single recipient also passes its checks", async () => {
     const report = await judged({ withdrawnFrom: ["Bright Homes Inc"], isCeasedInPart: true });
     expect(report.verdict).toBe("valid");
     expect(idsThat(report, "skipped")).toEqual(["anchor.rekor_body", ...notWithdrawn]);
   });
 
-  test("whose form asked recipient by recipient, and which is its business's first entry, passes", async () => {
+  test("with one choice per recipient and the first audit entry of its business passes", async () => {
     expect((await judged({ accepted: ["Acme Solar LLC"], anchors: "anchored" }, plainTrust)).verdict).toBe("valid");
     expect((await judged({ accepted: [], anchors: "anchored" }, plainTrust)).verdict).toBe("valid");
     expect((await judged({ isFirstEntry: true })).verdict).toBe("valid");
   });
 
-  test("names the certificate, the fingerprint, the log's sizes and the time that others attest", async () => {
+  test("reports certificate, fingerprint, log sizes and attested time", async () => {
     const { fingerprint } = await worldOf();
     const report = await judged({});
     expect(report).toMatchObject({ cert_id: "cc_009w4k2m7q1x8z3v5t6r0nabcd", fingerprint });
@@ -102,7 +102,7 @@ describe("a complete pack", () => {
     expect(detail("audit.heads")).toBe("5 entries in the chain at 2026-04-05T06:15:00.000Z");
   });
 
-  test("is checked in less than 200 ms", async () => {
+  test("is verified in less than 200 ms", async () => {
     const zip = await buildEvidenceZip((await worldOf({ isRevoked: true })).parts);
     const trust = trustOf(trustDocument);
     const times: number[] = [];
@@ -117,7 +117,7 @@ describe("a complete pack", () => {
   });
 });
 
-describe("a pack that is not complete", () => {
+describe("an incomplete pack", () => {
   test.each<[string, Wanted, string[]]>([
     ["the ledger has not confirmed", { anchors: "pending" }, ["anchor.entry_hash"]],
     ["the ledger was not asked", { anchors: "none" }, ["anchor.statement"]],
@@ -132,7 +132,7 @@ describe("a pack that is not complete", () => {
     expect(report.missing).toHaveLength(ids.length);
   });
 
-  test("because a policy's text could not be read says which check lacks it", async () => {
+  test("names the check that lacks a policy text", async () => {
     const { parts } = await worldOf();
     const policyTexts = new Map(
       [...parts.policyTexts].map(([hash], at) => [hash, at === 0 ? null : (parts.policyTexts.get(hash) ?? null)]),
@@ -154,19 +154,19 @@ describe("a record of heads", () => {
     return report.notes.filter((note) => note.includes("audit log"));
   };
 
-  test("that is older than 30 minutes when the pack is made is warned of, and leaves the pack valid (C6)", async () => {
+  test("gives a note when it is more than 30 minutes older than the pack, which stays valid (C6)", async () => {
     const halfAnHour = recordedAt + 30 * minuteMs;
     expect(await notesAt(recordedAt)).toEqual([]);
     expect(await notesAt(halfAnHour)).toEqual([]);
     expect(await notesAt(halfAnHour + 1)).toEqual([
-      "The audit log's record of how far this chain had come is of 2026-04-05T06:15:00.000Z, more than 30 minutes before the pack was made: of entries left out since then it knows nothing.",
+      "The audit log recorded the head of this chain at 2026-04-05T06:15:00.000Z, more than 30 minutes before the pack was created. The pack may omit later entries.",
     ]);
     expect(await notesAt(halfAnHour + 1, { audit: "entries" })).toEqual([]); // said to be missing already
   });
 });
 
 describe("attestations", () => {
-  test("are not asked for when neither the trust nor the reader asks", async () => {
+  test("are optional unless the trust document or the reader requires them", async () => {
     const report = await judged({ anchors: "anchored" }, plainTrust);
     expect(report.verdict).toBe("valid");
     expect(idsThat(report, "skipped")).toEqual(expect.arrayContaining(["attest.inclusion", "attest.cosign", "attest.tsa"]));
@@ -175,20 +175,20 @@ describe("attestations", () => {
   test.each<[string, Partial<VerificationOptions>, string[]]>([
     ["a time stamp", { requiresTimestamp: true }, ["attest.inclusion", "attest.tsa"]],
     ["a witness", { witnessMin: 1 }, ["attest.inclusion", "attest.cosign"]],
-  ])("are missed when the reader asks for %s", async (_, demands, ids) => {
+  ])("are incomplete when the reader requires %s", async (_, demands, ids) => {
     const report = await judged({ anchors: "anchored" }, plainTrust, demands);
     expect(report.verdict).toBe("incomplete");
     expect(idsThat(report, "incomplete")).toEqual(ids);
   });
 
-  test("by fewer witnesses than asked for, or by none that is known, are not enough", async () => {
+  test("are incomplete with too few or only unknown witnesses", async () => {
     expect((await judged({}, trustDocument, { witnessMin: 2 })).missing).toEqual([
-      "attest.cosign: 1 of 2 witnesses that are asked for: witness.example/w1",
+      "attest.cosign: 1 of 2 required witnesses: witness.example/w1",
     ]);
     expect(idsThat(await judged({}, { ...trustDocument, witnesses: [] }), "incomplete")).toEqual(["attest.cosign"]);
   });
 
-  test("by an authority that the reader does not name count as none", async () => {
+  test("do not count by an authority that the reader does not trust", async () => {
     const tsa = [{ name: "other", spki_sha256: "00".repeat(32), pem: "" }];
     expect(idsThat(await judged({}, { ...trustDocument, tsa }), "incomplete")).toEqual(["attest.tsa"]);
     const expired = (trustDocument.tsa as JsonObject[]).map((one) => ({ ...one, valid_to: "2026-01-01T00:00:00.000Z" }));
@@ -197,7 +197,7 @@ describe("attestations", () => {
 });
 
 describe("redaction", () => {
-  test("leaves a pack valid and is said in the notes", async () => {
+  test("leaves a pack valid and is mentioned in the notes", async () => {
     const report = await judged({ redacted: true, isRevoked: true });
     expect(report.verdict).toBe("valid");
     expect(report.notes).toEqual(
@@ -213,7 +213,7 @@ describe("redaction", () => {
   });
 });
 
-describe("a person who was erased", () => {
+describe("an erased person", () => {
   const erasedPack = async (change: (certificate: JsonObject, files: Files) => JsonObject): Promise<Report> => {
     const files = new Map(await buildPackFiles((await worldOf({ isErased: true, isRevoked: true })).parts));
     setJson(files, "certificate.json", change(jsonOf(files, "certificate.json"), files));
@@ -224,20 +224,20 @@ describe("a person who was erased", () => {
     return certificate;
   };
 
-  test("leaves a valid pack without evidence and without audit payloads, which says so", async () => {
+  test("leaves a valid pack without evidence and audit payloads, and the report says so", async () => {
     expect((await erasedPack((c) => ({ ...c, evidence: null }))).verdict).toBe("valid");
     const report = await erasedPack((c, files) => withoutPayloads({ ...c, evidence: null }, files));
     expect(report).toMatchObject({ verdict: "valid", missing: [] });
     const { detail } = report.checks.find(({ id }) => id === "audit.issuance")!;
-    expect(detail).toBe("the person's details were erased at 2026-04-05T06:08:08.009Z, and with them the payload of the issuance");
+    expect(detail).toBe("the person's details were erased at 2026-04-05T06:08:08.009Z, together with the payload of the issuance");
   });
 
-  test("does not excuse evidence that is shown and not bound", async () => {
+  test("does not excuse unbound evidence", async () => {
     const report = await erasedPack(withoutPayloads);
     expect(report.missing).toEqual(["audit.issuance: the audit payload of the issuance is not in the pack"]);
   });
 
-  test("is not taken from the certificate's word alone", async () => {
+  test("must be proven by an audit entry", async () => {
     const files = new Map(await buildPackFiles((await worldOf()).parts));
     const certificate = { ...jsonOf(files, "certificate.json"), evidence: null, subject_erased_at: "2026-05-05T06:07:08.009Z" };
     setJson(files, "certificate.json", certificate);
@@ -249,8 +249,8 @@ describe("a person who was erased", () => {
   });
 });
 
-describe("the reader's own knowledge", () => {
-  test("of the fingerprint is compared with the pack's", async () => {
+describe("what the reader provides", () => {
+  test("includes an expected fingerprint, which must match", async () => {
     const { fingerprint } = await worldOf();
     expect((await judged({}, trustDocument, { expectedFingerprint: fingerprint })).verdict).toBe("valid");
     const report = await judged({}, trustDocument, {
@@ -259,7 +259,7 @@ describe("the reader's own knowledge", () => {
     expect(report).toMatchObject({ verdict: "invalid", failed: "fp.hash" });
   });
 
-  test("of the keys is asked for: with the pack's own copy nothing is valid", async () => {
+  test("must include trusted keys, because the bundled keys only give incomplete", async () => {
     const report = await judged({}, null);
     expect(report).toMatchObject({ verdict: "incomplete", trust: "bundled", failed: null });
     expect(idsThat(report, "incomplete")).toEqual([]);
@@ -288,26 +288,26 @@ describe("the reader's own knowledge", () => {
       { ...trustDocument, logs: [logs[0]!, { ...logs[1], valid_to: "2026-10-01T00:00:00.000Z" }] },
       "audit.inclusion",
     ],
-  ])("that names %s does not accept the pack", async (_, document, failed) => {
+  ])("does not accept the pack with %s", async (_, document, failed) => {
     const report = await judged({}, document);
     expect(report.verdict).toBe(failed === "" ? "incomplete" : "invalid");
     expect(report.failed ?? "").toBe(failed);
   });
 
-  test("that names another key of the ledger does not accept the pack", async () => {
+  test("does not accept the pack with another ledger key", async () => {
     const other = await openNoteSigner(await createSecret(ledgerOrigin, 22));
     const document = { ...trustDocument, logs: [{ ...logs[0], vkey: formatVkey(other.key) }, logs[1]!] };
     expect(await judged({}, document)).toMatchObject({ verdict: "invalid", failed: "anchor.note" });
   });
 
-  test("that is older than the pack's copy is said in the notes", async () => {
+  test("gives a note when its trust document is older than the bundled one", async () => {
     const { parts } = await worldOf({ trust: { ...trustDocument, issuer_keys: { keys: [...issuerKeys(), ...strangersKeys.keys] } } });
     const report = await verifyPack(await buildEvidenceZip(parts), { ...defaultVerificationOptions, trust: trustOf(trustDocument) });
     expect(report.verdict).toBe("valid");
     expect(report.notes).toContain("The pack's own copy of the trust document names keys that yours does not.");
   });
 
-  test("in which a key was in use is kept to: what it signed later is void", async () => {
+  test("includes key validity periods, and later signatures are refused", async () => {
     const [old] = issuerKeys() as [JsonObject];
     const young = strangersKeys.keys[0] as JsonObject;
     const rotatedAt = (time: string): JsonObject => ({
@@ -344,7 +344,7 @@ describe("a program that cannot check signatures", () => {
   test.each<[string, () => Promise<boolean>]>([
     ["because it has no such interface", () => Promise.reject(new Error("no Ed25519"))],
     ["because it says yes to everything", () => Promise.resolve(true)],
-  ])("%s accepts nothing as complete, and says so", async (_, verifyEd25519) => {
+  ])("%s reports incomplete with a note", async (_, verifyEd25519) => {
     const { parts } = await worldOf();
     const report = await verifyPack(
       await buildEvidenceZip(parts),
@@ -380,7 +380,7 @@ describe("the order of times", () => {
 describe("a trust document", () => {
   const logs = trustDocument.logs as JsonObject[];
   const [key] = (trustDocument.issuer_keys as { keys: JsonObject[] }).keys as [JsonObject];
-  test("may hold members that are not known, and leave out what it trusts nobody for", () => {
+  test("may have unknown members and omit lists", () => {
     expect(trustOf({ ...trustDocument, further: 1 })).not.toBeNull();
     expect(trustOf({ version: "1" })).toMatchObject({ ledgers: [], witnesses: [], witnessMin: 0, authorities: [], issuerKeys: [] });
   });
@@ -405,7 +405,7 @@ describe("a trust document", () => {
     ],
     ["an issuer's key with a time that is none", { ...trustDocument, issuer_keys: { keys: [{ ...key, valid_to: "2026" }] } }],
     ["an issuer's key of another kind", { ...trustDocument, issuer_keys: { keys: [{ ...key, crv: "X25519" }] } }],
-  ])("with %s is not usable", (_, document) => {
+  ])("is invalid with %s", (_, document) => {
     expect(trustOf(document)).toBeNull();
   });
 });

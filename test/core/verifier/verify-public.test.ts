@@ -1,4 +1,4 @@
-// What a page can check of the public answer alone: no secret, no pack, only the JSON and the keys it trusts.
+// The checks of the public API response: no secret and no pack, only JSON and trusted keys.
 import { describe, expect, test } from "vitest";
 import { toCanonicalJson, type Json, type JsonObject } from "../../../core/canonical-json.ts";
 import type { Report } from "../../../verifier/checks.ts";
@@ -17,7 +17,7 @@ const failedOn = async (view: JsonObject): Promise<string> => {
 
 const attested = await viewOf({ isRevoked: true });
 
-describe("the public answer", () => {
+describe("the public response", () => {
   test("of an anchored, attested, withdrawn certificate passes every check", async () => {
     const report = await judged(attested);
     expect(report).toMatchObject({ verdict: "valid", failed: null, fingerprint: attested.fingerprint });
@@ -27,22 +27,22 @@ describe("the public answer", () => {
     ]);
   });
 
-  test("after a trip over the wire is the same", async () => {
+  test("is unchanged by JSON serialization", async () => {
     expect((await judged(JSON.parse(JSON.stringify(attested)))).verdict).toBe("valid");
   });
 
-  test("while the ledger has not confirmed is incomplete", async () => {
+  test("is incomplete until the ledger confirms", async () => {
     expect((await judged(await viewOf({ anchors: "pending" }))).missing).toEqual([
       "anchor.entry_hash: the ledger has not confirmed yet: there is no receipt",
     ]);
   });
 
-  test("anchored and not attested is valid for whoever asks for no more", async () => {
+  test("is valid without attestations when none are required", async () => {
     expect((await judged(await viewOf({ anchors: "anchored" }), plainTrust)).verdict).toBe("valid");
     expect((await judged(await viewOf({ anchors: "anchored" }))).verdict).toBe("incomplete");
   });
 
-  test("without any trusted key still has its fingerprint checked", async () => {
+  test("has its fingerprint checked without trusted keys", async () => {
     const report = await judged(attested, null);
     expect(report.verdict).toBe("incomplete");
     expect(report.checks.slice(0, 4).map(({ outcome }) => outcome)).toEqual(["pass", "pass", "pass", "pass"]);
@@ -79,11 +79,11 @@ describe("the public answer", () => {
     ["attest.tsa", inAnchor({ attested: { ...attestedPart, attestations: [{ kind: "rfc3161", token: "AAAA" }] } })],
     ["revoke.statement", { withdrawal: { ...(attested.withdrawal as JsonObject), withdrawn_at: "2027-01-01T00:00:00.000Z" } }],
     ["revoke.statement", { withdrawal: { ...(attested.withdrawal as JsonObject), anchor } }],
-  ])("changed is found by %s", async (check, change) => {
+  ])("fails %s when it is changed", async (check, change) => {
     expect(await failedOn({ ...attested, ...change })).toBe(check);
   });
 
-  test("whatever it is instead gives a verdict, not a crash", async () => {
+  test("gives a verdict for any JSON without a crash", async () => {
     const strange: readonly JsonObject[] = [
       {},
       { canonical: null, anchor: [] },

@@ -1,4 +1,4 @@
-// The receipt of a withdrawal, checked without the service: what passes, what is missing, and that no change goes unnoticed.
+// Withdrawal receipts, verified offline: complete, incomplete and changed.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -58,7 +58,7 @@ const demands: VerificationOptions = { ...defaultVerificationOptions, trust: tru
 const check = (file: object, asked: VerificationOptions = demands) => verifyWithdrawal(file as JsonObject, asked);
 
 describe("the receipt of a withdrawal", () => {
-  test("signed by a key that had gone out of use before the withdrawal is void", async () => {
+  test("is refused when its key expired before the withdrawal", async () => {
     const endedAt = async (time: string) => {
       const { keys } = trustDocument.issuer_keys as { keys: JsonObject[] };
       const trust = trustOf({ ...trustDocument, issuer_keys: { keys: keys.map((key) => ({ ...key, valid_to: time })) } });
@@ -77,11 +77,11 @@ describe("the receipt of a withdrawal", () => {
     }
   });
 
-  test("of a withdrawal that the business recorded counts the deadline from when it was told", async () => {
+  test("counts the deadline of a recorded withdrawal from when the business received it", async () => {
     expect(await check(await receiptOf({}, issuer, 3 * 86_400_000))).toMatchObject({ verdict: "valid" });
   });
 
-  test("is incomplete while the ledger has not confirmed, and without trust of one's own", async () => {
+  test("is incomplete until the ledger confirms, and without a trust document", async () => {
     expect(await check(await receiptOf({ anchors: "pending" }))).toMatchObject({ verdict: "incomplete" });
     expect(await check(await receiptOf(), { ...demands, trust: null })).toMatchObject({ verdict: "incomplete", trust: "none" });
   });
@@ -90,12 +90,12 @@ describe("the receipt of a withdrawal", () => {
     expect(await check(await receiptOf({}, stranger))).toMatchObject({ verdict: "invalid", failed: "receipt.signature" });
   });
 
-  test("fails when it is about another certificate than was expected", async () => {
+  test("fails when the receipt is for a different certificate than expected", async () => {
     const report = await check(await receiptOf(), { ...demands, expectedFingerprint: "0".repeat(64) });
     expect(report).toMatchObject({ verdict: "invalid", failed: "receipt.canonical" });
   });
 
-  test("fails for every member that is changed, shown or signed", async () => {
+  test("fails when any displayed or signed member changes", async () => {
     const receipt = await receiptOf();
     for (const [name, value] of Object.entries(receipt.receipt)) {
       const changed = { ...receipt.receipt, [name]: typeof value === "string" ? value.replace(/[0-9a-z]/, "0") : null };
@@ -120,13 +120,13 @@ describe("the receipt of a withdrawal", () => {
     });
   });
 
-  test("fails with the ledger's statement of another withdrawal", async () => {
+  test("fails with the ledger statement of another withdrawal", async () => {
     const receipt = await receiptOf();
     const anchor = { ...receipt.anchor, statement: String(receipt.anchor?.statement).replace("certificate.revoked", "certificate.issued") };
     expect(await check({ ...receipt, anchor })).toMatchObject({ verdict: "invalid", failed: "revoke.statement" });
   });
 
-  test("is told from a pack by the command, which ends as for a pack", async () => {
+  test("is recognized by the command, with the exit codes of a pack", async () => {
     const folder = mkdtempSync(join(tmpdir(), "svc-withdrawal-"));
     try {
       await buildVerifier(folder);

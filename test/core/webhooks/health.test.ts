@@ -1,4 +1,4 @@
-// When owners hear of an endpoint that fails.
+// When owners are alerted of a failing endpoint.
 import { expect, test } from "vitest";
 import { shouldAlert } from "../../../core/webhooks/health.ts";
 

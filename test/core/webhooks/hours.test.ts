@@ -1,11 +1,11 @@
-// Attempts to deliver, by the hour, as a chart shows them.
+// Delivery attempts per hour for the chart.
 import { expect, test } from "vitest";
 import { toHourlyFigures, getChartStart } from "../../../core/webhooks/hourly-attempts.ts";
 
 const at = (text: string): number => Date.parse(text);
 const now = at("2026-03-05T13:30:00Z");
 
-test("every hour has its place, the last of them the one under way", () => {
+test("the chart has every hour, ending with the current one", () => {
   const hours = toHourlyFigures(
     [
       { start: at("2026-03-03T13:00:00Z"), delivered: 100, failed: 100 }, // an hour too old

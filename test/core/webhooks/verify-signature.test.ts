@@ -1,4 +1,4 @@
-// The signature as receivers check it: the published vector, independent code, and everything that must not pass.
+// The published signature verifier: the vectors, an independent implementation, and everything that must be refused.
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { buildDeliveryHeaders, formatSecretHint, formatWebhookSecret } from "../../../core/webhooks/signature.ts";
@@ -27,7 +27,7 @@ describe("a signature", () => {
     if (valid) expect(createHmac("sha256", of).update(`${t}.${signed}`).digest("hex")).toBe(v1);
   });
 
-  test("is checked by the published module as by the source, with nothing it would have to fetch", async () => {
+  test("is verified by the published module, which has no imports", async () => {
     const source = await bundleSignatureVerifier();
     expect(source).not.toMatch(/\bimport\b|\brequire\(|\bprocess\b|\bBuffer\b/);
     const published = (await import(`data:text/javascript;base64,${Buffer.from(source).toString("base64")}`)) as {
@@ -40,14 +40,14 @@ describe("a signature", () => {
     expect(published.verifySignature(body, header(), secret, now)).toBe(true);
   });
 
-  test("W20: is what independent code computes from the same bytes", () => {
+  test("W20: matches an independent implementation", () => {
     const expected = createHmac("sha256", secret).update(`${now}.${body}`, "utf8").digest("hex");
     expect(header()).toBe(`t=${now},v1=${expected}`);
     expect(verifySignature(body, header(), secret, now)).toBe(true);
     expect(verifySignature(new TextEncoder().encode(body), header(), secret, now)).toBe(true);
   });
 
-  test("stands beside the one of the Standard Webhooks libraries, over id, time and body", () => {
+  test("is accompanied by a Standard Webhooks signature over id, time and body", () => {
     const all = headers([secret, earlier]);
     const expected = [secret, earlier].map((one) => {
       const key = Buffer.from(one.slice("whsec_".length), "base64");
@@ -59,13 +59,13 @@ describe("a signature", () => {
     expect(all).toMatchObject({ "Svc-Attempt": "2", "User-Agent": "Svc-Webhooks/1", "Content-Type": "application/json" });
   });
 
-  test("of a rotation carries two, and either secret verifies", () => {
+  test("verifies with either secret during a rotation", () => {
     expect(header([secret, earlier])).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
     expect(verifySignature(body, header([secret, earlier]), secret, now)).toBe(true);
     expect(verifySignature(body, header([secret, earlier]), earlier, now)).toBe(true);
   });
 
-  test("is good for 300 seconds either way and not for one more", () => {
+  test("is valid for 300 seconds before and after its time", () => {
     for (const off of [-300, -299, 0, 299, 300]) expect(verifySignature(body, header(), secret, now + off)).toBe(true);
     for (const off of [-301, 301, 100_000, Number.NaN]) expect(verifySignature(body, header(), secret, now + off)).toBe(false);
   });
@@ -89,7 +89,7 @@ describe("a signature", () => {
     expect(verifySignature(body, given, secret, now)).toBe(false);
   });
 
-  test("is found beside schemes that are not known", () => {
+  test("is found next to unknown schemes", () => {
     const right = header();
     for (const beside of [
       right.replace(",v1=", ",v0=old,v1="),
@@ -103,7 +103,7 @@ describe("a signature", () => {
       expect(verifySignature(body, relabelled, secret, now), relabelled).toBe(false);
   });
 
-  test("is refused for other bytes, another secret and no secret", () => {
+  test("is refused for another body, another secret and an empty secret", () => {
     expect(verifySignature(body.replace("ë", "e"), header(), secret, now)).toBe(false);
     expect(verifySignature(body.normalize("NFD"), header(), secret, now)).toBe(false);
     expect(verifySignature(body, header(), earlier, now)).toBe(false);
@@ -111,7 +111,7 @@ describe("a signature", () => {
     expect(verifySignature(body, header(), secret.slice("whsec_".length), now)).toBe(false); // the prefix is part of the key
   });
 
-  test("is made with secrets of 256 bits that Standard Webhooks libraries read", () => {
+  test("uses 256-bit secrets that Standard Webhooks libraries accept", () => {
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(Buffer.from(secret.slice(6), "base64")).toHaveLength(32);
     expect(formatSecretHint(secret)).toBe(`whsec_…${secret.slice(-4)}`);

@@ -34,11 +34,11 @@ const prepareConnectedMail = async (
   if (to === null) return [];
   const redirectHost = getRedirectHost(code.redirectUri);
   const data = {
-    client_name: code.clientName ?? redirectHost,
-    client_host: code.clientHost,
-    redirect_host: redirectHost,
+    clientName: code.clientName ?? redirectHost,
+    clientHost: code.clientHost,
+    redirectHost,
     at,
-    end_url: await createDisconnectUrl(services, id),
+    endUrl: await createDisconnectUrl(services, id),
   };
   return insertMail(db, services.vault, {
     template: "agent_connected",

@@ -19,7 +19,7 @@ export const warnOwnersNearDailyLimit = async (
 ): Promise<void> => {
   const now = services.clock();
   const day = Math.floor(issuedAt / dayMs);
-  const data = { client_id: clientId, until: (day + 1) * dayMs };
+  const data = { clientId, until: (day + 1) * dayMs };
   const onlyIf = isUsageWarningDue({ clientId, day });
   const mails = await insertOwnerMails(db, services.vault, businessId, { template: "client_limit_near", data, now, onlyIf });
   await batch(db, [...mails, markUsageWarned(db, { clientId, day }, now)]);

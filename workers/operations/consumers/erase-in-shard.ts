@@ -36,7 +36,7 @@ const prepareOwnerMail = async (
   const byBusiness = Map.groupBy(ending, ({ share }) => share.business.id);
   const owners = await listOwnerAddresses(db, vault, [...byBusiness.keys()]);
   const mails = [...byBusiness].flatMap(([businessId, of]) => {
-    const data = { share_ids: of.map(({ share }) => share.id), cease_by: ceaseBy };
+    const data = { shareIds: of.map(({ share }) => share.id), ceaseBy };
     return (owners.get(businessId) ?? []).map((to) => sealMail(vault, { template: "share_owner_notice", data, to, now }));
   });
   return insertMails(db, await Promise.all(mails));

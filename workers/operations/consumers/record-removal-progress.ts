@@ -44,16 +44,16 @@ export const recordRemovalProgress = async (
     const file = await services.writePdf(buildAffidavit(removal, { email, kid: signer.kid, issuer }));
     const hash = toHex(sha256(file));
     const affidavit = { sha256: hash, signature: await signer.sign(formatAffidavitStatement(removal, hash)), kid: signer.kid };
-    const asked = removal.targets.length;
-    const completed = removal.targets.filter(({ status }) => status === "completed").length;
+    const targetCount = removal.targets.length;
+    const completedCount = removal.targets.filter(({ status }) => status === "completed").length;
     const affidavitUrl = `${config.appUrl}/app/removals/${id}`;
     const mail = await prepareMailToPerson(services, db, consumerId, {
       template: "removal_completed",
       language: known.language,
-      data: { completed, asked, recheck_at: removal.recheckAt as number, affidavit_url: affidavitUrl },
+      data: { completedCount, targetCount, recheckAt: removal.recheckAt as number, affidavitUrl },
     });
     const rows = await updateRemovalRow(db, vault, removal, { ...change, affidavit: { ...affidavit, file } });
-    const payload = { affidavit_sha256: hash, asked, removed: completed };
+    const payload = { affidavit_sha256: hash, asked: targetCount, removed: completedCount };
     const act = { type: "removal.completed", entityType: "removal", entityId: id, payload } as const;
     await commit(db, services, [...rows, ...mail], [createAuditedEvent({ chain, actor: { kind: "operator" } }, act, now)]);
     services.scheduleMail();

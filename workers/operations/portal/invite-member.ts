@@ -33,7 +33,7 @@ export const inviteMember = async (
     const id = generateId("mem_", shardOfId(business.id), random);
     const email = trimWhiteSpace(request.email);
     const expiresAt = createdAt + invitationLifeMs;
-    const data = { business_name: business.name, sign_in_url: `${config.appUrl}/portal/sign-in`, until: expiresAt };
+    const data = { businessName: business.name, signInUrl: `${config.appUrl}/portal/sign-in`, until: expiresAt };
     return ok({
       value: { id, email, role, createdAt, invitedUntil: expiresAt },
       rows: [

@@ -30,12 +30,12 @@ const buildNoticeMail = async (
     return {
       template: "share_expiring",
       data: {
-        business_name: share.businessName,
+        businessName: share.businessName,
         groups: groupsFromKeys(share.scope),
         until: share.expiresAt,
-        is_tomorrow: share.expiresAt - now <= dayMs,
-        renew_url: `${services.config.appUrl}/app/shares/${share.id}/renew`,
-        stop_url: await createRevokeUrl(services, share.id),
+        isTomorrow: share.expiresAt - now <= dayMs,
+        renewUrl: `${services.config.appUrl}/app/shares/${share.id}/renew`,
+        stopUrl: await createRevokeUrl(services, share.id),
       },
     };
   }
@@ -43,10 +43,10 @@ const buildNoticeMail = async (
   return {
     template: "share_overdue",
     data: {
-      share_id: share.id,
-      business_name: share.businessName,
+      shareId: share.id,
+      businessName: share.businessName,
       at: share.revokedAt as Instant,
-      cease_by: share.ceaseBy as Instant,
+      ceaseBy: share.ceaseBy as Instant,
       contact: share.contact,
     },
   };

@@ -22,13 +22,13 @@ export const prepareShareReceiptMail = async (
     template: "share_receipt",
     language,
     data: {
-      business_name: share.business.name,
+      businessName: share.business.name,
       groups: groupsFromKeys(share.scope),
       until: share.expiresAt,
       host: new URL(share.origin).host,
       purpose: share.purpose,
-      stop_url: await createRevokeUrl(services, share.id),
-      app_url: `${services.config.appUrl}/app`,
+      stopUrl: await createRevokeUrl(services, share.id),
+      appUrl: `${services.config.appUrl}/app`,
     },
   });
 
@@ -42,7 +42,7 @@ export const prepareRevocationMails = async (
 ): Promise<readonly Statement[]> => {
   const { vault } = services;
   const now = services.clock();
-  const data = { share_ids: [share.id], cease_by: ended.ceaseBy };
+  const data = { shareIds: [share.id], ceaseBy: ended.ceaseBy };
   const [toOwners, { contact }] = await Promise.all([
     insertOwnerMails(db, vault, share.business.id, { template: "share_owner_notice", data, now }),
     getBusinessIdentity(db, share.business.id),
@@ -51,13 +51,13 @@ export const prepareRevocationMails = async (
     template: "share_stopped",
     language: ended.language,
     data: {
-      share_id: share.id,
-      business_name: share.business.name,
+      shareId: share.id,
+      businessName: share.business.name,
       groups: groupsFromKeys(share.scope),
       at: ended.at,
-      cease_by: ended.ceaseBy,
+      ceaseBy: ended.ceaseBy,
       contact,
-      app_url: `${services.config.appUrl}/app/shares/${share.id}`,
+      appUrl: `${services.config.appUrl}/app/shares/${share.id}`,
     },
   });
   return [...toOwners, ...toPerson];
@@ -74,10 +74,10 @@ export const prepareAcknowledgementMail = (
     template: "share_ceased",
     language: ceased.language,
     data: {
-      share_id: share.id,
-      business_name: share.business.name,
+      shareId: share.id,
+      businessName: share.business.name,
       at: ceased.at,
-      cease_by: share.ceaseBy as Instant,
+      ceaseBy: share.ceaseBy as Instant,
       note: ceased.note,
     },
   });

@@ -17,7 +17,7 @@ export const alertEndpointOwners = async (
   const db = platform.shards.forId(businessId);
   const now = platform.clock();
   const since = health.failingSince ?? now;
-  const data = { webhook_id: settings.endpointId, failing_since: since, failures: health.consecutiveFailures };
+  const data = { webhookId: settings.endpointId, failingSince: since, failures: health.consecutiveFailures };
   const mails = await insertOwnerMails(db, platform.vault, businessId, { template: "webhook_failing", data, now });
   const noted = insertFailingEndpoint(db, { webhookId: settings.endpointId as WebhookId, businessId, since }, now);
   await batch(db, [noted, ...mails]);

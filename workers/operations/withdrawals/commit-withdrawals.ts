@@ -26,22 +26,22 @@ export const commitWithdrawals = async (
   const { vault, signer, clock } = services;
   const prepared = await Promise.all(
     certificates.map(async (certificate) => {
-      const { withdrawal, fact } = decideWithdrawal({ certificate, ...change });
+      const { withdrawal, domainEvent } = decideWithdrawal({ certificate, ...change });
       const text = formatWithdrawalReceipt(certificate, withdrawal);
       const signature = { kid: signer.kid, alg: "Ed25519" as const, value: await signer.sign(text) };
       const rows = await insertWithdrawal(db, vault, certificate, withdrawal, { text, signature });
-      return { businessId: certificate.businessId, withdrawal, fact, rows };
+      return { businessId: certificate.businessId, withdrawal, domainEvent, rows };
     }),
   );
   const [first] = prepared;
   if (first === undefined) throw new Error("withdrawals: nothing to withdraw");
-  const data = { cert_ids: certificates.map(({ id }) => id), cease_by: first.withdrawal.ceaseBy };
+  const data = { certIds: certificates.map(({ id }) => id), ceaseBy: first.withdrawal.ceaseBy };
   const mails = await insertOwnerMails(db, vault, first.businessId, { template: "withdrawal_owner_notice", data, now: clock() });
   await commitWithoutFollowUp(
     db,
     services,
     [...before, ...prepared.flatMap(({ rows }) => rows), ...after, ...mails],
-    prepared.map(({ fact }) => fact),
+    prepared.map(({ domainEvent }) => domainEvent),
   );
 };
 

@@ -45,16 +45,16 @@ export const prepareConfirmationMail = async (
   return insertMail(db, vault, {
     template: "withdrawal_confirmation",
     data: {
-      cert_id: certId,
-      business_name: businessName,
+      certId,
+      businessName,
       by: change.method === "business_recorded" ? "business" : "person",
       entities: entities?.names ?? null,
-      is_everything: scope === "business",
-      cease_by: deadlineOf(change.recorded?.receivedAt ?? now),
-      receipt_url:
+      coversAllConsents: scope === "business",
+      ceaseBy: deadlineOf(change.recorded?.receivedAt ?? now),
+      receiptUrl:
         entities === null ? buildReceiptUrl(config.baseUrl, certId) : buildEntityReceiptUrl(config.baseUrl, certId, entities.number),
       contact,
-      mailing_address: mailingAddress,
+      mailingAddress,
     },
     to,
     language,

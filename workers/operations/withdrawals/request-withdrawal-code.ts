@@ -47,8 +47,8 @@ export const requestWithdrawalCode = async (
       template: "withdrawal_code",
       data: {
         code,
-        business_name: certificate.businessName,
-        verify_url: `${buildVerifyUrl(config.verifyUrl, certificate.id)}#m=${await vault.linkToken(bindWithdrawalCode(id))}`,
+        businessName: certificate.businessName,
+        verifyUrl: `${buildVerifyUrl(config.verifyUrl, certificate.id)}#m=${await vault.linkToken(bindWithdrawalCode(id))}`,
       },
     }),
     language: asked.language,

@@ -24,9 +24,10 @@ const commitEntityWithdrawal = async (
   const { id: certId, businessId } = certificate;
   const now = services.clock();
   const number = (entitiesWithdrawn.at(-1)?.number ?? 0) + 1;
-  const { withdrawal, receipt, fact } = decideEntityWithdrawal({ certificate, change, number, entities, isTold: record.isToldAll, now });
+  const emitsEvent = record.isToldAll;
+  const { withdrawal, receipt, domainEvent } = decideEntityWithdrawal({ certificate, change, number, entities, emitsEvent, now });
   const signature = { kid: signer.kid, alg: "Ed25519" as const, value: await signer.sign(receipt) };
-  const data = { cert_id: certId, entities, cease_by: withdrawal.ceaseBy };
+  const data = { certId, entities, ceaseBy: withdrawal.ceaseBy };
   const mails = await insertOwnerMails(db, vault, businessId, { template: "entities_owner_notice", data, now });
   const confirmed = { change, language, scope: "certificate", entities: { number, names: entities }, now } as const;
   const { withdrawnAt, ceaseBy, method, recorded } = withdrawal;
@@ -45,7 +46,7 @@ const commitEntityWithdrawal = async (
     ...((await more?.(withdrawn)) ?? []),
     ...mails,
   ];
-  await commit(db, services, rows, [fact]);
+  await commit(db, services, rows, [domainEvent]);
   services.scheduleMail();
   return withdrawn;
 };
