@@ -94,7 +94,7 @@ describe("the outboxes", () => {
     expect(await lengthOf(stub, there)).toBe(2);
     expect(await undrained(env.DB, 22)).toBe(1);
     const { page, proven } = await fetchChainWithProof(stub, there);
-    expect(page.entries.map(({ home }) => home)).toEqual(["01", "01"]);
+    expect(page.entries.map(({ shard }) => shard)).toEqual(["01", "01"]);
     expect(await verifyChain(21, page, proven)).toBe("ok");
     await eventually(async () => (await alarmOf(stub)) === null); // nothing left to do, so nothing wakes it
   });

@@ -9,7 +9,7 @@ import { isConsistent } from "../../core/ledger/merkle.ts";
 import { parseEntryBundle } from "../../core/ledger/tiles.ts";
 import { verifyTlogProof } from "../../core/ledger/tlog-proof.ts";
 import { formatAddCheckpointRequest } from "../../core/ledger/witness.ts";
-import type { ChainHeadProof } from "../../durable-objects/audit-log/object.ts";
+import type { ChainHeadProof } from "../../durable-objects/audit-log/proofs.ts";
 import { saveIntervalCheckpoint, maxEntriesScanned, type AuditRow, type ChainPage } from "../../durable-objects/audit-log/tables.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 import {

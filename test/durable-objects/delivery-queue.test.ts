@@ -500,7 +500,7 @@ describe("an endpoint", () => {
     const posts = mockReceivers(answering(200));
     const { queue } = await laneWith(1);
     await runInDurableObject(queue, (_, state) => {
-      state.storage.sql.exec("UPDATE lane SET url = 'http://169.254.169.254/latest/'");
+      state.storage.sql.exec("UPDATE queue SET url = 'http://169.254.169.254/latest/'");
     });
     await runAlarmsUntil(queue, farAhead + 1_000);
     expect(posts).toEqual([]);

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { DeliveryQueue } from "../../durable-objects/delivery-queue/object.ts";
 import type { EndpointSettings } from "../../core/webhooks/endpoint.ts";
 import { EventSequence, type EventSequenceEnv } from "../../durable-objects/event-sequence/object.ts";
-import { placeEvents } from "../../durable-objects/event-sequence/tables.ts";
+import { appendEvents } from "../../durable-objects/event-sequence/tables.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
@@ -81,7 +81,7 @@ describe("the sequence", () => {
     await stub.drain();
     await runInDurableObject(stub, (_, state) => {
       const again = { id: id as string, type: "certificate.revoked", createdAt: 1, shareId: null, certId: "cc_1", dataSealed: null };
-      expect(placeEvents(state.storage.sql, Array(100).fill(again), 1)).toBe(1);
+      expect(appendEvents(state.storage.sql, Array(100).fill(again), 1)).toBe(1);
     });
     await commitEvents(business, 2);
     await stub.drain();
@@ -344,7 +344,7 @@ describe("the sequence", () => {
     const old = await stub.findEndpointSettings(id);
     await stub.updateEndpoint(id, { url: "https://new.merchant-tests.com/" });
     await queue.push(old as EndpointSettings, [], 0);
-    const urls = await runInDurableObject(queue, (_, state) => state.storage.sql.exec("SELECT url FROM lane").toArray());
+    const urls = await runInDurableObject(queue, (_, state) => state.storage.sql.exec("SELECT url FROM queue").toArray());
     expect(urls).toEqual([{ url: "https://new.merchant-tests.com/" }]);
   });
 

@@ -16,7 +16,8 @@ import {
   type TileReader,
 } from "../../core/ledger/tiles.ts";
 import { parseTlogProof, verifyTlogProof } from "../../core/ledger/tlog-proof.ts";
-import { LedgerLog, type LedgerEnv } from "../../durable-objects/ledger-log/object.ts";
+import type { LedgerEnv } from "../../durable-objects/ledger-log/access.ts";
+import { LedgerLog } from "../../durable-objects/ledger-log/object.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 import {
   addBatch,

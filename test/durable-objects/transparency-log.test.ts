@@ -11,6 +11,7 @@ import { formatTilePath } from "../../core/ledger/tiles.ts";
 import { verifyTlogProof } from "../../core/ledger/tlog-proof.ts";
 import type { LedgerLog } from "../../durable-objects/ledger-log/object.ts";
 import {
+  buildTlogProof,
   appendLeaves,
   buildConsistencyProof,
   findFreezeReason,
@@ -21,7 +22,7 @@ import {
   computeRoot,
   type SignedCheckpoint,
 } from "../../durable-objects/transparency-log/tables.ts";
-import { openLogKeys, ensureSignedCheckpoint, buildTlogProof, type LogKeys } from "../../durable-objects/transparency-log/object.ts";
+import { ensureSignedCheckpoint, openLogKeys, type LogKeys } from "../../durable-objects/transparency-log/signing.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 import { naiveLeaf, naiveRoot, naiveTiles } from "../support/naive-log.ts";
 import { createSecret, deriveVkey } from "../support/note-keys.ts";

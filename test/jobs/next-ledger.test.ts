@@ -97,7 +97,7 @@ describe("when another ledger takes the place of the one before it", () => {
     expect([checkpoint.status, (await checkpoint.text()).split("\n")[0]]).toEqual([200, origin]);
     expect((await askNext(`${path}/tile/0/000.p/1`)).status).toBe(200);
     const added = await askNext(`${path}/add`, { method: "POST", headers: writerHeaders, body: "late" });
-    expect([added.status, await added.text()]).toEqual([503, "This log is closed. Its successor has another address.\n"]);
+    expect([added.status, await added.text()]).toEqual([503, "This log is closed. Add entries to its successor.\n"]);
     const current = await askNext("/ledger/next/checkpoint");
     expect([current.status, (await current.text()).split("\n")[0]]).toEqual([200, nextOrigin]);
   });

@@ -174,9 +174,9 @@ describe("a log that is full", () => {
       getByName: (name) => {
         const segment = eventSequences.getByName(name);
         return {
-          segmentEvents: (...args: Parameters<typeof segment.listSegmentEvents>) => segment.listSegmentEvents(...args),
-          segmentKnows: (ids: readonly string[]) => segment.listKnownIds(ids),
-          keepSegment: async (lot: readonly StoredEvent[]) => {
+          listSegmentEvents: (...args: Parameters<typeof segment.listSegmentEvents>) => segment.listSegmentEvents(...args),
+          listKnownIds: (ids: readonly string[]) => segment.listKnownIds(ids),
+          saveToSegment: async (lot: readonly StoredEvent[]) => {
             step += 1;
             if (step % 3 === 1) throw new Error("gone before");
             const held = await segment.saveToSegment(lot);
