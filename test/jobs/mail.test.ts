@@ -7,7 +7,7 @@ import { batch, openDatabase } from "../../storage/database.ts";
 import { claimMail, insertMail, type NewMail } from "../../storage/outboxes/mail.ts";
 import { businesses } from "../../storage/schema.ts";
 import { createBindingMailer, createHttpMailer } from "../../workers/adapters/mailer.ts";
-import { createSchedules } from "../../workers/background/schedulers.ts";
+import { createSchedules } from "../../workers/background/follow-up-work.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import { relayMail } from "../../workers/background/mail-relay.ts";
 import type { Env } from "../../workers/env.ts";

@@ -29,7 +29,7 @@ const saidOf = async (db: D1Database): Promise<{ readonly faults: readonly strin
   const metrics: MetricLine[] = [];
   const log = {
     ...base.log,
-    error: ({ at, error }: ErrorLine) => void (at === "home_filling" && faults.push(error)),
+    error: ({ at, error }: ErrorLine) => void (at === "shard_filling" && faults.push(error)),
     metric: (line: MetricLine) => void metrics.push(line),
   };
   await runScheduledJobs({ ...base, log, shards: openShards({ DB: db }) }, "*/15 * * * *", Date.now());
@@ -38,12 +38,12 @@ const saidOf = async (db: D1Database): Promise<{ readonly faults: readonly strin
 
 test("every quarter of an hour the size of each home is a metric", async () => {
   const { faults, metrics } = await saidOf(env.DB);
-  expect(metrics).toEqual([{ metric: "home_bytes", shard: "00", value: expect.any(Number) }]);
+  expect(metrics).toEqual([{ metric: "shard_bytes", shard: "00", value: expect.any(Number) }]);
   expect(metrics[0]?.value).toBeGreaterThan(10_000);
   expect(faults).toEqual([]);
 });
 
 test("from four fifths of 10 GB on it is a fault in the log", async () => {
   expect((await saidOf(ofSize(7_999_999_999))).faults).toEqual([]);
-  expect((await saidOf(ofSize(8_000_000_000))).faults).toEqual(["home 00 holds 8000000000 bytes"]);
+  expect((await saidOf(ofSize(8_000_000_000))).faults).toEqual(["shard 00 has 8000000000 bytes"]);
 });

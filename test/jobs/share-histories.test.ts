@@ -9,7 +9,8 @@ import { domainEventRoutes, type DomainEventType } from "../../core/domain-event
 import { fieldGroups, fieldGroupNames, type FieldGroup } from "../../core/shares/fields.ts";
 import { dayMs, minuteMs } from "../../core/time.ts";
 import { sweepEvents } from "../../workers/background/event-sweep.ts";
-import { settleShares, sweepDueShares } from "../../workers/background/share-sweep.ts";
+import { settleShares } from "../../workers/background/share-settling.ts";
+import { sweepDueShares } from "../../workers/background/share-sweep.ts";
 import type { Platform } from "../../workers/services.ts";
 import { createKillableIsolate } from "../support/killable-isolate.ts";
 import { buildJsonRequest } from "../support/people.ts";

@@ -1,6 +1,6 @@
 // A bounded number of workers on a list, or on what is claimed one by one.
 import { expect, test } from "vitest";
-import { forEachConcurrently } from "../../workers/background/in-parallel.ts";
+import { forEachConcurrently } from "../../workers/background/for-each-concurrently.ts";
 
 test("works on every item once, never on more than the limit at once, and a free worker takes the next", async () => {
   const [taken, underWay]: [number[], number[]] = [[], []];
