@@ -1,5 +1,5 @@
-// What the background may use: an invocation has a thousand queries, and its jobs come in any amount. However much is due, a minute asks
-// fewer than that and the next one goes on; one kind of work never takes all of it.
+// The budget of background work. An invocation may make 1,000 queries. However much is due, the jobs of a minute make fewer, the next
+// minute continues, and no job uses all of them.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { dayMs, minuteMs, secondMs } from "../../core/time.ts";
@@ -26,7 +26,7 @@ const number = async (sql: string, ...values: readonly unknown[]): Promise<numbe
     .bind(...values)
     .first<number>("n")) as number;
 
-/** A platform that counts what is asked of the database itself, with all that follows an answer done before anybody looks. */
+/** A platform that counts database queries, and that finishes follow-up work before it returns. */
 const counting = (clock: () => number = () => Date.now()) => {
   const asked = { statements: 0 };
   const following: Promise<void>[] = [];
@@ -63,7 +63,7 @@ const consumerOf = (by: SignedPerson): Promise<ConsumerId> => grantShare(by).the
 const idOf = async (shareId: string): Promise<ConsumerId> =>
   (await env.DB.prepare("SELECT consumer_id AS id FROM shares WHERE id = ?").bind(shareId).first<ConsumerId>("id")) as ConsumerId;
 
-/** Mails that do not open, so each attempt only sets its row back. */
+/** Emails that cannot be decrypted, so each attempt only postpones its row. */
 const unsendableMails = (count: number) =>
   env.DB.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -72,7 +72,7 @@ const unsendableMails = (count: number) =>
     .bind(count, Date.now() + dayMs)
     .run();
 
-/** Grants of which nobody knows any more: each is looked for and forgotten. */
+/** Share intents without a share: each is looked up and deleted. */
 const lostIntents = (count: number, consumerId: string) =>
   env.DB.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -90,12 +90,12 @@ beforeEach(async () => {
   for (const table of ["mail_outbox", "share_notices", "share_intents"]) await env.DB.exec(`DELETE FROM ${table}`);
 });
 
-describe("a minute in which much is due", () => {
-  test("asks fewer queries than an invocation has, does some of everything, and leaves the rest to the next", async () => {
+describe("a minute with more work than its budget", () => {
+  test("uses fewer queries than an invocation allows, does some of every job, and leaves the rest to the next", async () => {
     const { share } = await grantShare(await signInPerson());
     const consumerId = await idOf(share.id);
     await copyRow("shares", share.id, 5_000);
-    await env.DB.exec("INSERT INTO share_notices SELECT id, 'overdue', 0 FROM shares"); // of shares that nobody stopped: no mail
+    await env.DB.exec("INSERT INTO share_notices SELECT id, 'overdue', 0 FROM shares"); // of shares that were not revoked: no email
     await unsendableMails(3_000);
     await lostIntents(3_000, consumerId);
     const all = await noticesLeft();
@@ -117,7 +117,7 @@ describe("a minute in which much is due", () => {
     expect(await noticesLeft()).toBeLessThan(notices);
   }, 120_000);
 
-  test("gives no more than half of its queries to one kind of work", async () => {
+  test("gives at most half of its queries to one job", async () => {
     await unsendableMails(3_000);
     const { minute } = counting();
     const asked = await minute();
@@ -125,7 +125,7 @@ describe("a minute in which much is due", () => {
     expect(asked).toBeLessThan(600);
   }, 120_000);
 
-  test("does nothing more once its time is over", async () => {
+  test("starts nothing after its time is over", async () => {
     await lostIntents(500, await consumerOf(await signInPerson()));
     let now = Date.now();
     const { minute } = counting(() => {
@@ -138,8 +138,8 @@ describe("a minute in which much is due", () => {
   }, 120_000);
 });
 
-describe("work in the background", () => {
-  test("lets what came in meanwhile have its turn between two steps", async () => {
+describe("background work", () => {
+  test("lets incoming requests run between two steps", async () => {
     const { platform } = counting();
     const allowed = withBudget(platform, { maxMs: minuteMs, maxQueries: 10 });
     const order: string[] = [];
@@ -150,7 +150,7 @@ describe("work in the background", () => {
     expect(order).toContain("somebody else");
   });
 
-  test("takes from what the work around it may use", async () => {
+  test("uses the budget of the work around it", async () => {
     const { platform } = counting();
     const around = withBudget(platform, { maxMs: minuteMs, maxQueries: 2 });
     const inner = withBudget(around, { maxMs: minuteMs, maxQueries: 100 });
@@ -161,8 +161,8 @@ describe("work in the background", () => {
   });
 });
 
-describe("the homes", () => {
-  test("are begun with in turn, so that none with too much to do keeps the others from theirs", async () => {
+describe("the shards", () => {
+  test("take turns to be first, so that one with too much work does not starve the others", async () => {
     const one = openDatabase(env.DB);
     const homes = { ...base.shards, all: () => ["00", "01", "02"].map((home) => [home as ShardId, one] as const) };
     const begunAt = async (minute: number): Promise<string> => {
@@ -183,8 +183,8 @@ describe("the homes", () => {
   });
 });
 
-describe("an erasure of more shares than a run may end", () => {
-  test("is taken up where it stopped, and the account goes last, when each of them is stopped once", async () => {
+describe("an account deletion with more shares than a run may end", () => {
+  test("continues where it stopped, ends each share once, and deletes the account last", async () => {
     const { share } = await grantShare(await signInPerson());
     const id = await idOf(share.id);
     const like = `${share.id.slice(0, 20)}%`;

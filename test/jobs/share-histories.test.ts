@@ -1,6 +1,6 @@
-// Random histories of sharing against a model: three persons, three businesses in two homes, a clock that jumps, and isolates that die at
-// any of their round trips to a database. Whoever got no answer asks again, as clients do. After each step the rows are what the model
-// says; in the end, when nothing waits any more, every business has heard exactly what happened, in order. N1 to N14 are the invariants.
+// Random histories of sharing against a model: three people, three businesses in two shards, a clock that jumps, and isolates that die at
+// any round trip to a database. A client without a response retries. After each step the rows match the model; at the end, when no work is
+// left, every business has received exactly the events that happened, in order. N1 to N14 are the invariants.
 //   HISTORIES=200 HISTORY_SEED=5 npm run stress -- shares
 import { env } from "cloudflare:workers";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
@@ -58,7 +58,7 @@ interface ModelShare {
   readonly scope: readonly string[];
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** What the business knows: the values it was granted. */
+  /** The values that the business has received. */
   readonly heard: Record<string, string | null>;
   readonly changes: Map<FieldGroup, number>;
   state: State;
@@ -67,7 +67,7 @@ interface ModelShare {
   supersededBy: string | null;
   warnedUntil: number;
   readonly events: string[];
-  /** Each in both chains, unless the person is gone. */
+  /** Each is in both chains, unless the person's account is deleted. */
   readonly entries: { readonly type: DomainEventType; readonly chains: number }[];
 }
 
@@ -94,7 +94,7 @@ const allowed: Readonly<Record<State, readonly State[]>> = {
   ceased: ["ceased"],
 };
 
-/** Where the feed of each business was read to. */
+/** How far the feed of each business was read. */
 const cursors = new Map<string, number>();
 // biome-ignore lint/suspicious/noExplicitAny: events of every type
 const newEvents = async (key: string): Promise<any[]> => {
@@ -170,7 +170,7 @@ test.each(seeds)(
       const dies = random.below(3) === 0;
       isolate.begin(dies ? { trips: random.below(9), written: random.one(["before", "after"]) } : null);
     };
-    /** Asked until it is answered: the isolate may die twice. */
+    /** Retries until there is a response: the isolate may die twice. */
     const asked = async (ask: () => Promise<TestResponse>): Promise<TestResponse> => {
       for (let lives = 0; lives < 2; lives += 1) {
         begin();
@@ -188,7 +188,7 @@ test.each(seeds)(
       await isolate.follow();
       return answer;
     };
-    /** A cron; what it asks for besides, mail and chains, is not looked at here. */
+    /** A cron run without its follow-up work. */
     const job = async (run: (platform: Platform) => Promise<void>): Promise<void> => {
       begin();
       await run(isolate.services);
@@ -234,7 +234,7 @@ test.each(seeds)(
         const attempt = (key: string) =>
           redeemCode(share.made as Grant, { client_id: of.clients.live }, { origin, "idempotency-key": key }, call);
         const isRace = random.below(2) === 0;
-        const key = crypto.randomUUID(); // the script sends one, and sends it again
+        const key = crypto.randomUUID(); // the page script sends the same key again
         const answers = isRace ? await Promise.all([1, 2, 3].map(() => attempt(crypto.randomUUID()))) : [await asked(() => attempt(key))];
         const others = expected === "200 ok" ? "409 code_used" : expected;
         expect(answers.map(describeOutcome).sort()).toEqual([expected, ...(isRace ? [others, others] : [])]);
@@ -262,7 +262,7 @@ test.each(seeds)(
         const isLost = describeOutcome(answer) === "409 share_inactive" && told.filter((word) => word === "died").length > deaths;
         if (!isActive || !isLost) expect(describeOutcome(answer), told.join(", ")).toBe(isActive ? "201 ok" : "409 share_inactive");
         if (!isActive) return;
-        // An answer that was lost is in the person's list.
+        // If the response was lost, the share is in the person's list.
         const next = isLost
           ? (await share.by.signed.get("/v1/me/shares")).body.data.shares.find(
               ({ supersedes }: { supersedes: string | null }) => supersedes === share.id,
@@ -331,12 +331,12 @@ test.each(seeds)(
         const { chain } = (await env.DB.prepare("SELECT audit_chain AS chain FROM consumers WHERE id = ?").bind(by.id).first()) as {
           chain: string;
         };
-        // As if they had just signed in: it takes a proof of the last five minutes.
+        // As if they had just signed in: a sign-in of the last five minutes is required.
         await env.DB.prepare("UPDATE sessions SET verified_at = ? WHERE user_id = ?").bind(Date.now(), by.id).run();
         const answer = await asked(() =>
           call("/v1/me", { ...buildJsonRequest({ confirm: "DELETE" }, by.signed.headers), method: "DELETE" }),
         );
-        // Once the wish is written down the session is nobody's any more, and the crons finish it.
+        // After the request is stored the session is gone, and the crons finish the deletion.
         expect(["200 ok", "401 unauthorized"], told.join(", ")).toContain(describeOutcome(answer));
         for (const share of shares.filter((one) => one.by === by && one.state === "active")) {
           share.state = statusOf(share) === "expired" ? "expired" : "revoked";
@@ -350,7 +350,7 @@ test.each(seeds)(
         }
         by.isErased = true;
         for (const db of databases) {
-          // N11, as far as rows tell; test/api/account-deletion.test.ts opens what is left.
+          // N11, as far as rows show; test/api/account-deletion.test.ts decrypts what is left.
           const left = await db
             .prepare(
               "SELECT (SELECT COUNT(*) FROM shares WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM consumer_shards WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM field_fanouts WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM account_erasures WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM mail_outbox WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM audit_outbox WHERE chain = ?2 AND payload_sealed IS NOT NULL AND type <> 'account.deleted') + (SELECT COUNT(*) FROM shares s WHERE s.id IN (SELECT value FROM json_each(?3)) AND (s.subject_sealed IS NOT NULL OR s.email_index IS NOT NULL OR s.phone_index IS NOT NULL OR s.consumer_chain IS NOT NULL)) AS n",
@@ -368,7 +368,7 @@ test.each(seeds)(
         expect(describeOutcome(answer)).toBe("201 ok");
         testShares.push(answer.body.data.share.id);
       },
-      // N13: what is only looked at stays as it is.
+      // N13: reading changes nothing.
       look: async () => {
         const by = random.one(there());
         const [share] = shares;
@@ -442,12 +442,12 @@ test.each(seeds)(
     for (let step = 0; step < steps; step += 1) {
       const act = shares.length === 0 ? "grant" : random.one(weighted);
       told.push(act);
-      vi.setSystemTime(Date.now() + 5_000); // a key has 120 calls a minute, and a clock that stands still has no next one
+      vi.setSystemTime(Date.now() + 5_000); // a key has 120 calls a minute, and the clock does not advance by itself
       await acts[act]?.();
       await check();
     }
 
-    // The crons, until nothing waits: whoever died has held its work for a minute at most.
+    // Crons until no work is left: a crashed isolate blocks its work for at most a minute.
     const waits = async (): Promise<number | null> => {
       const ids = JSON.stringify(people.map(({ id }) => id));
       const of = "consumer_id IN (SELECT value FROM json_each(?1))";
@@ -467,7 +467,7 @@ test.each(seeds)(
         const heard = feed.filter(({ share_id }) => share_id === share.id);
         const isUpdate = ({ type }: { type: string }): boolean => type.startsWith("consumer.updated.");
         const types = (of: typeof heard) => of.map(({ type }) => type);
-        // Far away, changes that waited are told as one: what counts there is that the last is what the copy says.
+        // In another shard, waiting changes are sent as one; the last must match the copy.
         expect(types(business.isFar ? heard.filter((event) => !isUpdate(event)) : heard), told.join(", ")).toEqual(share.events); // N2
         for (const group of fieldGroupNames) {
           const updates = heard.filter(({ type }) => type === `consumer.updated.${group}`).length;
@@ -492,7 +492,7 @@ test.each(seeds)(
           for (const one of share.entries) if (number(one) > 0) counts.set(one.type, (counts.get(one.type) ?? 0) + number(one));
           return counts;
         };
-        // N2; of redemptions that is N3
+        // N2; for redemptions this is N3
         expect(
           await counted(
             "SELECT type, COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type <> 'consumer.current_read' GROUP BY type",
@@ -509,7 +509,7 @@ test.each(seeds)(
     for (const by of there()) {
       const mine = (await by.signed.get("/v1/me/shares")).body.data.shares as { id: string; status: string }[];
       expect(new Map(mine.map(({ id, status }) => [id, status])), told.join(", ")).toEqual(
-        new Map(shares.filter((share) => share.by === by).map((share) => [share.id, statusOf(share)])), // N14: none besides
+        new Map(shares.filter((share) => share.by === by).map((share) => [share.id, statusOf(share)])), // N14: and no others
       );
     }
   },
