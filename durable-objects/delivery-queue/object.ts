@@ -1,5 +1,5 @@
-// The delivery queue of one webhook endpoint, an object of its own, so that a receiver that hangs delays no other endpoint. Sending
-// happens within the alarm (sender.ts). Three rules keep the queue from stopping: the next alarm is set before anything is sent, the
+// The delivery queue of one webhook endpoint (SPEC Webhook delivery), an object of its own, so that a receiver that hangs delays no other
+// endpoint. Sending happens within the alarm (sender.ts). Three rules keep the queue from stopping: the next alarm is set before anything is sent, the
 // alarm never rejects (the platform drops one that fails six times), and a queue that starts looks for interrupted attempts.
 import { DurableObject } from "cloudflare:workers";
 import type { StoredEvent } from "../../core/events/event.ts";

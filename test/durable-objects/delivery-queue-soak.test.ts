@@ -96,7 +96,7 @@ test.each([
     const answered = new Map<string, Answered[]>();
     mockReceivers((post) => {
       const { host } = new URL(post.url);
-      const mood = endpoints.find((one) => one.host === host)?.mood ?? 0;
+      const mood = endpoints.find((endpoint) => endpoint.host === host)?.mood ?? 0;
       const fate = next();
       const key = `${host} ${post.headers.get("svc-event-id")}`;
       answered.set(key, [...(answered.get(key) ?? []), { ...post, isDelivered: fate >= mood }]);
@@ -107,9 +107,9 @@ test.each([
       const host = `hook${n}.merchant-tests.com`;
       endpoints.push({ ...(await registerEndpoint(business, `https://${host}/`)), host, mood: 0, disabled: false });
     }
-    const toggle = async (one: Soaked): Promise<void> => {
-      one.disabled = !one.disabled;
-      await log.updateEndpoint(one.id, { status: one.disabled ? "disabled" : "enabled" });
+    const toggle = async (endpoint: Soaked): Promise<void> => {
+      endpoint.disabled = !endpoint.disabled;
+      await log.updateEndpoint(endpoint.id, { status: endpoint.disabled ? "disabled" : "enabled" });
     };
     /** Runs the alarm that is due first. False when there is none. */
     const runFirst = async (): Promise<boolean> => {
@@ -125,13 +125,13 @@ test.each([
     const progress = createProgressPrinter(`W31, seed ${seed}, endpoints ${count}`, wantedAlarms);
     for (let ran = 0; ran < wantedAlarms; ) {
       const choice = next();
-      const one = endpoints[Math.floor(next() * count)] as Soaked;
+      const endpoint = endpoints[Math.floor(next() * count)] as Soaked;
       if (choice < 0.2) {
         await commitEvents(business, 1 + Math.floor(next() * 6));
         await log.drain();
-      } else if (choice < 0.28) one.mood = next() < 0.4 ? 0 : next();
-      else if (choice < 0.32) await evictDurableObject(one.queue);
-      else if (choice < 0.36) await toggle(one);
+      } else if (choice < 0.28) endpoint.mood = next() < 0.4 ? 0 : next();
+      else if (choice < 0.32) await evictDurableObject(endpoint.queue);
+      else if (choice < 0.36) await toggle(endpoint);
       else if (choice < 0.38) vi.setSystemTime(Date.now() + Math.floor(next() * 12 * hourMs));
       else if (await runFirst()) ran += 1;
       else vi.setSystemTime(Date.now() + minuteMs);
@@ -141,9 +141,9 @@ test.each([
         if (due !== null) expect(alarm ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(Math.max(due, Date.now()) + 2_000);
       }
     }
-    for (const one of endpoints) {
-      one.mood = 0;
-      if (one.disabled) await toggle(one);
+    for (const endpoint of endpoints) {
+      endpoint.mood = 0;
+      if (endpoint.disabled) await toggle(endpoint);
     }
     for (const { queue } of endpoints) await runAlarmsUntil(queue);
 

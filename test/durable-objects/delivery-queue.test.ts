@@ -516,7 +516,7 @@ describe("an endpoint", () => {
       const { body } = await operator("/v1/admin/stuck", { headers: { authorization: `Bearer ${"o".repeat(43)}` } });
       return body.data.failing_endpoints.filter(({ business_id }: { business_id: string }) => business_id === business);
     };
-    const noted = (): Promise<number | null> =>
+    const countAlertNotes = (): Promise<number | null> =>
       env.DB.prepare("SELECT COUNT(*) AS n FROM outbox WHERE kind = 'failing_endpoint' AND entity_id = ?").bind(id).first<number>("n");
     await env.DB.prepare("UPDATE businesses SET contact_email = 'ops@acme.example.com' WHERE id = ?").bind(business).run();
     const alertEmails = (): Promise<number | null> =>
@@ -543,7 +543,7 @@ describe("an endpoint", () => {
     status = 200;
     await runAlarmsUntil(queue);
     expect(await healthOf(queue)).toMatchObject({ consecutiveFailures: 0, failingSince: null, backlog: 0, lastResponseStatus: 200 });
-    expect([await noted(), await listed(), await noted()]).toEqual([1, [], 0]);
+    expect([await countAlertNotes(), await listed(), await countAlertNotes()]).toEqual([1, [], 0]);
     status = 500;
     await commitEvents(business, 100);
     await eventSequences.getByName(business).drain();
@@ -551,7 +551,7 @@ describe("an endpoint", () => {
     expect(await alertEmails()).toBe(2); // it had recovered, so failing again is a new alert
     expect(await listed()).toMatchObject([{ webhook_id: id }]);
     await eventSequences.getByName(business).removeEndpoint(id);
-    expect([await listed(), await noted()]).toEqual([[], 0]);
+    expect([await listed(), await countAlertNotes()]).toEqual([[], 0]);
     const late = await createQueueWith(1);
     await env.DB.prepare("UPDATE businesses SET contact_email = 'ops@acme.example.com' WHERE id = ?").bind(late.business).run();
     await runAlarmsUntil(late.queue);
@@ -569,11 +569,11 @@ describe("an endpoint", () => {
     const posts = mockReceivers(answering(200));
     const outside = vi.mocked(globalThis.fetch).getMockImplementation() as typeof fetch;
     let address = "10.0.0.7";
-    const asked: string[] = [];
+    const resolverHosts: string[] = [];
     vi.mocked(globalThis.fetch).mockImplementation(async (input, init) => {
       const url = new URL(new Request(input as RequestInfo, init as RequestInit).url);
       if (!url.searchParams.has("type")) return outside(input, init);
-      asked.push(url.host);
+      resolverHosts.push(url.host);
       const name = url.searchParams.get("name");
       return Response.json({ Status: 0, Answer: url.searchParams.get("type") === "A" ? [{ name, type: 1, TTL: 1, data: address }] : [] });
     });
@@ -581,38 +581,38 @@ describe("an endpoint", () => {
     await runAlarmsUntil(queue, farAhead + 1_000);
     expect(posts).toEqual([]);
     expect(await deliveryOf(queue)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null, error: "dns" });
-    expect(new Set(asked).size).toBe(2); // both resolvers
+    expect(new Set(resolverHosts).size).toBe(2); // both resolvers
     address = "93.184.216.34";
     await runAlarmsUntil(queue);
     expect(posts).toHaveLength(1);
-    expect(asked.length).toBe(8);
+    expect(resolverHosts.length).toBe(8);
   });
 
   test("W25: keeps the verdict that its host is public for five seconds, whichever way the clock moves", async () => {
     let address = "93.184.216.34";
-    let asked = 0;
+    let lookups = 0;
     const posts = mockReceivers(answering(200), () => {
-      asked += 1;
+      lookups += 1;
       return [address];
     });
     const { queue, business } = await createQueueWith(0, "https://rebinds.merchant-tests.com/");
-    const attemptAt = async (at: number): Promise<{ readonly posts: number; readonly asked: boolean }> => {
-      const before = { posts: posts.length, asked };
+    const attemptAt = async (at: number): Promise<{ readonly posts: number; readonly isLookedUp: boolean }> => {
+      const before = { posts: posts.length, lookups };
       vi.setSystemTime(at);
       await commitEvents(business, 1);
       await eventSequences.getByName(business).drain();
       await runAlarm(queue);
-      return { posts: posts.length - before.posts, asked: asked > before.asked };
+      return { posts: posts.length - before.posts, isLookedUp: lookups > before.lookups };
     };
-    expect(await attemptAt(farAhead)).toEqual({ posts: 1, asked: true });
+    expect(await attemptAt(farAhead)).toEqual({ posts: 1, isLookedUp: true });
     address = "10.0.0.7";
-    expect(await attemptAt(farAhead + 4_999)).toEqual({ posts: 1, asked: false });
-    expect(await attemptAt(farAhead + 5_000)).toEqual({ posts: 0, asked: true });
-    expect(await attemptAt(farAhead + 5_001)).toEqual({ posts: 0, asked: true }); // a negative verdict is not cached
+    expect(await attemptAt(farAhead + 4_999)).toEqual({ posts: 1, isLookedUp: false });
+    expect(await attemptAt(farAhead + 5_000)).toEqual({ posts: 0, isLookedUp: true });
+    expect(await attemptAt(farAhead + 5_001)).toEqual({ posts: 0, isLookedUp: true }); // a negative verdict is not cached
     address = "93.184.216.34";
-    expect(await attemptAt(farAhead + 10_000)).toEqual({ posts: 1, asked: true });
+    expect(await attemptAt(farAhead + 10_000)).toEqual({ posts: 1, isLookedUp: true });
     address = "10.0.0.7";
-    expect(await attemptAt(farAhead + 1)).toEqual({ posts: 0, asked: true }); // the clock was set back, which must not extend the verdict
+    expect(await attemptAt(farAhead + 1)).toEqual({ posts: 0, isLookedUp: true }); // the clock was set back, which must not extend the verdict
   });
 
   test("W12: is read up to its status when its response never ends", async () => {
@@ -661,18 +661,18 @@ describe("an endpoint", () => {
     const { queue, business } = await createQueueWith(3);
     await runAlarmsUntil(queue);
     status = 500;
-    const one = async (): Promise<void> => {
+    const attemptOnce = async (): Promise<void> => {
       await commitEvents(business, 1);
       await eventSequences.getByName(business).drain();
       await runAlarmsUntil(queue);
     };
-    await one();
+    await attemptOnce();
     expect(await deliveriesOf(queue)).toHaveLength(4);
     vi.setSystemTime(farAhead + 31 * 86_400_000);
-    await one();
+    await attemptOnce();
     expect((await deliveriesOf(queue)).map(({ status }) => status)).toEqual(["abandoned", "abandoned"]);
     vi.setSystemTime(farAhead + 91 * 86_400_000);
-    await one();
+    await attemptOnce();
     expect(await deliveriesOf(queue)).toHaveLength(2);
   });
 

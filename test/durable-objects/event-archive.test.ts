@@ -89,8 +89,8 @@ describe("an event sequence at its size limit", () => {
       const rows = segmentsOf(state);
       expect(rows.map(({ number }) => number)).toEqual(upTo(rows.length));
       expect(rows.map(({ after }) => after)).toEqual([0, ...rows.slice(0, -1).map(({ up_to }) => up_to)]);
-      const sealed = rows.at(-1)?.up_to as number;
-      expect(rowsIn(state)).toBe(ids.length - sealed); // each event is stored once
+      const movedThrough = rows.at(-1)?.up_to as number;
+      expect(rowsIn(state)).toBe(ids.length - movedThrough); // each event is stored once
       expect(state.storage.sql.databaseSize).toBeLessThan(2 * Number(limitBytes));
       for (const { number, after, up_to } of rows) {
         await runInDurableObject(eventSequences.getByName(`${business}#${number}`), (_, segment) => {
@@ -105,8 +105,8 @@ describe("an event sequence at its size limit", () => {
       const border = rows[0]?.up_to as number;
       const across = await log.listEvents(border - 3, 6, null); // from two objects
       expect(across.events.map(({ seq }) => seq)).toEqual([-2, -1, 0, 1, 2, 3].map((of) => border + of));
-      const here = await log.listEvents(sealed - 3, 6, null);
-      expect(here.events.map(({ seq }) => seq)).toEqual([-2, -1, 0, 1, 2, 3].map((of) => sealed + of));
+      const recent = await log.listEvents(movedThrough - 3, 6, null);
+      expect(recent.events.map(({ seq }) => seq)).toEqual([-2, -1, 0, 1, 2, 3].map((of) => movedThrough + of));
     });
   });
 
@@ -176,12 +176,12 @@ describe("an event sequence at its size limit", () => {
         return {
           listSegmentEvents: (...args: Parameters<typeof segment.listSegmentEvents>) => segment.listSegmentEvents(...args),
           listKnownIds: (ids: readonly string[]) => segment.listKnownIds(ids),
-          saveToSegment: async (lot: readonly StoredEvent[]) => {
+          saveToSegment: async (events: readonly StoredEvent[]) => {
             step += 1;
             if (step % 3 === 1) throw new Error("gone before");
-            const held = await segment.saveToSegment(lot);
+            const last = await segment.saveToSegment(events);
             if (step % 3 === 2) throw new Error("gone after");
-            return held;
+            return last;
           },
         };
       },
@@ -219,11 +219,11 @@ describe("an event sequence at its size limit", () => {
       eventSequences.getByName(business),
       async (log, state) => {
         await expect(log.listEvents(0, 100, null)).rejects.toThrow("away");
-        const sealed = segmentsOf(state).at(-1)?.up_to as number;
-        expect((await log.listEvents(sealed, 500, null)).events).toHaveLength(ids.length - sealed); // events of the sequence itself can be read
+        const movedThrough = segmentsOf(state).at(-1)?.up_to as number;
+        expect((await log.listEvents(movedThrough, 500, null)).events).toHaveLength(ids.length - movedThrough); // events of the sequence itself can be read
         await commitEvents(business, 1);
         await log.drain(); // a segment might have the event, so it is appended when the segments answer again
-        expect((await log.listEvents(sealed, 500, null)).head).toBe(ids.length);
+        expect((await log.listEvents(movedThrough, 500, null)).head).toBe(ids.length);
         expect(await state.storage.getAlarm()).not.toBeNull();
       },
       away,
@@ -321,11 +321,13 @@ describe("an endpoint of an event sequence at its size limit", () => {
 describe("a segment", () => {
   test("W29: is the only kind of object that accepts moved events", async () => {
     const business = await createBusiness();
-    const lot = [{ seq: 1, id: crypto.randomUUID(), type: "share.created", createdAt: 0, shareId: null, certId: null, dataSealed: null }];
+    const events = [
+      { seq: 1, id: crypto.randomUUID(), type: "share.created", createdAt: 0, shareId: null, certId: null, dataSealed: null },
+    ];
     await runInDurableObject(eventSequences.getByName(business), (log) => {
-      expect(() => log.saveToSegment(lot)).toThrow("not a segment");
+      expect(() => log.saveToSegment(events)).toThrow("not a segment");
     });
-    expect(await eventSequences.getByName(`${business}#1`).saveToSegment(lot)).toBe(1);
-    expect(await eventSequences.getByName(`${business}#1`).saveToSegment(lot)).toBe(1);
+    expect(await eventSequences.getByName(`${business}#1`).saveToSegment(events)).toBe(1);
+    expect(await eventSequences.getByName(`${business}#1`).saveToSegment(events)).toBe(1);
   });
 });

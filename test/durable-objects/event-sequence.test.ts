@@ -108,11 +108,11 @@ describe("an event sequence", () => {
 
   test("W3: takes events without a drain request in the next minute, in commit order", async () => {
     const business = await createBusiness();
-    const untold = await commitEvents(business, 1);
-    const told = await commitEvents(business, 1);
+    const first = await commitEvents(business, 1);
+    const second = await commitEvents(business, 1);
     const platform = await createPlatform(env as unknown as Env);
     await runScheduledJobs(platform, "* * * * *", Date.now());
-    expect((await readSequence(business)).map(({ id }) => id)).toEqual([...untold, ...told]);
+    expect((await readSequence(business)).map(({ id }) => id)).toEqual([...first, ...second]);
     expect(await waiting(business)).toBe(0);
   });
 
@@ -260,17 +260,17 @@ describe("an event sequence", () => {
     await commitEvents(business, 10);
     await eventSequences.getByName(business).drain();
     await runInDurableObject(eventSequences.getByName(business), async (log, state) => {
-      const asked: string[] = [];
+      const queries: string[] = [];
       const exec = state.storage.sql.exec.bind(state.storage.sql);
       state.storage.sql.exec = ((query: string, ...bound: never[]) => {
-        asked.push(query);
+        queries.push(query);
         return exec(query, ...bound);
       }) as typeof state.storage.sql.exec;
       expect(await log.listEvents(10, 100, null)).toEqual({ events: [], readThrough: 10, head: 10 });
       expect(await log.listEvents(10_000, 100, ["share.created"])).toEqual({ events: [], readThrough: 10_000, head: 10 });
-      expect(asked).toEqual([]);
+      expect(queries).toEqual([]);
       expect((await log.listEvents(9, 100, null)).events).toHaveLength(1);
-      expect(asked).toHaveLength(1);
+      expect(queries).toHaveLength(1);
     });
   });
 

@@ -28,14 +28,14 @@ const number = async (sql: string, ...values: readonly unknown[]): Promise<numbe
 
 /** A platform that counts database queries, and that finishes follow-up work before it returns. */
 const counting = (clock: () => number = () => Date.now()) => {
-  const asked = { statements: 0 };
+  const queries = { statements: 0 };
   const following: Promise<void>[] = [];
   const prepare = (text: string): D1PreparedStatement => {
     const statement = env.DB.prepare(text);
     const bind = statement.bind.bind(statement);
     return Object.assign(statement, {
       bind: (...given: unknown[]) => {
-        asked.statements += 1;
+        queries.statements += 1;
         return bind(...given);
       },
     });
@@ -51,10 +51,10 @@ const counting = (clock: () => number = () => Date.now()) => {
   };
   const platform = Object.assign(Object.create(base) as Platform, own);
   const minute = async (): Promise<number> => {
-    const before = asked.statements;
+    const before = queries.statements;
     await runScheduledJobs(platform, "* * * * *", clock());
     for (let done = 0; done < following.length; done += 1) await following[done];
-    return asked.statements - before;
+    return queries.statements - before;
   };
   return { platform, minute };
 };
@@ -120,9 +120,9 @@ describe("a minute with more work than its budget", () => {
   test("gives at most half of its queries to one job", async () => {
     await unsendableMails(3_000);
     const { minute } = counting();
-    const asked = await minute();
-    expect(asked).toBeGreaterThan(400);
-    expect(asked).toBeLessThan(600);
+    const queryCount = await minute();
+    expect(queryCount).toBeGreaterThan(400);
+    expect(queryCount).toBeLessThan(600);
   }, 120_000);
 
   test("starts nothing after its time is over", async () => {
@@ -156,22 +156,18 @@ describe("background work", () => {
     const inner = withBudget(around, { maxMs: minuteMs, maxQueries: 100 });
     const [[, db] = [null, null]] = inner.shards.all();
     expect([await inner.hasBudget(), await around.hasBudget()]).toEqual([true, true]);
-    for (let asked = 0; asked < 2; asked += 1) await findPersonChain(db as Database, "con_00nobody" as ConsumerId);
+    for (let calls = 0; calls < 2; calls += 1) await findPersonChain(db as Database, "con_00nobody" as ConsumerId);
     expect([await inner.hasBudget(), await around.hasBudget()]).toEqual([false, false]);
   });
 });
 
 describe("the shards", () => {
   test("take turns to be first, so that one with too much work does not starve the others", async () => {
-    const one = openDatabase(env.DB);
-    const homes = { ...base.shards, all: () => ["00", "01", "02"].map((home) => [home as ShardId, one] as const) };
+    const db = openDatabase(env.DB);
+    const shards = { ...base.shards, all: () => ["00", "01", "02"].map((shard) => [shard as ShardId, db] as const) };
     const begunAt = async (minute: number): Promise<string> => {
       const order: string[] = [];
-      await forEachShard(
-        { ...base, shards: homes, clock: () => minute * minuteMs + 59_999 },
-        "test",
-        async (_, home) => void order.push(home),
-      );
+      await forEachShard({ ...base, shards, clock: () => minute * minuteMs + 59_999 }, "test", async (_, shard) => void order.push(shard));
       return order.join(" ");
     };
     expect([await begunAt(0), await begunAt(1), await begunAt(2), await begunAt(3)]).toEqual([

@@ -71,11 +71,11 @@ test("after an hour without the ledger each statement is anchored once, in order
   const name = crypto.randomUUID();
   const start = Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs;
   let now = start;
-  const asked: Instant[] = [];
+  const requestTimes: Instant[] = [];
   const down = {
     ...createPlatformWith(
       async () => {
-        asked.push(now);
+        requestTimes.push(now);
         return new Response("down", { status: 500 });
       },
       () => now,
@@ -95,7 +95,7 @@ test("after an hour without the ledger each statement is anchored once, in order
   expect(await counted(waitingSql)).toBe(total + 4); // and the checkpoints of four intervals
   expect(await counted("SELECT COUNT(*) AS n FROM anchors WHERE tx_ref IS NOT NULL")).toBe(0);
   // After five failures a single row probes the ledger, with pauses that grow to 15 minutes.
-  const probes = [...new Set(asked)];
+  const probes = [...new Set(requestTimes)];
   const late = probes.filter((at) => at >= start + 15 * minuteMs);
   expect(late.length).toBeLessThanOrEqual(4);
   for (const [at, probe] of late.slice(1).entries()) expect(probe - (late[at] as Instant)).toBeGreaterThanOrEqual(0.75 * 900 * secondMs);

@@ -120,17 +120,17 @@ describe("a failing or dishonest ledger", () => {
   test("is abandoned after ten seconds per call when it hangs (O1)", async () => {
     const [id] = await issueWaiting(1);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     let isOver = false;
     const submitted = submitAnchors(
       createPlatformWith((request) => {
-        asked.resolve();
+        requested.resolve();
         return never(request);
       }),
     ).finally(() => {
       isOver = true;
     });
-    await asked.promise;
+    await requested.promise;
     await vi.advanceTimersByTimeAsync(10 * secondMs - 1);
     expect(isOver).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
@@ -195,11 +195,11 @@ describe("a failing or dishonest ledger", () => {
 
   test("is not treated as forked when a cache returns an old checkpoint, which still counts for what it proves", async () => {
     const older = await issueWaiting(2);
-    let kept: string | null = null;
+    let cachedCheckpoint: string | null = null;
     const cached: SendRequest = async (request) => {
       if (!request.url.endsWith("/checkpoint")) return realLedger(request);
-      kept ??= await (await realLedger(request)).text();
-      return new Response(kept);
+      cachedCheckpoint ??= await (await realLedger(request)).text();
+      return new Response(cachedCheckpoint);
     };
     let lost = true;
     let now = Date.now();
@@ -390,14 +390,14 @@ describe("a failing or dishonest ledger", () => {
     await submitAnchors(createPlatformWith(realLedger));
     for (const id of ids) expect(await anchorOf(id)).toMatchObject({ status: "pending", tx_ref: null });
     expect(Object.keys(JSON.parse((await forkOf()) ?? "{}")).sort()).toEqual(["new", "old"]);
-    let asked = 0;
+    let requests = 0;
     await submitAnchors(
       createPlatformWith(async (request) => {
-        asked += 1;
+        requests += 1;
         return realLedger(request);
       }),
     );
-    expect(asked).toBe(0);
+    expect(requests).toBe(0);
     expect((await submitConsent(buildSubmission())).status).toBe(201);
   });
 });

@@ -154,13 +154,13 @@ describe("a checkpoint of the audit log", () => {
       // The ledger has cosigned another history of the log, as after the log was set back.
       const signer = await openNoteSigner(base.config.auditKeys.get(shard)?.[0] as string);
       const foreign = await signNote(formatCheckpoint({ origin: log, size: 900n, root: sha256("another history") }), [signer]);
-      const told = await base.fetchLedger(
+      const response = await base.fetchLedger(
         new Request(`https://${origin}/add-checkpoint`, {
           method: "POST",
           body: formatAddCheckpointRequest({ oldSize: 0n, proof: [], checkpoint: foreign }),
         }),
       );
-      expect(told.status, await told.text()).toBe(200);
+      expect(response.status, await response.text()).toBe(200);
       const faults: string[] = [];
       vi.spyOn(base.log, "error").mockImplementation((fault) => faults.push(fault.error));
       await checkpointAuditLogs(platform, nextWindow());
@@ -207,13 +207,13 @@ describe("a checkpoint of the audit log", () => {
   });
 
   test("is proven to another witness from the size it cosigned last", async () => {
-    const asked: { size: bigint; from: bigint; holds: boolean }[] = [];
+    const requests: { size: bigint; from: bigint; holds: boolean }[] = [];
     let last: { size: bigint; root: Uint8Array } | null = null;
     const careful = witness(async (checkpoint) => {
       const claimed = parseCheckpoint(checkpoint.note);
       if (claimed === null) return { ok: false, kind: "permanent", code: "none" };
       const proof = await checkpoint.getConsistencyProof(checkpoint.witnessedSize);
-      asked.push({
+      requests.push({
         size: claimed.size,
         from: checkpoint.witnessedSize,
         holds: last === null || isConsistent(sha256, last, claimed, proof),
@@ -227,10 +227,10 @@ describe("a checkpoint of the audit log", () => {
     await anchoredCertificate();
     await checkpointAuditLogs(only, nextWindow());
     await attestDue(only);
-    expect(asked).toHaveLength(2);
-    expect(asked[1]?.from).toBe(asked[0]?.size);
-    expect(asked[1]?.size).toBeGreaterThan(asked[0]?.size ?? 0n);
-    expect(asked.every(({ holds }) => holds)).toBe(true);
+    expect(requests).toHaveLength(2);
+    expect(requests[1]?.from).toBe(requests[0]?.size);
+    expect(requests[1]?.size).toBeGreaterThan(requests[0]?.size ?? 0n);
+    expect(requests.every(({ holds }) => holds)).toBe(true);
   });
 });
 

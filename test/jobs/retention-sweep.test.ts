@@ -54,14 +54,14 @@ const seedViews = (certId: string, count: number): Promise<unknown> =>
     env.DB.prepare("UPDATE certificates SET view_rows = ?2, view_count = ?2 WHERE id = ?1").bind(certId, count),
   ]);
 
-const one = async (sql: string, ...values: unknown[]): Promise<number> =>
+const queryNumber = async (sql: string, ...values: unknown[]): Promise<number> =>
   (
     await env.DB.prepare(sql)
       .bind(...values)
       .first<{ n: number }>()
   )?.n ?? -1;
 const keptOf = (prefix: string): Promise<number> =>
-  one("SELECT COUNT(*) AS n FROM certificates WHERE id GLOB ? AND subject_sealed IS NOT NULL", `${prefix}*`);
+  queryNumber("SELECT COUNT(*) AS n FROM certificates WHERE id GLOB ? AND subject_sealed IS NOT NULL", `${prefix}*`);
 const erasedAt = async (certId: string): Promise<string | null> =>
   (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.subject_erased_at;
 
@@ -160,10 +160,10 @@ describe("the retention sweep", () => {
     );
     expect([await keptOf("due"), await keptOf("later")]).toEqual([0, 5]);
     const entries = "SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id GLOB 'due*' AND type = 'certificate.subject_erased'";
-    expect(await one(entries)).toBe(20_000);
+    expect(await queryNumber(entries)).toBe(20_000);
     const remains = `SELECT COUNT(*) AS n FROM certificates WHERE id GLOB 'due*' AND
       (email_index IS NOT NULL OR evidence_sealed <> '' OR manage_token_hash <> '' OR subject_masked <> '{}' OR subject_erased_at <> ?)`;
-    expect(await one(remains, now)).toBe(0);
+    expect(await queryNumber(remains, now)).toBe(0);
     expect(progress).toEqual([
       { at: "retention", shard: "00", done: 20_000 - left, left, oldest_due: new Date(now - left).toISOString() },
       { at: "retention", shard: "00", done: left, left: 0, oldest_due: null },
@@ -195,8 +195,8 @@ describe("the retention sweep", () => {
     for (const nth of [1, 2, 3, 4]) await seedViews(`viewed${nth}`, 9_000);
     await eraseExpired(platformAt(() => now));
     expect(await keptOf("viewed")).toBe(0);
-    expect(await one("SELECT COUNT(*) AS n FROM certificate_views WHERE cert_id GLOB 'viewed*'")).toBe(0);
-    expect(await one("SELECT SUM(view_count) AS n FROM certificates WHERE id GLOB 'viewed*'")).toBe(36_000);
+    expect(await queryNumber("SELECT COUNT(*) AS n FROM certificate_views WHERE cert_id GLOB 'viewed*'")).toBe(0);
+    expect(await queryNumber("SELECT SUM(view_count) AS n FROM certificates WHERE id GLOB 'viewed*'")).toBe(36_000);
     expect(progress.map(({ done }) => done)).toEqual([4]);
   });
 
@@ -220,7 +220,7 @@ describe("the retention sweep", () => {
     await eraseExpired(platformAt(() => now));
     expect(await keptOf("raced")).toBe(0);
     const entries = "SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id GLOB 'raced*' AND type = 'certificate.subject_erased'";
-    expect(await one(entries)).toBe(1_200);
+    expect(await queryNumber(entries)).toBe(1_200);
     expect(faults).toEqual([]);
   });
 

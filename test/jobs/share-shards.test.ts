@@ -59,7 +59,7 @@ const dyingThere = (dies: "before" | "after"): D1Database =>
     },
   });
 /** A database that runs `act` before its next statement of this kind. */
-const overtaken = (db: D1Database, kind: { readonly words: string } | "batch", act: () => Promise<unknown>): D1Database => {
+const overtaken = (db: D1Database, kind: { readonly text: string } | "batch", act: () => Promise<unknown>): D1Database => {
   let isOver = false;
   const first = async (): Promise<void> => {
     if (isOver) return;
@@ -78,7 +78,7 @@ const overtaken = (db: D1Database, kind: { readonly words: string } | "batch", a
     get: (of, name) => {
       const value = Reflect.get(of, name);
       if (name === "prepare" && kind !== "batch")
-        return (sql: string) => (sql.includes(kind.words) ? watched(of.prepare(sql)) : of.prepare(sql));
+        return (sql: string) => (sql.includes(kind.text) ? watched(of.prepare(sql)) : of.prepare(sql));
       if (name === "batch" && kind === "batch") return (statements: D1PreparedStatement[]) => first().then(() => of.batch(statements));
       return typeof value === "function" ? value.bind(of) : value;
     },
@@ -111,8 +111,8 @@ describe("a share in another shard than its person", () => {
     await waitUntilSettled();
     expect(await waiting("field_fanouts")).toBe(0);
     expect(await currentOf(far.share.id)).toMatchObject({ phone: "+1 202 555 0177" });
-    const told = (await listAllEvents(there.keys.live)).filter(({ share_id }) => share_id === far.share.id);
-    expect(told.map(({ type, data }) => [type, data])).toEqual([
+    const events = (await listAllEvents(there.keys.live)).filter(({ share_id }) => share_id === far.share.id);
+    expect(events.map(({ type, data }) => [type, data])).toEqual([
       ["share.created", null],
       ["consumer.updated.phone", { phone: "+1 202 555 0177" }],
     ]);
@@ -155,18 +155,18 @@ describe("a share in another shard than its person", () => {
   test("is granted once when one request is submitted 20 times at once", async () => {
     const pat = await signInPerson();
     const verifier = createVerifier();
-    const asked = buildDecision(verifier, {}, there);
+    const decision = buildDecision(verifier, {}, there);
     const query = new URLSearchParams({
-      client_id: asked.client_id,
+      client_id: decision.client_id,
       origin,
       scope: "email phone",
-      purpose: asked.purpose,
-      code_challenge: asked.code_challenge,
+      purpose: decision.purpose,
+      code_challenge: decision.code_challenge,
       code_challenge_method: "S256",
     });
     const token = (await getWithApiKey(`/v1/authorize?${query}`)).body.data.authorize_token;
     const answers = await Promise.all(
-      Array.from({ length: 20 }, () => pat.post("/v1/share/consent", { ...asked, authorize_token: token })),
+      Array.from({ length: 20 }, () => pat.post("/v1/share/consent", { ...decision, authorize_token: token })),
     );
     expect(new Set(answers.map(describeOutcome))).toEqual(new Set(["201 ok"]));
     expect(new Set(answers.map(({ body }) => body.data.share.id)).size).toBe(1);
@@ -233,10 +233,10 @@ describe("field changes while the other shard does not answer", () => {
     expect(await currentOf(share.id)).toMatchObject({ phone: contactValues.phone });
     await minuteLater();
     expect(await waiting("field_fanouts")).toBe(0);
-    const told = (await listAllEvents(there.keys.live)).filter(
+    const events = (await listAllEvents(there.keys.live)).filter(
       ({ share_id, type }) => share_id === share.id && type.startsWith("consumer."),
     );
-    expect(told.map(({ type, data }) => [type, data])).toEqual([
+    expect(events.map(({ type, data }) => [type, data])).toEqual([
       ["consumer.updated.email", { email: "new@example.com" }],
       ["consumer.updated.phone", { phone: "+1 202 555 0152" }],
     ]);
@@ -260,7 +260,7 @@ describe("field changes while the other shard does not answer", () => {
     const change = (fields: object) =>
       askWith(dyingThere("before"), "/v1/me/fields", { ...buildJsonPost(fields, pat.headers), method: "PUT" });
     await change({ phone: "+1 202 555 0154" });
-    await minuteWith({ DB: overtaken(env.DB, { words: "fields_sealed" }, () => change({ first_name: "Patricia" })) });
+    await minuteWith({ DB: overtaken(env.DB, { text: "fields_sealed" }, () => change({ first_name: "Patricia" })) });
     await minuteLater();
     expect(await waiting("field_fanouts")).toBe(0);
     expect(await currentOf(share.id)).toMatchObject({ phone: "+1 202 555 0154", first_name: "Patricia" });

@@ -191,23 +191,23 @@ const copyShare = (id: string, count: number, own?: Readonly<Record<string, stri
 describe("a sweep with much due work", () => {
   /** A platform that counts database statements and follow-up work, which it does not run. */
   const counting = (clock: () => number) => {
-    const asked = { statements: 0, afterwards: 0 };
+    const counts = { statements: 0, followUps: 0 };
     const prepare = (text: string): D1PreparedStatement => {
       const statement = env.DB.prepare(text);
       const bind = statement.bind.bind(statement);
       return Object.assign(statement, {
         bind: (...given: unknown[]) => {
-          asked.statements += 1;
+          counts.statements += 1;
           return bind(...given);
         },
       });
     };
     const counted = { prepare, batch: (statements: D1PreparedStatement[]) => env.DB.batch(statements) };
     const afterAnswer = (): void => {
-      asked.afterwards += 1;
+      counts.followUps += 1;
     };
     const platform = Object.assign(Object.create(base) as Platform, { clock, waitUntil: afterAnswer, shards: openShards({ DB: counted }) });
-    return { asked, platform };
+    return { counts, platform };
   };
   const number = (text: string): Promise<number> => env.DB.prepare(text).first<number>("n") as Promise<number>;
   const notices = () => number("SELECT COUNT(*) AS n FROM share_notices");
@@ -224,11 +224,11 @@ describe("a sweep with much due work", () => {
 
   test("uses few queries for 50 emails, and schedules follow-up work once", async () => {
     const due = await dueTogether(300);
-    const { asked, platform } = counting(() => due);
+    const { counts, platform } = counting(() => due);
     await sweepDueShares(platform);
     expect([await notices(), await warnings()]).toEqual([0, 300]);
-    expect(asked.afterwards).toBe(3); // events, audit and anchoring, mail
-    expect(asked.statements).toBeLessThanOrEqual(50); // six pages of five statements, one batch of five, three empty reads
+    expect(counts.followUps).toBe(3); // events, audit and anchoring, mail
+    expect(counts.statements).toBeLessThanOrEqual(50); // six pages of five statements, one batch of five, three empty reads
   });
 
   test("drains the events of 20 businesses at once and leaves the others to the event sweep", async () => {
@@ -236,10 +236,10 @@ describe("a sweep with much due work", () => {
     await sweepAt(Date.parse(share.expires_at) - 1);
     await copyRow("businesses", world.acme.id, 40, { audit_chain: "s.audit_chain || n.i" });
     await copyShare(share.id, 40, { business_id: "substr(s.business_id, 1, 20) || printf('%06d', n.i)" });
-    const { asked, platform } = counting(() => Date.parse(share.expires_at));
+    const { counts, platform } = counting(() => Date.parse(share.expires_at));
     await sweepDueShares(platform);
     expect(await number("SELECT COUNT(DISTINCT business_id) AS n FROM event_outbox WHERE type = 'share.expired'")).toBe(41);
-    expect(asked.afterwards).toBe(21); // 20 businesses and the audit log
+    expect(counts.followUps).toBe(21); // 20 businesses and the audit log
   });
 
   test("stops at its time limit, and the next one continues: each share once", async () => {
@@ -274,10 +274,10 @@ test("2,500 due shares expire in one run, each with one event and two entries", 
     await count("SELECT COUNT(DISTINCT entity_id || chain) AS n FROM audit_outbox WHERE entity_id LIKE ? AND type = 'share.expired'"),
   ).toBe(5_000);
   await waitUntilSettled();
-  const told = (await listAllEvents(world.acme.keys.live)).filter(
+  const events = (await listAllEvents(world.acme.keys.live)).filter(
     ({ type, share_id }) => type === "share.expired" && share_id.startsWith(like.slice(0, 20)),
   );
-  expect([told.length, new Set(told.map(({ share_id }) => share_id)).size]).toEqual([2_500, 2_500]);
+  expect([events.length, new Set(events.map(({ share_id }) => share_id)).size]).toEqual([2_500, 2_500]);
   expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM shares WHERE next_due_at <= ?").bind(now).first("n")).toBe(0);
 }, 60_000);
 
@@ -296,8 +296,8 @@ test("unsealed audit entries have one of the four allowed types, and contain not
   const keys = new Set(results.flatMap(({ text }) => Object.keys((JSON.parse(text.slice(2)) as [string, object])[1])));
   expect([...keys].sort()).toEqual(["actor", "business_id", "expires_at"]);
   const all = results.map(({ text }) => text).join("\n");
-  for (const said of [...Object.values(contactValues).filter((value) => value.length > 6), pat.email, "con_00"])
-    expect(all).not.toContain(said);
+  for (const personal of [...Object.values(contactValues).filter((value) => value.length > 6), pat.email, "con_00"])
+    expect(all).not.toContain(personal);
   const others = await env.DB.prepare(
     `SELECT COUNT(*) AS n FROM audit_outbox WHERE payload_sealed NOT LIKE '0.%' AND type IN (${unsealedEventTypes.map(() => "?").join(", ")})`,
   )

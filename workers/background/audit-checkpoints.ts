@@ -7,8 +7,7 @@ import { findHighWater, insertCheckpoint, type RequestedAttestor } from "../../s
 import type { Database } from "../../storage/database.ts";
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../services.ts";
-import { listGeneralAttestors } from "./ledger-checkpoint.ts";
-import { requestAttestation } from "./request-attestation.ts";
+import { listGeneralAttestors, requestAttestation } from "./request-attestation.ts";
 
 type ClosedCheckpoint = NonNullable<Awaited<ReturnType<ReturnType<Platform["auditLogStub"]>["checkpoint"]>>>;
 

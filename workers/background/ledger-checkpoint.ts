@@ -6,16 +6,13 @@ import { firstShard } from "../../core/ids.ts";
 import { stripCosignatures } from "../../core/ledger/checkpoint.ts";
 import { getCheckpointInterval, checkpointIntervalMs } from "../../core/ledger/checkpoint-interval.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
-import { findNewestCheckpoint, insertCheckpoint, type RequestedAttestor } from "../../storage/checkpoints.ts";
+import { findNewestCheckpoint, insertCheckpoint } from "../../storage/checkpoints.ts";
 import { getLedgerState, recordLedgerFork, recordSeenTree } from "../../storage/ledger-state.ts";
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../services.ts";
+import { listGeneralAttestors } from "./request-attestation.ts";
 
 const emptyHeadsRoot = sha256Hex(""); // a ledger has no chains
-
-/** Attestors of every log, to be asked later. */
-export const listGeneralAttestors = (attestors: Platform["attestors"]): RequestedAttestor[] =>
-  attestors.filter(({ scope }) => scope === "every log").map(({ kind, name }) => ({ kind, name, attestation: null }));
 
 /** Saves the ledger's checkpoint of the interval. Does nothing without mirrors and attestors, or if the ledger has not grown. */
 export const checkpointLedger = async (platform: Platform, now: Instant): Promise<void> => {

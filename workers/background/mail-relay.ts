@@ -37,6 +37,7 @@ async function* claimDueMail(platform: Platform, db: Database): AsyncGenerator<D
   }
 }
 
+/** Sends due mail of every shard, five at once, until none is due or the budget is used. */
 export const relayMail = (platform: Platform): Promise<void> =>
   forEachShard(platform, "mail", (db) =>
     forEachConcurrently(maxConcurrentConnections, claimDueMail(platform, db), (mail) => deliverMail(platform, db, mail)),

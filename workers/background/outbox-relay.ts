@@ -12,6 +12,7 @@ const finishWithdrawals = async (platform: Platform, db: Database): Promise<void
   for await (const work of claimEach(platform, (now) => claimWithdrawalWork(db, now))) await continueWithdrawals(platform, db, work);
 };
 
+/** Works within the budget of the run; the next run continues. */
 export const relayOutbox = async (platform: Platform): Promise<void> => {
   await forEachShard(platform, "outbox", (db) => finishWithdrawals(platform, db));
   await forEachShard(platform, "outbox", (db) => capturePolicies(platform, db));

@@ -100,7 +100,7 @@ export const fetchPolicies = async (platform: Platform, { origin, page }: Policy
   // Many sites return the same page for every path, so a guess counts only if it is another page and looks like the policy.
   for (const kind of hostAnswers ? missing() : []) {
     const isAcceptable = ({ text, contentHash }: PolicyText): boolean => {
-      if (contentHash === pageHash) isOfPage = true; // naming a well-known path as the page rejects that path as a guess
+      if (contentHash === pageHash) isOfPage = true; // rejected below only because the page was named
       return !startTexts.has(contentHash) && looksLikePolicy(kind, text);
     };
     await findPolicy(kind, getWellKnownPolicyUrls(kind, origin), isAcceptable);

@@ -1,8 +1,8 @@
-// Sends one checkpoint to one attestor: a witness or a timestamp authority.
+// Sends checkpoints to attestors: witnesses and timestamp authorities.
 import { fromBase64 } from "../../core/bytes.ts";
 import type { AttestationOutcome, Attestor, AttestationRequest } from "../../core/ledger/attestor.ts";
 import { secondMs } from "../../core/time.ts";
-import { getWitnessedSize, type DueAttestation } from "../../storage/checkpoints.ts";
+import { getWitnessedSize, type DueAttestation, type RequestedAttestor } from "../../storage/checkpoints.ts";
 import type { Database } from "../../storage/database.ts";
 import type { Platform } from "../services.ts";
 
@@ -20,6 +20,10 @@ const createConsistencyProver =
     const hashes = await platform.auditLogStub(auditLog).buildConsistencyProof(fromSize.toString(), size.toString());
     return hashes.map((hash) => fromBase64(hash) ?? new Uint8Array(0));
   };
+
+/** Attestors of every log, to be asked later. */
+export const listGeneralAttestors = (attestors: Platform["attestors"]): RequestedAttestor[] =>
+  attestors.filter(({ scope }) => scope === "every log").map(({ kind, name }) => ({ kind, name, attestation: null }));
 
 /** Sends a checkpoint to one attestor, which may take 30 seconds. */
 export const requestAttestation = async (

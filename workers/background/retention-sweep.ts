@@ -50,5 +50,6 @@ const eraseExpiredInShard = async (platform: Platform, db: Database, shard: Shar
   platform.log.progress({ at: "retention", shard, done: erased, left, oldest_due: toIsoOrNull(oldestDue) });
 };
 
+/** Erases what is due within the budget of the run and logs what is left. Concurrent runs erase each certificate once. */
 export const eraseExpired = (platform: Platform): Promise<void> =>
   forEachShard(platform, "retention", (db, shard) => eraseExpiredInShard(platform, db, shard));

@@ -66,6 +66,7 @@ export const jobAllowance: WorkBudget = { ...allJobsAllowance, maxQueries: allJo
 const runJob = (platform: Platform, at: Instant, [name, job]: readonly [string, Job]) =>
   runIsolated(platform, `job ${name}`, () => job(withBudget(platform, jobAllowance), at));
 
+/** Runs the jobs of the cron expression `cron` at the tick time `at`. A failing job does not make it reject. */
 export const runScheduledJobs = async (services: Platform, cron: string, at: Instant): Promise<void> => {
   const platform = withBudget(services, allJobsAllowance);
   if (cron === everyQuarterHour) for (const job of Object.entries(quarterJobs)) await runJob(platform, at, job);

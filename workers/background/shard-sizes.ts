@@ -5,6 +5,7 @@ import { forEachShard } from "./for-each-shard.ts";
 
 const warningThreshold = 0.8; // at 200 MB per client and day, the last fifth lasts one client ten days
 
+/** Logs the size of each shard as a metric, and as an error above 80% of the limit. */
 export const measureShards = (platform: Platform): Promise<void> =>
   forEachShard(platform, "shard-sizes", async (db, shard) => {
     const bytes = await getShardBytes(db);

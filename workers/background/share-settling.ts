@@ -8,6 +8,7 @@ import type { Platform } from "../services.ts";
 import { withSchedules } from "./follow-up-work.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
+/** Works within the budget of the run; the next run continues. */
 export const settleShares = (platform: Platform): Promise<void> => {
   const services = withSchedules(platform);
   return forEachShard(platform, "share-settling", async (db) => {

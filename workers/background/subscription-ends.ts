@@ -27,6 +27,7 @@ const endDueSubscription = async (platform: Platform, db: Database, due: Subscri
   await (isDone ? deleteSubscriptionEnd(db, subscriptionId) : postponeSubscriptionEnd(db, subscriptionId, retryAt)).run();
 };
 
+/** Ends at most 20 due subscriptions per shard. A failure is retried with a growing pause of up to six hours. */
 export const endSubscriptions = (platform: Platform): Promise<void> =>
   forEachShard(platform, "subscription-ends", async (db) => {
     const due = await claimSubscriptionEnds(db, platform.clock(), maxPerRun);

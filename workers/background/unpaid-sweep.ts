@@ -32,5 +32,6 @@ const suspendUnpaidInShard = async (platform: Platform, db: Database): Promise<v
   }
 };
 
+/** Changes at most 100 customers per shard. One that pays at the same moment is left unchanged. */
 export const suspendUnpaid = (platform: Platform): Promise<void> =>
   forEachShard(platform, "unpaid", (db) => suspendUnpaidInShard(platform, db));
