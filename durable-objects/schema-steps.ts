@@ -1,15 +1,15 @@
-// How the tables of an object get from one version of this code to the next: numbered steps, each run once in each object.
-// An object has a database of its own and may sleep through many deployments, so it catches up when it starts.
+// Schema migrations of Durable Objects. Each object has a database of its own and can be inactive through many deployments, so it
+// catches up when it starts.
 
-/** Step n leads from version n to version n + 1. Steps are only appended and only add: an earlier deployment can run on their result. */
+/** Step n leads from version n to version n + 1. Steps are only appended and only add, so the previous deployment can run on their result. */
 export type SchemaSteps = readonly string[];
 
-/** PRAGMA user_version, which is made for this, is not allowed in an object. */
+/** Objects cannot use PRAGMA user_version, which is made for this. */
 const versionTable = "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT;";
 
 /**
- * Runs the steps that this store has not had, all or none. To be called where the object is constructed: nothing awaits, so no
- * request comes in between. A store that a later deployment has written is left as it is.
+ * Runs the steps that this database has not had, all or none. A database that a later deployment wrote is left as it is.
+ * Call it in the constructor: it is synchronous, so no request runs before it.
  */
 export const migrateSchema = (storage: DurableObjectStorage, steps: SchemaSteps): void => {
   const { sql } = storage;

@@ -1,6 +1,7 @@
-// The lane of an endpoint as it runs here: the queue of durable-objects/delivery-queue/object.ts, sending through this deployment's
-// vault, clock and guarded network.
-import { DeliveryQueue as Lane, type DeliveryPorts } from "../durable-objects/delivery-queue/object.ts";
+// The delivery queue class of this deployment: durable-objects/delivery-queue/object.ts with this deployment's vault, clock and
+// guarded network.
+import { DeliveryQueue as DeliveryQueueObject } from "../durable-objects/delivery-queue/object.ts";
+import type { DeliveryPorts } from "../durable-objects/delivery-queue/ports.ts";
 import { firstShard, generateId } from "../core/ids.ts";
 import { minuteMs } from "../core/time.ts";
 import type { Env } from "./env.ts";
@@ -9,12 +10,12 @@ import { alertEndpointOwners } from "./operations/webhooks/alert-endpoint-owners
 import { sendEvent } from "./operations/webhooks/send-event.ts";
 import { getPlatform } from "./services.ts";
 
-export class DeliveryQueue extends Lane<Env> {
+export class DeliveryQueue extends DeliveryQueueObject<Env> {
   protected override async openPorts(): Promise<DeliveryPorts> {
     const platform = await getPlatform(this.env);
     return {
       clock: platform.clock,
-      // A development clock may jump forward at a restart; what became due by that must not wait for an alarm set before it.
+      // A development clock may jump forward at a restart. Deliveries that are due then must not wait for an alarm set before.
       maxAlarmDelayMs: platform.config.environment === "development" ? minuteMs : Number.POSITIVE_INFINITY,
       newDeliveryId: () => generateId("dlv_", firstShard, platform.random),
       send: (sending) => sendEvent(platform, sending),

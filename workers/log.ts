@@ -35,7 +35,7 @@ export interface ProgressLine {
 
 /** A number that somebody watches over time. */
 export interface MetricLine {
-  readonly metric: "home_bytes";
+  readonly metric: "shard_bytes";
   readonly shard: string;
   readonly value: number;
 }

@@ -1,5 +1,5 @@
-// The tables of the audit log besides those of the log itself: chains, their entries and the tree of heads. Free functions
-// over SqlStorage; every change happens inside one transaction of the caller.
+// Tables of an audit log in addition to those of every transparency log: chains, their entries and the tree of chain heads. Call
+// functions that write inside a transaction.
 import { createGenesisHead, createNextEntry, type ChainHead, type HashedEntry } from "../../core/audit/chain.ts";
 import {
   computeChangedHeadNodes,
@@ -16,13 +16,21 @@ import { toBase64, fromHex, toHex } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import type { NodeReader } from "../../core/ledger/merkle.ts";
 import { toIso, type Instant } from "../../core/time.ts";
-import { appendLeaves, hasLeaf, getLogSize, findMeta, setMeta, type NewLeaf, type SignedCheckpoint } from "../transparency-log/tables.ts";
-import { buildTlogProof } from "../transparency-log/object.ts";
+import {
+  appendLeaves,
+  buildTlogProof,
+  findMeta,
+  getLogSize,
+  hasLeaf,
+  setMeta,
+  type NewLeaf,
+  type SignedCheckpoint,
+} from "../transparency-log/tables.ts";
 
-/** One line of the outbox on its way into a chain. */
+/** A row of the audit outbox. */
 export interface AuditRow extends PendingEntry {
   readonly id: string;
-  /** Which database holds the row, and with it the payload. */
+  /** The database that has the row and its payload. */
   readonly shard: string;
   readonly chain: string;
   readonly payloadHash: string;
@@ -34,7 +42,7 @@ const isValidRow = (row: AuditRow): boolean =>
   Number.isFinite(new Date(row.at).getTime()) &&
   [row.id, row.type, row.entityType, row.entityId].every((text) => text !== "" && text.isWellFormed());
 
-/** An event that touches two principals is one outbox id in two chains. */
+/** Includes the chain: an event that concerns two principals is one outbox id in two chains. */
 const dedupeKeyFor = (id: string, chain: string): Uint8Array => sha256(`${id}:${chain}`);
 
 interface Chain {
@@ -113,20 +121,20 @@ const recordedNodeReader = (sql: SqlStorage): NodeReader => {
   return (height, index) => {
     const row = getNodeRow(sql, height, index);
     const bytes = row.epoch < epoch ? row.hash : row.sealed;
-    if (bytes === null) throw new RangeError("audit: the node is younger than the record");
+    if (bytes === null) throw new RangeError("audit log: the node is newer than the record");
     return new Uint8Array(bytes);
   };
 };
 
 export interface AppendOutcome {
   readonly appended: number;
-  /** Rows already in their chains: their outbox was read twice. */
+  /** Rows that were in their chains already because their outbox was read twice. */
   readonly known: number;
-  /** Ids of rows that no chain can hold; they are a fault of ours and stop nothing else. */
+  /** Ids of rows that no chain can take. They come from a bug and do not stop other rows. */
   readonly malformed: readonly string[];
 }
 
-/** Appends each row to its chain, each at most once ever. One transaction: chains, entries, log and heads move together. */
+/** Appends each row to its chain, at most once ever. Chains, entries, log and heads change together, so call it inside a transaction. */
 export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[], now: Instant): AppendOutcome => {
   const epoch = getEpoch(sql);
   const chains = new Map<string, Chain>();
@@ -134,7 +142,7 @@ export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[], now: Inst
     [];
   const inBatch = new Set<string>();
   const malformed: string[] = [];
-  let places = countHeads(sql);
+  let chainCount = countHeads(sql);
   for (const row of rows) {
     if (!isValidRow(row)) {
       malformed.push(row.id);
@@ -146,8 +154,8 @@ export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[], now: Inst
     inBatch.add(key);
     let chain = chains.get(row.chain) ?? findChain(sql, row.chain);
     if (chain === null) {
-      chain = { index: places, head: createGenesisHead(sha256, { chain: row.chain, chainIndex: BigInt(places) }) };
-      places += 1;
+      chain = { index: chainCount, head: createGenesisHead(sha256, { chain: row.chain, chainIndex: BigInt(chainCount) }) };
+      chainCount += 1;
     }
     const { head } = createNextEntry(sha256, row.chain, chain.head, {
       type: row.type,
@@ -167,7 +175,7 @@ export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[], now: Inst
   );
   for (const [at, { row, chain, seq, prev }] of fresh.entries()) {
     sql.exec(
-      `INSERT INTO entry (chain, seq, log_index, outbox_id, home, at, type, entity_type, entity_id, payload_hash, prev_hash)
+      `INSERT INTO entry (chain, seq, log_index, outbox_id, shard, at, type, entity_type, entity_id, payload_hash, prev_hash)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       chain,
       seq,
@@ -197,8 +205,8 @@ const findNewestRecord = (sql: SqlStorage): RecordRow | null =>
   sql.exec<RecordRow>("SELECT log_index, record, root, size FROM heads_record ORDER BY log_index DESC LIMIT 1").toArray()[0] ?? null;
 
 /**
- * Puts the root over all heads into the log, unless nothing was added since it was last put there, and starts the next epoch.
- * Answers with the record that holds now.
+ * Appends a record of the root over all heads and starts the next epoch, unless nothing was appended since the last record. Returns the
+ * newest record.
  */
 const recordHeads = (sql: SqlStorage, at: string, now: Instant): RecordRow | null => {
   const last = findNewestRecord(sql);
@@ -208,38 +216,38 @@ const recordHeads = (sql: SqlStorage, at: string, now: Instant): RecordRow | nul
   const root = toHex(computeHeadsRoot(sha256, heads, currentNodeReader(sql)));
   const record = serializeHeadsRecord({ at, heads_root: root, heads_size: String(heads), log_size: String(size), schema: "svc-heads-v1" });
   const [index] = appendLeaves(sql, [{ dedupeKey: sha256(`heads:${size}`), entry: hashHeadsRecord(sha256, record) }], now);
-  if (index !== size) throw new Error("audit: a heads record of this size is already in the log");
+  if (index !== size) throw new Error("audit log: a heads record of this size is already in the log");
   sql.exec("INSERT INTO heads_record (log_index, record, root, size) VALUES (?, ?, ?, ?)", index, record, root, heads);
   setMeta(sql, "epoch", String(getEpoch(sql) + 1));
   return { log_index: index, record, root, size: heads };
 };
 
 /**
- * Records the heads at once for a chain that no record knows yet, so that its first entries need not wait for the end of a
- * interval to be proven complete. Nothing for a chain that was ever recorded: one record a chain at most comes of this.
+ * Records the heads now if no record covers the chain yet, so that its first entries can be proven complete before the interval ends.
+ * Does nothing for a chain that was ever recorded, so it adds at most one record per chain.
  */
 export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {
   const chain = findChain(sql, tag);
   if (chain !== null && chain.index >= (findNewestRecord(sql)?.size ?? 0)) recordHeads(sql, toIso(now), now);
 };
 
-/** What one interval of fifteen minutes committed to: fixed the first time the interval is closed. */
+/** What an interval of 15 minutes committed to; fixed when the interval is first closed. */
 export interface ClosedInterval {
   readonly at: string;
-  /** Size of the log with the record in it: what a checkpoint of the interval covers at least. */
+  /** Size of the log including the record; a checkpoint of the interval covers at least this. */
   readonly size: number;
   readonly headsRoot: string;
   readonly headsSize: number;
-  /** Size of the checkpoint that was signed for it; null until one was. */
+  /** Size of the checkpoint signed for the interval; null until then. */
   readonly checkpointSize: number | null;
 }
 
-/** Closes the interval, once; later calls answer with what the first one did. */
+/** Closes the interval once; later calls return what the first one committed to. */
 export const closeInterval = (sql: SqlStorage, number: number, at: string, now: Instant): ClosedInterval => {
-  if (sql.exec("SELECT 1 FROM period WHERE number = ?", number).toArray().length === 0) {
+  if (sql.exec("SELECT 1 FROM interval WHERE number = ?", number).toArray().length === 0) {
     const record = recordHeads(sql, at, now);
     sql.exec(
-      "INSERT INTO period (number, at, size, record_index) VALUES (?, ?, ?, ?)",
+      "INSERT INTO interval (number, at, size, record_index) VALUES (?, ?, ?, ?)",
       number,
       at,
       getLogSize(sql),
@@ -248,24 +256,24 @@ export const closeInterval = (sql: SqlStorage, number: number, at: string, now: 
   }
   const row = sql
     .exec<Omit<ClosedInterval, "headsRoot"> & { headsRoot: string | null }>(
-      `SELECT p.at, p.size, r.root AS headsRoot, COALESCE(r.size, 0) AS headsSize, p.checkpoint_size AS checkpointSize
-       FROM period p LEFT JOIN heads_record r ON r.log_index = p.record_index WHERE p.number = ?`,
+      `SELECT i.at, i.size, r.root AS headsRoot, COALESCE(r.size, 0) AS headsSize, i.checkpoint_size AS checkpointSize
+       FROM interval i LEFT JOIN heads_record r ON r.log_index = i.record_index WHERE i.number = ?`,
       number,
     )
     .one();
   return { ...row, headsRoot: row.headsRoot ?? toHex(computeHeadsRoot(sha256, 0, currentNodeReader(sql))) };
 };
 
-/** Which checkpoint speaks for the interval; the first one stays. */
+/** Saves the size of the interval's checkpoint; the first one stays. */
 export const saveIntervalCheckpoint = (sql: SqlStorage, number: number, size: number): void => {
-  sql.exec("UPDATE period SET checkpoint_size = ? WHERE number = ? AND checkpoint_size IS NULL", size, number);
+  sql.exec("UPDATE interval SET checkpoint_size = ? WHERE number = ? AND checkpoint_size IS NULL", size, number);
 };
 
-/** Members as hashed and published, with where the entry stands and where its payload is kept. */
+/** An entry as hashed and published, with its index in the log and the shard that has its payload. */
 export interface StoredEntry extends HashedEntry {
   readonly log_index: string;
   readonly outbox_id: string;
-  readonly home: string;
+  readonly shard: string;
 }
 
 export interface ChainState {
@@ -283,7 +291,7 @@ export interface ChainPage extends ChainState {
 }
 
 const entryColumns =
-  "e.seq, e.at, e.type, e.entity_type, e.entity_id, e.payload_hash, e.prev_hash, l.entry AS hash, e.log_index, e.outbox_id, e.home";
+  "e.seq, e.at, e.type, e.entity_type, e.entity_id, e.payload_hash, e.prev_hash, l.entry AS hash, e.log_index, e.outbox_id, e.shard";
 
 type EntryRow = Omit<StoredEntry, "chain" | "seq" | "log_index" | "prev_hash" | "hash"> &
   Record<"seq" | "log_index", number> &
@@ -298,12 +306,12 @@ const toStoredEntry = (chain: string, { seq, prev_hash, hash, log_index, ...row 
   log_index: String(log_index),
 });
 
-/** How many entries one page of some entities looks through: the log is every tenant's, and such entries can be few in a long chain. */
+/** How many entries a page of some entities scans. All tenants share the log, and such entries can be rare in a long chain. */
 export const maxEntriesScanned = 2_000;
 
 /**
- * Stored values as they are: whoever reads them checks them. `about`: of these entities alone; the page can then be short, or empty, with
- * older entries still to look through. Null for a chain without entries in a log of that size.
+ * A page of a chain, newest first, with stored values as they are: the reader verifies them. With `about`, only entries of these
+ * entities; the page can then be short or empty although older entries follow. Null for a chain without entries in a log of `belowSize`.
  */
 export const findChainPage = (
   sql: SqlStorage,
@@ -347,7 +355,7 @@ export const findChainPage = (
   };
 };
 
-/** The entries that rows of an outbox became, oldest first; rows that the chain does not hold are left out. */
+/** The entries made from these outbox rows, oldest first; rows that are not in the chain are left out. */
 export const listEntriesByOutboxIds = (sql: SqlStorage, tag: string, outboxIds: readonly string[]): StoredEntry[] =>
   outboxIds
     .flatMap((id) =>
@@ -358,13 +366,13 @@ export const listEntriesByOutboxIds = (sql: SqlStorage, tag: string, outboxIds: 
     .sort((a, b) => a.seq - b.seq)
     .map((row) => toStoredEntry(tag, row));
 
-/** Place in the tree of heads and newest entry of a chain; null for one without entries. */
+/** Index in the tree of heads and newest entry of a chain; null for a chain without entries. */
 export const findChainState = (sql: SqlStorage, tag: string): ChainState | null => {
   const chain = findChain(sql, tag);
   return chain === null ? null : { chainIndex: chain.index, head: { seq: chain.head.seq.toString(), hash: chain.head.hash } };
 };
 
-/** Where the newest entry of a chain stands in a log of that size; null for a chain without entries in it. */
+/** Log index of the newest entry of a chain in a log of `belowSize`; null for a chain without entries there. */
 export const findHeadIndex = (sql: SqlStorage, tag: string, belowSize: number): number | null =>
   sql
     .exec<{ log_index: number }>(
@@ -374,7 +382,7 @@ export const findHeadIndex = (sql: SqlStorage, tag: string, belowSize: number): 
     )
     .toArray()[0]?.log_index ?? null;
 
-/** Where the entries with these seqs stand in the log, by seq; what is not there is left out. */
+/** Log indices of the entries with these seqs, ordered by seq; missing entries are left out. */
 export const listLogIndices = (sql: SqlStorage, tag: string, seqs: readonly number[]): { seq: number; log_index: number }[] =>
   sql
     .exec<{ seq: number; log_index: number }>(
@@ -385,10 +393,10 @@ export const listLogIndices = (sql: SqlStorage, tag: string, seqs: readonly numb
     )
     .toArray();
 
-/** Where the newest record of heads stands; null before the first. */
+/** Log index of the newest heads record; null before the first. */
 export const findNewestRecordIndex = (sql: SqlStorage): number | null => findNewestRecord(sql)?.log_index ?? null;
 
-/** The completeness proof of a chain at the newest record; null when the chain, or the checkpoint, is not that far yet. */
+/** Proves that a chain is complete at the newest record. Null when the record does not cover the chain yet, or the checkpoint the record. */
 export const buildHeadsProof = (sql: SqlStorage, tag: string, checkpoint: SignedCheckpoint): HeadsProof | null => {
   const record = findNewestRecord(sql);
   const row = findChainRow(sql, tag);
@@ -399,7 +407,7 @@ export const buildHeadsProof = (sql: SqlStorage, tag: string, checkpoint: Signed
       ? toChainHead(row.sealed_seq, row.sealed_head)
       : null
     : toChainHead(row.seq, row.head);
-  if (head === null) throw new Error("audit: a recorded chain has no recorded head");
+  if (head === null) throw new Error("audit log: a recorded chain has no recorded head");
   return {
     record: record.record,
     record_tlog_proof: buildTlogProof(sql, record.log_index, checkpoint),

@@ -1,26 +1,20 @@
-// The schema of an endpoint's lane, step by step. Not run before the lane is told what it is for: one that was wiped stays empty.
+// Schema of a delivery queue. It is not created before the queue is opened for an endpoint, so a wiped queue stays empty.
 
 export const deliveryQueueSteps: readonly string[] = [
   `
-  CREATE TABLE IF NOT EXISTS lane (
+  CREATE TABLE queue (
     id INTEGER PRIMARY KEY CHECK (id = 1), endpoint_id TEXT NOT NULL, business_id TEXT NOT NULL, revision INTEGER NOT NULL,
     url TEXT NOT NULL, status TEXT NOT NULL, secret_sealed TEXT NOT NULL, earlier_sealed TEXT, earlier_until INTEGER,
     received INTEGER NOT NULL, failures INTEGER NOT NULL, failing_since INTEGER, alerted INTEGER NOT NULL,
     last_delivery_at INTEGER, last_status INTEGER) STRICT;
-  CREATE TABLE IF NOT EXISTS delivery (
+  CREATE TABLE delivery (
     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, event_id TEXT NOT NULL, type TEXT NOT NULL, share_id TEXT, cert_id TEXT,
     data_sealed TEXT, happened_at INTEGER NOT NULL, created_at INTEGER NOT NULL, status TEXT NOT NULL, attempt INTEGER NOT NULL,
     due INTEGER, interruptions INTEGER NOT NULL, unready INTEGER NOT NULL, response_status INTEGER, error TEXT,
-    duration_ms INTEGER, delivered_at INTEGER, ended_at INTEGER) STRICT;
-  CREATE INDEX IF NOT EXISTS delivery_due ON delivery (due, seq) WHERE due IS NOT NULL;
-  CREATE INDEX IF NOT EXISTS delivery_ended ON delivery (status, ended_at) WHERE ended_at IS NOT NULL;
-`,
-  // Sending again what failed: which rows are on that way, and when an attempt of a row last failed.
-  `
-  ALTER TABLE delivery ADD COLUMN resend INTEGER NOT NULL DEFAULT 0;
-  ALTER TABLE delivery ADD COLUMN failed_at INTEGER;
+    duration_ms INTEGER, delivered_at INTEGER, ended_at INTEGER, resend INTEGER NOT NULL DEFAULT 0, failed_at INTEGER) STRICT;
+  CREATE INDEX delivery_due ON delivery (due, seq) WHERE due IS NOT NULL;
+  CREATE INDEX delivery_ended ON delivery (status, ended_at) WHERE ended_at IS NOT NULL;
   CREATE INDEX delivery_resend ON delivery (due) WHERE resend = 1;
+  CREATE TABLE attempt_hour (start INTEGER PRIMARY KEY, delivered INTEGER NOT NULL, failed INTEGER NOT NULL) STRICT;
 `,
-  // How attempts ended, by the hour: a chart of them reads two days of rows, however many deliveries there were.
-  "CREATE TABLE attempt_hour (start INTEGER PRIMARY KEY, delivered INTEGER NOT NULL, failed INTEGER NOT NULL) STRICT;",
 ];

@@ -1,7 +1,9 @@
-// The tables of an endpoint's lane and every step of a delivery, each one synchronous: free functions over SqlStorage, so
-// that nothing interleaves between reading a row and changing it. A delivery is `pending` (its next attempt is due at
-// `due`), `sending` (its attempt is given up for lost at `due`, which also tells this attempt from another of the same row),
-// `success` or `abandoned`; `attempt` counts the attempts that have ended.
+// Tables of a delivery queue and every state change of a delivery. Each function is synchronous, so nothing runs between reading a row
+// and changing it. A delivery is
+// - `pending`: its next attempt is due at `due`;
+// - `sending`: its attempt counts as lost at `due`, which also distinguishes this attempt from others of the same row;
+// - `success` or `abandoned`: it has ended.
+// `attempt` counts the attempts that have ended.
 import type { StoredEvent } from "../../core/events/event.ts";
 import { createDeliveryId, isDelivered } from "../../core/webhooks/endpoint.ts";
 import type { Delivery, DeliveryError, EndpointHealth, EndpointSettings, AttemptOutcome } from "../../core/webhooks/endpoint.ts";
@@ -21,11 +23,11 @@ import {
 import type { Instant } from "../../core/time.ts";
 import { toEndpointSettings, type SettingsRow } from "../event-sequence/tables.ts";
 
-const rowsPerPrune = 1_000; // rows; some milliseconds
+const rowsPerPrune = 1_000; // takes some milliseconds
 
-/** False for a lane that was never told what it is for, or was wiped. */
+/** False for a queue that was never opened, or was wiped. */
 export const hasDeliveryTables = (sql: SqlStorage): boolean =>
-  sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'lane'").toArray().length > 0;
+  sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'queue'").toArray().length > 0;
 
 type QueueRow = SettingsRow & {
   endpoint_id: string;
@@ -38,23 +40,23 @@ type QueueRow = SettingsRow & {
   last_status: number | null;
 };
 
-const findQueueRow = (sql: SqlStorage): QueueRow | null => sql.exec<QueueRow>("SELECT * FROM lane").toArray()[0] ?? null;
+const findQueueRow = (sql: SqlStorage): QueueRow | null => sql.exec<QueueRow>("SELECT * FROM queue").toArray()[0] ?? null;
 
-/** Null for a lane without an endpoint. */
+/** Null for a queue that was not opened. */
 export const findSettings = (sql: SqlStorage): EndpointSettings | null => {
   const row = findQueueRow(sql);
   return row === null ? null : toEndpointSettings(row, row.endpoint_id, row.business_id);
 };
 
-/** Takes newer settings and leaves older ones. `head` is where an endpoint that is new begins to listen. */
+/** Saves the settings unless the stored ones are newer. A new endpoint receives the events after `head`. */
 export const saveSettings = (sql: SqlStorage, settings: EndpointSettings, head: number): void => {
   sql.exec(
-    `INSERT INTO lane (id, endpoint_id, business_id, revision, url, status, secret_sealed, earlier_sealed, earlier_until,
+    `INSERT INTO queue (id, endpoint_id, business_id, revision, url, status, secret_sealed, earlier_sealed, earlier_until,
        received, failures, failing_since, alerted, last_delivery_at, last_status)
      VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, 0, NULL, NULL)
      ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, url = excluded.url, status = excluded.status,
        secret_sealed = excluded.secret_sealed, earlier_sealed = excluded.earlier_sealed, earlier_until = excluded.earlier_until
-     WHERE excluded.revision > lane.revision`,
+     WHERE excluded.revision > queue.revision`,
     settings.endpointId,
     settings.businessId,
     settings.revision,
@@ -67,7 +69,10 @@ export const saveSettings = (sql: SqlStorage, settings: EndpointSettings, head: 
   );
 };
 
-/** Takes events that it does not have yet; `upTo` is how far the sequence was read for it, wanted events or not. */
+/**
+ * Inserts a delivery for each event that is new here and returns the last sequence number received. `upTo` is the last number read for
+ * this endpoint, including events that it did not select.
+ */
 export const insertEvents = (
   sql: SqlStorage,
   events: readonly StoredEvent[],
@@ -75,15 +80,15 @@ export const insertEvents = (
   newDeliveryId: () => string,
   now: Instant,
 ): number => {
-  const lane = findQueueRow(sql);
-  if (lane === null) throw new Error("lane: it has no endpoint");
+  const queue = findQueueRow(sql);
+  if (queue === null) throw new Error("delivery queue is not open");
   for (const event of events) {
-    if (event.seq <= lane.received) continue; // known, also when it has long been delivered and dropped
+    if (event.seq <= queue.received) continue; // already received, even if its delivery was deleted since
     sql.exec(
       `INSERT INTO delivery (seq, id, event_id, type, share_id, cert_id, data_sealed, happened_at, created_at,
          status, attempt, due, interruptions, unready) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, 0, 0)`,
       event.seq,
-      createDeliveryId(lane.endpoint_id, newDeliveryId()),
+      createDeliveryId(queue.endpoint_id, newDeliveryId()),
       event.id,
       event.type,
       event.shareId,
@@ -94,8 +99,8 @@ export const insertEvents = (
       now,
     );
   }
-  const received = Math.max(lane.received, upTo);
-  if (received > lane.received) sql.exec("UPDATE lane SET received = ?", received);
+  const received = Math.max(queue.received, upTo);
+  if (received > queue.received) sql.exec("UPDATE queue SET received = ?", received);
   return received;
 };
 
@@ -119,12 +124,12 @@ export type DeliveryRow = {
   duration_ms: number | null;
   delivered_at: number | null;
   ended_at: number | null;
-  /** 1 while it is sent again because somebody asked for what failed. */
+  /** 1 while it is queued by `recoverFailed`. */
   resend: number;
   failed_at: number | null;
 };
 
-/** The number its next sending carries: one that is sent again carries the number of its last attempt. */
+/** The attempt number to send next. A recovered delivery is sent under the number of its last attempt. */
 export const nextAttemptNumber = ({ attempt, resend }: DeliveryRow): number => attempt + (resend === 1 ? 0 : 1);
 
 export const toStoredEvent = (row: DeliveryRow): StoredEvent => ({
@@ -137,7 +142,7 @@ export const toStoredEvent = (row: DeliveryRow): StoredEvent => ({
   dataSealed: row.data_sealed,
 });
 
-/** As management sees it: one under way is waiting for its first attempt or being retried. */
+/** The delivery as the API shows it: one that has not ended is `pending` before its first attempt has ended and `retrying` afterwards. */
 export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
   id: row.id,
   webhookId,
@@ -153,7 +158,7 @@ export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
   createdAt: row.created_at,
 });
 
-/** What is sent again keeps its spacing: when the first of it is late, for whatever reason, the rest comes as much later. */
+/** Keeps the spacing of recovered deliveries: when the first is late, all move by the same time. */
 const shiftLateResends = (sql: SqlStorage, now: Instant): void => {
   const { first } = sql
     .exec<{ first: number | null }>("SELECT MIN(due) AS first FROM delivery WHERE resend = 1 AND status = 'pending'")
@@ -162,7 +167,7 @@ const shiftLateResends = (sql: SqlStorage, now: Instant): void => {
     sql.exec("UPDATE delivery SET due = due + ? WHERE resend = 1 AND status = 'pending'", now - first);
 };
 
-/** Takes the delivery that has been due longest: from here on its attempt is under way, and that is on disk before it leaves. */
+/** Marks the delivery that has been due longest as being sent, and returns it. The mark is on disk before the request leaves. */
 export const claimDelivery = (sql: SqlStorage, now: Instant): DeliveryRow | null => {
   shiftLateResends(sql, now);
   const [row] = sql
@@ -175,7 +180,7 @@ export const claimDelivery = (sql: SqlStorage, now: Instant): DeliveryRow | null
   return row ?? null;
 };
 
-/** Enters how an attempt ended, in the row and in what is known of the endpoint's health. */
+/** Records how an attempt ended, in the delivery and in the health of the endpoint. */
 const recordOutcome = (sql: SqlStorage, row: DeliveryRow, outcome: AttemptOutcome, now: Instant): void => {
   const delivered = isDelivered(outcome);
   const attempt = nextAttemptNumber(row);
@@ -213,13 +218,13 @@ const incrementAttemptHour = (sql: SqlStorage, isSuccess: boolean, now: Instant)
 
 const recordSuccess = (sql: SqlStorage, status: number | null, now: Instant): void => {
   incrementAttemptHour(sql, true, now);
-  sql.exec("UPDATE lane SET failures = 0, failing_since = NULL, alerted = 0, last_delivery_at = ?, last_status = ?", now, status);
+  sql.exec("UPDATE queue SET failures = 0, failing_since = NULL, alerted = 0, last_delivery_at = ?, last_status = ?", now, status);
 };
 
 const recordFailure = (sql: SqlStorage, status: number | null, now: Instant): void => {
   incrementAttemptHour(sql, false, now);
   sql.exec(
-    "UPDATE lane SET failures = failures + 1, failing_since = COALESCE(failing_since, ?1), last_delivery_at = ?1, last_status = ?2",
+    "UPDATE queue SET failures = failures + 1, failing_since = COALESCE(failing_since, ?1), last_delivery_at = ?1, last_status = ?2",
     now,
     status,
   );
@@ -228,13 +233,13 @@ const recordFailure = (sql: SqlStorage, status: number | null, now: Instant): vo
 const findInFlightRow = (sql: SqlStorage, row: DeliveryRow): DeliveryRow | null =>
   sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq = ? AND status = 'sending' AND due = ?", row.seq, row.due).toArray()[0] ?? null;
 
-/** Only while the attempt is still the one that was claimed: meanwhile it may have been replayed, or its lease have passed. */
+/** Records the outcome unless the attempt is no longer current: it may have been replayed meanwhile, or its lease may have expired. */
 export const settleAttempt = (sql: SqlStorage, claimed: DeliveryRow, outcome: AttemptOutcome, now: Instant): void => {
   const row = findInFlightRow(sql, claimed);
   if (row !== null) recordOutcome(sql, row, outcome, now);
 };
 
-/** Nothing was sent, and not for a reason of the receiver's: soon again, and only in the end an attempt that failed. */
+/** Nothing was sent for a reason that is not the receiver's: tries again soon, and records a failed attempt after `maxDeferrals`. */
 export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Exclude<DeliveryError, "http">, now: Instant): void => {
   const row = findInFlightRow(sql, claimed);
   if (row === null) return;
@@ -245,7 +250,7 @@ export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Excl
   sql.exec("UPDATE delivery SET status = 'pending', unready = unready + 1, due = ? WHERE seq = ?", now + deferralDelayMs, row.seq);
 };
 
-/** The payload may no longer be read by anyone: nothing is sent, and it comes no more. */
+/** The payload may no longer be read, so the delivery ends without being sent. */
 export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Instant): void => {
   sql.exec(
     "UPDATE delivery SET status = 'abandoned', due = NULL, resend = 0, ended_at = ? WHERE seq = ? AND status = 'sending' AND due = ?",
@@ -256,8 +261,9 @@ export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Insta
 };
 
 /**
- * Attempts that died with their process, or outlived their lease: sent again at once under the same number, since the
- * receiver did nothing wrong. `all` when the process has just begun, so that whatever was under way no longer is.
+ * Queues attempts again that died with their process or exceeded their lease, at once and under the same number, since the receiver
+ * did nothing wrong. After `maxForgivenInterruptions` an interruption counts as a failed attempt. `all` after a start of the process:
+ * no attempt is under way then.
  */
 export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean): void => {
   const rows = sql
@@ -270,20 +276,20 @@ export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean):
   }
 };
 
-/** When there is something to do next; null when nothing waits. A disabled endpoint keeps what waits for it and sends nothing. */
+/** When the next delivery is due; null when none is waiting. A disabled endpoint keeps its waiting deliveries and sends nothing. */
 export const findNextDueAt = (sql: SqlStorage): Instant | null => {
   if (findQueueRow(sql)?.status !== "enabled") return null;
   return sql.exec<{ at: number | null }>("SELECT MIN(due) AS at FROM delivery WHERE due IS NOT NULL").one().at;
 };
 
-/** Newest first, from before the delivery `before` on. Null when there is no such delivery. */
+/** Newest first, older than the delivery `before`. Null when that delivery does not exist. */
 export const listDeliveries = (sql: SqlStorage, limit: number, before: string | null): readonly DeliveryRow[] | null => {
   const start = before === null ? Number.MAX_SAFE_INTEGER : findDeliveryRow(sql, before)?.seq;
   if (start === undefined) return null;
   return sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq < ? ORDER BY seq DESC LIMIT ?", start, limit).toArray();
 };
 
-/** Of the events behind `after`, up to `upTo`. */
+/** Deliveries of the events after `after` up to `upTo`. */
 export const listDeliveriesBetween = (sql: SqlStorage, after: number, upTo: number): readonly DeliveryRow[] =>
   sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq > ? AND seq <= ?", after, upTo).toArray();
 
@@ -291,8 +297,8 @@ export const findDeliveryRow = (sql: SqlStorage, id: string): DeliveryRow | null
   sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE id = ?", id).toArray()[0] ?? null;
 
 /**
- * A replay that was delivered ends the delivery, whatever it was waiting for: what is pending is dropped, and an attempt under
- * way no longer counts. A replay that failed changes nothing. The number of attempts stays either way.
+ * A successful replay ends the delivery: a pending attempt is dropped, and one under way no longer counts. A failed replay changes
+ * nothing. The number of attempts stays the same either way.
  */
 export const saveReplay = (sql: SqlStorage, id: string, outcome: AttemptOutcome, now: Instant): void => {
   if (!isDelivered(outcome) || outcome.kind !== "answered") return;
@@ -308,17 +314,16 @@ export const saveReplay = (sql: SqlStorage, id: string, outcome: AttemptOutcome,
   recordSuccess(sql, outcome.status, now);
 };
 
-// Given up, or tried and waiting for the next attempt. What was withheld because its share is over never failed.
+// Abandoned, or failed and waiting for the next attempt. A delivery canceled because its share ended did not fail.
 const failedCondition =
   "error IS NOT NULL AND COALESCE(failed_at, ended_at, created_at) >= ? AND (status = 'abandoned' OR (status = 'pending' AND resend = 0))";
 
-/** How many failed since then. */
 export const countFailed = (sql: SqlStorage, since: Instant): number =>
   sql.exec<{ failed: number }>(`SELECT COUNT(*) AS failed FROM delivery WHERE ${failedCondition}`, since).one().failed;
 
 /**
- * What failed since then goes out again, in the order of its events and some at a time, behind what is on that way already. It counts as
- * no attempt: what fails again is where it was. Answers how many, at most `maxRecovered`.
+ * Queues failed deliveries again, spaced, in the order of their events and after those already queued this way. Sending them again does
+ * not count as an attempt, so one that fails again is where it was. Returns how many, at most `maxRecoveredDeliveries`.
  */
 export const recoverFailed = (sql: SqlStorage, since: Instant, now: Instant): number => {
   const { last } = sql.exec<{ last: number | null }>("SELECT MAX(due) AS last FROM delivery WHERE due IS NOT NULL AND resend = 1").one();
@@ -326,8 +331,8 @@ export const recoverFailed = (sql: SqlStorage, since: Instant, now: Instant): nu
   return sql
     .exec(
       `UPDATE delivery SET status = 'pending', resend = 1, interruptions = 0, unready = 0, ended_at = NULL,
-       due = ? + ${recoverySpacingMs} * (chosen.place - 1)
-     FROM (SELECT seq AS of_seq, ROW_NUMBER() OVER (ORDER BY seq) AS place FROM delivery WHERE ${failedCondition} ORDER BY seq LIMIT ${maxRecoveredDeliveries}) AS chosen
+       due = ? + ${recoverySpacingMs} * (chosen.position - 1)
+     FROM (SELECT seq AS of_seq, ROW_NUMBER() OVER (ORDER BY seq) AS position FROM delivery WHERE ${failedCondition} ORDER BY seq LIMIT ${maxRecoveredDeliveries}) AS chosen
      WHERE delivery.seq = chosen.of_seq RETURNING delivery.seq`,
       first,
       since,
@@ -336,24 +341,24 @@ export const recoverFailed = (sql: SqlStorage, since: Instant, now: Instant): nu
 };
 
 export const getHealth = (sql: SqlStorage): EndpointHealth => {
-  const lane = findQueueRow(sql);
+  const queue = findQueueRow(sql);
   const { backlog, oldest, resending } = sql
     .exec<{ backlog: number; oldest: number | null; resending: number }>(
       "SELECT COUNT(*) AS backlog, MIN(happened_at) AS oldest, COALESCE(SUM(resend), 0) AS resending FROM delivery WHERE due IS NOT NULL",
     )
     .one();
   return {
-    consecutiveFailures: lane?.failures ?? 0,
-    failingSince: lane?.failing_since ?? null,
-    lastDeliveryAt: lane?.last_delivery_at ?? null,
-    lastResponseStatus: lane?.last_status ?? null,
+    consecutiveFailures: queue?.failures ?? 0,
+    failingSince: queue?.failing_since ?? null,
+    lastDeliveryAt: queue?.last_delivery_at ?? null,
+    lastResponseStatus: queue?.last_status ?? null,
     backlog,
     oldestPendingAt: oldest,
     resending,
   };
 };
 
-/** How attempts ended in the hours from then on, the earliest first. Hours in which none did are left out. */
+/** Attempts by hour since `since`, oldest first. Hours without attempts are left out. */
 export const listAttemptHours = (sql: SqlStorage, since: Instant): readonly HourlyAttempts[] =>
   sql
     .exec<HourlyAttempts & Record<string, number>>(
@@ -362,37 +367,37 @@ export const listAttemptHours = (sql: SqlStorage, since: Instant): readonly Hour
     )
     .toArray();
 
-/** How long and how often it has been failing; null when it is not, and once its owners have heard of it. */
+/** How long and how often the endpoint has been failing; null when it is not failing or its owners were alerted. */
 export const unalertedFailure = (sql: SqlStorage): FailureStreak | null => {
-  const lane = findQueueRow(sql);
-  if (lane === null || lane.alerted === 1 || lane.failing_since === null) return null;
-  return { failingSince: lane.failing_since, consecutiveFailures: lane.failures };
+  const queue = findQueueRow(sql);
+  if (queue === null || queue.alerted === 1 || queue.failing_since === null) return null;
+  return { failingSince: queue.failing_since, consecutiveFailures: queue.failures };
 };
 
 export const recordAlert = (sql: SqlStorage): void => {
-  sql.exec("UPDATE lane SET alerted = 1");
+  sql.exec("UPDATE queue SET alerted = 1");
 };
 
 const retentionByStatus = Object.entries(deliveryRetentionMs);
 
-/** Hours that no chart shows any more, and ended deliveries that have been kept long enough, some at a time. */
+/** Deletes hours that no chart shows anymore, and at most `rowsPerPrune` ended deliveries per status whose retention is over. */
 export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {
   sql.exec("DELETE FROM attempt_hour WHERE start < ?", getChartStart(now));
-  for (const [status, kept] of retentionByStatus)
+  for (const [status, retentionMs] of retentionByStatus)
     sql.exec(
       `DELETE FROM delivery WHERE seq IN (SELECT seq FROM delivery WHERE status = ? AND ended_at <= ? ORDER BY ended_at LIMIT ${rowsPerPrune})`,
       status,
-      now - kept,
+      now - retentionMs,
     );
 };
 
-/** When the first of the ended deliveries has been kept long enough; null when there is none. */
+/** When the retention of the first ended delivery is over; null when there is none. */
 export const findNextPruneAt = (sql: SqlStorage): Instant | null => {
-  const times = retentionByStatus.flatMap(([status, kept]) => {
+  const times = retentionByStatus.flatMap(([status, retentionMs]) => {
     const { at } = sql
       .exec<{ at: number | null }>("SELECT MIN(ended_at) AS at FROM delivery WHERE status = ? AND ended_at IS NOT NULL", status)
       .one();
-    return at === null ? [] : [at + kept];
+    return at === null ? [] : [at + retentionMs];
   });
   return times.length === 0 ? null : Math.min(...times);
 };

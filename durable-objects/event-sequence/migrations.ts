@@ -1,16 +1,16 @@
-// The schema of a business's log, step by step. A segment of a log has the same tables.
+// Schema of an event sequence. Its segments are objects of the same class with the same tables.
 
 export const eventSequenceSteps: readonly string[] = [
   `
-  CREATE TABLE IF NOT EXISTS business (id TEXT PRIMARY KEY) STRICT;
-  CREATE TABLE IF NOT EXISTS event (
+  CREATE TABLE business (id TEXT PRIMARY KEY) STRICT;
+  CREATE TABLE event (
     seq INTEGER PRIMARY KEY, event_id TEXT NOT NULL UNIQUE, type TEXT NOT NULL, share_id TEXT, cert_id TEXT, data_sealed TEXT,
     created_at INTEGER NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS endpoint (
+  CREATE TABLE endpoint (
     ord INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, url TEXT NOT NULL, events TEXT, description TEXT, status TEXT NOT NULL,
     secret_sealed TEXT NOT NULL, secret_hint TEXT NOT NULL, earlier_sealed TEXT, earlier_until INTEGER, created_at INTEGER NOT NULL,
     revision INTEGER NOT NULL, sent_revision INTEGER NOT NULL, acked INTEGER NOT NULL, removed INTEGER NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS segment (
+  CREATE TABLE segment (
     number INTEGER PRIMARY KEY, after INTEGER NOT NULL, up_to INTEGER NOT NULL, moved INTEGER NOT NULL) STRICT;
 `,
 ];

@@ -1,5 +1,5 @@
-// The tables of a business's log: its events in their order, and its endpoints with how far each has been served. Free
-// functions over SqlStorage; a change is one synchronous step.
+// Tables of an event sequence: its events in order, its endpoints with how far each was served, and its segments. Each function is
+// synchronous, so no other request runs within it.
 import type { StoredEvent, UnsequencedEvent } from "../../core/events/event.ts";
 import { secretOverlapMs } from "../../core/webhooks/endpoint.ts";
 import type { Endpoint, EndpointChange, EndpointSettings, NewEndpoint } from "../../core/webhooks/endpoint.ts";
@@ -14,7 +14,7 @@ export const saveName = (sql: SqlStorage, id: string): void => {
 export const getHead = (sql: SqlStorage): number =>
   sql.exec<{ head: number }>("SELECT COALESCE(MAX(seq), 0) AS head FROM event").one().head;
 
-/** Whether it took the place; an event that is known takes none. */
+/** False when the event is stored already. */
 const insertEvent = (sql: SqlStorage, seq: number, event: UnsequencedEvent): boolean =>
   sql.exec(
     `INSERT INTO event (seq, event_id, type, share_id, cert_id, data_sealed, created_at) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
@@ -29,16 +29,16 @@ const insertEvent = (sql: SqlStorage, seq: number, event: UnsequencedEvent): boo
   ).rowsWritten > 0;
 
 /**
- * Gives each event the next place, unless it has one. The place is computed and taken in one step, so an event that is known, or
- * an insert that fails, uses up no number. Answers the head afterwards. Within a transaction of the caller.
+ * Stores each new event under the next sequence number and returns the new head. An event that is stored already, or an insert that
+ * fails, uses no number. Call it inside a transaction.
  */
-export const placeEvents = (sql: SqlStorage, events: readonly UnsequencedEvent[], head: number): number => {
+export const appendEvents = (sql: SqlStorage, events: readonly UnsequencedEvent[], head: number): number => {
   let last = head;
   for (const event of events) if (insertEvent(sql, last + 1, event)) last += 1;
   return last;
 };
 
-// Rows come as arrays: with a name on every value a page of a hundred takes more than twice as long to read.
+// Rows are read as arrays: as objects, a page of 100 takes more than twice as long to read.
 const eventColumns = "seq, event_id, type, share_id, cert_id, data_sealed, created_at";
 type EventRow = [number, string, string, string | null, string | null, string | null, number];
 
@@ -52,7 +52,7 @@ const toStoredEvent = ([seq, id, type, shareId, certId, dataSealed, createdAt]: 
   dataSealed,
 });
 
-/** The events behind `after` up to `upTo`, of the given types or of all, `limit` of them. */
+/** At most `limit` events after `after` up to `upTo`, of the given types or of all. */
 export const listEventsBetween = (
   sql: SqlStorage,
   after: number,
@@ -74,15 +74,27 @@ export const listEventsBetween = (
   return Array.from(cursor.raw<EventRow>(), toStoredEvent);
 };
 
-/** The events of a lot that comes from the log of this segment, in the places they have. Answers the last place held. */
+/** Stores events that move to this segment, under the sequence numbers they have. Returns the last number stored. */
 export const insertSegmentEvents = (sql: SqlStorage, events: readonly StoredEvent[]): number => {
   for (const event of events) insertEvent(sql, event.seq, event);
   return getHead(sql);
 };
 
-/** What a segment has taken over, up to this place. */
-export const deleteEventsThrough = (sql: SqlStorage, upTo: number): void => {
+/** A segment has the events after `after` up to `up_to`; those up to `moved` are there already. */
+export type SegmentRow = { number: number; after: number; up_to: number; moved: number };
+
+/** Oldest first. */
+export const listSegments = (sql: SqlStorage): readonly SegmentRow[] =>
+  sql.exec<SegmentRow>("SELECT * FROM segment ORDER BY number").toArray();
+
+export const insertSegment = (sql: SqlStorage, { number, after, up_to, moved }: SegmentRow): void => {
+  sql.exec("INSERT INTO segment (number, after, up_to, moved) VALUES (?, ?, ?, ?)", number, after, up_to, moved);
+};
+
+/** Deletes the events that the segment now has, up to `upTo`. Call it inside a transaction. */
+export const completeMove = (sql: SqlStorage, segment: number, upTo: number): void => {
   sql.exec("DELETE FROM event WHERE seq <= ?", upTo);
+  sql.exec("UPDATE segment SET moved = ? WHERE number = ?", upTo, segment);
 };
 
 export const filterKnownIds = (sql: SqlStorage, ids: readonly string[]): readonly string[] =>
@@ -105,7 +117,7 @@ export type EndpointRow = Pick<Endpoint, "id" | "url" | "description" | "status"
   removed: number;
 };
 
-/** Oldest first; those being removed are nobody's business but the remover's. */
+/** Oldest first, without endpoints that are being removed. */
 export const listEndpointRows = (sql: SqlStorage): readonly EndpointRow[] =>
   sql.exec<EndpointRow>("SELECT * FROM endpoint WHERE removed = 0 ORDER BY ord").toArray();
 
@@ -140,7 +152,7 @@ export const toEndpointSettings = (row: SettingsRow, endpointId: string, busines
 
 const eventTypesToText = (events: readonly string[] | null): string | null => (events === null ? null : JSON.stringify(events));
 
-/** It hears of what comes from now on; what was before is in the feed. */
+/** The endpoint receives events after `head`; earlier events are in the feed. */
 export const insertEndpoint = (sql: SqlStorage, endpoint: NewEndpoint, head: number): void => {
   sql.exec(
     `INSERT INTO endpoint (id, url, events, description, status, secret_sealed, secret_hint, earlier_sealed, earlier_until, created_at,
@@ -167,7 +179,7 @@ export const updateEndpoint = (sql: SqlStorage, row: EndpointRow, change: Endpoi
   );
 };
 
-/** The secret in force becomes the earlier one, which signs beside the new one for a day; one before it no longer does. */
+/** The current secret becomes the earlier one and signs alongside the new one for a day. An older one stops signing. */
 export const rotateSecret = (
   sql: SqlStorage,
   id: string,
@@ -184,7 +196,7 @@ export const rotateSecret = (
   );
 };
 
-/** What its lane has taken, as the lane says. */
+/** Saves what the delivery queue acknowledged: settings revision and last sequence number. */
 export const updateProgress = (sql: SqlStorage, id: string, revision: number, acked: number): void => {
   sql.exec("UPDATE endpoint SET sent_revision = MAX(sent_revision, ?), acked = MAX(acked, ?) WHERE id = ?", revision, acked, id);
 };

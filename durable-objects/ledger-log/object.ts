@@ -1,20 +1,11 @@
-// The embedded ledger: a transparency log that anyone may check and only its service may write to, spoken to over HTTP alone.
-// It knows nothing of the service, so the same object runs in another account, under another company's key:
-//   LEDGER_ORIGIN          its name: host and path, no scheme; requests are expected below that path
-//   LEDGER_KEY             its note-format secret; two, separated by a space, while one replaces the other
-//   LEDGER_WRITE_TOKEN     who may add entries            LEDGER_AUDITOR_TOKEN   who may read them
-//   LEDGER_PUBLIC_ENTRIES  "true": anybody may read them  LEDGER_WITNESS_KEY     secret that cosigns other logs
-//   AUDIT_VKEY             public keys of those other logs, separated by spaces, each with its time behind it where it has one
-//   LEDGER_ENTRIES_PER_SECOND  accepted before 429
+// The embedded ledger: a transparency log that everyone can check and only its service can write to, over HTTP only. It knows nothing
+// of the service, so the same object also runs in another account under another company's key. Its settings are in access.ts.
 import { readBytesUpTo } from "../../core/bytes.ts";
-import { isEqualConstantTime, sha256 } from "../../core/hash.ts";
 import { isTlogOrigin } from "../../core/ledger/checkpoint.ts";
-import { isKeyInUse, parseKeyWithValidity } from "../../core/ledger/key-validity.ts";
-import { keyKinds, parseVkey, type NoteSigner, type VerifierKey } from "../../core/ledger/note.ts";
 import { computeEntryKey } from "../../core/ledger/statement.ts";
 import { parseEntryBundle, isValidEntry } from "../../core/ledger/tiles.ts";
-import { openNoteSigner } from "../../storage/note-keys.ts";
 import { Budget, proofsPerSecond, tooManyRequestsResponse } from "../transparency-log/budget.ts";
+import { TransparencyLog } from "../transparency-log/object.ts";
 import {
   checkpointResponse,
   frozenResponse,
@@ -23,23 +14,13 @@ import {
   proofResponse,
   tileResponse,
 } from "../transparency-log/responses.ts";
+import { ensureSignedCheckpoint } from "../transparency-log/signing.ts";
 import { appendLeaves, findFreezeReason, findMeta, findNewestCheckpoint, setMeta } from "../transparency-log/tables.ts";
-import { openLogKeys, ensureSignedCheckpoint, TransparencyLog, type LogKeys } from "../transparency-log/object.ts";
+import { authorize, listWatchedKeys, openLedgerKeys, type LedgerEnv, type LedgerKeys } from "./access.ts";
 import { ledgerLogSteps } from "./migrations.ts";
 import { cosignCheckpoint } from "./witness.ts";
 
-export interface LedgerEnv {
-  readonly LEDGER_ORIGIN?: string;
-  readonly LEDGER_KEY?: string;
-  readonly LEDGER_WRITE_TOKEN?: string;
-  readonly LEDGER_AUDITOR_TOKEN?: string;
-  readonly LEDGER_PUBLIC_ENTRIES?: string;
-  readonly LEDGER_WITNESS_KEY?: string;
-  readonly AUDIT_VKEY?: string;
-  readonly LEDGER_ENTRIES_PER_SECOND?: string;
-}
-
-const maxEntryBytes = 65_535; // what a bundle's uint16 can say
+const maxEntryBytes = 65_535; // the largest length that a bundle's uint16 can express
 const maxBatchEntries = 256; // one tile
 const maxBatchBytes = 1_048_576;
 const maxCheckpointBytes = 65_536; // 63 proof lines are 3 KiB; the rest is room for signatures
@@ -55,25 +36,7 @@ const decodeUtf8 = (bytes: Uint8Array): string | null => {
 };
 
 const notConfiguredResponse = (): Response => textResponse(503, "The ledger is not configured.\n");
-const unauthorizedResponse = (): Response => textResponse(401, "A token is needed.\n", { "WWW-Authenticate": "Bearer" });
-const forbiddenResponse = (): Response => textResponse(403, "This token is not for this.\n");
-const methodNotAllowedResponse = (allow: string): Response => textResponse(405, `Only ${allow}.\n`, { Allow: allow });
-
-type AccessRight = "write" | "audit";
-
-interface LedgerKeys {
-  readonly log: LogKeys;
-  readonly witness: NoteSigner | null;
-}
-
-/** Throws, naming the setting and never its value. */
-const openLedgerKeys = async (env: LedgerEnv): Promise<LedgerKeys> => {
-  const log = await openLogKeys(env.LEDGER_KEY ?? "");
-  if (log.origin !== env.LEDGER_ORIGIN) throw new Error("LEDGER_KEY is the key of another log than LEDGER_ORIGIN");
-  const witness = env.LEDGER_WITNESS_KEY ? await openNoteSigner(env.LEDGER_WITNESS_KEY) : null;
-  if (witness !== null && witness.key.kind !== keyKinds.witness) throw new Error("LEDGER_WITNESS_KEY is not the key of a witness");
-  return { log, witness };
-};
+const methodNotAllowedResponse = (allow: string): Response => textResponse(405, `The method must be ${allow}.\n`, { Allow: allow });
 
 export class LedgerLog extends TransparencyLog<LedgerEnv> {
   readonly #entries: Budget;
@@ -104,18 +67,18 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return method === "GET" ? page : new Response(null, page);
   }
 
-  /** The name this log was started under. Configured for another one, it is a log of the past: read, never written or signed. */
+  /** The name this log was created under. When another name is configured now, this log is closed: it can be read, but not written or signed. */
   #getOrigin(): string | null {
     const { sql } = this.ctx.storage;
-    const started = findMeta(sql, "origin");
-    if (started !== null) return started;
+    const stored = findMeta(sql, "origin");
+    if (stored !== null) return stored;
     const { LEDGER_ORIGIN: origin, LEDGER_KEY: key } = this.env;
     if (origin === undefined || !isTlogOrigin(origin) || key === undefined || key === "") return null;
     setMeta(sql, "origin", origin);
     return origin;
   }
 
-  /** Null when the secrets are not those of a log of this name and of a witness: then nothing is signed. */
+  /** Null when the secrets do not fit this log and its witness: then nothing is signed. */
   #openKeys(): Promise<LedgerKeys | null> {
     this.#keys ??= openLedgerKeys(this.env).catch((error: unknown) => {
       console.error(JSON.stringify({ level: "error", at: "ledger-log.keys", error: error instanceof Error ? error.message : "unknown" }));
@@ -124,23 +87,9 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return this.#keys;
   }
 
-  #getAccessRight(request: Request): AccessRight | null {
-    const token = /^Bearer ([\x21-\x7e]+)$/.exec(request.headers.get("Authorization") ?? "")?.[1];
-    const { LEDGER_WRITE_TOKEN: write, LEDGER_AUDITOR_TOKEN: audit } = this.env;
-    if (token === undefined) return null;
-    if (write !== undefined && write !== "" && isEqualConstantTime(token, write)) return "write";
-    if (audit !== undefined && audit !== "" && isEqualConstantTime(token, audit)) return "audit";
-    return null;
-  }
-
-  #authorize(request: Request, needed: AccessRight): Response | null {
-    const right = this.#getAccessRight(request);
-    return right === needed ? null : right === null ? unauthorizedResponse() : forbiddenResponse();
-  }
-
-  /** 503 for a log that must not grow: frozen, or of the past. */
+  /** 503 for a log that must not grow: frozen or closed. */
   #closedResponse(): Response | null {
-    if (this.#getOrigin() !== this.env.LEDGER_ORIGIN) return textResponse(503, "This log is closed. Its successor has another address.\n");
+    if (this.#getOrigin() !== this.env.LEDGER_ORIGIN) return textResponse(503, "This log is closed. Add entries to its successor.\n");
     return findFreezeReason(this.ctx.storage.sql) === null ? null : frozenResponse();
   }
 
@@ -150,27 +99,27 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return storage.transactionSync(() => appendLeaves(storage.sql, leaves, Date.now()));
   }
 
-  /** 401 and 403, 413, 400, 429, 503; else the decimal index: the same one whenever the same bytes come. */
+  /** Returns the decimal index, the same one whenever the same bytes are added. Refuses with 401, 403, 413, 400, 429 and 503. */
   async #addEntry(request: Request): Promise<Response> {
-    const refusal = this.#authorize(request, "write");
+    const refusal = authorize(this.env, request, "write");
     if (refusal !== null) return refusal;
     const entry = await readBytesUpTo(request.body as ReadableStream<Uint8Array> | null, maxEntryBytes);
-    if (entry === null) return textResponse(413, `An entry has at most ${maxEntryBytes} bytes.\n`);
-    if (!isValidEntry(entry)) return textResponse(400, "An entry has at least one byte.\n");
+    if (entry === null) return textResponse(413, `An entry must have at most ${maxEntryBytes} bytes.\n`);
+    if (!isValidEntry(entry)) return textResponse(400, "An entry must have at least one byte.\n");
     if (!this.#entries.take(1, Date.now())) return tooManyRequestsResponse();
     return this.#closedResponse() ?? textResponse(200, String(this.#append([entry])[0]));
   }
 
-  /** As `add`, for a bundle of at most 256 entries and 1 MiB; all are added or none. */
+  /** Like `add`, for a bundle of at most 256 entries and 1 MiB. All entries are added or none. */
   async #addBatch(request: Request): Promise<Response> {
-    const refusal = this.#authorize(request, "write");
+    const refusal = authorize(this.env, request, "write");
     if (refusal !== null) return refusal;
     const body = await readBytesUpTo(request.body as ReadableStream<Uint8Array> | null, maxBatchBytes);
-    if (body === null) return textResponse(413, `A batch has at most ${maxBatchBytes} bytes.\n`);
+    if (body === null) return textResponse(413, `A batch must have at most ${maxBatchBytes} bytes.\n`);
     const entries = parseEntryBundle(body);
     if (entries === null || entries.length === 0 || !entries.every(isValidEntry))
-      return textResponse(400, "The body is not a bundle of entries.\n");
-    if (entries.length > maxBatchEntries) return textResponse(413, `A batch has at most ${maxBatchEntries} entries.\n`);
+      return textResponse(400, "The body must be a bundle of entries.\n");
+    if (entries.length > maxBatchEntries) return textResponse(413, `A batch must have at most ${maxBatchEntries} entries.\n`);
     if (!this.#entries.take(entries.length, Date.now())) return tooManyRequestsResponse();
     const closed = this.#closedResponse();
     if (closed !== null) return closed;
@@ -180,20 +129,11 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   async #cosign(request: Request): Promise<Response> {
     if (!this.#proofs.take(1, Date.now())) return tooManyRequestsResponse();
     const body = await readBytesUpTo(request.body as ReadableStream<Uint8Array> | null, maxCheckpointBytes);
-    if (body === null) return textResponse(413, `A request has at most ${maxCheckpointBytes} bytes.\n`);
+    if (body === null) return textResponse(413, `A request must have at most ${maxCheckpointBytes} bytes.\n`);
     const keys = await this.#openKeys();
     if (keys === null) return notConfiguredResponse();
     if (keys.witness === null) return notFoundResponse();
-    return cosignCheckpoint(this.ctx.storage, decodeUtf8(body) ?? "", this.#watchedKeys(), keys.witness, Date.now);
-  }
-
-  #watchedKeys(): VerifierKey[] {
-    return (this.env.AUDIT_VKEY ?? "")
-      .split(/\s+/)
-      .map(parseKeyWithValidity)
-      .filter((one) => one !== null && isKeyInUse(one, new Date().toISOString()))
-      .map((one) => parseVkey(sha256, one?.key ?? ""))
-      .filter((key): key is VerifierKey => key?.kind === keyKinds.log);
+    return cosignCheckpoint(this.ctx.storage, decodeUtf8(body) ?? "", listWatchedKeys(this.env), keys.witness, Date.now);
   }
 
   async #serveRead(request: Request, origin: string, path: string, query: URLSearchParams): Promise<Response> {
@@ -202,7 +142,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
       const entriesArePublic = this.env.LEDGER_PUBLIC_ENTRIES === "true";
       return tileResponse(sql, path, {
         entriesArePublic,
-        entriesRefusal: () => (entriesArePublic ? null : this.#authorize(request, "audit")),
+        entriesRefusal: () => (entriesArePublic ? null : authorize(this.env, request, "audit")),
       });
     }
     if (path !== "checkpoint" && path !== "proof") return notFoundResponse();

@@ -1,3 +1,3 @@
-// The schema of a limiter, step by step.
+// Schema of a rate limiter: the times of the calls in the current window.
 
-export const rateLimiterSteps: readonly string[] = ["CREATE TABLE IF NOT EXISTS calls (at INTEGER NOT NULL);"];
+export const rateLimiterSteps: readonly string[] = ["CREATE TABLE calls (at INTEGER NOT NULL);"];

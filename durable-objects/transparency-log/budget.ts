@@ -1,13 +1,14 @@
-// How much of an object's second strangers may have. An object does one thing at a time, and behind a log stand those who write to it.
+// How much of a log object's time anonymous readers may use. An object does one thing at a time, so readers compete with writers.
 import { secondMs } from "../../core/time.ts";
 import { textResponse } from "./responses.ts";
 
-/** Proofs and cosignatures: up to 5 ms of hashing each, and no token is asked for. */
+/** Proofs and cosignatures: each takes up to 5 ms of hashing and needs no token. */
 export const proofsPerSecond = 200;
 
-export const tooManyRequestsResponse = (): Response => textResponse(429, "Too many requests just now.\n", { "Retry-After": "1" });
+export const tooManyRequestsResponse = (): Response =>
+  textResponse(429, "Too many requests. Try again in a second.\n", { "Retry-After": "1" });
 
-/** Counts within the current second, in memory: it protects the object's time, so an object that starts anew may forget it. */
+/** Counts within the current second, in memory: it protects the object's time, so a restarted object may forget it. */
 export class Budget {
   readonly #perSecond: number;
   #second = 0;
@@ -17,7 +18,7 @@ export class Budget {
     this.#perSecond = perSecond;
   }
 
-  /** True when `count` more fit into this second; a request that is larger than a whole second's share fits into an empty one. */
+  /** True when `count` more fit into this second. A request larger than the whole budget fits into an unused second. */
   take(count: number, now: number): boolean {
     const second = Math.floor(now / secondMs);
     if (second !== this.#second) {

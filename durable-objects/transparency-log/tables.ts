@@ -1,6 +1,7 @@
-// The tables of a transparency log in an object's SQLite, and everything that happens to them in one synchronous step:
-// free functions over SqlStorage, so that a test can call them on any state. Nothing here awaits, so nothing interleaves.
+// Tables of a transparency log. Each function is synchronous, so no other request runs within it, and takes SqlStorage, so that tests
+// can call it on any state.
 import { hashLeaf, type TreeHead } from "../../core/ledger/merkle.ts";
+import { formatTlogProof } from "../../core/ledger/tlog-proof.ts";
 import {
   buildConsistencyProofFromTiles,
   buildInclusionProofFromTiles,
@@ -23,10 +24,10 @@ export const setMeta = (sql: SqlStorage, key: string, value: string): void => {
   sql.exec("INSERT INTO meta (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v", key, value);
 };
 
-/** Why the log neither takes nor signs anything any more; null while it does. */
+/** Why the log takes and signs nothing anymore; null while it is not frozen. */
 export const findFreezeReason = (sql: SqlStorage): string | null => findMeta(sql, "frozen");
 
-/** For good: only a person who has looked at what happened may thaw a log. The first reason stays. */
+/** Permanent: only a person who has inspected the log may unfreeze it. The first reason stays. */
 const freeze = (sql: SqlStorage, reason: string): void => {
   sql.exec("INSERT INTO meta (k, v) VALUES ('frozen', ?) ON CONFLICT (k) DO NOTHING", reason);
 };
@@ -53,18 +54,22 @@ export const computeRoot = (sql: SqlStorage, size: number): Uint8Array => comput
 export const buildInclusionProof = (sql: SqlStorage, index: number, size: number): Uint8Array[] =>
   buildInclusionProofFromTiles(sha256, BigInt(index), BigInt(size), tileReader(sql));
 
+/** The text tlog-proof of the entry at `index` against a checkpoint that covers it. */
+export const buildTlogProof = (sql: SqlStorage, index: number, checkpoint: SignedCheckpoint): string =>
+  formatTlogProof({ index: BigInt(index), hashes: buildInclusionProof(sql, index, checkpoint.size), checkpoint: checkpoint.note });
+
 export const buildConsistencyProof = (sql: SqlStorage, oldSize: number, newSize: number): Uint8Array[] =>
   buildConsistencyProofFromTiles(sha256, BigInt(oldSize), BigInt(newSize), tileReader(sql));
 
 export interface NewLeaf {
-  /** 32 bytes under which the same thing is never logged twice. */
+  /** 32 bytes that identify the entry, so that it is never logged twice. */
   readonly dedupeKey: Uint8Array;
   readonly entry: Uint8Array;
 }
 
 /**
- * Puts the leaves at the end of the log, in their order, and answers with the index of each; one that is known keeps the
- * index it has. To be called inside a transaction: leaves and tiles are written all or none. Throws LogFrozen.
+ * Appends the leaves in order and returns the index of each; a leaf that is in the log already keeps its index. Call it inside a
+ * transaction, so that leaves and tiles are written all or none. Throws LogFrozen.
  */
 export const appendLeaves = (sql: SqlStorage, leaves: readonly NewLeaf[], now: Instant): number[] => {
   const reason = findFreezeReason(sql);
@@ -96,7 +101,7 @@ export const appendLeaves = (sql: SqlStorage, leaves: readonly NewLeaf[], now: I
   return indices;
 };
 
-/** Unlike a reader of the past, the writer must find the edge exactly as wide as the tree: more would be overwritten. */
+/** The full width of each tile: the writer must find the edge exactly as wide as the tree, and fails on a wider one. */
 const edgeTileReader =
   (sql: SqlStorage): TileReader =>
   (level, n) =>
@@ -105,7 +110,7 @@ const edgeTileReader =
 export const hasLeaf = (sql: SqlStorage, dedupe: Uint8Array): boolean =>
   sql.exec("SELECT 1 FROM leaf WHERE dedupe = ?", dedupe).toArray().length > 0;
 
-/** The first `width` hashes of a tile; null while the tree has fewer. What was once served under a width never changes. */
+/** The first `width` hashes of a tile; null while the tree has fewer. A tile once served at a width never changes. */
 export const findPublishedTile = (sql: SqlStorage, level: number, n: bigint, width: number): Uint8Array | null => {
   const tile = tileReader(sql)(level, n, width);
   return tile.length === width * hashBytes ? tile : null;
@@ -124,7 +129,7 @@ export const listPublishedEntries = (sql: SqlStorage, n: bigint, width: number):
 export interface SignedCheckpoint {
   readonly size: number;
   readonly root: Uint8Array;
-  /** The whole note, as signed by the log alone. */
+  /** The whole note with the log's own signatures only. */
   readonly note: string;
   readonly signedAt: Instant;
 }
@@ -140,15 +145,15 @@ export const findNewestCheckpoint = (sql: SqlStorage): SignedCheckpoint | null =
 export const findCheckpoint = (sql: SqlStorage, size: number): SignedCheckpoint | null =>
   toSignedCheckpoint(sql.exec<CheckpointRow>("SELECT size, root, note, signed_at FROM checkpoint WHERE size = ?", size).toArray()[0]);
 
-/** The first checkpoint that was signed over at least so many entries: once there is one, always the same. */
+/** The first checkpoint signed over at least `size` entries: once there is one, always the same. */
 export const findOldestCheckpointCovering = (sql: SqlStorage, size: number): SignedCheckpoint | null =>
   toSignedCheckpoint(
     sql.exec<CheckpointRow>("SELECT size, root, note, signed_at FROM checkpoint WHERE size >= ? ORDER BY size LIMIT 1", size).toArray()[0],
   );
 
 /**
- * Freezes the log when its tree no longer begins with a tree head it is known to have had: storage was set back or changed
- * underneath it, and whatever it signed next would be a second history. True while all is well.
+ * Freezes the log unless its tree begins with `head`, a tree it is known to have had. Otherwise its storage was set back or changed, and
+ * the next signature would be on a second history. True when the log is not frozen.
  */
 export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: number; readonly root: Uint8Array }): boolean => {
   if (findFreezeReason(sql) !== null) return false;
@@ -164,7 +169,7 @@ export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: n
   return true;
 };
 
-/** Tiles that are too short give no root at all: then nothing is the same as it was. */
+/** Empty when tiles are missing or too short; that equals no root. */
 const computeRootOrEmpty = (sql: SqlStorage, size: number): Uint8Array => {
   try {
     return computeRoot(sql, size);
@@ -174,7 +179,7 @@ const computeRootOrEmpty = (sql: SqlStorage, size: number): Uint8Array => {
   }
 };
 
-/** What the log may sign now: the committed tree, if it continues the last one signed. Null for a log that is frozen, or is now. */
+/** The committed tree, if it continues the last signed one. Null when the log is frozen; freezes it when it does not continue. */
 export const findHeadToSign = (sql: SqlStorage): TreeHead | null => {
   const newest = findNewestCheckpoint(sql);
   if (findFreezeReason(sql) !== null || (newest !== null && !freezeUnlessConsistent(sql, newest))) return null;
@@ -183,8 +188,8 @@ export const findHeadToSign = (sql: SqlStorage): TreeHead | null => {
 };
 
 /**
- * Keeps a checkpoint that has just been signed, and answers with the one to hand out: the newest, which is another one when a
- * later tree was signed meanwhile. Null, and frozen, when another root was signed for the same size.
+ * Saves a newly signed checkpoint and returns the newest one, which differs when a later tree was signed meanwhile. Null when the log is
+ * frozen; freezes it when another root was signed for the same size.
  */
 export const saveCheckpoint = (sql: SqlStorage, signed: SignedCheckpoint): SignedCheckpoint | null => {
   if (findFreezeReason(sql) !== null) return null;

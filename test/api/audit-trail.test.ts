@@ -10,7 +10,7 @@ import { parseVkey, type VerifierKey } from "../../core/ledger/note.ts";
 import { minuteMs } from "../../core/time.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 import type { Env } from "../../workers/env.ts";
-import { checkpointAuditLogs } from "../../workers/background/checkpoints.ts";
+import { checkpointAuditLogs } from "../../workers/background/audit-checkpoints.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { getPlatform } from "../../workers/services.ts";
 import { signIn } from "../support/people.ts";

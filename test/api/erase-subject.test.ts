@@ -6,7 +6,7 @@ import { minuteMs } from "../../core/time.ts";
 import { trustOf } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
-import { checkpointAuditLogs } from "../../workers/background/checkpoints.ts";
+import { checkpointAuditLogs } from "../../workers/background/audit-checkpoints.ts";
 import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/services.ts";
 import { requestErasure, eraseCertificate } from "../support/erasure.ts";

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { BusinessId } from "../../core/ids.ts";
 import { receivesEventType } from "../../core/webhooks/endpoint.ts";
-import { createSchedules } from "../../workers/background/schedulers.ts";
+import { createSchedules } from "../../workers/background/follow-up-work.ts";
 import type { Env } from "../../workers/env.ts";
 import { createPlatform } from "../../workers/services.ts";
 import { commitEvents, eventSequences, createBusiness, createApiKey } from "../support/events.ts";

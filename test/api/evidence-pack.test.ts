@@ -11,7 +11,7 @@ import type { Report } from "../../verifier/checks.ts";
 import { trustOf } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import type { Env } from "../../workers/env.ts";
-import { checkpointAuditLogs } from "../../workers/background/checkpoints.ts";
+import { checkpointAuditLogs } from "../../workers/background/audit-checkpoints.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { getPlatform } from "../../workers/services.ts";
 import { waitUntilSettled } from "../support/background-work.ts";

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
-import { settleShares } from "../../workers/background/share-sweep.ts";
+import { settleShares } from "../../workers/background/share-settling.ts";
 import type { Platform } from "../../workers/services.ts";
 import { buildJsonRequest } from "../support/people.ts";
 import { callWith, createOutagePlatform, platform } from "../support/scenarios.ts";

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { BusinessId, DeliveryId, WebhookId } from "../../core/ids.ts";
 import type { Delivery } from "../../core/webhooks/endpoint.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
-import { createSchedules } from "../../workers/background/schedulers.ts";
+import { createSchedules } from "../../workers/background/follow-up-work.ts";
 import { countFailedDeliveries } from "../../workers/operations/webhooks/count-failed-deliveries.ts";
 import { recoverEndpoint } from "../../workers/operations/webhooks/recover-endpoint.ts";
 import { replayDelivery } from "../../workers/operations/webhooks/replay-delivery.ts";

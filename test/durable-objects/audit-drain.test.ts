@@ -1,4 +1,4 @@
-// From the outboxes into the chains: everything exactly once, whatever fails in between, and never given up.
+// Draining audit outboxes into the chains: every row exactly once, whatever fails in between.
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
@@ -9,9 +9,9 @@ import { openDatabase } from "../../storage/database.ts";
 import type { ChainPage } from "../../durable-objects/audit-log/tables.ts";
 import { getAuditLogStub, toChainTag, verifyChain, fetchChainWithProof, type AuditStub } from "../support/audit.ts";
 
-// Shards of this file alone: emptying the storage between files passes over objects that have gone idle.
+// Log numbers used only in this file: storage cleanup between files misses idle objects.
 let written = 0;
-/** Puts rows into the outbox of a home, as a committed change does. */
+/** Inserts rows into the outbox of a shard, as a committed change does. */
 const commitRows = async (db: D1Database, shard: number, chain: string, count: number): Promise<string[]> => {
   const ids = Array.from({ length: count }, () => {
     written += 1;
@@ -30,7 +30,7 @@ const commitRows = async (db: D1Database, shard: number, chain: string, count: n
   return ids;
 };
 
-/** Many rows at once, made by the database itself. */
+/** Inserts many rows with one statement. */
 const commitMany = (db: D1Database, shard: number, chain: string, count: number): Promise<unknown> =>
   db
     .prepare(
@@ -60,7 +60,7 @@ const eventually = async (holds: () => Promise<boolean>): Promise<void> => {
 
 const alarmOf = (stub: AuditStub): Promise<number | null> => runInDurableObject(stub, (_, state) => state.storage.getAlarm());
 
-/** The database, but the first `failures` statements that match `text` fail. */
+/** A database whose first `failures` statements that match `text` fail. */
 const failing = (db: D1Database, text: string, failures: number): { db: D1Database; failed: () => number } => {
   let failed = 0;
   const guard = <T extends object>(target: T): T =>
@@ -81,25 +81,25 @@ const failing = (db: D1Database, text: string, failures: number): { db: D1Databa
   return { db: guard(db), failed: () => failed };
 };
 
-describe("the outboxes", () => {
-  test("of every home are drained soon after a notice, and marked", async () => {
+describe("draining the audit outboxes", () => {
+  test("drains every shard soon after a request and marks the rows", async () => {
     const stub = getAuditLogStub(21);
     const [here, there] = [toChainTag(0x11), toChainTag(0x12)];
     await commitRows(env.DB, 21, here, 3);
     await commitRows(env.DB_01, 21, there, 2);
-    await commitRows(env.DB, 22, here, 1); // another shard's
+    await commitRows(env.DB, 22, here, 1); // of another audit log
     await Promise.all([stub.requestDrain(), stub.requestDrain(), stub.requestDrain()]);
     await eventually(async () => (await undrained(env.DB, 21)) + (await undrained(env.DB_01, 21)) === 0);
     expect(await lengthOf(stub, here)).toBe(3);
     expect(await lengthOf(stub, there)).toBe(2);
     expect(await undrained(env.DB, 22)).toBe(1);
     const { page, proven } = await fetchChainWithProof(stub, there);
-    expect(page.entries.map(({ home }) => home)).toEqual(["01", "01"]);
+    expect(page.entries.map(({ shard }) => shard)).toEqual(["01", "01"]);
     expect(await verifyChain(21, page, proven)).toBe("ok");
-    await eventually(async () => (await alarmOf(stub)) === null); // nothing left to do, so nothing wakes it
+    await eventually(async () => (await alarmOf(stub)) === null); // no work left, so no alarm
   });
 
-  test("keep their order and take more than a page", { timeout: 60_000 }, async () => {
+  test("keeps the order of the rows and reads more than one page", { timeout: 60_000 }, async () => {
     const stub = getAuditLogStub(22);
     const chain = toChainTag(0x21);
     const ids = [...(await commitRows(env.DB, 22, chain, 600)), ...(await commitRows(env.DB, 22, chain, 650))];
@@ -111,19 +111,19 @@ describe("the outboxes", () => {
     expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });
   });
 
-  test("that hold more than one run may take are gone on with at once", { timeout: 60_000 }, async () => {
+  test("continues at once when more rows wait than one run may take", { timeout: 60_000 }, async () => {
     const stub = getAuditLogStub(29);
     await commitMany(env.DB, 29, toChainTag(0x91), 10_001);
     await runInDurableObject(stub, async (log, state) => {
       await log.alarm();
       const next = await state.storage.getAlarm();
-      expect(next === null ? 0 : next - Date.now()).toBeLessThan(1_000); // not the fifteen seconds of a failure
+      expect(next === null ? 0 : next - Date.now()).toBeLessThan(1_000); // not the 15 seconds after a failure
     });
     await eventually(async () => (await undrained(env.DB, 29)) === 0);
     expect(await lengthOf(stub, toChainTag(0x91))).toBe(10_001);
   });
 
-  test("read again after dying between the append and the mark give nothing twice (C3)", async () => {
+  test("appends no row twice after a crash between append and mark (C3)", async () => {
     const stub = getAuditLogStub(23);
     const chain = toChainTag(0x31);
     await commitRows(env.DB, 23, chain, 5);
@@ -140,7 +140,7 @@ describe("the outboxes", () => {
     expect(await lengthOf(stub, chain)).toBe(5);
   });
 
-  test("read by many at once give nothing twice (C2)", async () => {
+  test("appends no row twice when eight drains run at once (C2)", async () => {
     const stub = getAuditLogStub(23);
     const chain = toChainTag(0x32);
     await commitRows(env.DB, 23, chain, 40);
@@ -149,7 +149,7 @@ describe("the outboxes", () => {
     expect(await lengthOf(stub, chain)).toBe(40);
   });
 
-  test("that fail ten times in a row are tried an eleventh time (C4)", async () => {
+  test("tries an eleventh time after ten failures in a row (C4)", async () => {
     const stub = getAuditLogStub(24);
     const chain = toChainTag(0x41);
     await commitRows(env.DB, 24, chain, 2);
@@ -158,7 +158,7 @@ describe("the outboxes", () => {
       const unlucky = new AuditLog(state, { ...env, DB: db } as unknown as AuditEnv);
       for (let run = 1; run <= 10; run += 1) {
         await state.storage.deleteAlarm();
-        await unlucky.alarm(); // never throws: a throwing alarm is forgotten after six times
+        await unlucky.alarm(); // never rejects: the platform drops an alarm that fails six times
         expect(failed()).toBe(run);
         expect((await state.storage.getAlarm()) ?? 0).toBeGreaterThan(Date.now() + 10_000);
       }
@@ -169,7 +169,7 @@ describe("the outboxes", () => {
     expect(await undrained(env.DB, 24)).toBe(0);
   });
 
-  test("of a home whose database fails keep those of no other home waiting, and are tried again", async () => {
+  test("drains the other shards while one fails, and tries that one again", async () => {
     const stub = getAuditLogStub(24);
     const [broken, sound] = [toChainTag(0x42), toChainTag(0x43)];
     await commitRows(env.DB, 24, broken, 1);
@@ -178,11 +178,11 @@ describe("the outboxes", () => {
     await runInDurableObject(stub, async (_, state) => {
       const log = new AuditLog(state, { ...env, DB: db } as unknown as AuditEnv);
       await log.alarm();
-      expect((await state.storage.getAlarm()) ?? 0).toBeGreaterThan(Date.now() + 10_000); // for the broken one
+      expect((await state.storage.getAlarm()) ?? 0).toBeGreaterThan(Date.now() + 10_000); // for the failing shard
       await commitRows(env.DB_01, 24, sound, 1);
       await expect(log.drainNow()).rejects.toThrow();
       await commitRows(env.DB_01, 24, sound, 1);
-      expect(await log.drainNow("01" as ShardId)).toEqual({ appended: 1, hasMore: false }); // a reader is told of the own home alone
+      expect(await log.drainNow("01" as ShardId)).toEqual({ appended: 1, hasMore: false }); // a drain of one shard ignores failures of others
       await expect(log.drainNow("00" as ShardId)).rejects.toThrow();
     });
     expect(await undrained(env.DB_01, 24)).toBe(0);
@@ -191,7 +191,7 @@ describe("the outboxes", () => {
     expect(await stub.drainNow()).toMatchObject({ appended: 1 });
   });
 
-  test("are drained by an alarm that a restart interrupted (C3)", async () => {
+  test("drains with an alarm that was set before a restart (C3)", async () => {
     const stub = getAuditLogStub(25);
     const chain = toChainTag(0x51);
     await commitRows(env.DB, 25, chain, 1);
@@ -201,7 +201,7 @@ describe("the outboxes", () => {
     expect(await lengthOf(stub, chain)).toBe(1);
   });
 
-  test("hold back nothing but a row that no chain can take", async () => {
+  test("leaves only malformed rows in the outbox", async () => {
     const stub = getAuditLogStub(26);
     const chain = toChainTag(0x61);
     await commitRows(env.DB, 26, "not a tag", 1);
@@ -211,7 +211,7 @@ describe("the outboxes", () => {
     expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });
   });
 
-  test("are drained behind a full page of such rows, which is not read over and over", { timeout: 60_000 }, async () => {
+  test("drains rows behind a full page of malformed ones without reading that page forever", { timeout: 60_000 }, async () => {
     const stub = getAuditLogStub(28);
     await commitMany(env.DB, 28, "no tag either", 600);
     await commitRows(env.DB, 28, toChainTag(0x81), 2);
@@ -220,7 +220,7 @@ describe("the outboxes", () => {
     expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });
   });
 
-  test("wait while the log is frozen, and it keeps looking", async () => {
+  test("drains nothing while the log is frozen, and keeps checking", async () => {
     const stub = getAuditLogStub(27);
     await commitRows(env.DB, 27, toChainTag(0x71), 1);
     await stub.checkHighwater("1", "00".repeat(32));
@@ -231,7 +231,7 @@ describe("the outboxes", () => {
     expect(await undrained(env.DB, 27)).toBe(1);
   });
 
-  test("are not asked sooner than an alarm that is due sooner", async () => {
+  test("keeps an alarm that is due sooner than the request", async () => {
     const stub = getAuditLogStub(20);
     await runInDurableObject(stub, async (log, state) => {
       const due = Date.now() + 10;

@@ -1,4 +1,4 @@
-// The audit log: one writer for many chains, proofs of what was written and of what was not, and the way in from the outboxes.
+// The audit log: one writer for many chains, with proofs of its entries and of their completeness.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect, test } from "vitest";
 import { verifyAuditProof } from "../../core/audit/proof.ts";
@@ -9,7 +9,7 @@ import { isConsistent } from "../../core/ledger/merkle.ts";
 import { parseEntryBundle } from "../../core/ledger/tiles.ts";
 import { verifyTlogProof } from "../../core/ledger/tlog-proof.ts";
 import { formatAddCheckpointRequest } from "../../core/ledger/witness.ts";
-import type { ChainHeadProof } from "../../durable-objects/audit-log/object.ts";
+import type { ChainHeadProof } from "../../durable-objects/audit-log/proofs.ts";
 import { saveIntervalCheckpoint, maxEntriesScanned, type AuditRow, type ChainPage } from "../../durable-objects/audit-log/tables.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 import {
@@ -29,8 +29,8 @@ const sql = <T>(stub: AuditStub, work: (sql: SqlStorage) => T): Promise<T> =>
 const sizeOf = async (stub: AuditStub): Promise<number> => Number((await stub.getState()).size);
 const iso = (minutes: number): string => new Date(1_772_600_000_000 + minutes * 60_000).toISOString();
 
-describe("chains", () => {
-  test("hold the entries of the vectors, hash for hash", async () => {
+describe("audit chains", () => {
+  test("have the hashes of the test vectors", async () => {
     const stub = getAuditLogStub(1);
     const { audit } = vectors;
     await stub.append(Array.from({ length: audit.index }, (_, at) => buildAuditRow(`filler ${at}`, toChainTag(at + 1))));
@@ -53,7 +53,7 @@ describe("chains", () => {
     expect(page.head).toEqual({ seq: "3", hash: audit.entries[2]?.hash });
   });
 
-  test("take a thousand appends at once over seven principals: no gap, no fork, a thousand leaves (C1, C2)", {
+  test("have no gap and no fork after a thousand concurrent appends for seven principals (C1, C2)", {
     timeout: 60_000,
   }, async () => {
     const stub = getAuditLogStub(2);
@@ -71,14 +71,14 @@ describe("chains", () => {
     }
     expect(seen.size).toBe(1_000);
 
-    // The same thousand again: whole, in part, and between new ones.
+    // The same thousand rows again: all, some, and mixed with new ones.
     const again = await Promise.all([
       stub.append(rows),
       stub.append(rows.slice(200, 400)),
       ...rows.slice(0, 300).map((row) => stub.append([row, row])),
     ]);
     expect(again.reduce((sum, outcome) => sum + (outcome?.appended ?? 0), 0)).toBe(0);
-    expect(await sizeOf(stub)).toBe(1_001); // the leaves and the heads record of the period
+    expect(await sizeOf(stub)).toBe(1_001); // the entries and the heads record of the interval
     const mixed = rows.slice(0, 50).flatMap((row, at) => [row, buildAuditRow(`new ${at}`, toChainTag(at % 7)), row]);
     expect(await stub.append(mixed)).toEqual({ appended: 50, known: 100, malformed: [] });
 
@@ -94,7 +94,7 @@ describe("chains", () => {
     }
   });
 
-  test("hold an event that touches two principals once each", async () => {
+  test("have one entry each for an event that concerns two principals", async () => {
     const stub = getAuditLogStub(3);
     const [a, b] = [toChainTag(0xa), toChainTag(0xb)];
     expect(await stub.append([buildAuditRow("both", a), buildAuditRow("both", b), buildAuditRow("both", a)])).toEqual({
@@ -109,7 +109,7 @@ describe("chains", () => {
     expect(await stub.proveChainHead(toChainTag(0xc))).toBeNull();
   });
 
-  test("pass over rows that no chain can hold, and name them", async () => {
+  test("skip malformed rows and report their ids", async () => {
     const stub = getAuditLogStub(3);
     const good = buildAuditRow("good", toChainTag(0xd));
     const outcome = await stub.append([
@@ -122,7 +122,7 @@ describe("chains", () => {
     expect(outcome).toEqual({ appended: 1, known: 0, malformed: ["upper-case tag", "short hash", "no time", "no type"] });
   });
 
-  test("are read in pages, newest first", async () => {
+  test("are returned in pages, newest first", async () => {
     const stub = getAuditLogStub(3);
     const chain = toChainTag(0xe);
     await stub.append(Array.from({ length: 7 }, (_, at) => buildAuditRow(`page ${at}`, chain)));
@@ -136,7 +136,7 @@ describe("chains", () => {
     expect(seqs).toEqual(["7", "6", "5", "4", "3", "2", "1"]);
   });
 
-  test("are read of some entities alone, in pages, under the numbers they have", async () => {
+  test("are returned in pages for some entities, with unchanged sequence numbers", async () => {
     const stub = getAuditLogStub(3);
     const chain = toChainTag(0x1e);
     const about = ["shr_0", "shr_2"];
@@ -151,7 +151,7 @@ describe("chains", () => {
     expect(((await stub.getChainPage(chain, 4, null, null, [])) as ChainPage).entries).toEqual([]);
   });
 
-  test("are looked through for some entities so many at a time, also where none is found", async () => {
+  test("are scanned up to the limit per page for some entities, even if none matches", async () => {
     const stub = getAuditLogStub(3);
     const chain = toChainTag(0x2e);
     const others = Array.from({ length: maxEntriesScanned }, (_, at) => buildAuditRow(`of others ${at}`, chain, { entityId: "shr_other" }));
@@ -176,13 +176,13 @@ describe("chains", () => {
   });
 });
 
-describe("what is shown to a principal", () => {
+describe("the proof shown to a principal", () => {
   const shard = 4;
   const stub = getAuditLogStub(shard);
   const alice = toChainTag(0xa11ce);
   const bob = toChainTag(0xb0b);
 
-  test("proves what was written, and that nothing was left out up to the newest record", { timeout: 30_000 }, async () => {
+  test("proves the entries and that none is missing up to the newest record", { timeout: 30_000 }, async () => {
     await stub.append([buildAuditRow("a1", alice), buildAuditRow("b1", bob), buildAuditRow("a2", alice)]);
     const early = await fetchChainWithProof(stub, alice);
     expect(early.proven.proof.heads).toBeNull();
@@ -192,7 +192,7 @@ describe("what is shown to a principal", () => {
     const recorded = await fetchChainWithProof(stub, alice);
     expect(await verifyChain(shard, recorded.page, recorded.proven)).toBe("ok, complete up to 2");
 
-    // The record stays provable while heads move on, for chains that changed, that did not, and that are new.
+    // The record stays provable while heads change, for changed, unchanged and new chains.
     await stub.append([
       buildAuditRow("a3", alice),
       buildAuditRow("c1", toChainTag(0xc)),
@@ -214,7 +214,7 @@ describe("what is shown to a principal", () => {
     }
   });
 
-  test("is found out when the newest entries are kept back (C6)", async () => {
+  test("fails when the newest entries are withheld (C6)", async () => {
     const { page, proven } = await fetchChainWithProof(stub, alice);
     const cut = { ...page, entries: page.entries.slice(1), head: { seq: "3", hash: page.entries[1]?.hash ?? "" } };
     const [proof] = (await stub.proveEntries(alice, [3])) as { seq: number; tlog_proof: string }[];
@@ -223,7 +223,7 @@ describe("what is shown to a principal", () => {
     expect(await verifyChain(shard, cut, proven)).toBe("head:root_mismatch");
   });
 
-  test("is found out when it is somebody else's (C5)", async () => {
+  test("fails for the chain of another principal (C5)", async () => {
     const alices = await fetchChainWithProof(stub, alice);
     const bobs = await fetchChainWithProof(stub, bob);
     expect(await verifyChain(shard, alices.page, bobs.proven)).toBe("head:root_mismatch");
@@ -233,7 +233,7 @@ describe("what is shown to a principal", () => {
     expect(await verifyChain(shard, { ...alices.page, chainIndex: 1 }, alices.proven)).toBe("prev_mismatch at 1");
   });
 
-  test("is found out when any part of its proof is another one's", async () => {
+  test("fails when any part of it comes from another proof", async () => {
     const { page, proven } = await fetchChainWithProof(stub, alice);
     const { proof } = proven;
     if (proof.heads === null) throw new Error("no heads proof");
@@ -256,7 +256,7 @@ describe("what is shown to a principal", () => {
     expect(await verifyChain(shard, page, { ...proven, proof: older })).toBe("checkpoint_mismatch");
   });
 
-  test("is found out when it is another history than the recorded one, however well it hangs together", async () => {
+  test("fails for a consistent history that differs from the recorded one", async () => {
     const { page, proven } = await fetchChainWithProof(stub, alice);
     const place = { chain: alice, chainIndex: BigInt(page.chainIndex) };
     const head = { seq: BigInt(page.head.seq), hash: page.head.hash };
@@ -266,7 +266,7 @@ describe("what is shown to a principal", () => {
     }
   });
 
-  test("comes with one proof an entry", async () => {
+  test("has one proof for each entry", async () => {
     const { page } = await fetchChainWithProof(stub, alice);
     const proofs = (await stub.proveEntries(alice, [1, 3, 4, 99])) as { seq: number; tlog_proof: string }[];
     expect(proofs.map(({ seq }) => seq)).toEqual([1, 3, 4]);
@@ -278,7 +278,7 @@ describe("what is shown to a principal", () => {
     expect(await stub.proveEntries(alice, [99])).toEqual([]);
   });
 
-  // Every way to change a stored row; the reader is shown whatever the tables then say.
+  // Every kind of change to a stored row. The reader gets what the tables have then.
   test.each([
     ["another type", "UPDATE entry SET type = 'share.revoked' WHERE chain = 0 AND seq = 2", "hash_mismatch at 2"],
     ["another time", "UPDATE entry SET at = '2026-01-01T00:00:00.000Z' WHERE chain = 0 AND seq = 3", "hash_mismatch at 3"],
@@ -298,7 +298,7 @@ describe("what is shown to a principal", () => {
     ["another recorded count", "UPDATE chain SET seq = 3 WHERE idx = 0", "heads_mismatch"],
     ["another node of the heads", "UPDATE head_node SET hash = zeroblob(32) WHERE height = 0 AND idx = 1", "heads_mismatch"],
     ["another heads record", "UPDATE heads_record SET record = replace(record, '2026', '2025')", "record:root_mismatch"],
-  ])("is found out when storage has %s (T6)", async (_, change, fault) => {
+  ])("fails when storage has %s (T6)", async (_, change, fault) => {
     const tables = ["entry", "leaf", "chain", "head_node", "heads_record"];
     const saved = await sql(stub, (storage) => {
       const rows = tables.map((table) => [...storage.exec(`SELECT * FROM ${table}`).raw()]);
@@ -321,7 +321,7 @@ describe("what is shown to a principal", () => {
   });
 });
 
-describe("a chain of two dozen entries", () => {
+describe("a chain of 24 entries", () => {
   const shard = 11;
   const stub = getAuditLogStub(shard);
   const chain = toChainTag(0xca11);
@@ -341,7 +341,7 @@ describe("a chain of two dozen entries", () => {
     return changed;
   };
 
-  /** Changes one thing about the chain in storage; the number of the first entry that is no longer what it was. */
+  /** Makes one change to the stored chain and returns the number of the first entry that differs. */
   const tamper = (storage: SqlStorage): { seq: number; what: string } => {
     const seq = 1 + randomBelow(count);
     const at = "WHERE chain = 0 AND seq = ?";
@@ -368,12 +368,12 @@ describe("a chain of two dozen entries", () => {
     return { seq, what };
   };
 
-  test("names the first entry that was changed, deleted or moved, of a thousand random changes (T6)", { timeout: 120_000 }, async () => {
+  test("reports the first entry changed, deleted or moved in a thousand random changes (T6)", { timeout: 120_000 }, async () => {
     await stub.append(Array.from({ length: count }, (_, at) => buildAuditRow(`e${at}`, chain)));
     await stub.checkpoint(1, iso(15));
     const missed: string[] = [];
     const counted = new Map<string, number>();
-    // Inside the object, so that a change costs no round trips.
+    // Inside the object, so that a change takes no round trips.
     await runInDurableObject(stub, async (object, { storage }) => {
       const tables = ["entry", "leaf"];
       const saved = tables.map((table) => [...storage.sql.exec(`SELECT * FROM ${table}`).raw()]);
@@ -382,7 +382,7 @@ describe("a chain of two dozen entries", () => {
         counted.set(what, (counted.get(what) ?? 0) + 1);
         const { page, proven } = await fetchChainWithProof(object as unknown as AuditStub, chain);
         const verdict = await verifyChain(shard, page, proven);
-        const isNewestGone = what === "delete" && seq === count; // no number is left to name: the record of heads misses it
+        const isNewestGone = what === "delete" && seq === count; // the newest entry is gone; only the heads record shows that
         if (isNewestGone ? verdict !== "entries_missing" : !verdict.endsWith(` at ${seq}`)) missed.push(`${what} ${seq}: ${verdict}`);
         for (const [at, table] of tables.entries()) {
           storage.sql.exec(`DELETE FROM ${table}`);
@@ -401,7 +401,7 @@ describe("closing an interval", () => {
   const shard = 5;
   const stub = getAuditLogStub(shard);
 
-  test("puts the heads into the log once, signs over them, and says the same whenever it is asked again", async () => {
+  test("records the heads once, signs them, and returns the same checkpoint when repeated", async () => {
     await stub.append([buildAuditRow("p1", toChainTag(1)), buildAuditRow("p2", toChainTag(2))]);
     const first = await stub.checkpoint(10, iso(15));
     expect(first).toMatchObject({ origin: "svc.test/audit/5", interval: 10, at: iso(15), size: "3", headsSize: "2" });
@@ -413,7 +413,7 @@ describe("closing an interval", () => {
     expect(await sizeOf(stub)).toBe(4);
   });
 
-  test("in which nothing happened adds nothing, and the next one covers what a skipped one missed", async () => {
+  test("adds nothing for an idle interval, and covers the entries of a skipped one", async () => {
     const busy = await stub.checkpoint(11, iso(30));
     expect(busy?.size).toBe("5");
     const idle = await stub.checkpoint(13, iso(60));
@@ -423,25 +423,25 @@ describe("closing an interval", () => {
     expect(await stub.checkpoint(16, iso(105))).toMatchObject({ size: "7", headsSize: "3" });
   });
 
-  test("of two calls at once adds one record", async () => {
+  test("adds one record for two concurrent calls", async () => {
     await stub.append([buildAuditRow("p5", toChainTag(3))]);
     const [one, two] = await Promise.all([stub.checkpoint(17, iso(120)), stub.checkpoint(17, iso(121))]);
     expect(one).toEqual(two);
     expect(await sizeOf(stub)).toBe(9);
   });
 
-  test("is settled by the first checkpoint signed for it", async () => {
+  test("keeps the first checkpoint signed for the interval", async () => {
     const settled = await stub.checkpoint(17, iso(120));
     await sql(stub, (storage) => saveIntervalCheckpoint(storage, 17, 3));
     expect(await stub.checkpoint(17, iso(122))).toEqual(settled);
   });
 
-  test("of a log without entries commits to the empty trees", async () => {
+  test("commits to the empty trees in a log without entries", async () => {
     const empty = await getAuditLogStub(6).checkpoint(1, iso(0));
     expect(empty).toMatchObject({ size: "0", headsSize: "0", root: empty?.headsRoot });
   });
 
-  test("is cosigned by the ledger as long as the log only grows", async () => {
+  test("gets a cosignature of the ledger as long as the log only grows", async () => {
     const ask = createLedger();
     const cosign = async (oldSize: string, to: { note: string; size: string }): Promise<{ status: number; text: string }> => {
       const proof =
@@ -467,7 +467,7 @@ describe("the trail of some entries", () => {
   const records = (): Promise<number> =>
     sql(stub, (storage) => storage.exec<{ n: number }>("SELECT COUNT(*) AS n FROM heads_record").one().n);
 
-  test("of a chain that was never recorded has the log record its heads, once, and is the same when it is asked for again", async () => {
+  test("records the heads once for a chain that was never recorded, and returns the same trail again", async () => {
     await stub.append([buildAuditRow("t1", first), buildAuditRow("t2", first)]);
     const [trail, same] = await Promise.all([stub.getTrail(first, ["t1"]), stub.getTrail(first, ["t1"])]);
     expect(trail?.heads?.leaf).toContain('"seq":"2"');
@@ -477,7 +477,7 @@ describe("the trail of some entries", () => {
     expect(await records()).toBe(1);
     expect(await sizeOf(stub)).toBe(4); // three entries and the record
 
-    // A chain that joined after that record gets another; entries that are not there get none.
+    // A chain added after that record gets another record; missing entries get none.
     await stub.append([buildAuditRow("u1", second)]);
     expect(await stub.getTrail(toChainTag(0x53), ["u1"])).toBeNull();
     expect(await stub.getTrail(second, ["t1"])).toBeNull();
@@ -486,10 +486,10 @@ describe("the trail of some entries", () => {
     expect(await records()).toBe(2);
   });
 
-  test("leaves the periods as they are: each closes once, over whatever was recorded meanwhile", async () => {
+  test("leaves intervals unchanged: each closes once over everything recorded so far", async () => {
     const before = await sizeOf(stub);
     const closed = await stub.checkpoint(20, iso(15));
-    expect(closed).toMatchObject({ at: iso(15), size: String(before), headsSize: "2" }); // nothing came after the record
+    expect(closed).toMatchObject({ at: iso(15), size: String(before), headsSize: "2" }); // no entry after the record
     for (const chain of [first, second]) {
       const { page, proven } = await fetchChainWithProof(stub, chain);
       expect(await verifyChain(shard, page, proven)).toBe(`ok, complete up to ${page.head.seq}`);
@@ -500,9 +500,9 @@ describe("the trail of some entries", () => {
     expect(await stub.checkpoint(21, iso(30))).toMatchObject({ size: String(before + 2) });
   });
 
-  test("is recorded by no log that is frozen", async () => {
+  test("records no heads while the log is frozen", async () => {
     await stub.append([buildAuditRow("v1", toChainTag(0x54))]);
-    await stub.proveEntries(toChainTag(0x54), [1]); // signed over before it froze
+    await stub.proveEntries(toChainTag(0x54), [1]); // signed before the log froze
     await stub.checkHighwater("99", "00".repeat(32));
     const trail = await stub.getTrail(toChainTag(0x54), ["v1"]);
     expect(trail?.proofs).toHaveLength(1);
@@ -511,8 +511,8 @@ describe("the trail of some entries", () => {
   });
 });
 
-describe("the public side", () => {
-  test("serves checkpoint, tiles, entries and proofs to anyone", async () => {
+describe("the public endpoints of an audit log", () => {
+  test("serve checkpoint, tiles, entries and proofs without authentication", async () => {
     const stub = getAuditLogStub(7);
     await stub.append(Array.from({ length: 300 }, (_, at) => buildAuditRow(`public ${at}`, toChainTag(at % 5))));
     const read = async (path: string, init?: RequestInit): Promise<Response> =>
@@ -536,7 +536,7 @@ describe("the public side", () => {
 });
 
 describe("an audit log that was set back", () => {
-  test("takes, closes and proves nothing any more", async () => {
+  test("appends, closes and proves nothing", async () => {
     const stub = getAuditLogStub(8);
     await stub.append([buildAuditRow("s1", toChainTag(1))]);
     expect(await stub.checkHighwater("2", "00".repeat(32))).toBe(false);

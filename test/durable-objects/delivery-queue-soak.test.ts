@@ -1,6 +1,6 @@
-// Lanes through days of everything at once: events, receivers that fail, hang up and come back, processes that end, endpoints that
-// are switched off and on, hours in which nothing runs. After every step a lane must know when to go on and keep no more than it
-// should, and at the end nothing may be left. SOAK_ALARMS is how many alarms each runs (npm run stress sets 10,000).
+// Delivery queues through days of random load: events, receivers that fail, hang and recover, processes that end, endpoints that are
+// disabled and enabled, hours without any alarm. After every step a queue must have an alarm for its work and no row past its retention;
+// at the end no work may be left. SOAK_ALARMS is the number of alarms per run (npm run stress sets 10,000).
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -32,7 +32,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Numbers in [0, 1) that are the same in every run. */
+/** Reproducible random numbers in [0, 1). */
 const randomOf = (seed: number) => (): number => {
   seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
   return seed / 2 ** 32;
@@ -40,17 +40,17 @@ const randomOf = (seed: number) => (): number => {
 
 const keptMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as const;
 
-const rowsOf = (lane: DeliveryQueueStub): Promise<DeliveryRow[]> =>
-  runInDurableObject(lane, (_, { storage: { sql } }) => sql.exec<DeliveryRow>("SELECT * FROM delivery ORDER BY seq").toArray());
+const rowsOf = (queue: DeliveryQueueStub): Promise<DeliveryRow[]> =>
+  runInDurableObject(queue, (_, { storage: { sql } }) => sql.exec<DeliveryRow>("SELECT * FROM delivery ORDER BY seq").toArray());
 
-/** When the lane has something to do, when it will look, and how many rows it has kept for too long. */
-interface LaneState {
+/** When the queue has work, when its alarm is set, and how many rows are past their retention. */
+interface QueueState {
   readonly due: number | null;
   readonly alarm: number | null;
   readonly overdue: number;
 }
-const stateOf = (lane: DeliveryQueueStub): Promise<LaneState> =>
-  runInDurableObject(lane, async (_, { storage }) => {
+const stateOf = (queue: DeliveryQueueStub): Promise<QueueState> =>
+  runInDurableObject(queue, async (_, { storage }) => {
     const { sql } = storage;
     const alarm = await storage.getAlarm();
     if (!hasDeliveryTables(sql)) return { due: null, alarm, overdue: 0 };
@@ -64,7 +64,7 @@ const stateOf = (lane: DeliveryQueueStub): Promise<LaneState> =>
     return { due: findNextDueAt(sql), alarm, overdue };
   });
 
-/** An endpoint, and how its receiver feels: 0 answers everything, 1 nothing. */
+/** An endpoint and the failure rate of its receiver: 0 accepts everything, 1 nothing. */
 interface Soaked {
   readonly id: string;
   readonly queue: DeliveryQueueStub;
@@ -84,7 +84,7 @@ test.each([
   [3, 1],
   [7, 2],
 ])(
-  "W31: days of it leave nothing undone, nothing kept for too long, and no lane asleep over what is due (seed %i, endpoints %i)",
+  "W31: days of deliveries leave no work undone, no row past its retention and no queue without its alarm (seed %i, endpoints %i)",
   {
     timeout: hourMs,
   },
@@ -96,7 +96,7 @@ test.each([
     const answered = new Map<string, Answered[]>();
     mockReceivers((post) => {
       const { host } = new URL(post.url);
-      const mood = endpoints.find((one) => one.host === host)?.mood ?? 0;
+      const mood = endpoints.find((endpoint) => endpoint.host === host)?.mood ?? 0;
       const fate = next();
       const key = `${host} ${post.headers.get("svc-event-id")}`;
       answered.set(key, [...(answered.get(key) ?? []), { ...post, isDelivered: fate >= mood }]);
@@ -107,11 +107,11 @@ test.each([
       const host = `hook${n}.merchant-tests.com`;
       endpoints.push({ ...(await registerEndpoint(business, `https://${host}/`)), host, mood: 0, disabled: false });
     }
-    const toggle = async (one: Soaked): Promise<void> => {
-      one.disabled = !one.disabled;
-      await log.updateEndpoint(one.id, { status: one.disabled ? "disabled" : "enabled" });
+    const toggle = async (endpoint: Soaked): Promise<void> => {
+      endpoint.disabled = !endpoint.disabled;
+      await log.updateEndpoint(endpoint.id, { status: endpoint.disabled ? "disabled" : "enabled" });
     };
-    /** Runs the alarm that is due first; false when there is none. */
+    /** Runs the alarm that is due first. False when there is none. */
     const runFirst = async (): Promise<boolean> => {
       const states = await Promise.all(endpoints.map(async ({ queue }) => ({ queue, ...(await stateOf(queue)) })));
       const [first] = states.flatMap(({ queue, alarm }) => (alarm === null ? [] : [{ queue, alarm }])).sort((a, b) => a.alarm - b.alarm);
@@ -125,13 +125,13 @@ test.each([
     const progress = createProgressPrinter(`W31, seed ${seed}, endpoints ${count}`, wantedAlarms);
     for (let ran = 0; ran < wantedAlarms; ) {
       const choice = next();
-      const one = endpoints[Math.floor(next() * count)] as Soaked;
+      const endpoint = endpoints[Math.floor(next() * count)] as Soaked;
       if (choice < 0.2) {
         await commitEvents(business, 1 + Math.floor(next() * 6));
         await log.drain();
-      } else if (choice < 0.28) one.mood = next() < 0.4 ? 0 : next();
-      else if (choice < 0.32) await evictDurableObject(one.queue);
-      else if (choice < 0.36) await toggle(one);
+      } else if (choice < 0.28) endpoint.mood = next() < 0.4 ? 0 : next();
+      else if (choice < 0.32) await evictDurableObject(endpoint.queue);
+      else if (choice < 0.36) await toggle(endpoint);
       else if (choice < 0.38) vi.setSystemTime(Date.now() + Math.floor(next() * 12 * hourMs));
       else if (await runFirst()) ran += 1;
       else vi.setSystemTime(Date.now() + minuteMs);
@@ -141,9 +141,9 @@ test.each([
         if (due !== null) expect(alarm ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(Math.max(due, Date.now()) + 2_000);
       }
     }
-    for (const one of endpoints) {
-      one.mood = 0;
-      if (one.disabled) await toggle(one);
+    for (const endpoint of endpoints) {
+      endpoint.mood = 0;
+      if (endpoint.disabled) await toggle(endpoint);
     }
     for (const { queue } of endpoints) await runAlarmsUntil(queue);
 
@@ -156,7 +156,7 @@ test.each([
         const posts = answered.get(`${host} ${event.id}`) ?? [];
         expect(posts.length).toBeGreaterThan(0);
         expect(posts.length).toBeLessThanOrEqual(5);
-        expect(posts.slice(0, -1).some(({ isDelivered }) => isDelivered)).toBe(false); // nothing goes out again once it was taken
+        expect(posts.slice(0, -1).some(({ isDelivered }) => isDelivered)).toBe(false); // no delivery is sent again after a success
         for (const [at, post] of posts.slice(1).entries())
           expect(post.at - (posts[at] as ReceivedPost).at).toBeGreaterThanOrEqual(pauses[at] as number);
         const wasDelivered = posts.at(-1)?.isDelivered === true;

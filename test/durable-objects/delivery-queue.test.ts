@@ -1,4 +1,4 @@
-// Deliveries to an endpoint: exactly on the schedule, at least once, and never silent for good.
+// Deliveries to an endpoint: exactly on schedule, at least once, and never stuck.
 import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -51,8 +51,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A business with one endpoint and so many events on their way to it. */
-const laneWith = async (events: number, url = hook): Promise<RegisteredEndpoint & { readonly business: string }> => {
+/** A business with one endpoint and `events` deliveries in its queue. */
+const createQueueWith = async (events: number, url = hook): Promise<RegisteredEndpoint & { readonly business: string }> => {
   const business = await createBusiness();
   const registered = await registerEndpoint(business, url);
   await commitEvents(business, events);
@@ -60,15 +60,15 @@ const laneWith = async (events: number, url = hook): Promise<RegisteredEndpoint 
   return { ...registered, business };
 };
 
-const deliveriesOf = async (lane: DeliveryQueueStub): Promise<readonly Delivery[]> =>
-  (await lane.listDeliveries(100, null))?.deliveries ?? [];
-const deliveryOf = async (lane: DeliveryQueueStub): Promise<Delivery> => (await deliveriesOf(lane))[0] as Delivery;
-const healthOf = async (lane: DeliveryQueueStub): Promise<EndpointHealth> => (await lane.getHealth()) as EndpointHealth;
+const deliveriesOf = async (queue: DeliveryQueueStub): Promise<readonly Delivery[]> =>
+  (await queue.listDeliveries(100, null))?.deliveries ?? [];
+const deliveryOf = async (queue: DeliveryQueueStub): Promise<Delivery> => (await deliveriesOf(queue))[0] as Delivery;
+const healthOf = async (queue: DeliveryQueueStub): Promise<EndpointHealth> => (await queue.getHealth()) as EndpointHealth;
 
-describe("the schedule", () => {
-  test("W10: is 1 min, 5 min, 30 min and 2 h after each failure, not a millisecond earlier, five attempts and then never again", async () => {
+describe("the retry schedule", () => {
+  test("W10: retries exactly 1 min, 5 min, 30 min and 2 h after each failure and stops after five attempts", async () => {
     const posts = mockReceivers(answering(500));
-    const { queue } = await laneWith(1);
+    const { queue } = await createQueueWith(1);
     await runEveryAlarm(queue, async (at) => {
       const before = posts.length;
       vi.setSystemTime(Math.max(Date.now(), at - 1));
@@ -87,14 +87,14 @@ describe("the schedule", () => {
       error: "http",
       nextAttemptAt: null,
     });
-    expect(await getAlarm(queue)).toBe(Date.now() + 90 * 86_400_000); // to drop it, when it has been kept for as long as was said
+    expect(await getAlarm(queue)).toBe(Date.now() + 90 * 86_400_000); // to delete it at the end of its retention
     expect(posts.map(({ headers }) => headers.get("svc-attempt"))).toEqual(["1", "2", "3", "4", "5"]);
   });
 
-  test("W10: says when the next attempt is due, and is over with the first success", async () => {
+  test("W10: shows when the next attempt is due and ends with the first success", async () => {
     let status = 503;
     const posts = mockReceivers(() => new Response(null, { status }));
-    const { queue } = await laneWith(1);
+    const { queue } = await createQueueWith(1);
     expect(await deliveryOf(queue)).toMatchObject({ status: "pending", attempt: 0, responseStatus: null });
     await runAlarmsUntil(queue, farAhead + 1_000);
     const failed = await deliveryOf(queue);
@@ -104,7 +104,7 @@ describe("the schedule", () => {
     await runAlarmsUntil(queue);
     expect(await deliveryOf(queue)).toMatchObject({ status: "success", attempt: 2, responseStatus: 204, error: null, nextAttemptAt: null });
     expect(posts).toHaveLength(2);
-    expect(await getAlarm(queue)).toBe(Date.now() + 30 * 86_400_000); // to drop it, when it has been kept for as long as was said
+    expect(await getAlarm(queue)).toBe(Date.now() + 30 * 86_400_000); // to delete it at the end of its retention
   });
 
   test.each([
@@ -120,11 +120,11 @@ describe("the schedule", () => {
     [410, false],
     [429, false],
     [500, false],
-  ])("W12: takes %i for what it is", async (status, delivered) => {
+  ])("W12: treats status %i as success or failure as documented", async (status, delivered) => {
     const posts = mockReceivers(
       () => new Response(null, { status, headers: { location: "https://elsewhere.merchant-tests.com/", "retry-after": "7200" } }),
     );
-    const { queue } = await laneWith(1);
+    const { queue } = await createQueueWith(1);
     await runAlarmsUntil(queue, farAhead + 1_000);
     expect(await deliveryOf(queue)).toMatchObject({ status: delivered ? "success" : "retrying", responseStatus: status });
     expect(posts.map(({ url }) => url)).toEqual([hook]);
@@ -134,45 +134,45 @@ describe("the schedule", () => {
     ["Network connection lost.", "connection"],
     ["TLS handshake failed: certificate verify failed", "tls"],
     ["DNS lookup failed.", "dns"],
-  ])("W12: tries again after %s", async (message, error) => {
+  ])("W12: retries after %s", async (message, error) => {
     mockReceivers(() => {
       throw new TypeError(message);
     });
-    const { queue } = await laneWith(1);
+    const { queue } = await createQueueWith(1);
     await runAlarmsUntil(queue, farAhead + 1_000);
     expect(await deliveryOf(queue)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null, error });
     expect((await healthOf(queue)).consecutiveFailures).toBe(1);
   });
 
-  test.each([301, 302, 303, 307, 308])("W26: follows no redirect, wherever it leads (%i)", async (status) => {
+  test.each([301, 302, 303, 307, 308])("W26: follows no redirect (%i)", async (status) => {
     const posts = mockReceivers(() => new Response(null, { status, headers: { location: "http://169.254.169.254/latest/meta-data/" } }));
-    const { queue } = await laneWith(1);
+    const { queue } = await createQueueWith(1);
     await runAlarmsUntil(queue);
     expect(new Set(posts.map(({ url }) => url))).toEqual(new Set([hook]));
     expect(posts).toHaveLength(5);
   });
 
-  test("W15: stays the same however often the process ends between two attempts", async () => {
+  test("W15: stays the same when the process ends between attempts", async () => {
     const posts = mockReceivers(answering(500));
-    const { queue } = await laneWith(1);
+    const { queue } = await createQueueWith(1);
     await runEveryAlarm(queue, () => evictDurableObject(queue));
     const first = posts[0]?.at ?? 0;
     expect(posts.map(({ at }) => at - first)).toEqual([0, 60_000, 360_000, 2_160_000, 9_360_000]);
   });
 
-  test("W15: goes on after a restart even if its alarm was lost", async () => {
+  test("W15: continues after a restart even if the alarm was lost", async () => {
     const posts = mockReceivers(answering(200));
-    const { queue } = await laneWith(1);
+    const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, (_, state) => state.storage.deleteAlarm());
     await evictDurableObject(queue);
-    expect(await healthOf(queue)).toMatchObject({ backlog: 1 }); // whoever asks it anything wakes it
+    expect(await healthOf(queue)).toMatchObject({ backlog: 1 }); // any call starts the object
     await runAlarmsUntil(queue);
     expect(posts).toHaveLength(1);
   });
 
-  test("W13: goes on when sending itself fails twenty times over: nothing is abandoned, no alarm ever rejects", async () => {
+  test("W13: continues after the sending code fails 20 times, without abandoning a delivery or rejecting an alarm", async () => {
     const posts = mockReceivers(answering(200));
-    const { queue } = await laneWith(1);
+    const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, async (object, state) => {
       const exec = state.storage.sql.exec.bind(state.storage.sql);
       let failures = 20;
@@ -194,9 +194,9 @@ describe("the schedule", () => {
     expect(await deliveryOf(queue)).toMatchObject({ status: "success", attempt: 1 });
   });
 
-  test("W13: does not charge the receiver for a resolver that is silent, until it has been silent for long", async () => {
+  test("W13: counts no attempt while the resolver is silent, until that lasts too long", async () => {
     vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response("busy", { status: 503 }));
-    const { queue } = await laneWith(1, "https://unresolved.merchant-tests.com/");
+    const { queue } = await createQueueWith(1, "https://unresolved.merchant-tests.com/");
     await runAlarmsUntil(queue, farAhead + 90_000);
     expect(await deliveryOf(queue)).toMatchObject({ status: "pending", attempt: 0 });
     await runAlarmsUntil(queue, farAhead + 120_000);
@@ -205,16 +205,16 @@ describe("the schedule", () => {
 });
 
 describe("an alarm", () => {
-  test("W13: starts nothing after 45 seconds, and the next one, a moment later, goes on", async () => {
+  test("W13: starts no attempt after 45 seconds, and the next alarm continues a moment later", async () => {
     const posts = mockReceivers(() => {
-      vi.setSystemTime(Date.now() + 9_000); // each attempt takes as long as a receiver may
+      vi.setSystemTime(Date.now() + 9_000); // close to the ten-second limit of an attempt
       return new Response(null, { status: 200 });
     });
-    const { queue } = await laneWith(100);
+    const { queue } = await createQueueWith(100);
     await runAlarm(queue);
-    expect(posts).toHaveLength(maxConcurrentDeliveries); // five times nine seconds
+    expect(posts).toHaveLength(maxConcurrentDeliveries); // five times nine seconds reach the limit of 45
     const next = await getAlarm(queue);
-    expect(next).toBeGreaterThan(Date.now()); // at the very moment it might be lost
+    expect(next).toBeGreaterThan(Date.now()); // an alarm for the current moment might be lost
     expect(next).toBeLessThan(Date.now() + 1_000);
     expect(await healthOf(queue)).toMatchObject({ backlog: 100 - maxConcurrentDeliveries });
     await runAlarmsUntil(queue);
@@ -222,9 +222,9 @@ describe("an alarm", () => {
     expect(posts).toHaveLength(100);
   });
 
-  test("comes each minute in development, so that a clock that jumped while nothing ran makes nothing late", async () => {
+  test("comes each minute in development, so that a clock that jumps forward delays no delivery", async () => {
     mockReceivers(answering(500));
-    const { queue } = await laneWith(1);
+    const { queue } = await createQueueWith(1);
     for (let attempt = 1; attempt <= 4; attempt += 1) {
       vi.setSystemTime((await deliveryOf(queue)).nextAttemptAt as number);
       await runAlarm(queue);
@@ -233,10 +233,10 @@ describe("an alarm", () => {
     expect(await getAlarm(queue)).toBe(Date.now() + 60_000);
   });
 
-  test("takes what has been due longest first, whatever its place in the sequence", async () => {
+  test("sends the delivery that has been due longest first, whatever its sequence number", async () => {
     let status = 500;
     const posts = mockReceivers(() => new Response(null, { status }));
-    const { queue, business } = await laneWith(6);
+    const { queue, business } = await createQueueWith(6);
     await runAlarm(queue); // six failures: due again in a minute
     status = 200;
     vi.setSystemTime(farAhead + 30_000);
@@ -249,10 +249,10 @@ describe("an alarm", () => {
   });
 });
 
-describe("what is missing on our side", () => {
-  test("W13: is forgiven twenty times before each attempt, and then counts as one", async () => {
+describe("a failure on our side", () => {
+  test("W13: is not counted 20 times before each attempt, and then counts as a failed attempt", async () => {
     mockReceivers(answering(200));
-    const { queue } = await laneWith(1);
+    const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, (_, { storage: { sql } }) => {
       let now = farAhead;
       const claim = (): DeliveryRow => {
@@ -278,35 +278,35 @@ describe("what is missing on our side", () => {
   });
 });
 
-describe("what was under way", () => {
+describe("an attempt under way", () => {
   const hanging = (): Promise<Response> => new Promise<Response>(() => undefined);
 
-  test("W14: when the process died is sent again at once under the same number, three times; then it counts", async () => {
+  test("W14: is sent again at once under the same number after a crash, three times, and then counts as failed", async () => {
     let alive = false;
     const posts = mockReceivers(() => (alive ? new Response(null, { status: 500 }) : hanging()));
-    const { id } = await laneWith(1);
-    let lane = deliveryQueues.getByName(id);
+    const { id } = await createQueueWith(1);
+    let queue = deliveryQueues.getByName(id);
     for (let death = 1; death <= 4; death += 1) {
-      const alarm = runAlarm(lane).catch(() => "died");
+      const alarm = runAlarm(queue).catch(() => "died");
       await vi.waitFor(() => expect(posts).toHaveLength(death), { timeout: 20_000 });
-      expect((await getAlarm(lane)) ?? 0).toBeGreaterThan(Date.now() + 10_000); // the next time is set before anything is tried
+      expect((await getAlarm(queue)) ?? 0).toBeGreaterThan(Date.now() + 10_000); // the next alarm is set before anything is sent
       await abortAllDurableObjects();
       await alarm;
-      lane = deliveryQueues.getByName(id); // the stub of a dead object stays dead
-      expect(await deliveryOf(lane)).toMatchObject({ status: "pending", attempt: 0 });
+      queue = deliveryQueues.getByName(id); // the stub of a dead object stays dead
+      expect(await deliveryOf(queue)).toMatchObject({ status: "pending", attempt: 0 });
     }
     expect(posts.map(({ headers }) => headers.get("svc-attempt"))).toEqual(["1", "1", "1", "1"]);
     alive = true;
-    await runAlarm(lane); // takes the fourth death for a failure
-    expect(await deliveryOf(lane)).toMatchObject({ status: "retrying", attempt: 1, error: "connection" });
-    await runAlarmsUntil(lane);
+    await runAlarm(queue); // counts the fourth crash as a failure
+    expect(await deliveryOf(queue)).toMatchObject({ status: "retrying", attempt: 1, error: "connection" });
+    await runAlarmsUntil(queue);
     expect(posts).toHaveLength(5 + 3);
-    expect(await deliveryOf(lane)).toMatchObject({ status: "abandoned", attempt: 5 });
+    expect(await deliveryOf(queue)).toMatchObject({ status: "abandoned", attempt: 5 });
   });
 
-  test("W14: and outlived its lease does not count once the delivery was claimed again", async () => {
+  test("W14: does not count after its lease expired and the delivery was claimed again", async () => {
     mockReceivers(answering(200));
-    const { queue } = await laneWith(1);
+    const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, (_, { storage: { sql } }) => {
       const first = claimDelivery(sql, farAhead) as DeliveryRow;
       requeueInterrupted(sql, farAhead + attemptLeaseMs - 1, false);
@@ -322,7 +322,7 @@ describe("what was under way", () => {
     });
   });
 
-  test("W24: is all that still reaches a receiver once its endpoint is removed, and nothing of the endpoint stays", async () => {
+  test("W24: is all that still reaches a receiver after its endpoint is removed, and no data of the endpoint remains", async () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -331,7 +331,7 @@ describe("what was under way", () => {
       await held;
       return new Response(null, { status: 200 });
     });
-    const { id, queue, business } = await laneWith(100);
+    const { id, queue, business } = await createQueueWith(100);
     const alarm = runAlarm(queue);
     await vi.waitFor(() => expect(posts).toHaveLength(maxConcurrentDeliveries), { timeout: 20_000 });
     expect(await eventSequences.getByName(business).removeEndpoint(id)).toBe(true);
@@ -351,7 +351,7 @@ describe("what was under way", () => {
     expect(await eventSequences.getByName(business).removeEndpoint(id)).toBe(false);
   });
 
-  test("W18: is at most five deliveries of one endpoint, and each finished one makes room at once", async () => {
+  test("W18: is one of at most five per endpoint, and a finished one frees its slot at once", async () => {
     let open = 0;
     let max = 0;
     const posts = mockReceivers(async () => {
@@ -361,7 +361,7 @@ describe("what was under way", () => {
       open -= 1;
       return new Response(null, { status: 200 });
     });
-    const { queue } = await laneWith(100);
+    const { queue } = await createQueueWith(100);
     await runAlarm(queue);
     expect(posts).toHaveLength(100);
     expect(max).toBe(maxConcurrentDeliveries);
@@ -370,20 +370,20 @@ describe("what was under way", () => {
     ]);
   });
 
-  test("W18: leaves nothing behind that keeps the object awake", async () => {
+  test("W18: leaves no timer that keeps the object awake", async () => {
     mockReceivers(answering(200));
-    const { queue } = await laneWith(100);
+    const { queue } = await createQueueWith(100);
     await runAlarm(queue);
     const began = performance.now();
     await evictDurableObject(queue); // waits for timers and requests that are still open
-    expect(performance.now() - began).toBeLessThan(8_000); // a time-out left behind would be ten seconds
+    expect(performance.now() - began).toBeLessThan(8_000); // a timer left behind would take ten seconds
   });
 });
 
 describe("an endpoint", () => {
-  test("W20: gets the same bytes at every attempt under a fresh signature that verifies, within 300 seconds", async () => {
+  test("W20: gets the same body at every attempt, with a new signature that is valid for 300 seconds", async () => {
     const posts = mockReceivers(answering(500));
-    const { queue, secret, business } = await laneWith(1);
+    const { queue, secret, business } = await createQueueWith(1);
     await runAlarmsUntil(queue);
     const [event] = await readSequence(business);
     expect(new Set(posts.map(({ body }) => body)).size).toBe(1);
@@ -409,9 +409,9 @@ describe("an endpoint", () => {
     }
   });
 
-  test("signs with two secrets for a day after a rotation, and with one afterwards", async () => {
+  test("gets two signatures for a day after a secret rotation, and one afterwards", async () => {
     const posts = mockReceivers(answering(200));
-    const { id, queue, business, secret } = await laneWith(1);
+    const { id, queue, business, secret } = await createQueueWith(1);
     await runAlarmsUntil(queue);
     const { vault } = await getPlatform(env as unknown as Env);
     const newSecret = formatWebhookSecret(crypto.getRandomValues(new Uint8Array(secretLength)));
@@ -433,7 +433,7 @@ describe("an endpoint", () => {
     expect([fits(after, secret), fits(after, newSecret)]).toEqual([false, true]);
   });
 
-  test("hears of the types it chose, and of nothing before it was there", async () => {
+  test("gets the event types it selected, and none from before it was added", async () => {
     const posts = mockReceivers(answering(200));
     const business = await createBusiness();
     await commitEvents(business, 3);
@@ -447,9 +447,9 @@ describe("an endpoint", () => {
     expect(posts.map(({ body }) => JSON.parse(body).seq)).toEqual([6]);
   });
 
-  test("gets each event once from a log that no longer knows how far its lane has come, also what was long dropped", async () => {
+  test("gets each event once from a sequence that lost its progress, including events whose delivery was deleted", async () => {
     const posts = mockReceivers(answering(200));
-    const { queue, business } = await laneWith(3);
+    const { queue, business } = await createQueueWith(3);
     await runAlarmsUntil(queue);
     const log = eventSequences.getByName(business);
     const forget = (): Promise<void> =>
@@ -470,9 +470,9 @@ describe("an endpoint", () => {
     expect(posts.map(({ headers }) => headers.get("svc-event-id"))).toEqual(ids);
   });
 
-  test("that is disabled gets nothing and loses nothing", async () => {
+  test("gets nothing while it is disabled and everything afterwards", async () => {
     const posts = mockReceivers(answering(200));
-    const { id, queue, business } = await laneWith(1);
+    const { id, queue, business } = await createQueueWith(1);
     await eventSequences.getByName(business).updateEndpoint(id, { status: "disabled" });
     await commitEvents(business, 2);
     await eventSequences.getByName(business).drain();
@@ -484,7 +484,7 @@ describe("an endpoint", () => {
     expect(posts).toHaveLength(3);
   });
 
-  test("W9: never gets a payload that may no longer be read", async () => {
+  test("W9: never gets a payload of a share that has ended", async () => {
     const posts = mockReceivers(answering(200));
     const business = await createBusiness();
     const { queue } = await registerEndpoint(business, hook);
@@ -496,37 +496,37 @@ describe("an endpoint", () => {
     expect((await healthOf(queue)).consecutiveFailures).toBe(0);
   });
 
-  test("W25: whose address was changed behind our back is not called", async () => {
+  test("W25: is not called at a private address written to its row", async () => {
     const posts = mockReceivers(answering(200));
-    const { queue } = await laneWith(1);
+    const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, (_, state) => {
-      state.storage.sql.exec("UPDATE lane SET url = 'http://169.254.169.254/latest/'");
+      state.storage.sql.exec("UPDATE queue SET url = 'http://169.254.169.254/latest/'");
     });
     await runAlarmsUntil(queue, farAhead + 1_000);
     expect(posts).toEqual([]);
     expect(await deliveryOf(queue)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null });
   });
 
-  test("that fails a hundred times in a row, or for a day, is told of to the owners once and listed for the operator, and not switched off", async () => {
+  test("alerts its owners once and is listed for the operator after 100 failures in a row or a day, and stays enabled", async () => {
     let status = 500;
     const posts = mockReceivers(() => new Response(null, { status }));
-    const { queue, business, id } = await laneWith(99);
+    const { queue, business, id } = await createQueueWith(99);
     const operator = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex("o".repeat(43)) });
     const listed = async (): Promise<readonly object[]> => {
       const { body } = await operator("/v1/admin/stuck", { headers: { authorization: `Bearer ${"o".repeat(43)}` } });
       return body.data.failing_endpoints.filter(({ business_id }: { business_id: string }) => business_id === business);
     };
-    const noted = (): Promise<number | null> =>
+    const countAlertNotes = (): Promise<number | null> =>
       env.DB.prepare("SELECT COUNT(*) AS n FROM outbox WHERE kind = 'failing_endpoint' AND entity_id = ?").bind(id).first<number>("n");
     await env.DB.prepare("UPDATE businesses SET contact_email = 'ops@acme.example.com' WHERE id = ?").bind(business).run();
-    const letters = (): Promise<number | null> =>
+    const alertEmails = (): Promise<number | null> =>
       env.DB.prepare("SELECT COUNT(*) AS n FROM mail_outbox WHERE template = 'webhook_failing'").first<number>("n");
     await runAlarmsUntil(queue, farAhead + 30_000);
     expect(await healthOf(queue)).toMatchObject({ consecutiveFailures: 99, failingSince: posts[0]?.at });
-    expect(await letters()).toBe(0);
+    expect(await alertEmails()).toBe(0);
     expect(await listed()).toEqual([]);
     await runAlarmsUntil(queue, farAhead + 90_000);
-    expect(await letters()).toBe(1);
+    expect(await alertEmails()).toBe(1);
     const { consecutiveFailures: failures, failingSince, backlog } = await healthOf(queue);
     expect(await listed()).toEqual([
       {
@@ -539,83 +539,83 @@ describe("an endpoint", () => {
       },
     ]);
     await runAlarmsUntil(queue, farAhead + 400_000);
-    expect(await letters()).toBe(1);
+    expect(await alertEmails()).toBe(1);
     status = 200;
     await runAlarmsUntil(queue);
     expect(await healthOf(queue)).toMatchObject({ consecutiveFailures: 0, failingSince: null, backlog: 0, lastResponseStatus: 200 });
-    expect([await noted(), await listed(), await noted()]).toEqual([1, [], 0]);
+    expect([await countAlertNotes(), await listed(), await countAlertNotes()]).toEqual([1, [], 0]);
     status = 500;
     await commitEvents(business, 100);
     await eventSequences.getByName(business).drain();
     await runAlarmsUntil(queue, Date.now() + 30_000);
-    expect(await letters()).toBe(2); // it had recovered: failing again is news
+    expect(await alertEmails()).toBe(2); // it had recovered, so failing again is a new alert
     expect(await listed()).toMatchObject([{ webhook_id: id }]);
     await eventSequences.getByName(business).removeEndpoint(id);
-    expect([await listed(), await noted()]).toEqual([[], 0]);
-    const late = await laneWith(1);
+    expect([await listed(), await countAlertNotes()]).toEqual([[], 0]);
+    const late = await createQueueWith(1);
     await env.DB.prepare("UPDATE businesses SET contact_email = 'ops@acme.example.com' WHERE id = ?").bind(late.business).run();
     await runAlarmsUntil(late.queue);
-    expect(await letters()).toBe(2);
+    expect(await alertEmails()).toBe(2);
     vi.setSystemTime(Date.now() + 86_400_000);
     await commitEvents(late.business, 1);
     await eventSequences.getByName(late.business).drain();
     const began = performance.now();
     await runAlarmsUntil(late.queue, Date.now() + 1_000);
-    expect(performance.now() - began).toBeLessThan(5_000); // an attempt that ends while the letter is written is not waited for
-    expect(await letters()).toBe(3);
+    expect(performance.now() - began).toBeLessThan(5_000); // does not wait for an attempt that ends while the email is written
+    expect(await alertEmails()).toBe(3);
   });
 
-  test("W25: whose host turns out to lead inside is not called, and is asked about anew at the next attempt", async () => {
+  test("W25: is not called while its host resolves to a private address, which is checked again at the next attempt", async () => {
     const posts = mockReceivers(answering(200));
     const outside = vi.mocked(globalThis.fetch).getMockImplementation() as typeof fetch;
     let address = "10.0.0.7";
-    const asked: string[] = [];
+    const resolverHosts: string[] = [];
     vi.mocked(globalThis.fetch).mockImplementation(async (input, init) => {
       const url = new URL(new Request(input as RequestInfo, init as RequestInit).url);
       if (!url.searchParams.has("type")) return outside(input, init);
-      asked.push(url.host);
+      resolverHosts.push(url.host);
       const name = url.searchParams.get("name");
       return Response.json({ Status: 0, Answer: url.searchParams.get("type") === "A" ? [{ name, type: 1, TTL: 1, data: address }] : [] });
     });
-    const { queue } = await laneWith(1, "https://turns.merchant-tests.com/");
+    const { queue } = await createQueueWith(1, "https://turns.merchant-tests.com/");
     await runAlarmsUntil(queue, farAhead + 1_000);
     expect(posts).toEqual([]);
     expect(await deliveryOf(queue)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null, error: "dns" });
-    expect(new Set(asked).size).toBe(2); // both resolvers
+    expect(new Set(resolverHosts).size).toBe(2); // both resolvers
     address = "93.184.216.34";
     await runAlarmsUntil(queue);
     expect(posts).toHaveLength(1);
-    expect(asked.length).toBe(8);
+    expect(resolverHosts.length).toBe(8);
   });
 
-  test("W25: whose host was found public is taken for that for five seconds and no longer, whichever way the clock moves", async () => {
+  test("W25: keeps the verdict that its host is public for five seconds, whichever way the clock moves", async () => {
     let address = "93.184.216.34";
-    let asked = 0;
+    let lookups = 0;
     const posts = mockReceivers(answering(200), () => {
-      asked += 1;
+      lookups += 1;
       return [address];
     });
-    const { queue, business } = await laneWith(0, "https://rebinds.merchant-tests.com/");
-    const attemptAt = async (at: number): Promise<{ readonly posts: number; readonly asked: boolean }> => {
-      const before = { posts: posts.length, asked };
+    const { queue, business } = await createQueueWith(0, "https://rebinds.merchant-tests.com/");
+    const attemptAt = async (at: number): Promise<{ readonly posts: number; readonly isLookedUp: boolean }> => {
+      const before = { posts: posts.length, lookups };
       vi.setSystemTime(at);
       await commitEvents(business, 1);
       await eventSequences.getByName(business).drain();
       await runAlarm(queue);
-      return { posts: posts.length - before.posts, asked: asked > before.asked };
+      return { posts: posts.length - before.posts, isLookedUp: lookups > before.lookups };
     };
-    expect(await attemptAt(farAhead)).toEqual({ posts: 1, asked: true });
+    expect(await attemptAt(farAhead)).toEqual({ posts: 1, isLookedUp: true });
     address = "10.0.0.7";
-    expect(await attemptAt(farAhead + 4_999)).toEqual({ posts: 1, asked: false });
-    expect(await attemptAt(farAhead + 5_000)).toEqual({ posts: 0, asked: true });
-    expect(await attemptAt(farAhead + 5_001)).toEqual({ posts: 0, asked: true }); // a refusal is not remembered
+    expect(await attemptAt(farAhead + 4_999)).toEqual({ posts: 1, isLookedUp: false });
+    expect(await attemptAt(farAhead + 5_000)).toEqual({ posts: 0, isLookedUp: true });
+    expect(await attemptAt(farAhead + 5_001)).toEqual({ posts: 0, isLookedUp: true }); // a negative verdict is not cached
     address = "93.184.216.34";
-    expect(await attemptAt(farAhead + 10_000)).toEqual({ posts: 1, asked: true });
+    expect(await attemptAt(farAhead + 10_000)).toEqual({ posts: 1, isLookedUp: true });
     address = "10.0.0.7";
-    expect(await attemptAt(farAhead + 1)).toEqual({ posts: 0, asked: true }); // set back: the verdict would have held for longer
+    expect(await attemptAt(farAhead + 1)).toEqual({ posts: 0, isLookedUp: true }); // the clock was set back, which must not extend the verdict
   });
 
-  test("W12: that answers without end is heard to its status and no further", async () => {
+  test("W12: is read up to its status when its response never ends", async () => {
     let cancelled = 0;
     const posts = mockReceivers(
       () =>
@@ -631,14 +631,14 @@ describe("an endpoint", () => {
           }),
         ),
     );
-    const { queue } = await laneWith(1);
+    const { queue } = await createQueueWith(1);
     await runAlarmsUntil(queue);
     expect(posts).toHaveLength(1);
     expect(cancelled).toBe(1);
     expect(await deliveryOf(queue)).toMatchObject({ status: "success", responseStatus: 200 });
   });
 
-  test("W16: is reached while twenty others of the same business hang", async () => {
+  test("W16: gets its deliveries while 20 other endpoints of the business hang", async () => {
     const posts = mockReceivers(({ url }) => (url.includes("slow") ? hangsForGood() : new Response(null, { status: 200 })));
     const business = await createBusiness();
     const slow = await Promise.all(
@@ -655,31 +655,31 @@ describe("an endpoint", () => {
     await Promise.all(stuck);
   });
 
-  test("W31: keeps what it delivered for a month and what it gave up for three, and no longer", async () => {
+  test("W31: keeps successful deliveries for 30 days and abandoned ones for 90 days", async () => {
     let status = 200;
     mockReceivers(() => new Response(null, { status }));
-    const { queue, business } = await laneWith(3);
+    const { queue, business } = await createQueueWith(3);
     await runAlarmsUntil(queue);
     status = 500;
-    const one = async (): Promise<void> => {
+    const attemptOnce = async (): Promise<void> => {
       await commitEvents(business, 1);
       await eventSequences.getByName(business).drain();
       await runAlarmsUntil(queue);
     };
-    await one();
+    await attemptOnce();
     expect(await deliveriesOf(queue)).toHaveLength(4);
     vi.setSystemTime(farAhead + 31 * 86_400_000);
-    await one();
+    await attemptOnce();
     expect((await deliveriesOf(queue)).map(({ status }) => status)).toEqual(["abandoned", "abandoned"]);
     vi.setSystemTime(farAhead + 91 * 86_400_000);
-    await one();
+    await attemptOnce();
     expect(await deliveriesOf(queue)).toHaveLength(2);
   });
 
-  test("W31: keeps it no longer either when nothing ever happens on the endpoint again, also while it is switched off", async () => {
+  test("W31: deletes old deliveries even if nothing else happens on the endpoint, and while it is disabled", async () => {
     let status = 200;
     mockReceivers(() => new Response(null, { status }));
-    const { id, queue, business } = await laneWith(3);
+    const { id, queue, business } = await createQueueWith(3);
     await runAlarmsUntil(queue);
     status = 500;
     await commitEvents(business, 1);
@@ -699,13 +699,13 @@ describe("an endpoint", () => {
     ]);
   });
 
-  test("W31: also what an earlier deployment left without an alarm", async () => {
+  test("W31: deletes old deliveries after the alarm was lost", async () => {
     mockReceivers(answering(200));
-    const { queue } = await laneWith(1);
+    const { queue } = await createQueueWith(1);
     await runAlarmsUntil(queue);
     await runInDurableObject(queue, (_, state) => state.storage.deleteAlarm());
     await evictDurableObject(queue);
-    expect(await healthOf(queue)).toMatchObject({ backlog: 0 }); // whoever asks it anything wakes it
+    expect(await healthOf(queue)).toMatchObject({ backlog: 0 }); // any call starts the object
     await vi.waitFor(async () => expect(await getAlarm(queue)).not.toBeNull(), 20_000);
     await runAlarm(queue);
     expect(await getAlarm(queue)).toBeGreaterThan(farAhead + 29 * 86_400_000);
@@ -714,15 +714,15 @@ describe("an endpoint", () => {
 
 const hangsForGood = (): Promise<Response> => new Promise<Response>(() => undefined);
 
-describe("the hours of attempts", () => {
+describe("the hourly attempt counts", () => {
   const hour = 3_600_000;
   const start = Math.floor(farAhead / hour) * hour;
-  const hoursOf = (lane: DeliveryQueueStub) => lane.listAttemptHours(0);
+  const hoursOf = (queue: DeliveryQueueStub) => queue.listAttemptHours(0);
 
-  test("count each attempt that ended, in the hour it ended in, and no hour in which none did", async () => {
+  test("count each attempt in the hour it ended, without rows for empty hours", async () => {
     let status = 500;
     mockReceivers(() => new Response(null, { status }));
-    const { queue } = await laneWith(2);
+    const { queue } = await createQueueWith(2);
     await runAlarmsUntil(queue, farAhead + 1_000);
     expect(await hoursOf(queue)).toEqual([{ start, delivered: 0, failed: 2 }]);
     vi.setSystemTime(start + 5 * hour);
@@ -735,9 +735,9 @@ describe("the hours of attempts", () => {
     expect(await queue.listAttemptHours(start + hour)).toEqual([{ start: start + 5 * hour, delivered: 2, failed: 0 }]);
   });
 
-  test("count a replay that was delivered, and neither one that failed nor what was put off for a reason of ours", async () => {
+  test("count a successful replay, but no failed replay and no deferred delivery", async () => {
     vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response("busy", { status: 503 }));
-    const { queue } = await laneWith(1, "https://unresolved.merchant-tests.com/");
+    const { queue } = await createQueueWith(1, "https://unresolved.merchant-tests.com/");
     await runAlarmsUntil(queue, farAhead + 60_000);
     expect(await hoursOf(queue)).toEqual([]);
     await queue.saveReplay((await deliveryOf(queue)).id, { kind: "answered", status: 500, durationMs: 1 });
@@ -746,9 +746,9 @@ describe("the hours of attempts", () => {
     expect(await hoursOf(queue)).toEqual([{ start, delivered: 1, failed: 0 }]);
   });
 
-  test("are kept as long as they are shown, two days", async () => {
+  test("are kept for two days", async () => {
     mockReceivers(answering(200));
-    const { queue, business } = await laneWith(1);
+    const { queue, business } = await createQueueWith(1);
     await runAlarmsUntil(queue);
     for (const later of [47, 48]) {
       vi.setSystemTime(start + later * hour);
@@ -759,9 +759,9 @@ describe("the hours of attempts", () => {
     expect((await hoursOf(queue)).map((one) => (one.start - start) / hour)).toEqual([47, 48]);
   });
 
-  test("are gone with the endpoint", async () => {
+  test("are deleted with the endpoint", async () => {
     mockReceivers(answering(200));
-    const { queue } = await laneWith(1);
+    const { queue } = await createQueueWith(1);
     await runAlarmsUntil(queue);
     await queue.wipe();
     expect(await hoursOf(queue)).toEqual([]);

@@ -1,11 +1,11 @@
-// The sequence of a business's events: nothing lost, nothing twice, no gap, in the order of the commits.
+// The event sequence of a business: no event lost or repeated, no gap, in commit order.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test, vi } from "vitest";
 import type { DeliveryQueue } from "../../durable-objects/delivery-queue/object.ts";
 import type { EndpointSettings } from "../../core/webhooks/endpoint.ts";
 import { EventSequence, type EventSequenceEnv } from "../../durable-objects/event-sequence/object.ts";
-import { placeEvents } from "../../durable-objects/event-sequence/tables.ts";
+import { appendEvents } from "../../durable-objects/event-sequence/tables.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
@@ -34,7 +34,7 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) 
 
 type Fault = (sql: string) => Promise<void> | void;
 
-/** The database, with something happening before each statement of which `sql` is the text. */
+/** A database that calls `before` with the text of each statement before it runs. */
 const disturbed = (db: D1Database, before: Fault): D1Database => {
   const statement = (target: D1PreparedStatement, sql: string): D1PreparedStatement =>
     new Proxy(target, {
@@ -65,39 +65,39 @@ const disturbed = (db: D1Database, before: Fault): D1Database => {
   return guard(db);
 };
 
-/** The object as it runs on a database that misbehaves. */
-const logOn = (
+/** Runs the object on the given, possibly failing database. */
+const onDatabase = (
   stub: EventSequenceStub,
   db: D1Database,
   use: (log: EventSequence, state: DurableObjectState) => Promise<void>,
 ): Promise<void> =>
   runInDurableObject(stub, async (_, state) => use(new EventSequence(state, { ...env, DB: db } as unknown as EventSequenceEnv), state));
 
-describe("the sequence", () => {
-  test("W4: has each event once, however often it is offered, and no number is used up by one that is known", async () => {
+describe("an event sequence", () => {
+  test("W4: stores each event once, and an event that is stored already uses no number", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const [id] = await commitEvents(business, 1);
     await stub.drain();
     await runInDurableObject(stub, (_, state) => {
       const again = { id: id as string, type: "certificate.revoked", createdAt: 1, shareId: null, certId: "cc_1", dataSealed: null };
-      expect(placeEvents(state.storage.sql, Array(100).fill(again), 1)).toBe(1);
+      expect(appendEvents(state.storage.sql, Array(100).fill(again), 1)).toBe(1);
     });
     await commitEvents(business, 2);
     await stub.drain();
     expect(places(await readSequence(business))).toEqual([1, 2, 3]);
   });
 
-  test("W4: read again after dying between the placing and the forgetting has nothing twice", async () => {
+  test("W4: stores no event twice after a crash between appending and deleting the outbox rows", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const ids = await commitEvents(business, 5);
     const dying = disturbed(env.DB, (sql) => {
       if (sql.startsWith("delete")) throw new Error("D1_ERROR: gone");
     });
-    await logOn(stub, dying, async (log, state) => {
+    await onDatabase(stub, dying, async (log, state) => {
       await log.drain();
-      expect(await state.storage.getAlarm()).not.toBeNull(); // it comes back by itself
+      expect(await state.storage.getAlarm()).not.toBeNull(); // it tries again by itself
     });
     expect(await waiting(business)).toBe(5);
     await evictDurableObject(stub);
@@ -106,26 +106,26 @@ describe("the sequence", () => {
     expect((await readSequence(business)).map((event) => event.id)).toEqual(ids);
   });
 
-  test("W3: takes what nobody told it of with the next minute, in the order of the commits", async () => {
+  test("W3: takes events without a drain request in the next minute, in commit order", async () => {
     const business = await createBusiness();
-    const untold = await commitEvents(business, 1);
-    const told = await commitEvents(business, 1);
+    const first = await commitEvents(business, 1);
+    const second = await commitEvents(business, 1);
     const platform = await createPlatform(env as unknown as Env);
     await runScheduledJobs(platform, "* * * * *", Date.now());
-    expect((await readSequence(business)).map(({ id }) => id)).toEqual([...untold, ...told]);
+    expect((await readSequence(business)).map(({ id }) => id)).toEqual([...first, ...second]);
     expect(await waiting(business)).toBe(0);
   });
 
-  test("W5: never leaves to the minute what is committed while it is being read", { timeout: 60_000 }, async () => {
+  test("W5: includes events that are committed during a drain", { timeout: 60_000 }, async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const slow = disturbed(env.DB, () => scheduler.wait(20));
-    await logOn(stub, slow, async (log) => {
+    await onDatabase(stub, slow, async (log) => {
       const drains: Promise<void>[] = [];
       for (let at = 0; at < 50; at += 1) {
         await batch(openDatabase(env.DB), [buildEventRow(business)]);
         drains.push(log.drain());
-        if (at % 3 === 0) await scheduler.wait(7); // lands at ever other moments of the drain under way
+        if (at % 3 === 0) await scheduler.wait(7); // hits the running drain at different moments
       }
       await Promise.all(drains);
       expect(await waiting(business)).toBe(0);
@@ -133,7 +133,7 @@ describe("the sequence", () => {
     });
   });
 
-  test("W5: is asked once more when a notice comes in after a pass has read", async () => {
+  test("W5: reads once more when a drain is requested after a pass has read", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     await commitEvents(business, 1);
@@ -141,7 +141,7 @@ describe("the sequence", () => {
     await runInDurableObject(stub, async (_, state) => {
       const late = disturbed(env.DB, async (sql) => {
         if (!sql.startsWith("delete") || notices === 2) return;
-        notices += 1; // this pass has read, and is about to end
+        notices += 1; // this pass has read and is about to end
         await commitEvents(business, 1);
         void log.drain();
       });
@@ -153,7 +153,7 @@ describe("the sequence", () => {
     expect(await waiting(business)).toBe(0);
   });
 
-  test("W6: loses nothing while the database fails, and tries again by itself at growing distances", async () => {
+  test("W6: loses nothing while the database fails, and tries again with growing pauses", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     await commitEvents(business, 3);
@@ -161,10 +161,10 @@ describe("the sequence", () => {
     const down = disturbed(env.DB, () => {
       if (failing) throw new Error("D1_ERROR: away");
     });
-    await logOn(stub, down, async (log, state) => {
+    await onDatabase(stub, down, async (log, state) => {
       const pauses: number[] = [];
       for (let run = 0; run < 6; run += 1) {
-        await log.alarm(); // never throws
+        await log.alarm(); // never rejects
         pauses.push(Math.round((((await state.storage.getAlarm()) ?? 0) - Date.now()) / 1_000));
       }
       expect(pauses).toEqual([5, 10, 20, 40, 60, 60]);
@@ -175,17 +175,17 @@ describe("the sequence", () => {
     });
   });
 
-  test("W6: takes the outbox of a home without a database for away, not for empty", async () => {
-    const { DB_01: _, ...withoutHome } = env;
+  test("W6: treats an unbound shard as unavailable, not as empty", async () => {
+    const { DB_01: _, ...withoutShard } = env;
     await runInDurableObject(eventSequences.getByName(worldInSecondShard.other.id), async (__, state) => {
-      await new EventSequence(state, withoutHome as unknown as EventSequenceEnv).alarm();
+      await new EventSequence(state, withoutShard as unknown as EventSequenceEnv).alarm();
       expect(Math.round((((await state.storage.getAlarm()) ?? 0) - Date.now()) / 1_000)).toBe(5);
       await new EventSequence(state, env as unknown as EventSequenceEnv).alarm();
       expect(await state.storage.getAlarm()).toBeNull();
     });
   });
 
-  test("W7: takes only what is new after the database was set back and gives out its numbers again", async () => {
+  test("W7: takes only new events after the database was restored and reuses its row numbers", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const old = await commitEvents(business, 50);
@@ -203,7 +203,7 @@ describe("the sequence", () => {
     expect(sequence.map(({ id }) => id)).toEqual([...old, ...fresh]);
   });
 
-  test("W8: is read by three readers at three speeds while it grows, each event once and in order", { timeout: 60_000 }, async () => {
+  test("W8: returns each event once and in order to three readers while it grows", { timeout: 60_000 }, async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const total = 2_000;
@@ -226,7 +226,7 @@ describe("the sequence", () => {
     for (const seen of await Promise.all(readers)) expect(seen).toEqual(upTo(total));
   });
 
-  test("passes over types that were not asked for, and says how far it read", async () => {
+  test("skips event types that were not requested and returns how far it read", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     await commitEvents(business, 3, { type: "share.created", certId: null, shareId: "shr_1" });
@@ -241,7 +241,7 @@ describe("the sequence", () => {
     expect(await stub.listEvents(4, 100, ["certificate.revoked"])).toMatchObject({ events: [], readThrough: 6, head: 6 });
   });
 
-  test("asked for rare types, reads twenty thousand events a page and no further, and goes on from there", async () => {
+  test("scans at most 20,000 events per page for rare types and continues from there", async () => {
     const business = await createBusiness();
     await runInDurableObject(eventSequences.getByName(business), async (_, state) => {
       state.storage.sql.exec(
@@ -255,33 +255,33 @@ describe("the sequence", () => {
     });
   });
 
-  test("W28: answers a poll that has nothing to tell from memory, without reading a row", async () => {
+  test("W28: answers a poll without new events from memory, without reading a row", async () => {
     const business = await createBusiness();
     await commitEvents(business, 10);
     await eventSequences.getByName(business).drain();
     await runInDurableObject(eventSequences.getByName(business), async (log, state) => {
-      const asked: string[] = [];
+      const queries: string[] = [];
       const exec = state.storage.sql.exec.bind(state.storage.sql);
       state.storage.sql.exec = ((query: string, ...bound: never[]) => {
-        asked.push(query);
+        queries.push(query);
         return exec(query, ...bound);
       }) as typeof state.storage.sql.exec;
       expect(await log.listEvents(10, 100, null)).toEqual({ events: [], readThrough: 10, head: 10 });
       expect(await log.listEvents(10_000, 100, ["share.created"])).toEqual({ events: [], readThrough: 10_000, head: 10 });
-      expect(asked).toEqual([]);
+      expect(queries).toEqual([]);
       expect((await log.listEvents(9, 100, null)).events).toHaveLength(1);
-      expect(asked).toHaveLength(1);
+      expect(queries).toHaveLength(1);
     });
   });
 
-  test("is handed to every endpoint that can take it while one cannot, which gets it later, at growing distances", async () => {
+  test("hands events to every working endpoint while one fails, and to that one later with growing pauses", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const [broken, sound] = [
       await registerEndpoint(business, "https://a.merchant-tests.com/"),
       await registerEndpoint(business, "https://b.merchant-tests.com/"),
     ];
-    await runAlarm(stub); // what registering left to be looked at
+    await runAlarm(stub); // work left by the registration
     await commitEvents(business, 3);
     let failing = true;
     const backlogOf = async ({ id }: RegisteredEndpoint): Promise<number | undefined> =>
@@ -318,11 +318,11 @@ describe("the sequence", () => {
     expect([await backlogOf(broken), await backlogOf(sound)]).toEqual([3, 3]);
   });
 
-  test("is handed on by an alarm when the process dies before the lanes have it", async () => {
+  test("hands events over with an alarm when the process dies before the delivery queues have them", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const { queue } = await registerEndpoint(business, "https://a.merchant-tests.com/");
-    await runAlarm(stub); // what registering left to be looked at
+    await runAlarm(stub); // work left by the registration
     await commitEvents(business, 2);
     await runInDurableObject(stub, async (_, state) => {
       const never = { getByName: () => ({ push: () => new Promise(() => undefined) }) };
@@ -337,22 +337,22 @@ describe("the sequence", () => {
     expect((await queue.getHealth())?.backlog).toBe(2);
   });
 
-  test("reaches a lane whose endpoint was changed meanwhile with the newest settings, whatever comes late", async () => {
+  test("keeps the newest settings in the delivery queue when older ones arrive late", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const { id, queue } = await registerEndpoint(business, "https://old.merchant-tests.com/");
     const old = await stub.findEndpointSettings(id);
     await stub.updateEndpoint(id, { url: "https://new.merchant-tests.com/" });
     await queue.push(old as EndpointSettings, [], 0);
-    const urls = await runInDurableObject(queue, (_, state) => state.storage.sql.exec("SELECT url FROM lane").toArray());
+    const urls = await runInDurableObject(queue, (_, state) => state.storage.sql.exec("SELECT url FROM queue").toArray());
     expect(urls).toEqual([{ url: "https://new.merchant-tests.com/" }]);
   });
 
-  test("W24: reaches no lane whose endpoint is marked as removed, and the alarm empties it where the process died before that", async () => {
+  test("W24: pushes nothing to a removed endpoint, and an alarm wipes its queue after a crash", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const { id, queue } = await registerEndpoint(business, "https://a.merchant-tests.com/");
-    await runAlarm(stub); // what registering left to be looked at
+    await runAlarm(stub); // work left by the registration
     expect(await getAlarm(stub)).toBeNull();
     await runInDurableObject(stub, async (_, state) => {
       const gone = { getByName: () => ({ wipe: () => Promise.reject(new Error("gone")) }) };
@@ -372,7 +372,7 @@ describe("the sequence", () => {
     expect(rows).toEqual([]);
   });
 
-  test("is left without an alarm when nothing is left to do", async () => {
+  test("has no alarm when nothing is left to do", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     await commitEvents(business, 1);

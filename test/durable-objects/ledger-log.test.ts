@@ -16,7 +16,8 @@ import {
   type TileReader,
 } from "../../core/ledger/tiles.ts";
 import { parseTlogProof, verifyTlogProof } from "../../core/ledger/tlog-proof.ts";
-import { LedgerLog, type LedgerEnv } from "../../durable-objects/ledger-log/object.ts";
+import type { LedgerEnv } from "../../durable-objects/ledger-log/access.ts";
+import { LedgerLog } from "../../durable-objects/ledger-log/object.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 import {
   addBatch,
@@ -44,8 +45,8 @@ afterEach(() => {
 });
 import vectors from "../vectors/ledger.json" with { type: "json" };
 
-describe("adding", () => {
-  test("answers with the index, the same one for the same bytes (L5)", async () => {
+describe("adding an entry", () => {
+  test("returns its index, the same one for the same bytes (L5)", async () => {
     const ask = createLedger();
     const statement = vectors.anchor[0]?.statement ?? "";
     expect(await ask("add", buildPost(statement))).toMatchObject({ status: 200, text: "0" });
@@ -56,7 +57,7 @@ describe("adding", () => {
     expect(batch.headers.get("content-type")).toBe("application/json");
   });
 
-  test("takes a whole tile at once and an entry of the greatest length", async () => {
+  test("accepts a whole tile at once and an entry of the maximum length", async () => {
     const ask = createLedger();
     const batch = await addBatch(ask, 0, 256);
     expect(JSON.parse(batch.text).indices).toHaveLength(256);
@@ -89,7 +90,7 @@ describe("adding", () => {
     [413, "a batch too large", "add-batch", buildPost(new Uint8Array(1_048_577))],
     [405, "another method", "add", { method: "PUT", body: "x", headers: writerHeaders }],
     [404, "another path", "add-all", { headers: writerHeaders }],
-  ])("is refused with %i for %s (%s)", async (status, _, path, init) => {
+  ])("returns %i for %s (%s)", async (status, _, path, init) => {
     const ask = createLedger();
     const answer = await ask(path, init);
     expect(answer.status).toBe(status);
@@ -98,7 +99,7 @@ describe("adding", () => {
     expect(parseCheckpoint((await ask("checkpoint")).text)?.size).toBe(0n);
   });
 
-  test("asked for proofs more often than strangers may is put off, as the audit log is", async () => {
+  test("returns 429 to anonymous readers who request too many proofs, like the audit log", async () => {
     const counts = async (fetch: (path: string) => Promise<Response>): Promise<number[]> => {
       const answers = await Promise.all(Array.from({ length: 203 }, () => fetch("proof?index=0")));
       for (const answer of answers) await answer.arrayBuffer();
@@ -121,9 +122,9 @@ describe("adding", () => {
     });
   });
 
-  test("beyond its share of a second is put off", async () => {
+  test("returns 429 beyond the limit per second", async () => {
     const ask = createLedgerWith({ LEDGER_ENTRIES_PER_SECOND: "3" });
-    // One object for all calls: its budget lives in its memory
+    // One object for all calls, because its budget is in memory.
     const answers = await runInDurableObject(createLedgerObject(), async (_, state) => {
       const ledger = new LedgerLog(state, { ...settings, LEDGER_ENTRIES_PER_SECOND: "3" });
       const second = Math.floor(Date.now() / 1_000) + 1;
@@ -136,12 +137,12 @@ describe("adding", () => {
     });
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
     expect(answers[3]?.headers.get("retry-after")).toBe("1");
-    expect((await addBatch(ask, 0, 200)).status).toBe(200); // larger than a second's share, but alone
+    expect((await addBatch(ask, 0, 200)).status).toBe(200); // larger than the budget of a second, but the only request in it
   });
 });
 
-describe("reading", () => {
-  test("serves a checkpoint that its key signed and nobody keeps", async () => {
+describe("reading the ledger", () => {
+  test("returns a checkpoint that its key signed and that must not be cached", async () => {
     const ask = createLedger();
     await addBatch(ask, 0, 5);
     const answer = await ask("checkpoint");
@@ -151,7 +152,7 @@ describe("reading", () => {
     expect(await verifyCheckpoint(noteCrypto, answer.text, trust)).toMatchObject({ ok: true, checkpoint: { size: 5n } });
   });
 
-  test("serves tiles to anyone, for ever, and the partial tiles of old checkpoints too (L6)", async () => {
+  test("returns tiles without authentication, including partial tiles of old checkpoints (L6)", async () => {
     const ask = createLedger();
     await addBatch(ask, 0, 100);
     const old = await ask("tile/0/000.p/100");
@@ -185,7 +186,7 @@ describe("reading", () => {
     }
   });
 
-  test("needs an auditor's token for entries (L6)", async () => {
+  test("requires an auditor token for entries (L6)", async () => {
     const ask = createLedger();
     await addBatch(ask, 0, 260);
     expect((await ask("tile/entries/000")).status).toBe(401);
@@ -200,7 +201,7 @@ describe("reading", () => {
     expect((await ask("tile/entries/001.p/5", { headers: auditorHeaders })).status).toBe(404);
   });
 
-  test("serves entries to anyone where they are public", async () => {
+  test("returns entries without authentication when they are public", async () => {
     const ask = createLedgerWith({ LEDGER_PUBLIC_ENTRIES: "true" });
     await ask("add", buildPost("open"));
     const answer = await ask("tile/entries/000.p/1");
@@ -217,7 +218,7 @@ describe("reading", () => {
     expect(head.headers.get("cache-control")).toContain("immutable");
   });
 
-  test("proves an entry in one text", async () => {
+  test("returns the proof of an entry as one text", async () => {
     const ask = createLedger();
     await addBatch(ask, 0, 70);
     const first = await waitForCheckpoint(ask, 70);
@@ -284,30 +285,30 @@ describe("reading", () => {
   });
 });
 
-describe("a ledger that is not fit to run", () => {
+describe("a misconfigured or damaged ledger", () => {
   test.each<[string, LedgerEnv]>([
     ["no origin", { LEDGER_ORIGIN: "" }],
     ["an origin without a path", { LEDGER_ORIGIN: "ledger.svc.test" }],
     ["no key", { LEDGER_KEY: "" }],
-  ])("answers 503 with %s", async (_, change) => {
+  ])("returns 503 with %s", async (_, change) => {
     const ask = createLedgerWith(change);
     expect((await ask("checkpoint")).status).toBe(503);
     expect((await ask("add", buildPost("x"))).status).toBe(503);
   });
 
-  test("does not sign with the key of another log, nor with a broken one", async () => {
+  test("does not sign with the key of another log or a malformed key", async () => {
     for (const key of [await createSecret("other.example/log", 5), "PRIVATE+KEY+broken", await createSecret(origin, 5, keyKinds.witness)]) {
       expect((await createLedgerWith({ LEDGER_KEY: key })("checkpoint")).status).toBe(503);
     }
   });
 
-  test("has no writers while it has no write token", async () => {
+  test("accepts no entries without a write token", async () => {
     const ask = createLedgerWith({ LEDGER_WRITE_TOKEN: "", LEDGER_AUDITOR_TOKEN: "" });
     expect((await ask("add", buildPost("x", { authorization: "Bearer " }))).status).toBe(401);
     expect((await ask("add", buildPost("x"))).status).toBe(401);
   });
 
-  test("takes nothing and signs nothing once it was set back, and still shows what it has (L3)", async () => {
+  test("accepts and signs nothing after it was set back, and still serves what it has (L3)", async () => {
     const stub = createLedgerObject();
     const ask = createLedgerCall(stub);
     await addBatch(ask, 0, 4);
@@ -325,7 +326,7 @@ describe("a ledger that is not fit to run", () => {
     });
   });
 
-  test("that was started under another name is read and never written again", async () => {
+  test("can be read but not written after its configured name changed", async () => {
     const stub = createLedgerObject();
     const ask = createLedgerCall(stub);
     await addBatch(ask, 0, 4);
@@ -340,7 +341,7 @@ describe("a ledger that is not fit to run", () => {
   });
 });
 
-test("a proof's hashes stand in the text as base64", async () => {
+test("a proof has its hashes as base64", async () => {
   const ask = createLedger();
   await addBatch(ask, 0, 2);
   const { text } = await ask("proof?index=0");

@@ -1,4 +1,4 @@
-// The exact limit of an API key: the object alone, and through the door with five hundred calls at once.
+// The exact rate limit of an API key: the object itself, and through the API.
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -13,8 +13,8 @@ const fresh = (): DurableObjectStub<RateLimiter> => {
 };
 const minute = { count: 120, seconds: 60 };
 
-describe("a window", () => {
-  test("lets exactly 120 of 500 simultaneous calls through", async () => {
+describe("a rate limit window", () => {
+  test("allows exactly 120 of 500 simultaneous calls", async () => {
     const limiter = fresh();
     const states = await Promise.all(Array.from({ length: 500 }, () => limiter.take(minute, 1_000_000)));
     expect(states.filter(({ isAllowed }) => isAllowed)).toHaveLength(120);
@@ -25,7 +25,7 @@ describe("a window", () => {
     }
   });
 
-  test("slides: room appears when a call leaves, not when a clock minute ends", async () => {
+  test("slides: a call is allowed when an earlier one leaves the window, not when a clock minute ends", async () => {
     const limiter = fresh();
     const take = async (times: number, now: number): Promise<number> => {
       let allowed = 0;
@@ -40,7 +40,7 @@ describe("a window", () => {
     expect(await take(5, 90_000)).toBe(2);
   });
 
-  test("never holds more than the limit, whenever calls come", async () => {
+  test("never has more calls than the limit, whenever they arrive", async () => {
     const limiter = fresh();
     const limit = { count: 5, seconds: 10 };
     const taken: number[] = [];
@@ -55,7 +55,7 @@ describe("a window", () => {
     expect(taken.length).toBeGreaterThan(20);
   });
 
-  test("takes calls that come together all or not at all, and says when there is room for all of them", async () => {
+  test("allows several calls together or not at all, and returns when there is room for all", async () => {
     const limiter = fresh();
     const limit = { count: 5, seconds: 60 };
     expect(await limiter.take(limit, 0, 2)).toEqual({ isAllowed: true, remaining: 3, resetMs: 60_000 });
@@ -75,7 +75,7 @@ describe("a window", () => {
     expect((await limiter.take(minute, 65_000)).isAllowed).toBe(true);
   });
 
-  test("a clock that is set back locks nobody out", async () => {
+  test("does not block callers after the clock was set back", async () => {
     const limiter = fresh();
     for (let at = 0; at < 120; at += 1) await limiter.take(minute, 86_400_000);
     expect(await limiter.take(minute, 1_000)).toMatchObject({ isAllowed: true, remaining: 119 });
@@ -94,7 +94,7 @@ describe("an API key", () => {
   const many = (times: number, key: string): Promise<TestResponse[]> =>
     Promise.all(Array.from({ length: times }, (_, at) => getWithKey(at % 2 === 0 ? "/v1/certs?page=0" : "/v1/certs/nothing", key)));
 
-  test("is answered 120 times in 60 seconds, over all its routes together, then told when to come back", { timeout: 30_000 }, async () => {
+  test("may make 120 calls in 60 seconds over all routes, and then gets the time to retry", { timeout: 30_000 }, async () => {
     const start = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: start });
     const answers = await many(500, world.acme.keys.live);
@@ -117,7 +117,7 @@ describe("an API key", () => {
     expect(statuses(await many(130, world.acme.keys.live))[429]).toBe(10);
   });
 
-  test("is counted whatever the answer, and whatever way the header is written", async () => {
+  test("is counted whatever the response, and however the header is written", async () => {
     const remaining = async (authorization: string): Promise<number> =>
       Number((await call("/v1/certs?page=0", { headers: { Authorization: authorization } })).headers.get("ratelimit-remaining"));
     const first = await remaining(`Bearer ${world.other.keys.sandbox}`);
@@ -125,7 +125,7 @@ describe("an API key", () => {
     expect(await remaining(`BEARER ${world.other.keys.sandbox}`)).toBe(first - 2);
   });
 
-  test("that is not valid is not counted", async () => {
+  test("is not counted when it is invalid", async () => {
     const answer = await getWithKey("/v1/certs", `${world.acme.keys.live.slice(0, -1)}_`);
     expect(answer.status).toBe(401);
     expect(answer.headers.has("ratelimit-limit")).toBe(false);

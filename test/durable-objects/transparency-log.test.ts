@@ -1,4 +1,4 @@
-// The log engine in an object's storage: what it keeps, what it signs, and when it refuses to sign ever again.
+// The transparency log in an object's storage: what it stores, what it signs, and when it freezes.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
@@ -11,6 +11,7 @@ import { formatTilePath } from "../../core/ledger/tiles.ts";
 import { verifyTlogProof } from "../../core/ledger/tlog-proof.ts";
 import type { LedgerLog } from "../../durable-objects/ledger-log/object.ts";
 import {
+  buildTlogProof,
   appendLeaves,
   buildConsistencyProof,
   findFreezeReason,
@@ -21,7 +22,7 @@ import {
   computeRoot,
   type SignedCheckpoint,
 } from "../../durable-objects/transparency-log/tables.ts";
-import { openLogKeys, ensureSignedCheckpoint, buildTlogProof, type LogKeys } from "../../durable-objects/transparency-log/object.ts";
+import { ensureSignedCheckpoint, openLogKeys, type LogKeys } from "../../durable-objects/transparency-log/signing.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 import { naiveLeaf, naiveRoot, naiveTiles } from "../support/naive-log.ts";
 import { createSecret, deriveVkey } from "../support/note-keys.ts";
@@ -33,7 +34,7 @@ const keys = await openLogKeys(secret);
 const verifier = parseVkey(sha256, await deriveVkey(secret)) as VerifierKey;
 const trust = { origin, keys: [verifier] };
 
-/** Runs `work` inside a fresh object, on its storage. */
+/** Runs `work` on the storage of a new object. */
 const inFreshLog = <T>(work: (storage: DurableObjectStorage) => T | Promise<T>): Promise<T> =>
   runInDurableObject(objects.getByName(crypto.randomUUID()), (_, state) => work(state.storage));
 
@@ -52,7 +53,7 @@ const append = (storage: DurableObjectStorage, entries: readonly Uint8Array[]): 
 const sign = (storage: DurableObjectStorage, now: number, covers = 0, by: LogKeys = keys): Promise<SignedCheckpoint | null> =>
   ensureSignedCheckpoint(storage, by, () => now, covers);
 
-/** Every table of the log as rows, to put back later: what restoring an object's storage to an earlier moment does. */
+/** Copies every table, to restore it later, as restoring an object's storage does. */
 const snapshot = (sql: SqlStorage) =>
   ["leaf", "tile", "checkpoint", "meta"].map((table) => ({ table, rows: [...sql.exec(`SELECT * FROM ${table}`).raw()] }));
 
@@ -63,8 +64,8 @@ const restore = (sql: SqlStorage, tables: ReturnType<typeof snapshot>): void => 
   }
 };
 
-describe("appending", () => {
-  test("writes the tiles that the definition says, whatever the batches", async () => {
+describe("appending entries", () => {
+  test("writes the tiles of the specification, whatever the batches", async () => {
     await inFreshLog((storage) => {
       const batches = [1, 2, 250, 3, 1, 255, 500, 1, 1_000];
       const entries = entriesFrom(0, 2_013);
@@ -97,7 +98,7 @@ describe("appending", () => {
     });
   });
 
-  test("that fails half-way leaves nothing behind", async () => {
+  test("writes nothing when it fails halfway", async () => {
     await inFreshLog((storage) => {
       append(storage, entriesFrom(0, 300));
       const before = JSON.stringify(snapshot(storage.sql));
@@ -109,7 +110,7 @@ describe("appending", () => {
     });
   });
 
-  test("onto an edge that storage lost is refused", async () => {
+  test("throws when storage lost the edge tile", async () => {
     await inFreshLog((storage) => {
       append(storage, entriesFrom(0, 10));
       storage.sql.exec("DELETE FROM leaf WHERE idx = 9");
@@ -118,8 +119,8 @@ describe("appending", () => {
   });
 });
 
-describe("signing", () => {
-  test("covers the committed tree, once however many ask, and proofs lead to it", async () => {
+describe("signing a checkpoint", () => {
+  test("covers the committed tree with one signature for many callers, and proofs lead to it", async () => {
     await inFreshLog(async (storage) => {
       const entries = entriesFrom(0, 600);
       append(storage, entries);
@@ -138,7 +139,7 @@ describe("signing", () => {
     });
   });
 
-  test("happens at most once a second, and keeps every checkpoint", async () => {
+  test("happens at most once a second, and every checkpoint is saved", async () => {
     await inFreshLog(async (storage) => {
       append(storage, entriesFrom(0, 1));
       const first = await sign(storage, 10_000);
@@ -152,7 +153,7 @@ describe("signing", () => {
     });
   });
 
-  test("waits out the second for whoever needs a tree that is not signed yet", async () => {
+  test("waits out the second for a caller that needs a larger tree", async () => {
     await inFreshLog(async (storage) => {
       append(storage, entriesFrom(0, 1));
       await sign(storage, 10_000);
@@ -165,13 +166,13 @@ describe("signing", () => {
     });
   });
 
-  test("of an empty log covers nothing", async () => {
+  test("covers the empty tree of an empty log", async () => {
     await inFreshLog(async (storage) => {
       expect(parseCheckpoint((await sign(storage, 1))?.note ?? "")).toMatchObject({ size: 0n, root: sha256("") });
     });
   });
 
-  test("carries a line by the old and by the new key while one replaces the other", async () => {
+  test("adds lines of the old and the new key while one replaces the other", async () => {
     await inFreshLog(async (storage) => {
       append(storage, entriesFrom(0, 1));
       const before = await sign(storage, 10_000);
@@ -187,13 +188,13 @@ describe("signing", () => {
     });
   });
 
-  test("needs the keys of one log", async () => {
+  test("requires keys of one log", async () => {
     await expect(openLogKeys("")).rejects.toThrow("not the keys of one log");
     await expect(openLogKeys(`${secret} ${await createSecret("other.example/log", 60)}`)).rejects.toThrow("not the keys of one log");
     await expect(openLogKeys(await createSecret(origin, 60, 4))).rejects.toThrow("not the keys of one log");
   });
 
-  test("of a smaller tree that finishes late hands out the larger one that was signed meanwhile", async () => {
+  test("returns the larger tree signed meanwhile when a smaller one finishes late", async () => {
     await inFreshLog(async (storage) => {
       append(storage, entriesFrom(0, 5));
       const older = { size: 3, root: computeRoot(storage.sql, 3), note: "late", signedAt: 1 };
@@ -205,7 +206,7 @@ describe("signing", () => {
 });
 
 describe("any two checkpoints", () => {
-  test("of a log grown by uneven batches are consistent (L1)", { timeout: 60_000 }, async () => {
+  test("of a log grown in uneven batches are consistent (L1)", { timeout: 60_000 }, async () => {
     await inFreshLog(async (storage) => {
       const sizes = [1, 2, 3, 4, 5, 8, 13, 21, 64, 100, 254, 255, 256, 257, 300, 511, 512, 513, 768, 1_000, 1_024, 1_025, 1_300];
       const signed: SignedCheckpoint[] = [];
@@ -228,7 +229,7 @@ describe("any two checkpoints", () => {
 });
 
 describe("a log that was set back", () => {
-  test("does not sign or take anything once it is told how far it had been (L3)", async () => {
+  test("signs and accepts nothing after it learns its high-water mark (L3)", async () => {
     await inFreshLog(async (storage) => {
       append(storage, entriesFrom(0, 10));
       await sign(storage, 10_000);
@@ -247,7 +248,7 @@ describe("a log that was set back", () => {
     });
   });
 
-  test("and grown again past its old size is found by the root it had there", async () => {
+  test("is detected by its old root after it has grown past its old size", async () => {
     await inFreshLog(async (storage) => {
       append(storage, entriesFrom(0, 10));
       const earlier = snapshot(storage.sql);
@@ -262,7 +263,7 @@ describe("a log that was set back", () => {
     });
   });
 
-  test("underneath its own checkpoints freezes by itself (L3)", async () => {
+  test("freezes by itself when it is behind its own checkpoints (L3)", async () => {
     await inFreshLog(async (storage) => {
       append(storage, entriesFrom(0, 10));
       const leavesAndTiles = snapshot(storage.sql).filter(({ table }) => table === "leaf" || table === "tile");
@@ -274,7 +275,7 @@ describe("a log that was set back", () => {
     });
   });
 
-  test("or had one hash of a tile changed, or a tile deleted, freezes before it signs again", async () => {
+  test("freezes before it signs again when a hash of a tile changed or a tile is missing", async () => {
     const spoils = ["UPDATE tile SET data = zeroblob(320) WHERE level = 0", "DELETE FROM tile"];
     for (const spoil of spoils) {
       await inFreshLog(async (storage) => {
@@ -286,12 +287,12 @@ describe("a log that was set back", () => {
         expect(await sign(storage, 20_000)).toBeNull();
         expect(findFreezeReason(storage.sql)).toMatch(/^at size 10 the root was/);
         restore(storage.sql, tiles);
-        expect(await sign(storage, 30_000)).toBeNull(); // for good: a person must look
+        expect(await sign(storage, 30_000)).toBeNull(); // permanently: a person must inspect the log
       });
     }
   });
 
-  test("so that another root stands at a signed size never signs the second one", async () => {
+  test("never signs a second root at a signed size", async () => {
     await inFreshLog(async (storage) => {
       append(storage, entriesFrom(0, 10));
       await sign(storage, 10_000);
@@ -301,7 +302,7 @@ describe("a log that was set back", () => {
     });
   });
 
-  test("keeps its first reason", async () => {
+  test("keeps the first reason it froze for", async () => {
     await inFreshLog((storage) => {
       append(storage, entriesFrom(0, 2));
       expect(freezeUnlessConsistent(storage.sql, { size: 3, root: sha256("x") })).toBe(false);

@@ -1,4 +1,4 @@
-// The embedded ledger as the witness of the audit log: no cosignature for a log that was set back or shows two histories.
+// The embedded ledger as witness of the audit log: no cosignature for a log that was set back or shows two histories.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { toBase64, encodeUtf8 } from "../../core/bytes.ts";
@@ -42,7 +42,7 @@ describe("cosigning the audit log", () => {
     formatAddCheckpointRequest({ oldSize: BigInt(from), proof: from === 0 ? [] : of.proof(from, to), checkpoint: await of.note(to) });
   const send = (ask: LedgerCall, body: string): Promise<LedgerResponse> => ask("add-checkpoint", { method: "POST", body });
 
-  test("gives one line that verifies with the checkpoint, at every step onwards", async () => {
+  test("returns one line that verifies with the checkpoint, at every step", async () => {
     const ask = createLedger();
     for (const [from, to] of [
       [0, 1],
@@ -65,7 +65,7 @@ describe("cosigning the audit log", () => {
     }
   });
 
-  test("refuses a log that was set back, or that has another history, with the size it knows (L3)", async () => {
+  test("refuses a log that was set back or has another history, and returns the size it knows (L3)", async () => {
     const ask = createLedger();
     await send(ask, await request(0, 20));
     for (const body of [await request(0, 10), await request(0, 30), await request(10, 30), await request(10, 10)]) {
@@ -79,7 +79,7 @@ describe("cosigning the audit log", () => {
     expect((await send(ask, await request(20, 30))).status).toBe(200);
   });
 
-  test("says 422 for a proof that does not lead there", async () => {
+  test("returns 422 for a proof that does not connect the trees", async () => {
     const ask = createLedger();
     await send(ask, await request(0, 20));
     const good = log.proof(20, 30);
@@ -92,7 +92,7 @@ describe("cosigning the audit log", () => {
     expect((await send(first, await body([sha256("x")], 0n))).status).toBe(422);
   });
 
-  test("says 404 for a log it was not told to watch, 403 for one that did not sign, 400 for what is no request", async () => {
+  test("returns 404 for an unwatched log, 403 for one that did not sign, 400 for a malformed request", async () => {
     const ask = createLedger();
     const unknown = formatAddCheckpointRequest({ oldSize: 0n, proof: [], checkpoint: await log.note(5, "svc.test/audit/77") });
     expect((await send(ask, unknown)).status).toBe(404);
@@ -119,7 +119,7 @@ describe("cosigning the audit log", () => {
     expect((await send(ask, good)).status).toBe(200);
   });
 
-  test("of two requests at once from the same old size, one moves it and the other learns the new size", async () => {
+  test("accepts one of two concurrent requests with the same old size and returns the new size to the other", async () => {
     const ask = createLedger();
     await send(ask, await request(0, 5));
     const answers = await Promise.all([send(ask, await request(5, 20)), send(ask, await request(5, 30)), send(ask, await request(5, 40))]);
@@ -129,7 +129,7 @@ describe("cosigning the audit log", () => {
     expect(["20\n", "30\n", "40\n"]).toContain([...sizes][0]);
   });
 
-  test("is not offered without a witness key, nor for logs it has no key of", async () => {
+  test("is not available without a witness key, or for logs without a known key", async () => {
     expect((await send(createLedgerWith({ LEDGER_WITNESS_KEY: "" }), await request(0, 5))).status).toBe(404);
     expect((await send(createLedgerWith({ AUDIT_VKEY: "" }), await request(0, 5))).status).toBe(404);
     expect((await send(createLedgerWith({ LEDGER_WITNESS_KEY: settings.LEDGER_KEY as string }), await request(0, 5))).status).toBe(503);

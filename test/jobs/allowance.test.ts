@@ -1,5 +1,5 @@
-// What the background may use: an invocation has a thousand queries, and its jobs come in any amount. However much is due, a minute asks
-// fewer than that and the next one goes on; one kind of work never takes all of it.
+// The budget of background work. An invocation may make 1,000 queries. However much is due, the jobs of a minute make fewer, the next
+// minute continues, and no job uses all of them.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { dayMs, minuteMs, secondMs } from "../../core/time.ts";
@@ -8,9 +8,9 @@ import { beginAccountErasure } from "../../storage/account-erasures.ts";
 import { findPersonChain } from "../../storage/people.ts";
 import { openDatabase, type Database } from "../../storage/database.ts";
 import { openShards } from "../../storage/shards.ts";
-import { forEachShard } from "../../workers/background/each-shard.ts";
+import { forEachShard } from "../../workers/background/for-each-shard.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
-import { settleShares } from "../../workers/background/share-sweep.ts";
+import { settleShares } from "../../workers/background/share-settling.ts";
 import type { Env } from "../../workers/env.ts";
 import { withBudget } from "../../workers/operations/work-budget.ts";
 import { getPlatform, type Platform } from "../../workers/services.ts";
@@ -26,16 +26,16 @@ const number = async (sql: string, ...values: readonly unknown[]): Promise<numbe
     .bind(...values)
     .first<number>("n")) as number;
 
-/** A platform that counts what is asked of the database itself, with all that follows an answer done before anybody looks. */
+/** A platform that counts database queries, and that finishes follow-up work before it returns. */
 const counting = (clock: () => number = () => Date.now()) => {
-  const asked = { statements: 0 };
+  const queries = { statements: 0 };
   const following: Promise<void>[] = [];
   const prepare = (text: string): D1PreparedStatement => {
     const statement = env.DB.prepare(text);
     const bind = statement.bind.bind(statement);
     return Object.assign(statement, {
       bind: (...given: unknown[]) => {
-        asked.statements += 1;
+        queries.statements += 1;
         return bind(...given);
       },
     });
@@ -51,10 +51,10 @@ const counting = (clock: () => number = () => Date.now()) => {
   };
   const platform = Object.assign(Object.create(base) as Platform, own);
   const minute = async (): Promise<number> => {
-    const before = asked.statements;
+    const before = queries.statements;
     await runScheduledJobs(platform, "* * * * *", clock());
     for (let done = 0; done < following.length; done += 1) await following[done];
-    return asked.statements - before;
+    return queries.statements - before;
   };
   return { platform, minute };
 };
@@ -63,7 +63,7 @@ const consumerOf = (by: SignedPerson): Promise<ConsumerId> => grantShare(by).the
 const idOf = async (shareId: string): Promise<ConsumerId> =>
   (await env.DB.prepare("SELECT consumer_id AS id FROM shares WHERE id = ?").bind(shareId).first<ConsumerId>("id")) as ConsumerId;
 
-/** Mails that do not open, so each attempt only sets its row back. */
+/** Emails that cannot be decrypted, so each attempt only postpones its row. */
 const unsendableMails = (count: number) =>
   env.DB.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -72,7 +72,7 @@ const unsendableMails = (count: number) =>
     .bind(count, Date.now() + dayMs)
     .run();
 
-/** Grants of which nobody knows any more: each is looked for and forgotten. */
+/** Share intents without a share: each is looked up and deleted. */
 const lostIntents = (count: number, consumerId: string) =>
   env.DB.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -90,12 +90,12 @@ beforeEach(async () => {
   for (const table of ["mail_outbox", "share_notices", "share_intents"]) await env.DB.exec(`DELETE FROM ${table}`);
 });
 
-describe("a minute in which much is due", () => {
-  test("asks fewer queries than an invocation has, does some of everything, and leaves the rest to the next", async () => {
+describe("a minute with more work than its budget", () => {
+  test("uses fewer queries than an invocation allows, does some of every job, and leaves the rest to the next", async () => {
     const { share } = await grantShare(await signInPerson());
     const consumerId = await idOf(share.id);
     await copyRow("shares", share.id, 5_000);
-    await env.DB.exec("INSERT INTO share_notices SELECT id, 'overdue', 0 FROM shares"); // of shares that nobody stopped: no mail
+    await env.DB.exec("INSERT INTO share_notices SELECT id, 'overdue', 0 FROM shares"); // of shares that were not revoked: no email
     await unsendableMails(3_000);
     await lostIntents(3_000, consumerId);
     const all = await noticesLeft();
@@ -117,15 +117,15 @@ describe("a minute in which much is due", () => {
     expect(await noticesLeft()).toBeLessThan(notices);
   }, 120_000);
 
-  test("gives no more than half of its queries to one kind of work", async () => {
+  test("gives at most half of its queries to one job", async () => {
     await unsendableMails(3_000);
     const { minute } = counting();
-    const asked = await minute();
-    expect(asked).toBeGreaterThan(400);
-    expect(asked).toBeLessThan(600);
+    const queryCount = await minute();
+    expect(queryCount).toBeGreaterThan(400);
+    expect(queryCount).toBeLessThan(600);
   }, 120_000);
 
-  test("does nothing more once its time is over", async () => {
+  test("starts nothing after its time is over", async () => {
     await lostIntents(500, await consumerOf(await signInPerson()));
     let now = Date.now();
     const { minute } = counting(() => {
@@ -138,8 +138,8 @@ describe("a minute in which much is due", () => {
   }, 120_000);
 });
 
-describe("work in the background", () => {
-  test("lets what came in meanwhile have its turn between two steps", async () => {
+describe("background work", () => {
+  test("lets incoming requests run between two steps", async () => {
     const { platform } = counting();
     const allowed = withBudget(platform, { maxMs: minuteMs, maxQueries: 10 });
     const order: string[] = [];
@@ -150,28 +150,24 @@ describe("work in the background", () => {
     expect(order).toContain("somebody else");
   });
 
-  test("takes from what the work around it may use", async () => {
+  test("uses the budget of the work around it", async () => {
     const { platform } = counting();
     const around = withBudget(platform, { maxMs: minuteMs, maxQueries: 2 });
     const inner = withBudget(around, { maxMs: minuteMs, maxQueries: 100 });
     const [[, db] = [null, null]] = inner.shards.all();
     expect([await inner.hasBudget(), await around.hasBudget()]).toEqual([true, true]);
-    for (let asked = 0; asked < 2; asked += 1) await findPersonChain(db as Database, "con_00nobody" as ConsumerId);
+    for (let calls = 0; calls < 2; calls += 1) await findPersonChain(db as Database, "con_00nobody" as ConsumerId);
     expect([await inner.hasBudget(), await around.hasBudget()]).toEqual([false, false]);
   });
 });
 
-describe("the homes", () => {
-  test("are begun with in turn, so that none with too much to do keeps the others from theirs", async () => {
-    const one = openDatabase(env.DB);
-    const homes = { ...base.shards, all: () => ["00", "01", "02"].map((home) => [home as ShardId, one] as const) };
+describe("the shards", () => {
+  test("take turns to be first, so that one with too much work does not starve the others", async () => {
+    const db = openDatabase(env.DB);
+    const shards = { ...base.shards, all: () => ["00", "01", "02"].map((shard) => [shard as ShardId, db] as const) };
     const begunAt = async (minute: number): Promise<string> => {
       const order: string[] = [];
-      await forEachShard(
-        { ...base, shards: homes, clock: () => minute * minuteMs + 59_999 },
-        "test",
-        async (_, home) => void order.push(home),
-      );
+      await forEachShard({ ...base, shards, clock: () => minute * minuteMs + 59_999 }, "test", async (_, shard) => void order.push(shard));
       return order.join(" ");
     };
     expect([await begunAt(0), await begunAt(1), await begunAt(2), await begunAt(3)]).toEqual([
@@ -183,8 +179,8 @@ describe("the homes", () => {
   });
 });
 
-describe("an erasure of more shares than a run may end", () => {
-  test("is taken up where it stopped, and the account goes last, when each of them is stopped once", async () => {
+describe("an account deletion with more shares than a run may end", () => {
+  test("continues where it stopped, ends each share once, and deletes the account last", async () => {
     const { share } = await grantShare(await signInPerson());
     const id = await idOf(share.id);
     const like = `${share.id.slice(0, 20)}%`;

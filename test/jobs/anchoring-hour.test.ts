@@ -1,4 +1,4 @@
-// An hour without the ledger at full load: statements come in all the while, the ledger is asked ever less often, and when it is back
+// An hour without the ledger at full load: statements keep arriving, the ledger is tried less and less often, and when it is back
 // everything is anchored once, oldest first. ANCHORS_A_SECOND is the load (npm run stress sets 50: 180,000 statements).
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, test } from "vitest";
@@ -12,15 +12,15 @@ import { createProgressPrinter } from "../support/progress.ts";
 
 const aMinute = Math.round(Number(env.ANCHORS_A_SECOND) * 60);
 const { ledger } = basePlatform.config;
-/** One audit log, nobody who attests: four windows are four statements. */
+/** One audit log and no attestors: four intervals are four statements. */
 const only = { config: { ...basePlatform.config, auditKeys: new Map([[0, basePlatform.config.auditKeys.get(0) ?? []]]) }, attestors: [] };
 
 const counted = async (sql: string): Promise<number> => (await env.DB.prepare(sql).first<number>("n")) ?? 0;
 const waitingSql = "SELECT COUNT(*) AS n FROM anchors WHERE status <> 'anchored'";
 
-const rowsAStatement = 500; // some 200 KB of JSON, far from the 2 MB a value may have
+const rowsAStatement = 500; // some 200 KB of JSON; a value may have 2 MB
 
-/** The rows that so many certificates would have committed. */
+/** Inserts the rows of `count` certificates. */
 const addStatements = async (from: number, count: number, at: Instant): Promise<void> => {
   for (let done = 0; done < count; done += rowsAStatement) {
     const rows = Array.from({ length: Math.min(rowsAStatement, count - done) }, (_, one) => {
@@ -43,7 +43,7 @@ interface Anchored {
   readonly place: number;
 }
 
-/** Every row with its place in the ledger, in the order of the commits. */
+/** Every row with its ledger index, in commit order. */
 const places = async (): Promise<Anchored[]> => {
   const all: Anchored[] = [];
   for (let after = 0; ; ) {
@@ -64,18 +64,18 @@ beforeAll(async () => {
   await env.DB.batch([env.DB.prepare("DELETE FROM anchors"), env.DB.prepare("DELETE FROM ledger_state")]);
 });
 
-test("an hour's statements wait for the ledger, and each is in it once, in order, as soon as it is back (O2)", {
+test("after an hour without the ledger each statement is anchored once, in order, as soon as the ledger is back (O2)", {
   timeout: hourMs,
 }, async () => {
   const total = 60 * aMinute;
   const name = crypto.randomUUID();
   const start = Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs;
   let now = start;
-  const asked: Instant[] = [];
+  const requestTimes: Instant[] = [];
   const down = {
     ...createPlatformWith(
       async () => {
-        asked.push(now);
+        requestTimes.push(now);
         return new Response("down", { status: 500 });
       },
       () => now,
@@ -87,20 +87,20 @@ test("an hour's statements wait for the ledger, and each is in it once, in order
     await addStatements(minute * aMinute, aMinute, now);
     if (minute % 15 === 0) await runScheduledJobs(down, "*/15 * * * *", now);
     for (let notice = 0; notice < 6; notice += 1) {
-      await submitAnchors(down); // a notice each ten seconds
+      await submitAnchors(down); // a queue message every ten seconds
       now += 10 * secondMs;
     }
     waiting((minute + 1) * aMinute);
   }
-  expect(await counted(waitingSql)).toBe(total + 4); // the four quarters' checkpoints, too
+  expect(await counted(waitingSql)).toBe(total + 4); // and the checkpoints of four intervals
   expect(await counted("SELECT COUNT(*) AS n FROM anchors WHERE tx_ref IS NOT NULL")).toBe(0);
-  // Five failures open the breaker; after that a single row asks, at growing distances up to a quarter of an hour.
-  const probes = [...new Set(asked)];
+  // After five failures a single row probes the ledger, with pauses that grow to 15 minutes.
+  const probes = [...new Set(requestTimes)];
   const late = probes.filter((at) => at >= start + 15 * minuteMs);
   expect(late.length).toBeLessThanOrEqual(4);
   for (const [at, probe] of late.slice(1).entries()) expect(probe - (late[at] as Instant)).toBeGreaterThanOrEqual(0.75 * 900 * secondMs);
 
-  // Back again. From here the clock goes on as time does, and each minute brings the cron.
+  // The ledger is back. From here the clock runs normally, and the cron runs each minute.
   const real = openNamedLedger(name);
   const drainBegan = performance.now();
   let minuteBegan = drainBegan;
@@ -114,7 +114,7 @@ test("an hour's statements wait for the ledger, and each is in it once, in order
     const took = performance.now() - minuteBegan;
     const before = left;
     left = await counted(waitingSql);
-    if (left < before) working += took; // a minute in which the breaker was still open is no work
+    if (left < before) working += took; // ignores minutes in which the ledger was not tried yet
     drained(total + 4 - left);
     now += minuteMs;
   }
@@ -122,7 +122,7 @@ test("an hour's statements wait for the ledger, and each is in it once, in order
   const rows = await places();
   expect(rows).toHaveLength(total + 4);
   expect(new Set(rows.map(({ place }) => place)).size).toBe(total + 4);
-  // One statement asked whether the ledger is back. All others follow it in the order of their commits, and nothing besides.
+  // One statement probed the ledger. All others follow in commit order, and there are no further entries.
   const others = rows.filter(({ place }) => place > 0).map(({ place }) => place);
   expect(others.filter((place, at) => place !== at + 1)).toEqual([]);
   const note = await (await real(new Request(`https://${ledger.origin}/checkpoint`))).text();

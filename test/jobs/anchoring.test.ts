@@ -1,11 +1,12 @@
-// Anchoring: whatever a ledger does, issuing is not affected, and once it is well again everything is anchored once.
+// Anchoring: a failing ledger never affects issuing, and when it recovers everything is anchored once.
 import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 import type { SendRequest } from "../../workers/adapters/exchange.ts";
 import type { Env } from "../../workers/env.ts";
-import { submitAnchors, retryParkedAnchors } from "../../workers/background/anchoring.ts";
+import { retryParkedAnchors } from "../../workers/background/anchor-retries.ts";
+import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import worker from "../../workers/index.ts";
 import { basePlatform, openNamedLedger, createPlatformWith } from "../support/anchoring.ts";
@@ -39,7 +40,7 @@ const anchorOf = async (certId: string): Promise<AnchorRow> => {
 const forkOf = async (): Promise<string | null> =>
   (await env.DB.prepare("SELECT fork FROM ledger_state").first<{ fork: string | null }>())?.fork ?? null;
 
-/** A ledger object of its own for each test. */
+/** A separate ledger object for each test. */
 let logName = "";
 const realLedger: SendRequest = (request) => openNamedLedger(logName)(request);
 
@@ -56,18 +57,18 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Certificates whose statements wait: notices go nowhere, so that only the test submits. */
+/** Certificates whose statements wait: queue messages are dropped, so that only the test submits. */
 const issueWaiting = async (count: number): Promise<string[]> => {
   const silent = vi.spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring").mockResolvedValue();
   const receipts = [];
   for (let n = 0; n < count; n += 1) receipts.push(await issueCertificate());
-  await waitUntilSettled(); // the gathered notice of these requests too
+  await waitUntilSettled(); // including the coalesced queue message of these requests
   silent.mockRestore();
   return receipts.map(({ cert_id }) => cert_id);
 };
 
-describe("a ledger in good health", () => {
-  test("takes what is due, oldest first, and the certificate shows the receipt", async () => {
+describe("a healthy ledger", () => {
+  test("takes due statements, oldest first, and the certificate shows the receipt", async () => {
     const ids = await issueWaiting(3);
     await submitAnchors(createPlatformWith(realLedger));
     const rows = await anchors();
@@ -79,7 +80,7 @@ describe("a ledger in good health", () => {
     expect(anchor.tlog_proof).toMatch(/^c2sp\.org\/tlog-proof@v1\nindex 1\n/);
   });
 
-  test("has one receipt a row however many work at once (O4)", async () => {
+  test("gives one receipt per row to concurrent workers (O4)", async () => {
     await issueWaiting(12);
     const platform = createPlatformWith(realLedger);
     await Promise.all(Array.from({ length: 5 }, () => submitAnchors(platform)));
@@ -89,7 +90,7 @@ describe("a ledger in good health", () => {
   });
 });
 
-describe("a ledger in trouble", () => {
+describe("a failing or dishonest ledger", () => {
   const garbage =
     (status: number, body: string): SendRequest =>
     async () =>
@@ -116,20 +117,20 @@ describe("a ledger in trouble", () => {
     });
   });
 
-  test("that hangs is given up after ten seconds a call (O1)", async () => {
+  test("is abandoned after ten seconds per call when it hangs (O1)", async () => {
     const [id] = await issueWaiting(1);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     let isOver = false;
     const submitted = submitAnchors(
       createPlatformWith((request) => {
-        asked.resolve();
+        requested.resolve();
         return never(request);
       }),
     ).finally(() => {
       isOver = true;
     });
-    await asked.promise;
+    await requested.promise;
     await vi.advanceTimersByTimeAsync(10 * secondMs - 1);
     expect(isOver).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
@@ -137,7 +138,7 @@ describe("a ledger in trouble", () => {
     expect(await anchorOf(id as string)).toMatchObject({ status: "pending", last_error: "timeout" });
   });
 
-  test("that names another entry's place is not believed (O1)", async () => {
+  test("is not believed when it returns the index of another entry (O1)", async () => {
     await issueWaiting(2);
     const lying: SendRequest = async (request) => {
       const answer = await realLedger(request);
@@ -150,7 +151,7 @@ describe("a ledger in trouble", () => {
     ]);
   });
 
-  test("whose checkpoint another key signed is not believed (O1)", async () => {
+  test("is not believed when another key signed its checkpoint (O1)", async () => {
     await issueWaiting(1);
     const platform = createPlatformWith(async (request) => {
       const answer = await realLedger(request);
@@ -161,7 +162,7 @@ describe("a ledger in trouble", () => {
     expect((await anchors())[0]).toMatchObject({ status: "pending", tx_ref: null });
   });
 
-  test("whose tiles come short is asked again, and not taken for one with two histories", async () => {
+  test("is asked again, and not treated as forked, when its tiles are too short", async () => {
     await issueWaiting(2);
     await submitAnchors(createPlatformWith(realLedger));
     await issueWaiting(1);
@@ -171,7 +172,7 @@ describe("a ledger in trouble", () => {
     expect(await forkOf()).toBeNull();
   });
 
-  test("whose tiles are garbage of the right length is asked again, and not taken for one with two histories", async () => {
+  test("is asked again, and not treated as forked, when its tiles are garbage of the right length", async () => {
     await issueWaiting(2);
     await submitAnchors(createPlatformWith(realLedger));
     await issueWaiting(1);
@@ -192,13 +193,13 @@ describe("a ledger in trouble", () => {
     expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "anchored", "anchored"]);
   });
 
-  test("that shows an old checkpoint out of a cache is believed for what the old one proves, and accused of nothing", async () => {
+  test("is not treated as forked when a cache returns an old checkpoint, which still counts for what it proves", async () => {
     const older = await issueWaiting(2);
-    let kept: string | null = null;
+    let cachedCheckpoint: string | null = null;
     const cached: SendRequest = async (request) => {
       if (!request.url.endsWith("/checkpoint")) return realLedger(request);
-      kept ??= await (await realLedger(request)).text();
-      return new Response(kept);
+      cachedCheckpoint ??= await (await realLedger(request)).text();
+      return new Response(cachedCheckpoint);
     };
     let lost = true;
     let now = Date.now();
@@ -206,7 +207,7 @@ describe("a ledger in trouble", () => {
       async (request) => {
         const answer = await cached(request);
         if (!request.url.includes("/tile/") || !lost) return answer;
-        throw new Error("Network connection lost."); // the first run learns the checkpoint and cannot prove the entry
+        throw new Error("Network connection lost."); // the first run reads the checkpoint but cannot prove the entry
       },
       () => now,
     );
@@ -217,16 +218,16 @@ describe("a ledger in trouble", () => {
       .bind(now + 10 * minuteMs)
       .run();
     await env.DB.prepare("UPDATE ledger_state SET failures = 0, blocked_until = 0").run();
-    await submitAnchors(createPlatformWith(realLedger, () => now)); // a tree of three is seen
+    await submitAnchors(createPlatformWith(realLedger, () => now)); // sees a tree of three
     lost = false;
     now += 20 * minuteMs;
-    await submitAnchors(platform); // and the cache still shows the tree of two
+    await submitAnchors(platform); // the cache still returns the tree of two
     for (const id of older) expect(await anchorOf(id)).toMatchObject({ status: "anchored" });
     expect(await forkOf()).toBeNull();
     expect(await env.DB.prepare("SELECT size FROM ledger_state").first("size")).toBe("3");
   });
 
-  test("that sends an endless answer is cut off, whatever it announces", async () => {
+  test("is cut off when it sends an endless response", async () => {
     await issueWaiting(1);
     let sent = 0;
     const endless = createPlatformWith(
@@ -245,7 +246,7 @@ describe("a ledger in trouble", () => {
     expect(sent).toBeLessThan(200_000);
   });
 
-  test("whose answer comes when the database was set back meanwhile tells it nothing", async () => {
+  test("changes nothing when its response arrives after the database was restored", async () => {
     const [before] = await issueWaiting(1);
     const restoring: SendRequest = async (request) => {
       if (request.url.endsWith("/add-batch")) await env.DB.prepare("DELETE FROM anchors").run();
@@ -253,13 +254,13 @@ describe("a ledger in trouble", () => {
     };
     await submitAnchors(createPlatformWith(restoring));
     expect(await env.DB.prepare("SELECT * FROM ledger_state").first()).toBeNull();
-    logName = crypto.randomUUID(); // the ledger's own object was set back as well
+    logName = crypto.randomUUID(); // the ledger's storage was set back as well
     const [after] = await issueWaiting(1);
     await submitAnchors(createPlatformWith(realLedger));
     expect([before === after, (await anchorOf(after as string)).status, await forkOf()]).toEqual([false, "anchored", null]);
   });
 
-  test("whose answer is lost after it took the entry gives the same place again (O5)", async () => {
+  test("returns the same index again when its first response was lost (O5)", async () => {
     const [id] = await issueWaiting(1);
     let lost = 0;
     const losing: SendRequest = async (request) => {
@@ -279,13 +280,13 @@ describe("a ledger in trouble", () => {
     expect(size).toBe("1");
   });
 
-  test("that asks for patience is asked again no sooner (O8)", async () => {
+  test("is asked again no sooner than its Retry-After allows (O8)", async () => {
     const [id] = await issueWaiting(1);
     await submitAnchors(createPlatformWith(async () => new Response("later", { status: 429, headers: { "retry-after": "120" } })));
     expect((await anchorOf(id as string)).next_at).toBeGreaterThanOrEqual(Date.now() + 119 * secondMs);
   });
 
-  test("that never takes one statement parks that one and takes the others (O9)", async () => {
+  test("gets all statements but the one that it always rejects, which is parked (O9)", async () => {
     const ids = await issueWaiting(3);
     const poisoned = ids[1] as string;
     const picky: SendRequest = async (request) => {
@@ -308,7 +309,7 @@ describe("a ledger in trouble", () => {
     expect((await anchorOf(poisoned)).status).toBe("anchored");
   });
 
-  test("that shows three times what does not prove a statement has it parked, and the log says so (O9)", async () => {
+  test("has a statement parked and logged after three invalid proofs (O9)", async () => {
     await issueWaiting(2);
     const lying: SendRequest = async (request) => {
       const answer = await realLedger(request);
@@ -339,7 +340,7 @@ describe("a ledger in trouble", () => {
     expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "anchored"]);
   });
 
-  test("for an hour is probed by single rows ever less often, and afterwards takes everything once (O2)", async () => {
+  test("is probed with single rows less and less often for an hour, and then takes everything once (O2)", async () => {
     await issueWaiting(30);
     let now = Date.now();
     let calls = 0;
@@ -354,7 +355,7 @@ describe("a ledger in trouble", () => {
       await submitAnchors(down);
       now += minuteMs;
     }
-    expect(calls).toBeLessThanOrEqual(16); // five until the breaker opens, then about one a quarter of an hour, waits growing to it
+    expect(calls).toBeLessThanOrEqual(16); // five at first, then with pauses that grow to 15 minutes
     expect((await anchors()).every(({ status }) => status === "pending")).toBe(true);
     const healed = createPlatformWith(realLedger, () => now);
     for (let minute = 0; minute < 20; minute += 1) {
@@ -366,7 +367,7 @@ describe("a ledger in trouble", () => {
     expect(new Set(rows.map(({ tx_ref }) => tx_ref)).size).toBe(30);
   });
 
-  test("that is back takes at once what had to wait for it, however long that was to be (O2)", async () => {
+  test("takes all waiting statements as soon as it is back, however long their pauses (O2)", async () => {
     const [oldest] = await issueWaiting(3);
     const now = Date.now();
     await env.DB.batch([
@@ -381,28 +382,28 @@ describe("a ledger in trouble", () => {
     expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "anchored", "anchored"]);
   });
 
-  test("that shows a second history is asked nothing more, and both histories are kept (L2)", async () => {
+  test("gets no more requests after it shows a second history, and both histories are saved (L2)", async () => {
     await issueWaiting(2);
     await submitAnchors(createPlatformWith(realLedger));
-    logName = crypto.randomUUID(); // the same name and key over other storage: another history
-    const ids = await issueWaiting(2); // two entries there too: the same size under another root
+    logName = crypto.randomUUID(); // the same name and key with other storage: another history
+    const ids = await issueWaiting(2); // two entries as well: the same size with another root
     await submitAnchors(createPlatformWith(realLedger));
     for (const id of ids) expect(await anchorOf(id)).toMatchObject({ status: "pending", tx_ref: null });
     expect(Object.keys(JSON.parse((await forkOf()) ?? "{}")).sort()).toEqual(["new", "old"]);
-    let asked = 0;
+    let requests = 0;
     await submitAnchors(
       createPlatformWith(async (request) => {
-        asked += 1;
+        requests += 1;
         return realLedger(request);
       }),
     );
-    expect(asked).toBe(0);
+    expect(requests).toBe(0);
     expect((await submitConsent(buildSubmission())).status).toBe(201);
   });
 });
 
 describe("a ledger that was set back", () => {
-  test("anchors nothing and is asked again, and is found out as soon as it has grown past what it had shown (L3)", async () => {
+  test("anchors nothing, is asked again, and is detected when it has grown past its old size (L3)", async () => {
     await issueWaiting(3);
     await submitAnchors(createPlatformWith(realLedger));
     logName = crypto.randomUUID();
@@ -420,8 +421,8 @@ describe("a ledger that was set back", () => {
   });
 });
 
-describe("notices", () => {
-  test("that come three times each to five consumers at once anchor each row once (O4)", async () => {
+describe("queue messages", () => {
+  test("anchor each row once when five consumers get each message three times (O4)", async () => {
     await issueWaiting(9);
     const batch = { queue: "svc-anchor-queue", messages: [], ackAll: vi.fn(), retryAll: vi.fn() } as unknown as MessageBatch;
     const deliveries = Array.from({ length: 15 }, () => worker.queue(batch, env as unknown as Env));
@@ -432,7 +433,7 @@ describe("notices", () => {
     expect(vi.mocked(batch.ackAll)).toHaveBeenCalledTimes(15);
   });
 
-  test("that hold anything at all are taken once and for all, and what is due is anchored", async () => {
+  test("are acknowledged whatever their content, and due rows are anchored", async () => {
     await issueWaiting(2);
     const bodies = [
       null,
@@ -454,7 +455,7 @@ describe("notices", () => {
     expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "anchored"]);
   });
 
-  test("that cannot be sent leave the answer as it is, and the cron anchors (O3)", async () => {
+  test("do not affect the response when they cannot be sent, and the cron anchors the rows (O3)", async () => {
     const failing = vi
       .spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring")
       .mockRejectedValue(new Error("queue is down"));
@@ -468,7 +469,7 @@ describe("notices", () => {
 });
 
 describe("an hour without the ledger", () => {
-  test("leaves four checkpoints waiting, which are anchored in their order with all else (O2)", async () => {
+  test("leaves four checkpoints waiting, which are anchored in order with everything else (O2)", async () => {
     await issueWaiting(6);
     let now = Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs;
     const only = {
@@ -502,8 +503,8 @@ describe("an hour without the ledger", () => {
   });
 });
 
-describe("notices that never arrive", () => {
-  test("cost a minute: the cron anchors everything (O3)", async () => {
+describe("queue messages that never arrive", () => {
+  test("delay anchoring by a minute, when the cron anchors everything (O3)", async () => {
     const [id] = await issueWaiting(1);
     await runScheduledJobs({ ...createPlatformWith(realLedger) }, "* * * * *", Date.now());
     expect((await anchorOf(id as string)).status).toBe("anchored");

@@ -1,5 +1,5 @@
-// What others attest of checkpoints: the ledger's own witness before a checkpoint of the audit log is made anything of, further
-// witnesses and authorities afterwards, whenever they answer. Nothing that they do or leave undone holds up an anchor.
+// Attestations of checkpoints: by the ledger's own witness before a checkpoint of the audit log is used, by other witnesses and timestamp
+// authorities whenever they answer. An attestor never delays an anchor.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { areBytesEqual, encodeUtf8 } from "../../core/bytes.ts";
@@ -17,8 +17,9 @@ import { openNoteSigner } from "../../storage/note-keys.ts";
 import { trustOf } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import { loadConfig, type Env } from "../../workers/env.ts";
-import { attestDue } from "../../workers/background/attestation.ts";
-import { checkpointAuditLogs, checkpointLedger } from "../../workers/background/checkpoints.ts";
+import { attestDue } from "../../workers/background/attestations.ts";
+import { checkpointAuditLogs } from "../../workers/background/audit-checkpoints.ts";
+import { checkpointLedger } from "../../workers/background/ledger-checkpoint.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { createProofServices, type CheckpointAttestor } from "../../workers/proof-services.ts";
 import { getPlatform, type Platform } from "../../workers/services.ts";
@@ -31,7 +32,7 @@ const base = await getPlatform(env as unknown as Env);
 const origin = base.config.ledger.origin;
 const witnessSigner = await openNoteSigner(await createSecret("witness.example/w1", 77, keyKinds.witness));
 
-/** Windows of this file, each later than the one before; far from those of the clock. */
+/** Intervals used in this file, each later than the one before and far from the current time. */
 let window = Math.floor(Date.now() / (15 * minuteMs)) + 1_000;
 const nextWindow = (): Instant => {
   window += 1;
@@ -56,7 +57,7 @@ const rowsOf = async (of: string): Promise<Row[]> =>
       .all<Row & Record<string, unknown>>()
   ).results;
 
-/** Witness w1, which answers as `behave` says; by default it cosigns. */
+/** Witness w1 responds as `behave` does; by default it cosigns. */
 const witness = (behave: (checkpoint: AttestationRequest) => Promise<AttestationOutcome> = cosign): CheckpointAttestor => ({
   kind: "cosignature",
   name: "witness.example/w1",
@@ -82,7 +83,7 @@ const platformWith = (attestors: readonly CheckpointAttestor[], change: Partial<
   ...change,
 });
 
-/** The front door with these attestors, for what certificates show. */
+/** The API with these attestors, to read certificates. */
 const shownBy = async (attestors: readonly CheckpointAttestor[], path: string): Promise<unknown> => {
   const holder = base as { attestors: readonly CheckpointAttestor[] };
   const before = holder.attestors;
@@ -123,7 +124,7 @@ describe("a checkpoint of the audit log", () => {
     expect(statements.results.length).toBeGreaterThan(0);
   });
 
-  /** The service with its ledger over the network, at an address of its own: the same object, its witness listed among others. */
+  /** The service with an external ledger: the same object at its own address, with its witness listed among others. */
   const withLedgerElsewhere = async (): Promise<Platform> => {
     const url = `https://elsewhere.test${origin.slice(origin.indexOf("/"))}`;
     const [key, guard] = await Promise.all(
@@ -144,22 +145,22 @@ describe("a checkpoint of the audit log", () => {
     ["embedded", 7, async () => base],
     ["elsewhere", 8, withLedgerElsewhere],
   ])(
-    "that does not go on from the one the ledger %s cosigned last is refused, and is neither kept nor anchored (L3)",
+    "is neither saved nor anchored when it does not continue the one that the ledger %s cosigned last (L3)",
     async (_, shard, platformOfIt) => {
       const platform = await platformOfIt();
       const log = `svc.test/audit/${shard}`;
       await env.DB.prepare("DELETE FROM anchors WHERE entity_id = ?").bind(log).run();
       await base.auditLogStub(shard).append([buildAuditRow("first", toChainTag(1))]);
-      // The ledger has cosigned another history under the log's own key: what a log that was set back would be up against.
+      // The ledger has cosigned another history of the log, as after the log was set back.
       const signer = await openNoteSigner(base.config.auditKeys.get(shard)?.[0] as string);
       const foreign = await signNote(formatCheckpoint({ origin: log, size: 900n, root: sha256("another history") }), [signer]);
-      const told = await base.fetchLedger(
+      const response = await base.fetchLedger(
         new Request(`https://${origin}/add-checkpoint`, {
           method: "POST",
           body: formatAddCheckpointRequest({ oldSize: 0n, proof: [], checkpoint: foreign }),
         }),
       );
-      expect(told.status, await told.text()).toBe(200);
+      expect(response.status, await response.text()).toBe(200);
       const faults: string[] = [];
       vi.spyOn(base.log, "error").mockImplementation((fault) => faults.push(fault.error));
       await checkpointAuditLogs(platform, nextWindow());
@@ -169,7 +170,7 @@ describe("a checkpoint of the audit log", () => {
     },
   );
 
-  test("is cosigned by the witness of a ledger elsewhere, which is not asked about the ledger itself", async () => {
+  test("is cosigned by the witness of an external ledger, which is not asked about the ledger itself", async () => {
     const platform = await withLedgerElsewhere();
     await checkpointAuditLogs(platform, nextWindow());
     expect(await rowsOf("svc.test/audit/0")).toMatchObject([{ attestor: "ledger.svc.test/witness", status: "attested" }]);
@@ -178,7 +179,7 @@ describe("a checkpoint of the audit log", () => {
     expect(await rowsOf(origin)).toEqual([]);
   });
 
-  test("asked for twice in one window is one checkpoint with one row an attestor, and a skipped window is simply absent (O6)", async () => {
+  test("is made once per interval with one row per attestor, and a skipped interval has none (O6)", async () => {
     const at = nextWindow();
     const platform = platformWith([witness()]);
     await Promise.all([checkpointAuditLogs(platform, at), checkpointAuditLogs(platform, at + minuteMs)]);
@@ -192,7 +193,7 @@ describe("a checkpoint of the audit log", () => {
     expect([...windows]).toEqual([window - 2, window]);
   });
 
-  test("of an idle log is a statement of its own in every window (Z2)", async () => {
+  test("of an idle log has its own statement in every interval (Z2)", async () => {
     await env.DB.prepare("DELETE FROM anchors WHERE kind = 'checkpoint'").run();
     await checkpointAuditLogs(base, nextWindow());
     await checkpointAuditLogs(base, nextWindow());
@@ -205,14 +206,14 @@ describe("a checkpoint of the audit log", () => {
     expect(first?.timestamp).not.toBe(second?.timestamp);
   });
 
-  test("is proven to a further witness from the size it cosigned last", async () => {
-    const asked: { size: bigint; from: bigint; holds: boolean }[] = [];
+  test("is proven to another witness from the size it cosigned last", async () => {
+    const requests: { size: bigint; from: bigint; holds: boolean }[] = [];
     let last: { size: bigint; root: Uint8Array } | null = null;
     const careful = witness(async (checkpoint) => {
       const claimed = parseCheckpoint(checkpoint.note);
       if (claimed === null) return { ok: false, kind: "permanent", code: "none" };
       const proof = await checkpoint.getConsistencyProof(checkpoint.witnessedSize);
-      asked.push({
+      requests.push({
         size: claimed.size,
         from: checkpoint.witnessedSize,
         holds: last === null || isConsistent(sha256, last, claimed, proof),
@@ -226,15 +227,15 @@ describe("a checkpoint of the audit log", () => {
     await anchoredCertificate();
     await checkpointAuditLogs(only, nextWindow());
     await attestDue(only);
-    expect(asked).toHaveLength(2);
-    expect(asked[1]?.from).toBe(asked[0]?.size);
-    expect(asked[1]?.size).toBeGreaterThan(asked[0]?.size ?? 0n);
-    expect(asked.every(({ holds }) => holds)).toBe(true);
+    expect(requests).toHaveLength(2);
+    expect(requests[1]?.from).toBe(requests[0]?.size);
+    expect(requests[1]?.size).toBeGreaterThan(requests[0]?.size ?? 0n);
+    expect(requests.every(({ holds }) => holds)).toBe(true);
   });
 });
 
 describe("a checkpoint of the ledger", () => {
-  test("attested late is shown late: the anchor stays, and the proof is added to verify and to the pack (O7)", async () => {
+  test("adds a late attestation to verify and to the evidence pack without changing the anchor (O7)", async () => {
     const certId = await anchoredCertificate();
     const path = `/v1/certs/${certId}/verify`;
     let isUp = false;
@@ -250,7 +251,7 @@ describe("a checkpoint of the ledger", () => {
 
     isUp = true;
     await attestDue(platform);
-    expect(await rowsOf(origin)).toMatchObject([{ status: "pending" }]); // not due yet: it waits before it asks again
+    expect(await rowsOf(origin)).toMatchObject([{ status: "pending" }]); // not due yet
     now += 20 * minuteMs;
     await attestDue(platform);
     expect(await rowsOf(origin)).toMatchObject([{ status: "attested", time: cosignedAt }]);
@@ -311,7 +312,7 @@ describe("a checkpoint of the ledger", () => {
     );
   });
 
-  test("is not asked for where nobody attests, nor again while the ledger has not grown", async () => {
+  test("is not requested without attestors, or again before the ledger has grown", async () => {
     await anchoredCertificate();
     await checkpointLedger(base, nextWindow());
     expect(await rowsOf(origin)).toEqual([]);
@@ -321,7 +322,7 @@ describe("a checkpoint of the ledger", () => {
     expect(await rowsOf(origin)).toHaveLength(1);
   });
 
-  test("refused for good is given up, stamped under an unknown key is kept and not shown, and both are said in the log", async () => {
+  test("is given up when refused for good, hidden when stamped with an unknown key, and logged in both cases", async () => {
     const certId = await anchoredCertificate();
     const faults: string[] = [];
     vi.spyOn(base.log, "error").mockImplementation((fault) => faults.push(fault.error));
@@ -341,7 +342,7 @@ describe("a checkpoint of the ledger", () => {
     expect(anchor).not.toHaveProperty("attested");
   });
 
-  test("takes the place of earlier ones that are still waiting: a late stamp would say no more", async () => {
+  test("replaces earlier ones that are still waiting, because a late stamp would prove no more", async () => {
     const platform = platformWith([authority(down)]);
     await anchoredCertificate();
     await checkpointLedger(platform, nextWindow());
@@ -351,7 +352,7 @@ describe("a checkpoint of the ledger", () => {
     expect((await rowsOf(origin)).map(({ status }) => status)).toEqual(["given_up", "pending"]);
   });
 
-  test("attested by too few witnesses, or not by the authority that is configured, is not shown as attested", async () => {
+  test("is not shown as attested with too few witnesses, or without the configured authority", async () => {
     const certId = await anchoredCertificate();
     const platform = platformWith([witness()]);
     await checkpointLedger(platform, nextWindow());
@@ -373,7 +374,7 @@ describe("a checkpoint of the ledger", () => {
     expect(await shownWith({ witnessMin: 1 })).toHaveProperty("attested");
   });
 
-  test("whose ledger shows tiles that lead elsewhere, or none, is left out of what is shown", async () => {
+  test("is not shown when the tiles of its ledger are missing or prove another tree", async () => {
     const certId = await anchoredCertificate();
     const platform = platformWith([witness()]);
     await checkpointLedger(platform, nextWindow());
@@ -395,7 +396,7 @@ describe("a checkpoint of the ledger", () => {
     holder.ledgers = [ledger];
   });
 
-  test("is asked of one attestor while another hangs", async () => {
+  test("is attested by one attestor while another hangs", async () => {
     await anchoredCertificate();
     let answered: () => void = () => undefined;
     const hanging = authority(
@@ -415,7 +416,7 @@ describe("a checkpoint of the ledger", () => {
     await run;
   });
 
-  test("goes to the mirrors as a statement, and no statement about a certificate does", async () => {
+  test("goes to the mirrors as a statement, unlike statements about certificates", async () => {
     const taken: LedgerSubmission[] = [];
     const [ledger] = base.ledgers as [LedgerAdapter];
     const mirror: LedgerAdapter = {

@@ -1,4 +1,4 @@
-// Who let an assistant be connected hears a week before that ends by itself, once.
+// One email a week before an agent connection expires.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { dayMs } from "../../core/time.ts";
@@ -22,7 +22,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** The minute's job at that moment, twice at once: a doubled cron. */
+/** Runs the job of that minute twice at once, as a doubled cron does. */
 const minuteAt = async (at: number): Promise<void> => {
   vi.setSystemTime(at);
   const platform = await getPlatform(env as unknown as Env);
@@ -34,8 +34,8 @@ const connected = async (session: { cookie: string }): Promise<string> => {
   return (await exchangeCode(await getAuthorizationCode(client, session), client)).body.access_token;
 };
 
-describe("a connection that nobody ends", () => {
-  test("is told of a week before its end and not sooner, once, with a link that ends it", async () => {
+describe("an expiring connection", () => {
+  test("sends one email a week before it expires, with a link to disconnect", async () => {
     const email = createPersonEmail();
     const token = await connected(await signIn(email, "consumer"));
     await minuteAt(began + 83 * dayMs - 1_000);
@@ -56,7 +56,7 @@ describe("a connection that nobody ends", () => {
     expect((await callTool(token, "svc_list_shares")).status).toBe(401);
   });
 
-  test("of a member is told to the member", async () => {
+  test("sends the email to the member who made it", async () => {
     await connected(await signIn(world.ownerEmail));
     const before = (await warningsTo(world.ownerEmail)).length;
     await minuteAt(began + 84 * dayMs);
@@ -64,7 +64,7 @@ describe("a connection that nobody ends", () => {
   });
 });
 
-test("nobody is told of a connection that was ended, nor of a token that its person made and pasted", async () => {
+test("sends no email after it was ended, or for a token that a person created", async () => {
   const email = createPersonEmail();
   const session = await signIn(email, "consumer");
   await connected(session);

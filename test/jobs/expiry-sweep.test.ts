@@ -1,4 +1,4 @@
-// What has expired goes away as fast as it comes: at a hundred certificates a second, 6,000 kept answers a minute.
+// Expired rows are deleted as fast as they come: at 100 certificates a second, 6,000 idempotent responses a minute.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
@@ -11,7 +11,7 @@ import { getPlatform, type Platform } from "../../workers/services.ts";
 const base = await getPlatform(env as unknown as Env);
 const now = Date.now();
 
-/** So many answers that end at `at`, made by the database itself. */
+/** Inserts `count` idempotent responses that expire at `at`. */
 const answersUntil = (prefix: string, count: number, at: number): Promise<unknown> =>
   env.DB.prepare(
     `INSERT INTO idempotent_responses (key_hash, body_hash, status, response_sealed, expires_at)
@@ -29,7 +29,7 @@ const sessionsUntil = (count: number, at: number): Promise<unknown> =>
 const left = async (table: "idempotent_responses" | "sessions"): Promise<number> =>
   (await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table}`).first<{ n: number }>())?.n ?? -1;
 
-test("one minute drops all that has expired, however much it is, and nothing else", async () => {
+test("one minute deletes all expired rows and no others", async () => {
   await answersUntil("expired", 20_500, now);
   await answersUntil("kept", 3, now + minuteMs);
   await sessionsUntil(1_500, now);
@@ -37,12 +37,12 @@ test("one minute drops all that has expired, however much it is, and nothing els
   expect([await left("idempotent_responses"), await left("sessions")]).toEqual([3, 0]);
 });
 
-test("a minute that would take too long ends, and the next one goes on", async () => {
+test("a minute stops at its time limit, and the next one continues", async () => {
   await answersUntil("slow", 5_000, now);
   let at = now;
   const slow: Platform = {
     ...base,
-    shards: openShards({ DB: env.DB }), // which of several is first depends on the minute
+    shards: openShards({ DB: env.DB }), // with several shards, the first one would depend on the minute
     clock: () => {
       at += 4_000;
       return at;

@@ -1,4 +1,4 @@
-// Pages as words and links: exactly what the markup holds, nothing guessed.
+// The text and links of HTML pages: exactly what the markup has.
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { parsePage, type PageContent } from "../../workers/adapters/html-page.ts";
@@ -6,7 +6,7 @@ import { parsePage, type PageContent } from "../../workers/adapters/html-page.ts
 const url = "https://www.shop.com/legal/privacy";
 const read = (body: string): PageContent => parsePage({ url, type: "text/html", body });
 
-describe("the words of a page", () => {
+describe("the text of a page", () => {
   test.each([
     [
       "blocks are lines, inline elements are not",
@@ -31,26 +31,26 @@ describe("the words of a page", () => {
     expect(read(body).text).toBe(text);
   });
 
-  test("the example of docs/reference/policies.md has the hash that stands there", () => {
+  test("has the documented hash for the example of docs/reference/policies.md", () => {
     const { text } = read("<title>Privacy</title><h1>Datenschutz</h1>\n<p>Wir   speichern <b>wenig</b> &amp;&nbsp;kurz.</p>\n");
     expect(sha256Hex(text)).toBe("3fc6547392ca229dde221a3a44d6a6231c5605475e77d12db8936792595b8cff");
   });
 
-  test("plain text is taken as it is", () => {
+  test("is unchanged plain text", () => {
     expect(parsePage({ url, type: "text/plain", body: "<b>Privacy</b>\r\n\r\n &amp; more" })).toEqual({
       text: "<b>Privacy</b>\n&amp; more",
       links: [],
     });
   });
 
-  test("is the same wherever the page is cut while it is read", () => {
+  test("is the same wherever the page is split into chunks", () => {
     for (let before = 16_320; before <= 16_390; before += 1) {
       const { text } = read(`${"x".repeat(before)}<p>caf&eacute;<b>s</b>😀<script>z</script><!-- c --></p>&amp;amp`);
       expect(text.slice(before)).toBe("\ncafés😀\n&amp");
     }
   });
 
-  test("is none of a page nested deeper than any page for people", () => {
+  test("is empty for a page that is nested too deeply", () => {
     expect(read(`Privacy${"<div>".repeat(6_000)}`)).toEqual({ text: "", links: [] });
     expect(read(`Privacy${"<div>".repeat(900)}`).text).toBe("Privacy");
     expect(read(`Privacy${"<p>policy</p>".repeat(20_000)}`).text).toHaveLength("Privacy".length + 20_000 * "\npolicy".length);
@@ -59,12 +59,12 @@ describe("the words of a page", () => {
 
 describe("the links of a page", () => {
   const links = (body: string): readonly unknown[] => read(body).links;
-  test("carry their address, their relations and their words", () => {
+  test("have their URL, relations and text", () => {
     expect(links('<a href="/p" rel="NoFollow  privacy-policy"> Privacy <b>policy</b>\n</a>')).toEqual([
       { url: "https://www.shop.com/p", rel: ["nofollow", "privacy-policy"], text: "Privacy policy" },
     ]);
   });
-  test("are those of a, area and link", () => {
+  test("come from a, area and link elements", () => {
     expect(
       links('<link rel="terms-of-service" href="t"><map><area href="/a" title="Terms"></map><a>none</a><form action="/f"></form>'),
     ).toEqual([
@@ -72,10 +72,10 @@ describe("the links of a page", () => {
       { url: "https://www.shop.com/a", rel: [], text: "Terms" },
     ]);
   });
-  test("without words are called what their label says", () => {
+  test("have their label as text when they have no text", () => {
     expect(links('<a href="/p" aria-label="Privacy policy"><img src="x"></a>')).toMatchObject([{ text: "Privacy policy" }]);
   });
-  test("follow the base of the document, but only its first", () => {
+  test("are relative to the first base element only", () => {
     expect(links('<base href="/de/"><base href="/fr/"><a href="p">x</a>')).toMatchObject([{ url: "https://www.shop.com/de/p" }]);
   });
   test("keep the host as it is written", () => {
@@ -84,20 +84,20 @@ describe("the links of a page", () => {
       { url: "https://Shop%2ecom/p" },
     ]);
   });
-  test("lead elsewhere: not to mail, scripts, or another place of the same page", () => {
+  test("include no mail, script or same-page links", () => {
     expect(
       links(
         '<a href="mailto:x@shop.com">x</a><a href="javascript:x()">x</a><a href="#terms">x</a><a href="/legal/privacy#a">x</a><a href="">x</a>',
       ),
     ).toEqual([]);
   });
-  test("inside unread elements are none", () => {
+  test("exclude links inside ignored elements", () => {
     expect(links('<noscript><a href="/p">Privacy</a></noscript><template><a href="/t">Terms</a></template>')).toEqual([]);
   });
-  test("that nest or stay open end where the next begins", () => {
+  test("end where the next link begins when they nest or stay open", () => {
     expect(links('<a href="/1">one<a href="/2">two')).toMatchObject([{ text: "one" }, { text: "two" }]);
   });
-  test("are at most ten thousand", () => {
+  test("are at most 10,000", () => {
     expect(links('<a href="/p">x</a>'.repeat(10_500))).toHaveLength(10_000);
   });
 });

@@ -1,4 +1,4 @@
-// Mail from the outbox to whoever takes it: once it is written it leaves, whatever fails in between, until it is of no use.
+// Sending mail from the outbox: a written email is sent, whatever fails in between, until it expires.
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, test, vi } from "vitest";
@@ -7,7 +7,7 @@ import { batch, openDatabase } from "../../storage/database.ts";
 import { claimMail, insertMail, type NewMail } from "../../storage/outboxes/mail.ts";
 import { businesses } from "../../storage/schema.ts";
 import { createBindingMailer, createHttpMailer } from "../../workers/adapters/mailer.ts";
-import { createSchedules } from "../../workers/background/schedulers.ts";
+import { createSchedules } from "../../workers/background/follow-up-work.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import { relayMail } from "../../workers/background/mail-relay.ts";
 import type { Env } from "../../workers/env.ts";
@@ -16,7 +16,7 @@ import { createPlatform, type Platform } from "../../workers/services.ts";
 import { call, readDatabaseContents } from "../support/world.ts";
 
 const minute = 60_000;
-const start = Date.UTC(2099, 10, 20, 10, 0, 0); // so far ahead that nobody but these tests finds anything due
+const start = Date.UTC(2099, 10, 20, 10, 0, 0); // so far ahead that only these tests find due rows
 let platform: Platform;
 let now = start;
 let sent: OutgoingMail[] = [];
@@ -30,7 +30,7 @@ beforeEach(async () => {
   platform = await createPlatform(env as unknown as Env);
 });
 
-/** The platform with a provider that answers as told, the last answer for good. */
+/** The platform with a provider that returns these outcomes in order, and then repeats the last one. */
 const sending = (...answers: readonly (MailOutcome | Error)[]): Platform => ({
   ...platform,
   clock: () => now,
@@ -51,8 +51,8 @@ const write = async (change: Partial<NewMail> = {}): Promise<void> => {
 };
 const waiting = async () => (await env.DB.prepare("SELECT next_at, attempts FROM mail_outbox ORDER BY ord").all()).results;
 
-describe("a mail that was written", () => {
-  test("leaves once, in the reader's language, and its row goes with it", async () => {
+describe("an email in the outbox", () => {
+  test("is sent once, in the reader's language, and its row is deleted", async () => {
     await write({ language: "es" });
     const accepting = sending("accepted");
     await Promise.all([relayMail(accepting), relayMail(accepting)]);
@@ -62,7 +62,7 @@ describe("a mail that was written", () => {
     expect(sent.length).toBe(1);
   });
 
-  test("is sent once the answer is out, and not before", async () => {
+  test("is sent after the response, not before", async () => {
     await write();
     const accepting = sending("accepted");
     const after: (() => Promise<void>)[] = [];
@@ -72,7 +72,7 @@ describe("a mail that was written", () => {
     expect(sent.length).toBe(1);
   });
 
-  test("shares the relay of another that came just before, unless that one was lost", async () => {
+  test("shares the relay of an email written just before, unless that relay was lost", async () => {
     const after: (() => Promise<void>)[] = [];
     const { scheduleMail } = createSchedules({ ...sending("accepted"), waitUntil: (work) => after.push(work) });
     for (let changes = 0; changes < 3; changes += 1) {
@@ -82,7 +82,7 @@ describe("a mail that was written", () => {
     expect(after.length).toBe(1);
     await after[0]?.();
     expect(sent.length).toBe(3);
-    scheduleMail(); // the next one has another; it never comes
+    scheduleMail(); // this timer is dropped and never runs
     scheduleMail();
     expect(after.length).toBe(2);
     now += 1_200;
@@ -90,21 +90,21 @@ describe("a mail that was written", () => {
     expect(after.length).toBe(3);
   });
 
-  test("is only written where its condition holds", async () => {
+  test("is written only if its condition holds", async () => {
     await write({ onlyIf: sql`exists (select 1 from ${businesses} where ${businesses.id} = ${"biz_none"})` });
     expect(await waiting()).toEqual([]);
     await write({ onlyIf: sql`exists (select 1 from ${businesses})` });
     expect((await waiting()).length).toBe(1);
   });
 
-  test("to nobody costs the same row and goes nowhere", async () => {
+  test("without a recipient takes the same row and is not sent", async () => {
     await write({ to: null });
     expect((await waiting()).length).toBe(1);
     await relayMail(sending("accepted"));
     expect([sent, await waiting(), faults]).toEqual([[], [], []]);
   });
 
-  test("is nowhere readable at rest, neither waiting nor captured", async () => {
+  test("is encrypted at rest, both waiting and captured", async () => {
     await write();
     const before = JSON.stringify(await readDatabaseContents());
     await relayMail({ ...platform, clock: () => now });
@@ -112,16 +112,16 @@ describe("a mail that was written", () => {
     for (const contents of [before, after]) expect(contents).not.toMatch(/pat@example|\D123456\D.*sign|sign-in code/);
   });
 
-  test("to more or less than one mailbox is not written", async () => {
+  test("is not written for more or fewer than one mailbox", async () => {
     for (const to of ["pat@example.com\r\nBcc: x@example.com", "a@example.com,b@example.com", "Pat <pat@example.com>", ""])
       await expect(write({ to })).rejects.toThrow("not one mailbox");
     expect(await waiting()).toEqual([]);
   });
 });
 
-describe("many mails", () => {
+describe("many emails", () => {
   const many = 3_000;
-  /** Warnings that have been due for an hour; what they hold matters to nobody here. */
+  /** Warnings that have been due for an hour; their content does not matter here. */
   const backlog = () =>
     env.DB.prepare(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -130,7 +130,7 @@ describe("many mails", () => {
       .bind(many, now - 60 * minute, now + 1_380 * minute)
       .run();
 
-  test("that wait do not keep a code waiting: what is of no use soonest goes first", async () => {
+  test("do not delay a one-time code: the email that expires first is sent first", async () => {
     await backlog();
     await write();
     await relayMail(withBudget(sending("accepted"), { maxMs: minute, maxQueries: 5 }));
@@ -138,7 +138,7 @@ describe("many mails", () => {
     expect((await waiting()).length).toBeGreaterThanOrEqual(many - 10);
   });
 
-  test("are taken by an index, and none of them is read for the others", async () => {
+  test("are claimed by an index, without scanning the others", async () => {
     await backlog();
     const plans: string[] = [];
     const prepare = (text: string): D1PreparedStatement => {
@@ -155,8 +155,8 @@ describe("many mails", () => {
   });
 });
 
-describe("a provider", () => {
-  test("that does not take it is asked again after 15 s, then twice as long each time, under the same id", async () => {
+describe("a mail provider", () => {
+  test("gets a failed email again after 15 s and then after twice as long each time, with the same id", async () => {
     await write();
     const refusing = sending("later");
     const waits: number[] = [];
@@ -174,7 +174,7 @@ describe("a provider", () => {
     expect(new Set(sent.map(({ id }) => id)).size).toBe(1);
   });
 
-  test("that comes back gets it", async () => {
+  test("gets the email when it is available again", async () => {
     await write();
     const healing = sending("later", new Error("a mistake of ours"), "accepted");
     await relayMail(healing);
@@ -186,7 +186,7 @@ describe("a provider", () => {
     expect([sent.length, await waiting()]).toEqual([3, []]);
   });
 
-  test("that stays away is not asked for a code that nobody can use any more", async () => {
+  test("gets no code that has expired while it was unavailable", async () => {
     await write();
     await write({ template: "withdrawal_owner_notice", data: { certIds: ["cc_1"], ceaseBy: start } });
     now += 10 * minute;
@@ -199,13 +199,13 @@ describe("a provider", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  test("that refuses the address is not asked again, and the log does not say whose it was", async () => {
+  test("gets no email again that it refused, and the log does not contain the address", async () => {
     await write();
     await relayMail(sending("refused"));
     expect([await waiting(), faults]).toEqual([[], ["mail: refused"]]);
   });
 
-  test("that hangs keeps no other worker's mail waiting, and a worker that died is followed by the cron", async () => {
+  test("delays no other worker while it hangs, and the cron takes over after a crash", async () => {
     await write();
     const dying = { ...sending("accepted"), mailer: { send: () => new Promise<MailOutcome>(() => undefined) } };
     void relayMail(dying);
@@ -218,7 +218,7 @@ describe("a provider", () => {
     expect(sent.map(({ to }) => to)).toEqual(["sam@example.com", "pat@example.com"]);
   });
 
-  test("gets everybody else's mail while one row does not open", async () => {
+  test("gets all other emails while one row cannot be decrypted", async () => {
     await write();
     await env.DB.prepare("UPDATE mail_outbox SET message_sealed = '1.AAAA'").run();
     for (const to of ["a@example.com", "b@example.com", "c@example.com", "d@example.com", "e@example.com"]) await write({ to });
@@ -228,7 +228,7 @@ describe("a provider", () => {
   });
 });
 
-test("a sweep that fails keeps no mail from leaving", async () => {
+test("gets emails even if a sweep fails", async () => {
   await write();
   await env.DB.prepare("CREATE TRIGGER no_sweep BEFORE DELETE ON sessions BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
   await env.DB.prepare(
@@ -246,8 +246,8 @@ test("a sweep that fails keeps no mail from leaving", async () => {
 
 const message: OutgoingMail = { id: "m-1", to: "pat@example.com", from: "no-reply@example.com", subject: "s", text: "t", html: "<p>t" };
 
-describe("Cloudflare's Email Service", () => {
-  test("is given the mail in its own words", async () => {
+describe("Cloudflare Email Service", () => {
+  test("gets the email in its own format", async () => {
     const given: unknown[] = [];
     expect(await createBindingMailer({ send: async (mail) => given.push(mail) }).send(message)).toBe("accepted");
     expect(given).toEqual([{ to: "pat@example.com", from: "no-reply@example.com", subject: "s", text: "t", html: "<p>t" }]);
@@ -259,14 +259,14 @@ describe("Cloudflare's Email Service", () => {
     ["E_RATE_LIMIT_EXCEEDED", "later"],
     ["E_SENDER_NOT_VERIFIED", "later"],
     [undefined, "later"],
-  ])("that fails with %s means %s", async (code, outcome) => {
+  ])("maps the error %s to %s", async (code, outcome) => {
     const binding = { send: () => Promise.reject(Object.assign(new Error("to pat@example.com"), { code })) };
     expect(await createBindingMailer(binding).send(message)).toBe(outcome);
   });
 });
 
-describe("a provider over HTTPS", () => {
-  test("is given the mail as JSON, with its token and the mail's id", async () => {
+describe("a mail provider over HTTPS", () => {
+  test("gets the email as JSON, with its token and the email's id", async () => {
     const requests: Request[] = [];
     const provider = createHttpMailer({ url: "https://mail.example/send", token: "secret" }, async (request) => {
       requests.push(request);
@@ -289,19 +289,19 @@ describe("a provider over HTTPS", () => {
     [422, "refused"],
     [429, "later"],
     [500, "later"],
-  ])("that answers %d means %s", async (status, outcome) => {
+  ])("maps status %d to %s", async (status, outcome) => {
     const provider = createHttpMailer({ url: "https://mail.example/send", token: "x" }, async () => new Response(null, { status }));
     expect(await provider.send(message)).toBe(outcome);
   });
 
-  test("that cannot be reached means later", async () => {
+  test("maps a network error to later", async () => {
     const provider = createHttpMailer({ url: "https://mail.example/send", token: "x" }, () => Promise.reject(new Error("no route")));
     expect(await provider.send(message)).toBe("later");
   });
 });
 
 describe("GET /dev/mail", () => {
-  test("shows what would have been sent, newest first, at once", async () => {
+  test("returns captured emails at once, newest first", async () => {
     now = Date.now();
     await write();
     await write({ to: "Sam@Example.com", data: { code: "654321" } });
@@ -313,7 +313,7 @@ describe("GET /dev/mail", () => {
     expect((await call("/dev/mail")).body.messages[0].text).toContain("111111");
   });
 
-  test("of one address shows that address's, however it is spelt", async () => {
+  test("returns only emails to the given address, however it is spelled", async () => {
     now = Date.now();
     await write();
     await write({ to: "sam@example.com" });
@@ -322,7 +322,7 @@ describe("GET /dev/mail", () => {
     expect((await call("/dev/mail?to=nobody@example.com")).body.messages).toEqual([]);
   });
 
-  test("waits for a mail that another is sending", async () => {
+  test("waits for an email that another run is sending", async () => {
     now = Date.now();
     await write();
     let release = (): void => undefined;
@@ -338,7 +338,7 @@ describe("GET /dev/mail", () => {
     await isSent;
   });
 
-  test("does not wait for a mail that is to be tried again", async () => {
+  test("does not wait for an email that will be retried", async () => {
     now = Date.now();
     await write();
     await relayMail(sending("later"));
@@ -348,7 +348,7 @@ describe("GET /dev/mail", () => {
     waits.mockRestore();
   });
 
-  test("is a page for a browser", async () => {
+  test("returns a page to a browser", async () => {
     now = Date.now();
     await write();
     const { headers, text } = await call("/dev/mail", { headers: { accept: "text/html,*/*;q=0.8" } });

@@ -1,5 +1,5 @@
-// One ledger follows another, as every half-year: what the earlier one holds stays proven and readable, and what still waited for
-// it is taken by the new one.
+// Replacing the ledger, as every half-year: entries of the earlier ledger stay proven and readable, and statements that still waited for
+// it go to the new one.
 import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test, vi } from "vitest";
@@ -34,7 +34,7 @@ beforeAll(async () => {
   await submitAnchors(basePlatform);
   const silent = vi.spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring").mockResolvedValue();
   waiting = (await issueCertificate()).cert_id;
-  await scheduler.wait(2_200); // the gathering notice of that request
+  await scheduler.wait(2_200); // the coalesced queue message of that request
   silent.mockRestore();
 
   const change = { LEDGER_ORIGIN: nextOrigin, LEDGER_KEY: await createSecret(nextOrigin, 23), LEDGER_VKEYS: logVkey };
@@ -54,14 +54,14 @@ beforeAll(async () => {
   next = await createPlatform({ ...env, ...change, LEDGER_LOG: configured } as unknown as Env);
 });
 
-describe("when another ledger takes the place of the one before it", () => {
-  test("the keys of both are published, and a document that names them is a usable one", async () => {
+describe("replacing the ledger", () => {
+  test("publishes the keys of both ledgers in a valid trust document", async () => {
     const document = (await (await askNext("/.well-known/svc-trust.json")).json()) as { logs: { origin: string; role: string }[] };
     expect(document.logs.filter(({ role }) => role === "primary").map((log) => log.origin)).toEqual([nextOrigin, origin]);
     expect(trustOf(document)?.ledgers.map((log) => log.origin)).toEqual([nextOrigin, origin]);
   });
 
-  test("a certificate from before is proven as it was, in its pack too", async () => {
+  test("keeps the proof of an earlier certificate, also in its evidence pack", async () => {
     const shown = (await (await askNext(`/v1/certs/${before}/verify`)).json()) as { data: { anchor: object } };
     expect(shown.data.anchor).toMatchObject({ status: "anchored", ledger: `tlog:${origin}` });
     const zip = new Uint8Array(await (await askNext(`/v1/certs/${before}/evidence-pack?format=zip`, owner)).arrayBuffer());
@@ -76,7 +76,7 @@ describe("when another ledger takes the place of the one before it", () => {
     });
   });
 
-  test("a statement that still waited is taken by the new one", async () => {
+  test("anchors a waiting statement in the new ledger", async () => {
     const shown = async () => (await getWithKey(`/v1/certs/${waiting}/verify`)).body.data.anchor;
     expect(await shown()).toMatchObject({ status: "pending", ledger: `tlog:${origin}` });
     await submitAnchors(next);
@@ -91,13 +91,13 @@ describe("when another ledger takes the place of the one before it", () => {
     expect(await shown()).toMatchObject({ status: "anchored", ledger: `tlog:${nextOrigin}` });
   });
 
-  test("the earlier one is read where it always was, and takes nothing", async () => {
+  test("keeps the earlier ledger readable at its address, but closed for new entries", async () => {
     const path = `/ledger/${origin.split("/").at(-1)}`;
     const checkpoint = await askNext(`${path}/checkpoint`);
     expect([checkpoint.status, (await checkpoint.text()).split("\n")[0]]).toEqual([200, origin]);
     expect((await askNext(`${path}/tile/0/000.p/1`)).status).toBe(200);
     const added = await askNext(`${path}/add`, { method: "POST", headers: writerHeaders, body: "late" });
-    expect([added.status, await added.text()]).toEqual([503, "This log is closed. Its successor has another address.\n"]);
+    expect([added.status, await added.text()]).toEqual([503, "This log is closed. Add entries to its successor.\n"]);
     const current = await askNext("/ledger/next/checkpoint");
     expect([current.status, (await current.text()).split("\n")[0]]).toEqual([200, nextOrigin]);
   });

@@ -1,4 +1,4 @@
-// The guarded GET by itself: what it calls, what it reads of an answer, and when it stops.
+// The page fetcher: which hosts it calls, what it reads of a response, and when it stops.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { PageFetchResult, PageRequest } from "../../core/access/outbound-page.ts";
 import { createPageFetcher } from "../../workers/adapters/page-fetcher.ts";
@@ -38,7 +38,7 @@ const body = async (address = url): Promise<string | null> => {
   return answer.outcome === "page" ? answer.page.body : null;
 };
 
-/** A body that never ends, and a count of what was taken from it. */
+/** A body that never ends, and the number of chunks read from it. */
 const endless = (
   contentType: string,
   status = 200,
@@ -62,12 +62,12 @@ const endless = (
   };
 };
 
-describe("a body", () => {
-  test("larger than allowed is dropped as soon as that shows", async () => {
+describe("a response body", () => {
+  test("is dropped as soon as it exceeds the size limit", async () => {
     const bomb = endless("text/html");
     web.serve(url, bomb.response);
     expect(await get(url)).toEqual({ outcome: "nothing", reason: "too_large" });
-    expect(bomb.taken()).toBeLessThan(6); // three chunks pass 1,000 bytes; the stream keeps one or two ready
+    expect(bomb.taken()).toBeLessThan(6); // three chunks exceed 1,000 bytes; the stream reads one or two ahead
     expect(bomb.cancelled()).toBe(true);
   });
 
@@ -89,7 +89,7 @@ describe("a body", () => {
     expect(answer.cancelled()).toBe(true);
   });
 
-  test("that stops half way is no page", async () => {
+  test("is no page when it ends halfway", async () => {
     const broken = new ReadableStream({
       start: (controller) => {
         controller.enqueue(new TextEncoder().encode("Privacy"));
@@ -103,7 +103,7 @@ describe("a body", () => {
   const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array([...text].map((character) => character.charCodeAt(0)));
   const latin = bytesOf("Datenschutzerkl\xe4rung");
   const page = (bytes: Uint8Array, type: string) => () => new Response(bytes.slice(), { headers: { "content-type": type } });
-  test("is decoded as the header says, else as the document says, else as UTF-8", async () => {
+  test("is decoded by its header, then by the document, then as UTF-8", async () => {
     web.serve(url, page(latin, "text/html; Charset=ISO-8859-1"));
     expect(await body()).toBe("Datenschutzerklärung");
     const declared = bytesOf('<meta charset="windows-1252">Datenschutzerkl\xe4rung');
@@ -118,13 +118,13 @@ describe("a body", () => {
   });
 });
 
-describe("time", () => {
-  test("runs out for a host that says nothing", async () => {
+describe("the time limit", () => {
+  test("ends a request to a silent host", async () => {
     web.serve(url, neverRespond);
     expect(await get(url, { timeoutMs: 50 })).toEqual({ outcome: "unreached", reason: "timeout" });
   });
 
-  test("is one sum over redirects and resolvers", async () => {
+  test("covers redirects and resolvers together", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     web.serve(url, () => redirectResponse("/a"));
@@ -168,8 +168,8 @@ describe("time", () => {
   });
 });
 
-describe("hosts named for development", () => {
-  test("are called without asking resolvers, over plain http", async () => {
+describe("development hosts", () => {
+  test("are called over plain HTTP without asking resolvers", async () => {
     web.serve("http://localhost:8788/privacy", "Privacy");
     expect(await body("http://localhost:8788/privacy")).toBe("Privacy");
   });
@@ -181,7 +181,7 @@ describe("hosts named for development", () => {
     "http://2130706433:8788/",
     "http://[::1]:8788/",
     "http://a@localhost:8788/",
-  ])("%s is another spelling and is not called", async (address) => {
+  ])("are not called under the spelling %s", async (address) => {
     expect(await get(address)).toEqual({ outcome: "nothing", reason: "address" });
     expect(web.calls).toEqual([]);
   });
@@ -193,32 +193,32 @@ describe("hosts named for development", () => {
     "http://127.0.0.1:8788/x",
     "http://localhost:8788@127.0.0.1:8788/",
     "https://www.shop.com/privacy",
-  ])("a redirect from one to %s is not followed", async (location) => {
+  ])("are not left for a redirect to %s", async (location) => {
     web.serve("http://localhost:8788/privacy", () => redirectResponse(location));
     expect((await get("http://localhost:8788/privacy")).outcome).toBe("nothing");
     expect(web.urls()).toEqual(["http://localhost:8788/privacy"]);
   });
 
-  test("a public page leads to none of them", async () => {
+  test("are not reached by redirects from a public page", async () => {
     web.serve(url, () => redirectResponse("http://localhost:8788/admin"));
     expect(await get(url)).toEqual({ outcome: "nothing", reason: "left_site" });
     expect(web.urls()).toEqual([url]);
   });
 });
 
-test("a redirect without an address is no page", async () => {
+test("a redirect without a location is no page", async () => {
   web.serve(url, () => new Response(null, { status: 302 }));
   expect(await get(url)).toEqual({ outcome: "nothing", reason: "status" });
 });
 
-test("cookies of one page do not travel to the next", async () => {
+test("cookies of one page are not sent to the next", async () => {
   web.serve(url, () => new Response(null, { status: 302, headers: { location: "/b", "set-cookie": "id=1" } }));
   web.serve("https://www.shop.com/b", () => htmlResponse("Privacy", { headers: { "set-cookie": "id=2" } }));
   await get(url);
   expect(web.calls.map(({ headers }) => headers.get("cookie"))).toEqual([null, null]);
 });
 
-test("how long an answer may be kept is told where its host says so", async () => {
+test("the cache lifetime is returned when the host sends it", async () => {
   for (const [header, maxAge] of [
     ["max-age=60", 60],
     ["public, max-age=86400, immutable", 86_400],

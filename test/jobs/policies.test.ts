@@ -1,4 +1,4 @@
-// Policy snapshots from the form to the verify page: when, how often, for whom, and what survives which fault.
+// Policy snapshots from the form to the verify page: when and how often they are captured, for whom, and which faults they survive.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -30,7 +30,7 @@ let host = "";
 
 const silentLog: Log = { request: () => {}, error: () => {}, progress: () => {}, metric: () => {} };
 
-/** The database, with something happening before each batch. */
+/** A database that calls `before` before each batch. */
 const watched = (before: (statements: D1PreparedStatement[]) => Promise<void>): D1Database =>
   new Proxy(env.DB, {
     get: (target, name) => {
@@ -45,7 +45,7 @@ const watched = (before: (statements: D1PreparedStatement[]) => Promise<void>): 
     },
   });
 
-/** A site with a form, a policy and terms; each test has a domain of its own. */
+/** A site with a form, a policy and terms; each test uses its own domain. */
 beforeEach(() => {
   web = createStubWeb();
   hosts += 1;
@@ -80,8 +80,8 @@ const eventually = async (what: () => Promise<boolean>): Promise<void> => {
   throw new Error("it did not happen within 4 s");
 };
 
-describe("through the front door", () => {
-  test("a certificate shows the policies of its origin soon after the answer", async () => {
+describe("issuing a certificate", () => {
+  test("shows the policies of its origin soon after the response", async () => {
     const answer = await submitConsent(
       { ...buildSubmission(), page_url: `https://${host}/quote?email=pat@example.com` },
       { origin: `https://${host}` },
@@ -101,7 +101,7 @@ describe("through the front door", () => {
     expect((await getPoliciesWithText(cert_id)).map(({ text }) => text)).toEqual(["Privacy\nWe keep little.", "Terms\nBe kind."]);
   });
 
-  test("a policy host that hangs delays no answer", async () => {
+  test("is not delayed by a policy host that hangs", async () => {
     const held = Promise.withResolvers<Response>();
     web.serve(`https://${host}/`, () => held.promise);
     const answer = await submitConsent({ ...buildSubmission(), page_url: `https://${host}/quote` }, { origin: `https://${host}` });
@@ -114,20 +114,20 @@ describe("through the front door", () => {
     await eventually(async () => (await getPublicPolicies(next.body.data.cert_id)).status === "captured");
   });
 
-  test("the minute cron finds what a process that died left behind", async () => {
+  test("leaves captures of a crashed process to the minute cron", async () => {
     const certId = await issueWaitingCertificate(host);
     expect((await getPublicPolicies(certId)).status).toBe("pending");
     await runScheduledJobs(await getPlatform(env as unknown as Env), everyMinute, Date.now());
     expect((await getPublicPolicies(certId)).status).toBe("captured");
   });
 
-  test("snapshots that cannot be written leave issuing as it is, and are written once they can", async () => {
+  test("succeeds while snapshots cannot be written, and they are written later", async () => {
     await env.DB.prepare("CREATE TRIGGER broken BEFORE INSERT ON policy_snapshots BEGIN SELECT RAISE(ABORT, 'injected fault'); END").run();
     const certId = await issueWaitingCertificate(host);
     await runCapture(0, { log: silentLog });
     expect(web.urls()).toContain(`https://${host}/terms`);
     expect((await getPublicPolicies(certId)).status).toBe("pending");
-    expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([0]); // the fault was ours
+    expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([0]); // our own failure is not counted
     await issueWaitingCertificate(host);
     await env.DB.prepare("DROP TRIGGER broken").run();
     await runCapture(61 * secondMs);
@@ -135,8 +135,8 @@ describe("through the front door", () => {
   });
 });
 
-describe("a capture", () => {
-  test("is made without query, cookie, credential or referrer, under a name of its own", async () => {
+describe("a policy capture", () => {
+  test("is made without query, cookie, credential or referrer, with its own user agent", async () => {
     await issueWaitingCertificate(host, "/quote?email=pat%40example.com");
     await runCapture();
     expect(web.urls()).toEqual([`https://${host}/`, `https://${host}/privacy`, `https://${host}/terms`]);
@@ -147,7 +147,7 @@ describe("a capture", () => {
     }
   });
 
-  test("serves every certificate that waits for the domain", async () => {
+  test("is linked to every certificate that waits for the domain", async () => {
     const certIds = [
       await issueWaitingCertificate(host),
       await issueWaitingCertificate(host, "/other"),
@@ -160,11 +160,11 @@ describe("a capture", () => {
     expect(await waitingRows()).toEqual([]);
   });
 
-  test("is shared for fifteen minutes and not repeated meanwhile", async () => {
+  test("is reused for 15 minutes", async () => {
     await issueWaitingCertificate(host);
     await runCapture();
     const soon = await issueWaitingCertificate(host, "/quote", 14 * minuteMs);
-    expect((await getPublicPolicies(soon)).status).toBe("captured"); // from its first moment on
+    expect((await getPublicPolicies(soon)).status).toBe("captured"); // immediately
     await runCapture(14 * minuteMs);
     expect(web.calls).toHaveLength(3);
     const later = await issueWaitingCertificate(host, "/quote", 16 * minuteMs);
@@ -173,7 +173,7 @@ describe("a capture", () => {
     expect(web.calls).toHaveLength(6);
   });
 
-  test("finds an unchanged text again as the same snapshot", async () => {
+  test("reuses the snapshot of an unchanged text", async () => {
     const first = await issueWaitingCertificate(host);
     await runCapture();
     const second = await issueWaitingCertificate(host, "/quote", 16 * minuteMs);
@@ -183,7 +183,7 @@ describe("a capture", () => {
     expect(await queryRows("SELECT id FROM policy_snapshots WHERE domain = ?", host)).toHaveLength(2);
   });
 
-  test("makes a new snapshot of an edited text, and earlier certificates keep theirs", async () => {
+  test("makes a new snapshot of a changed text, and earlier certificates keep theirs", async () => {
     const first = await issueWaitingCertificate(host);
     await runCapture();
     const before = await getPoliciesWithText(first);
@@ -210,14 +210,14 @@ describe("a capture", () => {
     expect(web.calls.length).toBeLessThanOrEqual(12);
   });
 
-  test("leaves one audit entry in the business's chain for each certificate", async () => {
+  test("adds one audit entry per certificate to the business's chain", async () => {
     const certId = await issueWaitingCertificate(host);
     await runCapture();
     await runCapture();
     expect(await linkedEntries(certId)).toHaveLength(1);
   });
 
-  test("in one home leaves the other's databases alone", async () => {
+  test("in one shard does not touch the other", async () => {
     await issueWaitingCertificate(host);
     await runCapture();
     expect(
@@ -231,7 +231,7 @@ describe("a domain that does not answer", () => {
     for (const path of ["/quote", "/"]) web.serve(`https://${host}${path}`, () => htmlResponse("busy", { status: 503 }));
   };
 
-  test("is asked again, ever less often, and after eight captures the certificate shows none", async () => {
+  test("is tried again less and less often, and after eight captures the certificate shows no policies", async () => {
     silent();
     const certId = await issueWaitingCertificate(host);
     let at = 0;
@@ -248,7 +248,7 @@ describe("a domain that does not answer", () => {
     expect(await waitingRows()).toEqual([]);
   });
 
-  test("is not asked more often because more certificates wait for it", async () => {
+  test("is not tried more often because more certificates wait for it", async () => {
     silent();
     await issueWaitingCertificate(host);
     await runCapture();
@@ -260,7 +260,7 @@ describe("a domain that does not answer", () => {
     expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([1, 0, 0, 0, 0, 0]);
   });
 
-  test("is looked up when it answers again, for all that waited", async () => {
+  test("is captured for all waiting certificates when it answers again", async () => {
     silent();
     const first = await issueWaitingCertificate(host);
     await runCapture();
@@ -271,7 +271,7 @@ describe("a domain that does not answer", () => {
     expect((await getPublicPolicies(second)).status).toBe("captured");
   });
 
-  test("keeps no other domain waiting", async () => {
+  test("delays no other domain", async () => {
     silent();
     await issueWaitingCertificate(host);
     const other = `other-${host}`;
@@ -283,7 +283,7 @@ describe("a domain that does not answer", () => {
     expect((await getPublicPolicies(certId)).status).toBe("captured");
   });
 
-  test("that has been due longest is looked at first", async () => {
+  test("is tried first when it has been due longest", async () => {
     const now = (await createPlatformAt()).clock();
     for (const [name, dueAt] of [
       ["b", 2],
@@ -304,7 +304,7 @@ describe("a domain that does not answer", () => {
     expect(origins).toEqual([`https://a-${host}`, `https://b-${host}`, `https://c-${host}`]);
   });
 
-  test("half of which answers is asked again for the rest, and the last capture takes what there is", async () => {
+  test("is tried again for a missing policy, and the last capture takes what there is", async () => {
     web.serve(`https://${host}/terms`, () => htmlResponse("busy", { status: 500 }));
     const certId = await issueWaitingCertificate(host);
     await runCapture();
@@ -315,21 +315,21 @@ describe("a domain that does not answer", () => {
   });
 });
 
-describe("whatever dies or collides", () => {
-  test("two relays at once capture once and link once", async () => {
+describe("crashes and concurrent runs", () => {
+  test("two concurrent relays capture once and link once", async () => {
     const certIds = [await issueWaitingCertificate(host), await issueWaitingCertificate(host), await issueWaitingCertificate(host)];
     await Promise.all([runCapture(), runCapture(), runCapture(), runCapture()]);
     expect(web.calls).toHaveLength(3);
     for (const certId of certIds) expect(await linkedEntries(certId)).toHaveLength(1);
   });
 
-  test("a worker that is overtaken while it captures changes nothing that the other did", async () => {
+  test("a worker whose lease was taken over changes nothing that the other did", async () => {
     const certIds = [await issueWaitingCertificate(host), await issueWaitingCertificate(host)];
     let overtaken = false;
     web.serve(`https://${host}/terms`, async () => {
       if (!overtaken) {
         overtaken = true;
-        await runCapture(61 * secondMs); // its turn is over by then, and another takes it
+        await runCapture(61 * secondMs); // its lease has expired by then, and another worker takes it
       }
       return htmlResponse("<h1>Terms</h1><p>Be kind.</p>");
     });
@@ -342,13 +342,13 @@ describe("whatever dies or collides", () => {
     expect(await waitingRows()).toEqual([]);
   });
 
-  test("of two workers that link the same certificates one does", async () => {
+  test("one of two workers links the same certificates", async () => {
     const certIds = [await issueWaitingCertificate(host), await issueWaitingCertificate(host)];
     let overtaken = false;
     const db = watched(async () => {
       if (overtaken) return;
       overtaken = true;
-      await runCapture(61 * secondMs); // between reading who waits and linking them
+      await runCapture(61 * secondMs); // between reading the waiting certificates and linking them
     });
     await capturePolicies(await createPlatformAt(), openDatabase(db));
     expect(overtaken).toBe(true);
@@ -366,7 +366,7 @@ describe("whatever dies or collides", () => {
     await expect(relink).rejects.toThrow("policies can be linked to a certificate only once");
   });
 
-  test("a process that dies during its capture leaves a turn that comes again", async () => {
+  test("a capture is repeated after its process died", async () => {
     const certId = await issueWaitingCertificate(host);
     const died = { fetchPage: () => new Promise<never>(() => {}) };
     void runCapture(0, died);
@@ -377,7 +377,7 @@ describe("whatever dies or collides", () => {
     expect((await getPublicPolicies(certId)).status).toBe("captured");
   });
 
-  test("a capture that kills its process every time is given up", async () => {
+  test("a capture that always crashes its process is given up", async () => {
     const certId = await issueWaitingCertificate(host);
     await env.DB.prepare("UPDATE outbox SET attempts = 8 WHERE topic LIKE ?").bind(topicsAt(host)).run();
     await runCapture();
@@ -385,7 +385,7 @@ describe("whatever dies or collides", () => {
     expect((await getPublicPolicies(certId)).status).toBe("unavailable");
   });
 
-  test("texts that cannot be stored leave no row that names them", async () => {
+  test("texts that cannot be stored leave no rows that refer to them", async () => {
     const certId = await issueWaitingCertificate(host);
     const kv = { ...env.KV, put: () => Promise.reject(new Error("KV PUT failed: 500")) } as unknown as KVNamespace;
     await runCapture(0, { kv, log: silentLog });
@@ -395,7 +395,7 @@ describe("whatever dies or collides", () => {
     expect((await getPublicPolicies(certId)).status).toBe("captured");
   });
 
-  test("linking that stops half way goes on with the same capture", async () => {
+  test("linking that stops halfway continues with the same capture", async () => {
     const certIds: string[] = [];
     for (let n = 0; n < 130; n += 1) certIds.push(await issueWaitingCertificate(host));
     const bad = certIds[110] as string;
@@ -420,7 +420,7 @@ describe("whatever dies or collides", () => {
     expect(await waitingRows()).toEqual([]);
   });
 
-  test("ten thousand certificates that wait are all linked, once each", async () => {
+  test("10,000 waiting certificates are linked once each", async () => {
     const first = await issueWaitingCertificate(host);
     const columns = (
       await queryRows<{ name: string }>("SELECT name FROM pragma_table_info('certificates') WHERE name NOT IN ('ord', 'id')")
@@ -438,7 +438,7 @@ describe("whatever dies or collides", () => {
     )
       .bind(host, first)
       .run();
-    // Ten thousand entries are the audit log's own test; here they are marked as done, so that it leaves this process alone.
+    // Marked as drained, so that the audit log does not work on 10,000 entries during this test.
     await env.DB.prepare(
       "CREATE TRIGGER drained AFTER INSERT ON audit_outbox BEGIN UPDATE audit_outbox SET drained_at = 0 WHERE ord = NEW.ord; END",
     ).run();
@@ -459,7 +459,7 @@ describe("whatever dies or collides", () => {
     expect(counts).toEqual({ certs: 10_000, entries: 10_000 });
   }, 60_000);
 
-  test("a text that is not the one its hash names is not shown", async () => {
+  test("a text that does not match its hash is not shown", async () => {
     const certId = await issueWaitingCertificate(host);
     await runCapture();
     await env.KV.put(`policy:${privacyHash}`, "Privacy\nWe keep nothing.");
@@ -470,8 +470,8 @@ describe("whatever dies or collides", () => {
   });
 });
 
-describe("what a stranger's submission can do to others", () => {
-  test("G9: what only the page it names links to is that page's alone", async () => {
+describe("submissions by strangers", () => {
+  test("G9: apply policies that only the named page links to, to that page alone", async () => {
     web.serve(`https://${host}/`, "<h1>Acme</h1>");
     web.serve(`https://${host}/privacy`, () => htmlResponse("gone", { status: 404 }));
     web.serve(`https://${host}/terms`, () => htmlResponse("gone", { status: 404 }));
@@ -489,10 +489,10 @@ describe("what a stranger's submission can do to others", () => {
       (await getPublicPolicies(certId)).policies.map(({ source_url }) => source_url.replace(`https://${host}`, ""));
     expect(await sources(planted)).toEqual(["/forum/fake", "/forum/fake-terms"]);
     expect(await sources(victim)).toEqual(["/real"]);
-    expect((await getPublicPolicies(await issueWaitingCertificate(host, "/forum/post/77?again=1", 2 * minuteMs))).status).toBe("captured"); // of that very page
+    expect((await getPublicPolicies(await issueWaitingCertificate(host, "/forum/post/77?again=1", 2 * minuteMs))).status).toBe("captured"); // of the same page
   });
 
-  test("G9: what the front page links to stands, whatever else the page names", async () => {
+  test("G9: do not replace policies that the front page links to", async () => {
     web.serve(`https://${host}/forum/post/77`, '<a href="/forum/fake">Privacy policy</a>');
     const planted = await issueWaitingCertificate(host, "/forum/post/77");
     await runCapture();
@@ -508,7 +508,7 @@ describe("what a stranger's submission can do to others", () => {
       )
     )[0]?.n ?? 0;
 
-  test("G10: forty hosts that never answer, of one business, delay another's capture by one of them at most", async () => {
+  test("G10: delay another business's capture by at most one of forty hosts that never answer", async () => {
     for (let n = 0; n < 40; n += 1) await issueWaitingCertificate(`tarpit-${n}-${host}`);
     const [{ business_id: acme } = { business_id: "" }] = await queryRows<{ business_id: string }>(
       "SELECT business_id FROM outbox LIMIT 1",
@@ -518,17 +518,17 @@ describe("what a stranger's submission can do to others", () => {
     await env.DB.prepare("UPDATE outbox SET business_id = 'biz_other', topic = ?1, next_at = 1 WHERE entity_id = ?2")
       .bind(`https://${host} https://${host}/quote`, other)
       .run();
-    // The other business came last; of the first two turns one is its own.
+    // The other business came last, but gets one of the first two turns.
     const db = openDatabase(env.DB);
     const now = (await createPlatformAt()).clock();
     await env.DB.prepare("UPDATE outbox SET next_at = 0 WHERE business_id = ? AND next_at < 9007199254740991").bind(acme).run();
     const turns = [await claimPolicyLease(db, now), await claimPolicyLease(db, now), await claimPolicyLease(db, now)];
-    expect(turns.map((turn) => turn?.businessId ?? null)).toEqual([acme, "biz_other", null]); // one at a time for each
+    expect(turns.map((turn) => turn?.businessId ?? null)).toEqual([acme, "biz_other", null]); // one at a time for each business
     await endPolicyTurn(db, acme as BusinessId, now);
-    expect((await claimPolicyLease(db, now))?.businessId).toBe(acme); // nobody else is due: it goes on
+    expect((await claimPolicyLease(db, now))?.businessId).toBe(acme); // no other business is due
   });
 
-  test("G10: what comes past twenty topics of a business is shown without policies, and is fetched nothing for", async () => {
+  test("G10: get no policies and cause no fetch past 20 waiting topics of a business", async () => {
     const certIds: string[] = [];
     for (let n = 0; n < 23; n += 1) certIds.push(await issueWaitingCertificate(`many-${n}-${host}`));
     await runCapture();
@@ -538,8 +538,8 @@ describe("what a stranger's submission can do to others", () => {
   });
 });
 
-describe("where policies are found", () => {
-  /** A front page that names none: what the page of the form names, or what lies at the common paths, is what there is. */
+describe("policies are found", () => {
+  /** A front page without links: policies come from the page of the form or from well-known paths. */
   beforeEach(() => web.serve(`https://${host}/`, "<h1>Acme</h1>"));
 
   const sourcesOf = async (): Promise<readonly string[]> => {
@@ -555,21 +555,21 @@ describe("where policies are found", () => {
     expect(await sourcesOf()).toEqual(["/p1", "/t1"]);
   });
 
-  test("on the front page, when the form's page names none", async () => {
+  test("on the front page when the form's page links to none", async () => {
     web.serve(`https://${host}/quote`, '<a href="/terms">AGB</a>');
     web.serve(`https://${host}/`, '<a href="/datenschutz.html">Datenschutzerklärung</a>');
     web.serve(`https://${host}/datenschutz.html`, "Wir speichern wenig.");
     expect(await sourcesOf()).toEqual(["/datenschutz.html", "/terms"]);
   });
 
-  test("at the common paths, when no page names any", async () => {
+  test("at well-known paths when no page links to any", async () => {
     web.serve(`https://${host}/quote`, "<form></form>");
     web.serve(`https://${host}/terms`, () => htmlResponse("", { status: 404 }));
     web.serve(`https://${host}/terms-of-service`, "Terms of service of Acme");
     expect(await sourcesOf()).toEqual(["/privacy", "/terms-of-service"]);
   });
 
-  test("not in a page that a site shows for every address", async () => {
+  test("not in a page that a site returns for every path", async () => {
     const shell = "<title>Acme: privacy and terms for all</title><div id=app></div>";
     for (const path of ["/quote", "/", "/privacy", "/terms", "/privacy-policy", "/terms-of-service", "/legal/privacy", "/legal/terms"]) {
       web.serve(`https://${host}${path}`, shell);
@@ -577,7 +577,7 @@ describe("where policies are found", () => {
     expect(await sourcesOf()).toEqual([]);
   });
 
-  test("behind the next candidate, when the first is a PDF, too large, empty or gone", async () => {
+  test("at the next candidate when the first is a PDF, too large, empty or missing", async () => {
     const links = ["/a.pdf", "/b", "/c"].map((href) => `<a href="${href}">Privacy policy</a>`).join("");
     web.serve(`https://${host}/quote`, `${links}<a href="/d">Terms</a><a href="/e">Terms of use</a>`);
     web.serve(`https://${host}/a.pdf`, () => new Response("%PDF-1.7", { headers: { "content-type": "application/pdf" } }));
@@ -588,7 +588,7 @@ describe("where policies are found", () => {
     expect(await sourcesOf()).toEqual(["/c", "/d"]);
   });
 
-  test("in plain text, and in a page of exactly a mebibyte", async () => {
+  test("in plain text and in a page of exactly 1 MiB", async () => {
     web.serve(
       `https://${host}/privacy`,
       () => new Response("Privacy\r\n\r\nplain <b>text</b>", { headers: { "content-type": "text/plain" } }),
@@ -617,7 +617,7 @@ describe("where policies are found", () => {
     expect(web.urls()).not.toContain("https://example.org/t");
   });
 
-  test("after up to three redirects within the site; the snapshot names where the text was", async () => {
+  test("after up to three redirects within the site, with the final URL in the snapshot", async () => {
     web.serve(`https://${host}/privacy`, () => redirectResponse("/r1", 301));
     web.serve(`https://${host}/r1`, () => redirectResponse(`https://${host}/r2`, 308));
     web.serve(`https://${host}/r2`, () => redirectResponse("r3"));
@@ -645,7 +645,7 @@ describe("where policies are found", () => {
     "file:///etc/passwd",
     "data:text/html,Privacy",
     "https:legal.example.com",
-  ])("not where a redirect to %s leads", async (location) => {
+  ])("not after a redirect to %s", async (location) => {
     web.resolve("example.org", publicAddress);
     web.resolve("legal.example.com", publicAddress);
     web.serve(`https://${host}/privacy`, () => redirectResponse(location));
@@ -685,7 +685,7 @@ describe("hosts that are not public", () => {
     ["one resolver talks nonsense", () => new Response("<html>")],
     ["one resolver redirects", () => redirectResponse("https://example.org/dns-query")],
     ["one resolver fails to resolve", () => Response.json({ Status: 2 })],
-  ])("are not called but asked about again when %s", async (_, broken) => {
+  ])("are not called but resolved again later when %s", async (_, broken) => {
     web.resolve(host, (resolver) =>
       resolver === "dns.google" ? broken() : Response.json({ Status: 0, Answer: [{ name: host, type: 1, data: "93.184.216.34" }] }),
     );
@@ -698,7 +698,7 @@ describe("hosts that are not public", () => {
     expect((await getPublicPolicies(certId)).status).toBe("captured");
   });
 
-  test("are checked again behind every redirect: a sister host may lead inside", async () => {
+  test("are checked again after every redirect, because a sister host may resolve to a private address", async () => {
     web.resolve("inside.example.com", ["10.0.0.1"]);
     web.serve("https://inside.example.com/p", "Privacy from inside");
     web.serve(`https://${host}/privacy`, () => redirectResponse("https://inside.example.com/p"));
@@ -708,7 +708,7 @@ describe("hosts that are not public", () => {
     expect(web.urls()).not.toContain("https://inside.example.com/p");
   });
 
-  test("are checked again at every page", async () => {
+  test("are checked again for every page", async () => {
     let questions = 0;
     web.resolve(host, () => {
       questions += 1;
@@ -716,11 +716,11 @@ describe("hosts that are not public", () => {
     });
     await issueWaitingCertificate(host);
     await runCapture();
-    expect(web.urls()).toEqual([`https://${host}/`, `https://${host}/privacy`]); // four questions each, then it turned private
+    expect(web.urls()).toEqual([`https://${host}/`, `https://${host}/privacy`]); // four resolver queries each, then the address became private
   });
 });
 
-test("the policies of another verified domain's page are not this origin's", async () => {
+test("policies of a page on another verified domain do not apply to this origin", async () => {
   web.resolve("demo.example", publicAddress);
   web.serve("https://demo.example/form", '<a href="/p">Privacy policy</a>');
   web.serve("https://demo.example/p", "Privacy of the other domain");

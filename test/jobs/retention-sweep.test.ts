@@ -1,4 +1,4 @@
-// Personal data end when their time has passed, however much it is and whatever else goes on, and the log says how far it has come.
+// Personal data is erased when its retention ends, however much is due, and the progress is logged.
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { dayMs } from "../../core/time.ts";
@@ -30,7 +30,7 @@ const platformAt = (clock: () => number): Platform => ({
 
 let template = "";
 
-/** So many certificates like the first, made by the database itself, whose time passed one millisecond after another before `until`. */
+/** Copies the first certificate `count` times, with retention ending one millisecond apart before `until`. */
 const seedDue = (prefix: string, count: number, until: number): Promise<unknown> =>
   env.DB.prepare(
     `INSERT INTO certificates (id, business_id, business_name, client_id, environment, status, purpose_id, disclosure_hash, group_id,
@@ -54,23 +54,23 @@ const seedViews = (certId: string, count: number): Promise<unknown> =>
     env.DB.prepare("UPDATE certificates SET view_rows = ?2, view_count = ?2 WHERE id = ?1").bind(certId, count),
   ]);
 
-const one = async (sql: string, ...values: unknown[]): Promise<number> =>
+const queryNumber = async (sql: string, ...values: unknown[]): Promise<number> =>
   (
     await env.DB.prepare(sql)
       .bind(...values)
       .first<{ n: number }>()
   )?.n ?? -1;
 const keptOf = (prefix: string): Promise<number> =>
-  one("SELECT COUNT(*) AS n FROM certificates WHERE id GLOB ? AND subject_sealed IS NOT NULL", `${prefix}*`);
+  queryNumber("SELECT COUNT(*) AS n FROM certificates WHERE id GLOB ? AND subject_sealed IS NOT NULL", `${prefix}*`);
 const erasedAt = async (certId: string): Promise<string | null> =>
   (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.subject_erased_at;
 
-/** As if it had been issued that long ago. */
+/** Moves the certificate back in time. */
 const endRetention = (certId: string): Promise<unknown> =>
   env.DB.prepare("UPDATE certificates SET retention_until = ?2 WHERE id = ?1").bind(certId, now).run();
 
-describe("a certificate whose time has passed", () => {
-  test("is erased as an owner would have done, by the service itself", async () => {
+describe("a certificate whose retention has ended", () => {
+  test("is erased by the service as an owner would erase it", async () => {
     const { certId } = await issueToNewPerson();
     await endRetention(certId);
     await eraseExpired(platformAt(() => now));
@@ -81,7 +81,7 @@ describe("a certificate whose time has passed", () => {
     expect(entry.payload).toEqual({ actor: "service", fingerprint: bundle.fingerprint, reason: "retention_ended" });
   });
 
-  test("keeps its person until the recipients' days to follow a withdrawal are over", async () => {
+  test("keeps its personal data until the recipients' deadline after a withdrawal is over", async () => {
     const mine = await issueToNewPerson();
     await withdrawCertificate(mine);
     const ceaseBy = Date.parse((await getWithKey(`/v1/certs/${mine.certId}/verify`)).body.data.cease_by);
@@ -94,7 +94,7 @@ describe("a certificate whose time has passed", () => {
     expect(await erasedAt(mine.certId)).toBe(new Date(ceaseBy).toISOString());
   });
 
-  test("keeps its person likewise while the days of single recipients run", async () => {
+  test("keeps its personal data while the deadline of a single recipient runs", async () => {
     const mine = await issueToNewPerson();
     await call(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token: mine.manageToken, entities: ["Bright Homes Inc"] }));
     const { entities_withdrawn: acts, status } = (await getWithKey(`/v1/certs/${mine.certId}/verify`)).body.data;
@@ -107,7 +107,7 @@ describe("a certificate whose time has passed", () => {
     expect(await erasedAt(mine.certId)).toBe(new Date(ceaseBy).toISOString());
   });
 
-  test("keeps its person while a withdrawal from everything is still being carried to it", async () => {
+  test("keeps its personal data while a withdrawal of everything is still being processed", async () => {
     const [first, second] = [await issueToNewPerson(), await issueToNewPerson()];
     await withdrawCertificate(first);
     const { email_index: index } = (await env.DB.prepare("SELECT email_index FROM certificates WHERE id = ?")
@@ -126,7 +126,7 @@ describe("a certificate whose time has passed", () => {
     expect(await erasedAt(second.certId)).not.toBeNull();
   });
 
-  test("erases on the day that the certificate names, and not a millisecond before", async () => {
+  test("is erased at the time it names, not a millisecond earlier", async () => {
     const { certId } = await issueToNewPerson();
     const until = Date.parse((await getWithKey(`/v1/certs/${certId}`, world.acme.keys.live)).body.data.retention_until);
     await eraseExpired(platformAt(() => until - 1));
@@ -136,13 +136,13 @@ describe("a certificate whose time has passed", () => {
   });
 });
 
-describe("the sweep", () => {
+describe("the retention sweep", () => {
   beforeAll(async () => {
     template = (await issueCertificate()).cert_id;
-    await waitUntilSettled(); // what follows the issuance is done before there is much to follow
+    await waitUntilSettled(); // finishes the follow-up work of issuing first
   });
 
-  test("R7: erases 20,000 people whose time has passed in two minutes, and nobody else", async () => {
+  test("R7: erases 20,000 due people in two minutes, and no others", async () => {
     await seedDue("due", 20_000, now);
     await seedDue("later", 5, now + dayMs);
     await eraseExpired(
@@ -160,10 +160,10 @@ describe("the sweep", () => {
     );
     expect([await keptOf("due"), await keptOf("later")]).toEqual([0, 5]);
     const entries = "SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id GLOB 'due*' AND type = 'certificate.subject_erased'";
-    expect(await one(entries)).toBe(20_000);
+    expect(await queryNumber(entries)).toBe(20_000);
     const remains = `SELECT COUNT(*) AS n FROM certificates WHERE id GLOB 'due*' AND
       (email_index IS NOT NULL OR evidence_sealed <> '' OR manage_token_hash <> '' OR subject_masked <> '{}' OR subject_erased_at <> ?)`;
-    expect(await one(remains, now)).toBe(0);
+    expect(await queryNumber(remains, now)).toBe(0);
     expect(progress).toEqual([
       { at: "retention", shard: "00", done: 20_000 - left, left, oldest_due: new Date(now - left).toISOString() },
       { at: "retention", shard: "00", done: left, left: 0, oldest_due: null },
@@ -171,14 +171,14 @@ describe("the sweep", () => {
     expect(faults).toEqual([]);
   }, 120_000);
 
-  test("ends when its time is up, says what is left and since when, and the next minute goes on", async () => {
+  test("stops at its time limit, logs what is left and since when, and continues the next minute", async () => {
     await seedDue("slow", 2_200, now);
     let at = now;
     const clock = (): number => {
       at += 6_000;
       return at;
     };
-    const slow = { ...platformAt(clock), shards: openShards({ DB: env.DB }) }; // which of several is first depends on the minute
+    const slow = { ...platformAt(clock), shards: openShards({ DB: env.DB }) }; // with several shards, the first one would depend on the minute
     await eraseExpired(withBudget(slow, { maxMs: 20_000, maxQueries: 400 }));
     const kept = await keptOf("slow");
     expect(kept).toBeGreaterThan(0);
@@ -190,17 +190,17 @@ describe("the sweep", () => {
     expect(await keptOf("slow")).toBe(0);
   });
 
-  test("takes fewer at once where much goes with them", async () => {
+  test("takes smaller batches for certificates with many views", async () => {
     await seedDue("viewed", 4, now);
     for (const nth of [1, 2, 3, 4]) await seedViews(`viewed${nth}`, 9_000);
     await eraseExpired(platformAt(() => now));
     expect(await keptOf("viewed")).toBe(0);
-    expect(await one("SELECT COUNT(*) AS n FROM certificate_views WHERE cert_id GLOB 'viewed*'")).toBe(0);
-    expect(await one("SELECT SUM(view_count) AS n FROM certificates WHERE id GLOB 'viewed*'")).toBe(36_000);
+    expect(await queryNumber("SELECT COUNT(*) AS n FROM certificate_views WHERE cert_id GLOB 'viewed*'")).toBe(0);
+    expect(await queryNumber("SELECT SUM(view_count) AS n FROM certificates WHERE id GLOB 'viewed*'")).toBe(36_000);
     expect(progress.map(({ done }) => done)).toEqual([4]);
   });
 
-  test("finds them by an index, however many certificates there are", async () => {
+  test("finds due certificates by an index", async () => {
     const plan = await env.DB.prepare(
       "EXPLAIN QUERY PLAN SELECT id FROM certificates WHERE subject_erased_at IS NULL AND retention_until <= ? ORDER BY retention_until LIMIT 500",
     )
@@ -209,22 +209,22 @@ describe("the sweep", () => {
     expect(plan.results.map(({ detail }) => detail).join()).toContain("certificates_retention");
   });
 
-  test("says nothing when nobody is due", async () => {
+  test("logs nothing when none is due", async () => {
     await eraseExpired(platformAt(() => now));
     expect(progress).toEqual([]);
   });
 
-  test("run twice at once erases each person once", async () => {
+  test("erases each person once when it runs twice at once", async () => {
     await seedDue("raced", 1_200, now);
     await Promise.all([eraseExpired(platformAt(() => now)), eraseExpired(platformAt(() => now))]);
     await eraseExpired(platformAt(() => now));
     expect(await keptOf("raced")).toBe(0);
     const entries = "SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id GLOB 'raced*' AND type = 'certificate.subject_erased'";
-    expect(await one(entries)).toBe(1_200);
+    expect(await queryNumber(entries)).toBe(1_200);
     expect(faults).toEqual([]);
   });
 
-  test("goes on in the other homes when one fails", async () => {
+  test("continues in the other shards when one fails", async () => {
     const broken = { ...base.shards, all: () => [["zz" as never, {} as never] as const, ...base.shards.all()] };
     await seedDue("other", 3, now);
     await eraseExpired({ ...platformAt(() => now), shards: broken });

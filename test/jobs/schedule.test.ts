@@ -1,4 +1,4 @@
-// The cron ticks: each job does its work whatever becomes of the others, and the log says which one failed.
+// The cron ticks: each job runs whether or not others fail, and the log names a job that failed.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
@@ -16,7 +16,7 @@ beforeEach(() => {
   faults = [];
 });
 
-/** A platform whose one home is a database with a fault. */
+/** A platform with one shard, whose database fails. */
 const on = (db: D1Database, changes: Partial<Platform> = {}): Platform => ({
   ...base,
   shards: openShards({ DB: db }),
@@ -26,7 +26,7 @@ const on = (db: D1Database, changes: Partial<Platform> = {}): Platform => ({
   ...changes,
 });
 
-/** The database, but the first batch sent to it is lost. */
+/** A database that loses its first batch. */
 const hiccup = (): D1Database => {
   let left = 1;
   return new Proxy(env.DB, {
@@ -44,8 +44,8 @@ const hiccup = (): D1Database => {
 const checkpoints = async (): Promise<number> =>
   (await env.DB.prepare("SELECT COUNT(*) AS n FROM checkpoints").first<{ n: number }>())?.n ?? 0;
 
-describe("the quarter of an hour", () => {
-  test("has its checkpoint though the database was away for a moment before", async () => {
+describe("the 15-minute tick", () => {
+  test("makes its checkpoint after the database failed for a moment", async () => {
     const before = await checkpoints();
     await runScheduledJobs(on(hiccup()), "*/15 * * * *", quarter);
     expect(faults).toEqual(["ledger"]);
@@ -54,7 +54,7 @@ describe("the quarter of an hour", () => {
 });
 
 describe("the audit logs", () => {
-  test("are told where entries wait for them, in whichever home, and no other", async () => {
+  test("are told to drain only when entries wait for them in any shard", async () => {
     const notified: number[] = [];
     const platform = {
       ...base,
@@ -82,8 +82,8 @@ describe("the audit logs", () => {
   });
 });
 
-describe("the minute", () => {
-  test("does its other jobs when one of them throws, and names that one", async () => {
+describe("the minute tick", () => {
+  test("runs its other jobs when one throws, and logs that one", async () => {
     const notified: number[] = [];
     const platform = Object.defineProperty(
       on(env.DB, {

@@ -1,4 +1,4 @@
-// A home that fills up is seen long before it is full.
+// A shard that fills up is reported long before it is full.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { openShards } from "../../storage/shards.ts";
@@ -9,7 +9,7 @@ import { getPlatform } from "../../workers/services.ts";
 
 const base = await getPlatform(env as unknown as Env);
 
-/** The database, which says of itself that it is so large. */
+/** A database that reports this size. */
 const ofSize = (bytes: number): D1Database =>
   new Proxy(env.DB, {
     get: (db, name) => {
@@ -24,26 +24,26 @@ const ofSize = (bytes: number): D1Database =>
     },
   });
 
-const saidOf = async (db: D1Database): Promise<{ readonly faults: readonly string[]; readonly metrics: readonly MetricLine[] }> => {
+const measure = async (db: D1Database): Promise<{ readonly faults: readonly string[]; readonly metrics: readonly MetricLine[] }> => {
   const faults: string[] = [];
   const metrics: MetricLine[] = [];
   const log = {
     ...base.log,
-    error: ({ at, error }: ErrorLine) => void (at === "home_filling" && faults.push(error)),
+    error: ({ at, error }: ErrorLine) => void (at === "shard_filling" && faults.push(error)),
     metric: (line: MetricLine) => void metrics.push(line),
   };
   await runScheduledJobs({ ...base, log, shards: openShards({ DB: db }) }, "*/15 * * * *", Date.now());
   return { faults, metrics };
 };
 
-test("every quarter of an hour the size of each home is a metric", async () => {
-  const { faults, metrics } = await saidOf(env.DB);
-  expect(metrics).toEqual([{ metric: "home_bytes", shard: "00", value: expect.any(Number) }]);
+test("every 15 minutes the size of each shard is logged as a metric", async () => {
+  const { faults, metrics } = await measure(env.DB);
+  expect(metrics).toEqual([{ metric: "shard_bytes", shard: "00", value: expect.any(Number) }]);
   expect(metrics[0]?.value).toBeGreaterThan(10_000);
   expect(faults).toEqual([]);
 });
 
-test("from four fifths of 10 GB on it is a fault in the log", async () => {
-  expect((await saidOf(ofSize(7_999_999_999))).faults).toEqual([]);
-  expect((await saidOf(ofSize(8_000_000_000))).faults).toEqual(["home 00 holds 8000000000 bytes"]);
+test("a shard with 80% of 10 GB or more is logged as an error", async () => {
+  expect((await measure(ofSize(7_999_999_999))).faults).toEqual([]);
+  expect((await measure(ofSize(8_000_000_000))).faults).toEqual(["shard 00 has 8000000000 bytes"]);
 });

@@ -1,6 +1,6 @@
-// Random histories of sharing against a model: three persons, three businesses in two homes, a clock that jumps, and isolates that die at
-// any of their round trips to a database. Whoever got no answer asks again, as clients do. After each step the rows are what the model
-// says; in the end, when nothing waits any more, every business has heard exactly what happened, in order. N1 to N14 are the invariants.
+// Random histories of sharing against a model: three people, three businesses in two shards, a clock that jumps, and isolates that die at
+// any round trip to a database. A client without a response retries. After each step the rows match the model; at the end, when no work is
+// left, every business has received exactly the events that happened, in order. N1 to N14 are the invariants.
 //   HISTORIES=200 HISTORY_SEED=5 npm run stress -- shares
 import { env } from "cloudflare:workers";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
@@ -9,7 +9,8 @@ import { domainEventRoutes, type DomainEventType } from "../../core/domain-event
 import { fieldGroups, fieldGroupNames, type FieldGroup } from "../../core/shares/fields.ts";
 import { dayMs, minuteMs } from "../../core/time.ts";
 import { sweepEvents } from "../../workers/background/event-sweep.ts";
-import { settleShares, sweepDueShares } from "../../workers/background/share-sweep.ts";
+import { settleShares } from "../../workers/background/share-settling.ts";
+import { sweepDueShares } from "../../workers/background/share-sweep.ts";
 import type { Platform } from "../../workers/services.ts";
 import { createKillableIsolate } from "../support/killable-isolate.ts";
 import { buildJsonRequest } from "../support/people.ts";
@@ -57,7 +58,7 @@ interface ModelShare {
   readonly scope: readonly string[];
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** What the business knows: the values it was granted. */
+  /** The values that the business has received. */
   readonly heard: Record<string, string | null>;
   readonly changes: Map<FieldGroup, number>;
   state: State;
@@ -66,7 +67,7 @@ interface ModelShare {
   supersededBy: string | null;
   warnedUntil: number;
   readonly events: string[];
-  /** Each in both chains, unless the person is gone. */
+  /** Each is in both chains, unless the person's account is deleted. */
   readonly entries: { readonly type: DomainEventType; readonly chains: number }[];
 }
 
@@ -93,7 +94,7 @@ const allowed: Readonly<Record<State, readonly State[]>> = {
   ceased: ["ceased"],
 };
 
-/** Where the feed of each business was read to. */
+/** How far the feed of each business was read. */
 const cursors = new Map<string, number>();
 // biome-ignore lint/suspicious/noExplicitAny: events of every type
 const newEvents = async (key: string): Promise<any[]> => {
@@ -107,7 +108,7 @@ const newEvents = async (key: string): Promise<any[]> => {
 };
 
 const seenDeaths = { requests: 0, jobs: 0 };
-let told: string[] = [];
+let history: string[] = [];
 afterEach(() => {
   vi.useRealTimers();
   isolate.begin(null);
@@ -123,7 +124,7 @@ test.each(seeds)(
   async (seed) => {
     const random = randomOf(seed);
     vi.setSystemTime(Date.now());
-    told = [];
+    history = [];
     const people: Someone[] = [];
     const shares: ModelShare[] = [];
     const testShares: string[] = [];
@@ -137,7 +138,7 @@ test.each(seeds)(
     for (let arrived = 0; arrived < 3; arrived += 1) await arrive();
     const there = (): readonly Someone[] => people.filter(({ isErased }) => !isErased);
     const statusOf = (share: ModelShare): State => (share.state === "active" && share.expiresAt <= Date.now() ? "expired" : share.state);
-    const fact = (share: ModelShare, type: DomainEventType): void => {
+    const addEvent = (share: ModelShare, type: DomainEventType): void => {
       share.entries.push({ type, chains: share.by.isErased ? 1 : 2 });
       if (domainEventRoutes[type].event !== null) share.events.push(type);
     };
@@ -160,7 +161,7 @@ test.each(seeds)(
         events: [],
         entries: [],
       };
-      fact(share, first);
+      addEvent(share, first);
       shares.push(share);
       return share;
     };
@@ -169,13 +170,13 @@ test.each(seeds)(
       const dies = random.below(3) === 0;
       isolate.begin(dies ? { trips: random.below(9), written: random.one(["before", "after"]) } : null);
     };
-    /** Asked until it is answered: the isolate may die twice. */
-    const asked = async (ask: () => Promise<TestResponse>): Promise<TestResponse> => {
+    /** Retries until there is a response: the isolate may die twice. */
+    const retried = async (request: () => Promise<TestResponse>): Promise<TestResponse> => {
       for (let lives = 0; lives < 2; lives += 1) {
         begin();
-        const answer = await ask();
+        const answer = await request();
         await isolate.follow();
-        if (isolate.isDead()) told.push("died");
+        if (isolate.isDead()) history.push("died");
         if (isolate.isDead()) seenDeaths.requests += 1;
         if (answer.status < 500 || !isolate.isDead()) {
           isolate.begin(null);
@@ -183,15 +184,15 @@ test.each(seeds)(
         }
       }
       isolate.begin(null);
-      const answer = await ask();
+      const answer = await request();
       await isolate.follow();
       return answer;
     };
-    /** A cron; what it asks for besides, mail and chains, is not looked at here. */
+    /** A cron run without its follow-up work. */
     const job = async (run: (platform: Platform) => Promise<void>): Promise<void> => {
       begin();
       await run(isolate.services);
-      if (isolate.isDead()) told.push("died");
+      if (isolate.isDead()) history.push("died");
       if (isolate.isDead()) seenDeaths.jobs += 1;
       isolate.begin(null);
     };
@@ -213,8 +214,8 @@ test.each(seeds)(
           code_challenge_method: "S256",
         });
         const { authorize_token: token } = (await call(`/v1/authorize?${query}`)).body.data;
-        const answer = await asked(() => by.signed.post("/v1/share/consent", { ...body, authorize_token: token }));
-        expect(describeOutcome(answer), told.join(", ")).toBe("201 ok");
+        const answer = await retried(() => by.signed.post("/v1/share/consent", { ...body, authorize_token: token }));
+        expect(describeOutcome(answer), history.join(", ")).toBe("201 ok");
         const made = { verifier, code: answer.body.data.code, share: answer.body.data.share };
         add(by, business, made.share, made, "share.created");
       },
@@ -233,35 +234,35 @@ test.each(seeds)(
         const attempt = (key: string) =>
           redeemCode(share.made as Grant, { client_id: of.clients.live }, { origin, "idempotency-key": key }, call);
         const isRace = random.below(2) === 0;
-        const key = crypto.randomUUID(); // the script sends one, and sends it again
-        const answers = isRace ? await Promise.all([1, 2, 3].map(() => attempt(crypto.randomUUID()))) : [await asked(() => attempt(key))];
+        const key = crypto.randomUUID(); // the page script sends the same key again
+        const answers = isRace ? await Promise.all([1, 2, 3].map(() => attempt(crypto.randomUUID()))) : [await retried(() => attempt(key))];
         const others = expected === "200 ok" ? "409 code_used" : expected;
         expect(answers.map(describeOutcome).sort()).toEqual([expected, ...(isRace ? [others, others] : [])]);
         if (expected !== "200 ok") return;
         share.isRedeemed = true;
-        fact(share, "share.redeemed");
+        addEvent(share, "share.redeemed");
       },
       revoke: async () => {
         const share = random.one(shares.filter(({ by }) => !by.isErased));
         if (share === undefined) return;
         const status = statusOf(share);
-        const answer = await asked(() => share.by.signed.post(`/v1/shares/${share.id}/revoke`, {}));
+        const answer = await retried(() => share.by.signed.post(`/v1/shares/${share.id}/revoke`, {}));
         expect(describeOutcome(answer)).toBe(status === "expired" || status === "superseded" ? "409 share_inactive" : "200 ok");
         if (status !== "active") return;
         Object.assign(share, { state: "revoked", revokedAt: Date.parse(answer.body.data.share.revoked_at) });
-        fact(share, "share.revoked");
+        addEvent(share, "share.revoked");
       },
       renew: async () => {
         const share = random.one(shares.filter(({ by }) => !by.isErased));
         if (share === undefined) return;
         const isActive = statusOf(share) === "active";
         const days = 1 + random.below(12);
-        const deaths = told.filter((word) => word === "died").length;
-        const answer = await asked(() => share.by.signed.post(`/v1/me/shares/${share.id}/renew`, { consent: true, duration_days: days }));
-        const isLost = describeOutcome(answer) === "409 share_inactive" && told.filter((word) => word === "died").length > deaths;
-        if (!isActive || !isLost) expect(describeOutcome(answer), told.join(", ")).toBe(isActive ? "201 ok" : "409 share_inactive");
+        const deaths = history.filter((word) => word === "died").length;
+        const answer = await retried(() => share.by.signed.post(`/v1/me/shares/${share.id}/renew`, { consent: true, duration_days: days }));
+        const isLost = describeOutcome(answer) === "409 share_inactive" && history.filter((word) => word === "died").length > deaths;
+        if (!isActive || !isLost) expect(describeOutcome(answer), history.join(", ")).toBe(isActive ? "201 ok" : "409 share_inactive");
         if (!isActive) return;
-        // An answer that was lost is in the person's list.
+        // If the response was lost, the share is in the person's list.
         const next = isLost
           ? (await share.by.signed.get("/v1/me/shares")).body.data.shares.find(
               ({ supersedes }: { supersedes: string | null }) => supersedes === share.id,
@@ -274,11 +275,11 @@ test.each(seeds)(
         const share = random.one(shares);
         if (share === undefined) return;
         const isOpen = share.state === "revoked" || share.state === "ceased";
-        const answer = await asked(() => postWithApiKey(`/v1/shares/${share.id}/cease-ack`, {}, share.business.of.keys.live, call));
+        const answer = await retried(() => postWithApiKey(`/v1/shares/${share.id}/cease-ack`, {}, share.business.of.keys.live, call));
         expect(describeOutcome(answer)).toBe(isOpen ? "200 ok" : "409 cease_not_open");
         if (share.state !== "revoked") return;
         share.state = "ceased";
-        fact(share, "business.ceased");
+        addEvent(share, "business.ceased");
       },
       change: async () => {
         const by = random.one(there());
@@ -290,7 +291,7 @@ test.each(seeds)(
           { email: `pat${random.below(5)}@example.com`, first_name: `Pat ${random.below(5)}` },
         ]) as Record<string, string | null>;
         const changed = Object.keys(change).filter((key) => (by.fields[key] ?? null) !== change[key]);
-        expect((await asked(() => by.signed.put("/v1/me/fields", change))).status).toBe(200);
+        expect((await retried(() => by.signed.put("/v1/me/fields", change))).status).toBe(200);
         Object.assign(by.fields, change);
         for (const share of shares) {
           if (share.by !== by || statusOf(share) !== "active") continue;
@@ -320,7 +321,7 @@ test.each(seeds)(
           if (isOver) share.state = "expired";
           else if (due.length === 0) continue;
           share.warnedUntil = now;
-          fact(share, isOver ? "share.expired" : "share.expiring");
+          addEvent(share, isOver ? "share.expired" : "share.expiring");
         }
       },
       minute: () => job(settleShares),
@@ -330,16 +331,16 @@ test.each(seeds)(
         const { chain } = (await env.DB.prepare("SELECT audit_chain AS chain FROM consumers WHERE id = ?").bind(by.id).first()) as {
           chain: string;
         };
-        // As if they had just signed in: it takes a proof of the last five minutes.
+        // As if they had just signed in: a sign-in of the last five minutes is required.
         await env.DB.prepare("UPDATE sessions SET verified_at = ? WHERE user_id = ?").bind(Date.now(), by.id).run();
-        const answer = await asked(() =>
+        const answer = await retried(() =>
           call("/v1/me", { ...buildJsonRequest({ confirm: "DELETE" }, by.signed.headers), method: "DELETE" }),
         );
-        // Once the wish is written down the session is nobody's any more, and the crons finish it.
-        expect(["200 ok", "401 unauthorized"], told.join(", ")).toContain(describeOutcome(answer));
+        // After the request is stored the session is gone, and the crons finish the deletion.
+        expect(["200 ok", "401 unauthorized"], history.join(", ")).toContain(describeOutcome(answer));
         for (const share of shares.filter((one) => one.by === by && one.state === "active")) {
           share.state = statusOf(share) === "expired" ? "expired" : "revoked";
-          fact(share, share.state === "expired" ? "share.expired" : "share.revoked");
+          addEvent(share, share.state === "expired" ? "share.expired" : "share.revoked");
         }
         if (describeOutcome(answer) !== "200 ok") {
           vi.setSystemTime(Date.now() + 2 * minuteMs);
@@ -349,14 +350,14 @@ test.each(seeds)(
         }
         by.isErased = true;
         for (const db of databases) {
-          // N11, as far as rows tell; test/api/account-deletion.test.ts opens what is left.
+          // N11, as far as rows show; test/api/account-deletion.test.ts decrypts what is left.
           const left = await db
             .prepare(
               "SELECT (SELECT COUNT(*) FROM shares WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM consumer_shards WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM field_fanouts WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM account_erasures WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM mail_outbox WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM audit_outbox WHERE chain = ?2 AND payload_sealed IS NOT NULL AND type <> 'account.deleted') + (SELECT COUNT(*) FROM shares s WHERE s.id IN (SELECT value FROM json_each(?3)) AND (s.subject_sealed IS NOT NULL OR s.email_index IS NOT NULL OR s.phone_index IS NOT NULL OR s.consumer_chain IS NOT NULL)) AS n",
             )
             .bind(by.id, chain, JSON.stringify(shares.filter((one) => one.by === by).map(({ id }) => id)))
             .first("n");
-          expect(left, told.join(", ")).toBe(0);
+          expect(left, history.join(", ")).toBe(0);
         }
         const revoked = await rowsOf(shares.filter((one) => one.by === by && one.state === "revoked"));
         for (const share of shares) if (share.by === by) share.revokedAt ??= (revoked.get(share.id)?.revoked_at as number | null) ?? null;
@@ -367,7 +368,7 @@ test.each(seeds)(
         expect(describeOutcome(answer)).toBe("201 ok");
         testShares.push(answer.body.data.share.id);
       },
-      // N13: what is only looked at stays as it is.
+      // N13: reading changes nothing.
       look: async () => {
         const by = random.one(there());
         const [share] = shares;
@@ -405,13 +406,13 @@ test.each(seeds)(
     };
     const check = async (): Promise<void> => {
       const rows = await rowsOf(shares);
-      const { results: homes } = await env.DB.prepare("SELECT consumer_id, shard FROM consumer_shards WHERE shard = '01'").all<{
+      const { results: shardRows } = await env.DB.prepare("SELECT consumer_id, shard FROM consumer_shards WHERE shard = '01'").all<{
         consumer_id: string;
       }>();
-      const far = new Set(homes.map(({ consumer_id }) => consumer_id));
+      const far = new Set(shardRows.map(({ consumer_id }) => consumer_id));
       for (const share of shares) {
         const row = rows.get(share.id);
-        expect(row?.state, told.join(", ")).toBe(share.state);
+        expect(row?.state, history.join(", ")).toBe(share.state);
         expect(allowed[seen.get(share.id) ?? "active"]).toContain(share.state); // N1
         seen.set(share.id, share.state);
         const isActive = share.state === "active";
@@ -423,7 +424,7 @@ test.each(seeds)(
       }
     };
 
-    const words = [
+    const weights = [
       ["grant", 5],
       ["redeem", 4],
       ["revoke", 2],
@@ -437,16 +438,16 @@ test.each(seeds)(
       ["test", 1],
       ["look", 1],
     ] as const;
-    const weighted = words.flatMap(([word, often]) => Array.from({ length: often }, () => word));
+    const weighted = weights.flatMap(([word, often]) => Array.from({ length: often }, () => word));
     for (let step = 0; step < steps; step += 1) {
       const act = shares.length === 0 ? "grant" : random.one(weighted);
-      told.push(act);
-      vi.setSystemTime(Date.now() + 5_000); // a key has 120 calls a minute, and a clock that stands still has no next one
+      history.push(act);
+      vi.setSystemTime(Date.now() + 5_000); // a key has 120 calls a minute, and the clock does not advance by itself
       await acts[act]?.();
       await check();
     }
 
-    // The crons, until nothing waits: whoever died has held its work for a minute at most.
+    // Crons until no work is left: a crashed isolate blocks its work for at most a minute.
     const waits = async (): Promise<number | null> => {
       const ids = JSON.stringify(people.map(({ id }) => id));
       const of = "consumer_id IN (SELECT value FROM json_each(?1))";
@@ -457,7 +458,7 @@ test.each(seeds)(
       vi.setSystemTime(Date.now() + 2 * minuteMs);
       await settleShares(isolate.services);
     }
-    expect(await waits(), told.join(", ")).toBe(0);
+    expect(await waits(), history.join(", ")).toBe(0);
     await sweepEvents(isolate.services);
     for (const business of businesses) {
       const feed = await newEvents(business.of.keys.live);
@@ -466,11 +467,11 @@ test.each(seeds)(
         const heard = feed.filter(({ share_id }) => share_id === share.id);
         const isUpdate = ({ type }: { type: string }): boolean => type.startsWith("consumer.updated.");
         const types = (of: typeof heard) => of.map(({ type }) => type);
-        // Far away, changes that waited are told as one: what counts there is that the last is what the copy says.
-        expect(types(business.isFar ? heard.filter((event) => !isUpdate(event)) : heard), told.join(", ")).toEqual(share.events); // N2
+        // In another shard, waiting changes are sent as one; the last must match the copy.
+        expect(types(business.isFar ? heard.filter((event) => !isUpdate(event)) : heard), history.join(", ")).toEqual(share.events); // N2
         for (const group of fieldGroupNames) {
           const updates = heard.filter(({ type }) => type === `consumer.updated.${group}`).length;
-          expect(updates, told.join(", ")).toBeLessThanOrEqual(share.changes.get(group) ?? 0);
+          expect(updates, history.join(", ")).toBeLessThanOrEqual(share.changes.get(group) ?? 0);
         }
         const current = await getWithApiKey(`/v1/consumers/${share.id}/current`, business.of.keys.live, call);
         if (statusOf(share) !== "active") {
@@ -478,25 +479,25 @@ test.each(seeds)(
           for (const event of heard) expect(event.data).toBeNull();
         } else {
           const copy = Object.fromEntries(share.scope.map((key) => [key, share.by.fields[key] ?? null]));
-          expect(current.body.data.fields, told.join(", ")).toEqual(copy); // N5
+          expect(current.body.data.fields, history.join(", ")).toEqual(copy); // N5
           for (const event of heard.filter(isUpdate)) Object.assign(share.heard, event.data);
-          expect(share.heard, told.join(", ")).toEqual(copy); // N6
+          expect(share.heard, history.join(", ")).toEqual(copy); // N6
         }
         const counted = async (sql: string): Promise<Map<string, number>> => {
           const { results } = await business.db.prepare(sql).bind(share.id).all<{ type: string; n: number }>();
           return new Map(results.map(({ type, n }) => [type, n]));
         };
-        const expected = (number: (fact: ModelShare["entries"][number]) => number): Map<string, number> => {
+        const expected = (number: (entry: ModelShare["entries"][number]) => number): Map<string, number> => {
           const counts = new Map<string, number>();
           for (const one of share.entries) if (number(one) > 0) counts.set(one.type, (counts.get(one.type) ?? 0) + number(one));
           return counts;
         };
-        // N2; of redemptions that is N3
+        // N2; for redemptions this is N3
         expect(
           await counted(
             "SELECT type, COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type <> 'consumer.current_read' GROUP BY type",
           ),
-          told.join(", "),
+          history.join(", "),
         ).toEqual(expected(({ chains }) => chains));
         expect(await counted("SELECT event AS type, COUNT(*) AS n FROM anchors WHERE entity_id = ? GROUP BY event")).toEqual(
           expected(({ type }) => (domainEventRoutes[type].anchored ? 1 : 0)),
@@ -507,8 +508,8 @@ test.each(seeds)(
     }
     for (const by of there()) {
       const mine = (await by.signed.get("/v1/me/shares")).body.data.shares as { id: string; status: string }[];
-      expect(new Map(mine.map(({ id, status }) => [id, status])), told.join(", ")).toEqual(
-        new Map(shares.filter((share) => share.by === by).map((share) => [share.id, statusOf(share)])), // N14: none besides
+      expect(new Map(mine.map(({ id, status }) => [id, status])), history.join(", ")).toEqual(
+        new Map(shares.filter((share) => share.by === by).map((share) => [share.id, statusOf(share)])), // N14: and no others
       );
     }
   },

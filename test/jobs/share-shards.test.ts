@@ -1,10 +1,11 @@
-// A person whose account lies in one home and a business in another: no batch spans both, and whatever dies in between is repaired.
+// A person and a business in different shards: no batch spans both, and a crash in between is repaired.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
 import { backgroundTimeoutMs } from "../../storage/database.ts";
 import { openShards } from "../../storage/shards.ts";
-import { settleShares, sweepDueShares } from "../../workers/background/share-sweep.ts";
+import { settleShares } from "../../workers/background/share-settling.ts";
+import { sweepDueShares } from "../../workers/background/share-sweep.ts";
 import type { Env } from "../../workers/env.ts";
 import { getPlatform, type Platform } from "../../workers/services.ts";
 import { callWith } from "../support/scenarios.ts";
@@ -43,7 +44,7 @@ const waiting = async (table: "share_intents" | "field_fanouts"): Promise<number
   (await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table}`).first("n")) as number;
 const idOf = async (pat: SignedPerson): Promise<string> => (await pat.get("/v1/me")).body.data.id;
 
-/** The second home, from which no batch comes back: lost before it was written, or after. */
+/** A second shard whose batches fail, before or after they are written. */
 const dyingThere = (dies: "before" | "after"): D1Database =>
   new Proxy(env.DB_01, {
     get: (db, name) => {
@@ -57,8 +58,8 @@ const dyingThere = (dies: "before" | "after"): D1Database =>
       return typeof value === "function" ? value.bind(db) : value;
     },
   });
-/** A database before whose next statement of this kind somebody else acts. */
-const overtaken = (db: D1Database, kind: { readonly words: string } | "batch", act: () => Promise<unknown>): D1Database => {
+/** A database that runs `act` before its next statement of this kind. */
+const overtaken = (db: D1Database, kind: { readonly text: string } | "batch", act: () => Promise<unknown>): D1Database => {
   let isOver = false;
   const first = async (): Promise<void> => {
     if (isOver) return;
@@ -77,31 +78,31 @@ const overtaken = (db: D1Database, kind: { readonly words: string } | "batch", a
     get: (of, name) => {
       const value = Reflect.get(of, name);
       if (name === "prepare" && kind !== "batch")
-        return (sql: string) => (sql.includes(kind.words) ? watched(of.prepare(sql)) : of.prepare(sql));
+        return (sql: string) => (sql.includes(kind.text) ? watched(of.prepare(sql)) : of.prepare(sql));
       if (name === "batch" && kind === "batch") return (statements: D1PreparedStatement[]) => first().then(() => of.batch(statements));
       return typeof value === "function" ? value.bind(of) : value;
     },
   });
 };
-/** The minute after next, in an isolate with these databases. */
+/** Runs the jobs two minutes later, in an isolate with these databases. */
 const minuteWith = (databases: { readonly DB?: D1Database; readonly DB_01?: D1Database }): Promise<void> =>
   settleShares(
     Object.assign(at(Date.now() + 2 * minuteMs), {
       shards: openShards({ DB: env.DB, DB_01: env.DB_01, ...databases }, backgroundTimeoutMs),
     }),
   );
-/** A request to an isolate whose second home is this database. */
+/** A request to an isolate with this database as second shard. */
 const askWith = (db: D1Database, path: string, init: RequestInit) =>
   callWith({ shards: openShards({ DB: env.DB, DB_01: db }) }, path, init);
 
-describe("a share in another home than its person's", () => {
-  test("is granted, redeemed, kept up to date, renewed and stopped, and stands in the person's list beside their others", async () => {
+describe("a share in another shard than its person", () => {
+  test("is granted, redeemed, updated, renewed and revoked, and is in the person's list with their others", async () => {
     const pat = await signInPerson();
     const near = await grantShare(pat);
     const far = await grantThere(pat);
     expect(far.share.id).toMatch(/^shr_01/);
     expect(await idOf(pat)).toMatch(/^con_00/);
-    expect(describeOutcome(await redeemCode(far))).toBe("400 code_invalid"); // of this home's client
+    expect(describeOutcome(await redeemCode(far))).toBe("400 code_invalid"); // of a client in this shard
     const redeemed = await redeemCode(far, theirs);
     expect(redeemed.body.data).toMatchObject({ fields: { email: contactValues.email, phone: contactValues.phone }, business_id: there.id });
     expect(await waiting("share_intents")).toBe(0);
@@ -110,8 +111,8 @@ describe("a share in another home than its person's", () => {
     await waitUntilSettled();
     expect(await waiting("field_fanouts")).toBe(0);
     expect(await currentOf(far.share.id)).toMatchObject({ phone: "+1 202 555 0177" });
-    const told = (await listAllEvents(there.keys.live)).filter(({ share_id }) => share_id === far.share.id);
-    expect(told.map(({ type, data }) => [type, data])).toEqual([
+    const events = (await listAllEvents(there.keys.live)).filter(({ share_id }) => share_id === far.share.id);
+    expect(events.map(({ type, data }) => [type, data])).toEqual([
       ["share.created", null],
       ["consumer.updated.phone", { phone: "+1 202 555 0177" }],
     ]);
@@ -129,7 +130,7 @@ describe("a share in another home than its person's", () => {
     expect(describeOutcome(await getWithApiKey(`/v1/shares/${far.share.id}`, world.acme.keys.live))).toBe("404 not_found");
   });
 
-  test("is warned of and ended by the sweep of its own home, with the mail to the person's address", async () => {
+  test("is warned of and expired by the sweep of its own shard, with an email to the person", async () => {
     const pat = await signInPerson();
     const { share } = await grantThere(pat, { duration_days: 5 });
     for (const now of [Date.parse(share.expires_at) - dayMs, Date.parse(share.expires_at)]) {
@@ -139,7 +140,7 @@ describe("a share in another home than its person's", () => {
     expect(await typesOf(share.id)).toEqual(["share.created", "share.expiring", "share.expired"]);
   });
 
-  test("hides from its person behind no outage: the list fails rather than be short of one", async () => {
+  test("is never missing from the person's list: the list fails during an outage", async () => {
     const pat = await signInPerson();
     const { share } = await grantThere(pat);
     const away = new Proxy(env.DB_01, {
@@ -151,21 +152,21 @@ describe("a share in another home than its person's", () => {
     expect((await pat.get("/v1/me/shares")).body.data.shares.map(({ id }: { id: string }) => id)).toEqual([share.id]);
   });
 
-  test("that twenty presses of one request ask for at once is one", async () => {
+  test("is granted once when one request is submitted 20 times at once", async () => {
     const pat = await signInPerson();
     const verifier = createVerifier();
-    const asked = buildDecision(verifier, {}, there);
+    const decision = buildDecision(verifier, {}, there);
     const query = new URLSearchParams({
-      client_id: asked.client_id,
+      client_id: decision.client_id,
       origin,
       scope: "email phone",
-      purpose: asked.purpose,
-      code_challenge: asked.code_challenge,
+      purpose: decision.purpose,
+      code_challenge: decision.code_challenge,
       code_challenge_method: "S256",
     });
     const token = (await getWithApiKey(`/v1/authorize?${query}`)).body.data.authorize_token;
     const answers = await Promise.all(
-      Array.from({ length: 20 }, () => pat.post("/v1/share/consent", { ...asked, authorize_token: token })),
+      Array.from({ length: 20 }, () => pat.post("/v1/share/consent", { ...decision, authorize_token: token })),
     );
     expect(new Set(answers.map(describeOutcome))).toEqual(new Set(["201 ok"]));
     expect(new Set(answers.map(({ body }) => body.data.share.id)).size).toBe(1);
@@ -178,26 +179,26 @@ describe("a share in another home than its person's", () => {
 describe("a grant whose isolate dies", () => {
   const consent = (pat: SignedPerson) => buildJsonPost(buildDecision(createVerifier(), {}, there), pat.headers);
 
-  test("between the intent and the share leaves an intent, which the minute drops", async () => {
+  test("between the intent and the share leaves an intent, which the minute cron deletes", async () => {
     const pat = await signInPerson();
     const answer = await askWith(dyingThere("before"), "/v1/share/consent", consent(pat));
     expect(answer.status).toBeGreaterThanOrEqual(500);
     expect(await waiting("share_intents")).toBe(1);
     expect((await pat.get("/v1/me/shares")).body.data.shares).toEqual([]);
-    await settleShares(base); // whoever grants has a minute
+    await settleShares(base); // a grant has a minute to finish
     expect(await waiting("share_intents")).toBe(1);
     await minuteLater();
     expect(await waiting("share_intents")).toBe(0);
     expect(await waiting("field_fanouts")).toBe(0);
   });
 
-  test("between the share and its settling leaves a share, which the minute brings up to date", async () => {
+  test("between the share and its settling leaves a share, which the minute cron updates", async () => {
     const pat = await signInPerson();
     await askWith(dyingThere("after"), "/v1/share/consent", consent(pat));
     expect(await waiting("share_intents")).toBe(1);
     const [share] = (await pat.get("/v1/me/shares")).body.data.shares;
     expect(share).toMatchObject({ status: "active" });
-    await env.DB.exec("CREATE TRIGGER no_fan_out BEFORE INSERT ON field_fanouts BEGIN SELECT RAISE(IGNORE); END"); // as if it were older
+    await env.DB.exec("CREATE TRIGGER no_fan_out BEFORE INSERT ON field_fanouts BEGIN SELECT RAISE(IGNORE); END"); // as if the share were older
     await pat.put("/v1/me/fields", { phone: "+1 202 555 0166" });
     await env.DB.exec("DROP TRIGGER no_fan_out");
     await waitUntilSettled();
@@ -208,7 +209,7 @@ describe("a grant whose isolate dies", () => {
     expect(await currentOf(share.id)).toMatchObject({ phone: "+1 202 555 0166" });
   });
 
-  test("of somebody whose account is erased meanwhile is stopped by the minute", async () => {
+  test("of a person whose account is deleted meanwhile is revoked by the minute cron", async () => {
     const pat = await signInPerson();
     const id = await idOf(pat);
     await askWith(dyingThere("after"), "/v1/share/consent", consent(pat));
@@ -221,8 +222,8 @@ describe("a grant whose isolate dies", () => {
   });
 });
 
-describe("changes of fields while the other home does not answer", () => {
-  test("wait there, and are told as one, with the values as they are then", async () => {
+describe("field changes while the other shard does not answer", () => {
+  test("wait and are sent as one event with the values at that time", async () => {
     const pat = await signInPerson();
     const { share } = await grantThere(pat);
     for (const phone of ["+1 202 555 0151", "+1 202 555 0152"])
@@ -232,10 +233,10 @@ describe("changes of fields while the other home does not answer", () => {
     expect(await currentOf(share.id)).toMatchObject({ phone: contactValues.phone });
     await minuteLater();
     expect(await waiting("field_fanouts")).toBe(0);
-    const told = (await listAllEvents(there.keys.live)).filter(
+    const events = (await listAllEvents(there.keys.live)).filter(
       ({ share_id, type }) => share_id === share.id && type.startsWith("consumer."),
     );
-    expect(told.map(({ type, data }) => [type, data])).toEqual([
+    expect(events.map(({ type, data }) => [type, data])).toEqual([
       ["consumer.updated.email", { email: "new@example.com" }],
       ["consumer.updated.phone", { phone: "+1 202 555 0152" }],
     ]);
@@ -243,7 +244,7 @@ describe("changes of fields while the other home does not answer", () => {
     expect(await typesOf(share.id)).toHaveLength(3);
   });
 
-  test("reach no share that was stopped meanwhile", async () => {
+  test("reach no share that was revoked meanwhile", async () => {
     const pat = await signInPerson();
     const { share } = await grantThere(pat);
     await askWith(dyingThere("before"), "/v1/me/fields", { ...buildJsonPost({ phone: "+1 202 555 0153" }, pat.headers), method: "PUT" });
@@ -253,20 +254,20 @@ describe("changes of fields while the other home does not answer", () => {
     expect(await typesOf(share.id)).toEqual(["share.created", "share.revoked"]);
   });
 
-  test("of which one overtakes another that is on its way are both told, the later one last", async () => {
+  test("are both sent, the later one last, when one overtakes another", async () => {
     const pat = await signInPerson();
     const { share } = await grantThere(pat, { scope: ["phone", "name"] });
     const change = (fields: object) =>
       askWith(dyingThere("before"), "/v1/me/fields", { ...buildJsonPost(fields, pat.headers), method: "PUT" });
     await change({ phone: "+1 202 555 0154" });
-    await minuteWith({ DB: overtaken(env.DB, { words: "fields_sealed" }, () => change({ first_name: "Patricia" })) });
+    await minuteWith({ DB: overtaken(env.DB, { text: "fields_sealed" }, () => change({ first_name: "Patricia" })) });
     await minuteLater();
     expect(await waiting("field_fanouts")).toBe(0);
     expect(await currentOf(share.id)).toMatchObject({ phone: "+1 202 555 0154", first_name: "Patricia" });
     expect(await typesOf(share.id)).toEqual(["share.created", "consumer.updated.phone", "consumer.updated.name"]);
   });
 
-  test("that arrive in the wrong order leave the share found under the later address", async () => {
+  test("leave the share under the later address when they arrive in the wrong order", async () => {
     const pat = await signInPerson();
     const { share } = await grantThere(pat);
     const change = { email: "first@example.com" };
@@ -286,11 +287,11 @@ describe("changes of fields while the other home does not answer", () => {
     expect([await found("first@example.com"), await found("second@example.com")]).toEqual([false, true]);
   });
 
-  test("of somebody who granted before and changed in between tell what has changed, and nothing else", async () => {
+  test("of a person who granted before contain only the fields that changed since", async () => {
     const pat = await signInPerson();
     await askWith(dyingThere("after"), "/v1/share/consent", buildJsonPost(buildDecision(createVerifier(), {}, there), pat.headers));
     const [share] = (await pat.get("/v1/me/shares")).body.data.shares;
-    await env.DB.prepare("DELETE FROM consumer_shards WHERE shard = '01'").run(); // as if the change were older than the home
+    await env.DB.prepare("DELETE FROM consumer_shards WHERE shard = '01'").run(); // as if the change were older than the entry of the shard
     await pat.put("/v1/me/fields", { phone: "+1 202 555 0155" });
     await waitUntilSettled();
     await minuteLater();

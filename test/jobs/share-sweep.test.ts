@@ -1,4 +1,4 @@
-// What the clock does to shares: two warnings, an end, the mails that follow; each once, however the clock and the crons behave.
+// Expiry of shares: two warnings, the end, and the emails that follow; each once, however the clock and the crons behave.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
@@ -48,8 +48,8 @@ const rowOf = (id: string) =>
     .bind(id)
     .first();
 
-describe("a share that nobody stops", () => {
-  test("is warned of seven days and one day before its end, and ends; each once, in both chains, with mails", async () => {
+describe("an expiring share", () => {
+  test("sends a warning seven days and one day before it expires, and expires; each once, in both chains, with emails", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat, { duration_days: 30 });
     const end = Date.parse(share.expires_at);
@@ -83,7 +83,7 @@ describe("a share that nobody stops", () => {
     expect(await entriesOf(share.id)).toEqual({ "share.created": 2, "share.expired": 2, "share.expiring": 4 });
     expect(await rowOf(share.id)).toEqual({ state: "expired", keyless: 1, next_due_at: null, copies: 0 });
     const mails = await subjectsTo(pat);
-    expect(mails).toHaveLength(3); // the receipt and the two warnings; the end itself sends none
+    expect(mails).toHaveLength(3); // the receipt and two warnings; expiry itself sends none
     expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM share_notices").first("n")).toBe(0);
     expect((await getWithApiKey(`/v1/shares/${share.id}`)).body.data.history.map(({ type }: { type: string }) => type)).toEqual([
       "share.created",
@@ -93,13 +93,13 @@ describe("a share that nobody stops", () => {
     ]);
   });
 
-  test("is warned of once by a clock that jumped past both marks, and not at all by one that jumped past the end", async () => {
+  test("sends one warning if the clock jumps past both dates, and none if it jumps past the end", async () => {
     const pat = await signInPerson();
     const [late, over] = [(await grantShare(pat, { duration_days: 30 })).share, (await grantShare(pat, { duration_days: 30 })).share];
     const end = Date.parse(late.expires_at);
     await env.DB.prepare("UPDATE shares SET next_due_at = ? WHERE id = ?")
       .bind(end + 2 * dayMs, over.id)
-      .run(); // its sweep comes late
+      .run(); // its sweep runs late
     await sweepAt(end - 1_000);
     await env.DB.prepare("UPDATE shares SET next_due_at = ? WHERE id = ?")
       .bind(end - 7 * dayMs, over.id)
@@ -109,7 +109,7 @@ describe("a share that nobody stops", () => {
     expect((await typesOf(over.id)).slice(1)).toEqual(["share.expired"]);
   });
 
-  test("of a day is not warned of, and a stopped or renewed one is left alone", async () => {
+  test("sends no warning if it lasts a day, and is left alone if revoked or renewed", async () => {
     const pat = await signInPerson();
     const [day, stopped, old] = [
       (await grantShare(pat, { duration_days: 1 })).share,
@@ -124,7 +124,7 @@ describe("a share that nobody stops", () => {
     expect((await typesOf(old.id)).slice(1)).toEqual([]);
   });
 
-  test("is swept once by two crons at once, and stays as it was stopped in between", async () => {
+  test("is swept once by two concurrent crons, and stays revoked if it was revoked in between", async () => {
     const pat = await signInPerson();
     const [both, stopped] = [(await grantShare(pat, { duration_days: 1 })).share, (await grantShare(pat, { duration_days: 1 })).share];
     const now = Date.parse(both.expires_at) + minuteMs;
@@ -144,7 +144,7 @@ describe("a share that nobody stops", () => {
     expect((await typesOf(stopped.id)).slice(1)).toEqual(["share.revoked"]);
   });
 
-  test("of a test person is swept without an event or a mail", async () => {
+  test("of a test person expires without an event or an email", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat, { duration_days: 1 });
     const before = (await listAllEvents()).length;
@@ -156,8 +156,8 @@ describe("a share that nobody stops", () => {
   });
 });
 
-describe("a business that lets its deadline pass", () => {
-  test("is told of to the person once, and never when it has acknowledged in time", async () => {
+describe("a business that misses its deadline", () => {
+  test("is reported to the person once, and not if it acknowledged in time", async () => {
     const pat = await signInPerson();
     const [silent, quick] = [(await grantShare(pat)).share, (await grantShare(pat)).share];
     for (const { id } of [silent, quick]) await pat.post(`/v1/shares/${id}/revoke`, {});
@@ -171,7 +171,7 @@ describe("a business that lets its deadline pass", () => {
     expect(await subjectsTo(pat)).toHaveLength(before.length + 1);
   });
 
-  test("is told of after a mail that could not be written at first", async () => {
+  test("is reported after an email that could not be written at first", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     await pat.post(`/v1/shares/${share.id}/revoke`, {});
@@ -188,31 +188,31 @@ describe("a business that lets its deadline pass", () => {
 
 const copyShare = (id: string, count: number, own?: Readonly<Record<string, string>>): Promise<void> => copyRow("shares", id, count, own);
 
-describe("however much is due, a run", () => {
-  /** A platform that counts what a run asks of the database, and what it asks to be done afterwards, of which it does nothing. */
+describe("a sweep with much due work", () => {
+  /** A platform that counts database statements and follow-up work, which it does not run. */
   const counting = (clock: () => number) => {
-    const asked = { statements: 0, afterwards: 0 };
+    const counts = { statements: 0, followUps: 0 };
     const prepare = (text: string): D1PreparedStatement => {
       const statement = env.DB.prepare(text);
       const bind = statement.bind.bind(statement);
       return Object.assign(statement, {
         bind: (...given: unknown[]) => {
-          asked.statements += 1;
+          counts.statements += 1;
           return bind(...given);
         },
       });
     };
     const counted = { prepare, batch: (statements: D1PreparedStatement[]) => env.DB.batch(statements) };
     const afterAnswer = (): void => {
-      asked.afterwards += 1;
+      counts.followUps += 1;
     };
     const platform = Object.assign(Object.create(base) as Platform, { clock, waitUntil: afterAnswer, shards: openShards({ DB: counted }) });
-    return { asked, platform };
+    return { counts, platform };
   };
   const number = (text: string): Promise<number> => env.DB.prepare(text).first<number>("n") as Promise<number>;
   const notices = () => number("SELECT COUNT(*) AS n FROM share_notices");
   const warnings = () => number("SELECT COUNT(*) AS n FROM mail_outbox WHERE template = 'share_expiring'");
-  /** Copies of a new share; what other tests left is swept up to just before the moment these are due. */
+  /** Copies of a new share, after sweeping everything due before them. */
   const dueTogether = async (count: number): Promise<number> => {
     const { share } = await grantShare(await signInPerson(), { duration_days: 30 });
     const due = Date.parse(share.expires_at) - 7 * dayMs;
@@ -222,27 +222,27 @@ describe("however much is due, a run", () => {
     return due;
   };
 
-  test("asks some queries for fifty mails, and once for what follows all of them", async () => {
+  test("uses few queries for 50 emails, and schedules follow-up work once", async () => {
     const due = await dueTogether(300);
-    const { asked, platform } = counting(() => due);
+    const { counts, platform } = counting(() => due);
     await sweepDueShares(platform);
     expect([await notices(), await warnings()]).toEqual([0, 300]);
-    expect(asked.afterwards).toBe(3); // events of the business, audit and ledger, mail
-    expect(asked.statements).toBeLessThanOrEqual(50); // six pages of five, a batch of shares of five, three looks that find nothing
+    expect(counts.followUps).toBe(3); // events, audit and anchoring, mail
+    expect(counts.statements).toBeLessThanOrEqual(50); // six pages of five statements, one batch of five, three empty reads
   });
 
-  test("has events placed at once for twenty businesses, and leaves the others to the minute's job", async () => {
+  test("drains the events of 20 businesses at once and leaves the others to the event sweep", async () => {
     const { share } = await grantShare(await signInPerson(), { duration_days: 1 });
     await sweepAt(Date.parse(share.expires_at) - 1);
     await copyRow("businesses", world.acme.id, 40, { audit_chain: "s.audit_chain || n.i" });
     await copyShare(share.id, 40, { business_id: "substr(s.business_id, 1, 20) || printf('%06d', n.i)" });
-    const { asked, platform } = counting(() => Date.parse(share.expires_at));
+    const { counts, platform } = counting(() => Date.parse(share.expires_at));
     await sweepDueShares(platform);
     expect(await number("SELECT COUNT(DISTINCT business_id) AS n FROM event_outbox WHERE type = 'share.expired'")).toBe(41);
-    expect(asked.afterwards).toBe(21); // and the audit log
+    expect(counts.followUps).toBe(21); // 20 businesses and the audit log
   });
 
-  test("ends after its time, and the next one goes on with the rest: each once", async () => {
+  test("stops at its time limit, and the next one continues: each share once", async () => {
     let now = await dueTogether(300);
     const slow = counting(() => {
       now += 2_000;
@@ -258,7 +258,7 @@ describe("however much is due, a run", () => {
   });
 });
 
-test("2,500 due shares are swept in one run, each with one event and two entries, and nothing is left", async () => {
+test("2,500 due shares expire in one run, each with one event and two entries", async () => {
   const pat = await signInPerson();
   const { share } = await grantShare(pat, { duration_days: 1 });
   await sweepAt(Date.now());
@@ -274,14 +274,14 @@ test("2,500 due shares are swept in one run, each with one event and two entries
     await count("SELECT COUNT(DISTINCT entity_id || chain) AS n FROM audit_outbox WHERE entity_id LIKE ? AND type = 'share.expired'"),
   ).toBe(5_000);
   await waitUntilSettled();
-  const told = (await listAllEvents(world.acme.keys.live)).filter(
+  const events = (await listAllEvents(world.acme.keys.live)).filter(
     ({ type, share_id }) => type === "share.expired" && share_id.startsWith(like.slice(0, 20)),
   );
-  expect([told.length, new Set(told.map(({ share_id }) => share_id)).size]).toEqual([2_500, 2_500]);
+  expect([events.length, new Set(events.map(({ share_id }) => share_id)).size]).toEqual([2_500, 2_500]);
   expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM shares WHERE next_due_at <= ?").bind(now).first("n")).toBe(0);
 }, 60_000);
 
-test("entries in the open form are of the four facts that may have it, and hold nothing that a person typed", async () => {
+test("unsealed audit entries have one of the four allowed types, and contain nothing that a person typed", async () => {
   const pat = await signInPerson();
   const made = await grantShare(pat);
   await redeemCode(made);
@@ -296,8 +296,8 @@ test("entries in the open form are of the four facts that may have it, and hold 
   const keys = new Set(results.flatMap(({ text }) => Object.keys((JSON.parse(text.slice(2)) as [string, object])[1])));
   expect([...keys].sort()).toEqual(["actor", "business_id", "expires_at"]);
   const all = results.map(({ text }) => text).join("\n");
-  for (const said of [...Object.values(contactValues).filter((value) => value.length > 6), pat.email, "con_00"])
-    expect(all).not.toContain(said);
+  for (const personal of [...Object.values(contactValues).filter((value) => value.length > 6), pat.email, "con_00"])
+    expect(all).not.toContain(personal);
   const others = await env.DB.prepare(
     `SELECT COUNT(*) AS n FROM audit_outbox WHERE payload_sealed NOT LIKE '0.%' AND type IN (${unsealedEventTypes.map(() => "?").join(", ")})`,
   )

@@ -4,7 +4,8 @@ import { createGenesisHead, verifyEntries, type ChainHead } from "../../core/aud
 import { verifyAuditProof } from "../../core/audit/proof.ts";
 import { sha256 } from "../../core/hash.ts";
 import { parseVkey, type VerifierKey } from "../../core/ledger/note.ts";
-import type { AuditLog, ChainHeadProof } from "../../durable-objects/audit-log/object.ts";
+import type { AuditLog } from "../../durable-objects/audit-log/object.ts";
+import type { ChainHeadProof } from "../../durable-objects/audit-log/proofs.ts";
 import type { AuditRow, ChainPage } from "../../durable-objects/audit-log/tables.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 

@@ -1,5 +1,5 @@
 // The service with a part of it changed, for what cannot be brought about from outside.
-import { createSchedules } from "../../workers/background/schedulers.ts";
+import { createSchedules } from "../../workers/background/follow-up-work.ts";
 import type { Platform, Services } from "../../workers/services.ts";
 
 /** Whatever follows an answer uses the changed parts too. */

@@ -1,4 +1,4 @@
-// Events and endpoints for tests: what a change would commit, and a business's log and lanes as the Worker reaches them.
+// Events and endpoints for tests: commits events as a change does, and reaches event sequences and delivery queues as the Worker does.
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
@@ -139,30 +139,30 @@ export const mockReceivers = (receiver: Receiver, resolver: Resolver = () => ["9
   return posts;
 };
 
-/** When the lane has something to do; null when nothing waits. Development's alarms come each minute until then. */
-const getNextDueAt = (lane: DeliveryQueueStub): Promise<number | null> =>
-  runInDurableObject(lane, (_, { storage: { sql } }) => (hasDeliveryTables(sql) ? findNextDueAt(sql) : null));
+/** When the queue has work; null when it has none. In development, alarms come each minute until then. */
+const getNextDueAt = (queue: DeliveryQueueStub): Promise<number | null> =>
+  runInDurableObject(queue, (_, { storage: { sql } }) => (hasDeliveryTables(sql) ? findNextDueAt(sql) : null));
 
-/** Runs the lane's alarms until it has nothing more to send, or until `until`, each when something is due. Needs a faked clock in the future. */
-export const runAlarmsUntil = async (lane: DeliveryQueueStub, until = Number.POSITIVE_INFINITY): Promise<void> => {
-  for (let due = await getNextDueAt(lane); due !== null; due = await getNextDueAt(lane)) {
-    const alarm = await getAlarm(lane);
-    if (alarm === null) throw new Error("the lane sleeps over what is due");
+/** Runs the queue's alarms, each when a delivery is due, until none is left or until `until`. Needs a fake clock in the future. */
+export const runAlarmsUntil = async (queue: DeliveryQueueStub, until = Number.POSITIVE_INFINITY): Promise<void> => {
+  for (let due = await getNextDueAt(queue); due !== null; due = await getNextDueAt(queue)) {
+    const alarm = await getAlarm(queue);
+    if (alarm === null) throw new Error("the queue has due deliveries and no alarm");
     const at = Math.max(alarm, due);
     if (at > until) return;
     vi.setSystemTime(Math.max(Date.now(), at));
-    await runAlarm(lane);
+    await runAlarm(queue);
   }
 };
 
 /** The same at every alarm's own time, with `before` run ahead of each. */
-export const runEveryAlarm = async (lane: DeliveryQueueStub, before: (at: number) => Promise<void>): Promise<void> => {
-  while ((await getNextDueAt(lane)) !== null) {
-    const at = await getAlarm(lane);
-    if (at === null) throw new Error("the lane sleeps over what is due");
+export const runEveryAlarm = async (queue: DeliveryQueueStub, before: (at: number) => Promise<void>): Promise<void> => {
+  while ((await getNextDueAt(queue)) !== null) {
+    const at = await getAlarm(queue);
+    if (at === null) throw new Error("the queue has due deliveries and no alarm");
     await before(at);
     vi.setSystemTime(Math.max(Date.now(), at));
-    await runAlarm(lane);
+    await runAlarm(queue);
   }
 };
 

@@ -6,7 +6,8 @@ import { sha256 } from "../../core/hash.ts";
 import { parseCheckpoint } from "../../core/ledger/checkpoint.ts";
 import { parseVkey, type VerifierKey } from "../../core/ledger/note.ts";
 import { encodeEntryBundle } from "../../core/ledger/tiles.ts";
-import { LedgerLog, type LedgerEnv } from "../../durable-objects/ledger-log/object.ts";
+import type { LedgerEnv } from "../../durable-objects/ledger-log/access.ts";
+import { LedgerLog } from "../../durable-objects/ledger-log/object.ts";
 import { deriveVkey } from "./note-keys.ts";
 
 const objects = env.LEDGER_LOG as DurableObjectNamespace<LedgerLog>;

@@ -1,22 +1,22 @@
-// Tells the audit log that outboxes hold something for its chains: it reads them itself.
+// Tells the audit logs that outboxes have rows for their chains; the logs read the rows themselves.
 import { listUndrainedLogs } from "../../storage/outboxes/audit.ts";
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../services.ts";
-import { forEachShard } from "./each-shard.ts";
+import { forEachShard } from "./for-each-shard.ts";
 
-/** Of many shards most have nothing to read: each that is told sets an alarm and reads every home. */
+/** Of several audit logs, only those with rows: each log that is told sets an alarm and reads every shard. */
 const listLogsToDrain = async (platform: Platform): Promise<Iterable<number>> => {
-  const shards = [...platform.config.auditKeys.keys()];
-  if (shards.length === 1) return shards;
-  const waiting = new Set<number>();
+  const auditLogs = [...platform.config.auditKeys.keys()];
+  if (auditLogs.length === 1) return auditLogs;
+  const undrained = new Set<number>();
   await forEachShard(platform, "audit", async (db) => {
-    for (const shard of await listUndrainedLogs(db, shards)) waiting.add(shard);
+    for (const auditLog of await listUndrainedLogs(db, auditLogs)) undrained.add(auditLog);
   });
-  return waiting;
+  return undrained;
 };
 
-/** Soon after a commit, and each minute. A shard that cannot be told keeps no other waiting: its rows stay for the next minute. */
+/** Runs soon after a commit, and each minute. A log that cannot be reached delays no other; its rows stay for the next minute. */
 export const requestAuditDrains = async (platform: Platform): Promise<void> => {
-  for (const shard of await listLogsToDrain(platform))
-    await runIsolated(platform, "audit", () => platform.auditLogStub(shard).requestDrain());
+  for (const auditLog of await listLogsToDrain(platform))
+    await runIsolated(platform, "audit", () => platform.auditLogStub(auditLog).requestDrain());
 };

@@ -1,5 +1,4 @@
-// Each minute: a week before a connection ends by itself its person hears of it by mail. There is nothing to renew, so the program has to be
-// connected anew.
+// Emails people a week before an agent connection expires. A connection cannot be renewed: the agent must be connected again.
 import { expiryNoticeMs } from "../../core/agents/agent-token.ts";
 import { listExpiringConnections, hasExpiryNoticeDue, markExpiryNotified, type ExpiringConnection } from "../../storage/agent-tokens.ts";
 import { batch, type Database } from "../../storage/database.ts";
@@ -8,15 +7,15 @@ import { runIsolated } from "../log.ts";
 import { loadHolderEmail } from "../operations/agents/connection-mail.ts";
 import { createDisconnectUrl } from "../operations/agents/disconnect-link.ts";
 import type { Platform } from "../services.ts";
-import { forEachShard } from "./each-shard.ts";
+import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 50; // they end one by one, as they were made
+const maxPerRun = 50; // per minute and shard; connections expire one by one, as they were made
 
-/** The mail and its mark are one batch: of two runs at once, one writes it. */
-const sendExpiryNotice = async (platform: Platform, db: Database, ending: ExpiringConnection): Promise<void> => {
-  const { id, name, redirectHost, expiresAt, language } = ending;
+/** Writes the mail and its mark in one batch, so that of two concurrent runs one writes it. */
+const sendExpiryNotice = async (platform: Platform, db: Database, connection: ExpiringConnection): Promise<void> => {
+  const { id, name, redirectHost, expiresAt, language } = connection;
   const now = platform.clock();
-  const to = await loadHolderEmail(platform, db, ending);
+  const to = await loadHolderEmail(platform, db, connection);
   const data = { clientName: name ?? redirectHost, until: expiresAt, endUrl: await createDisconnectUrl(platform, id) };
   const mail =
     to === null
@@ -25,10 +24,11 @@ const sendExpiryNotice = async (platform: Platform, db: Database, ending: Expiri
   await batch(db, [...mail, markExpiryNotified(db, id, now)]);
 };
 
-/** One that cannot be told stays for the next minute, and alone. */
+/** A notice that fails is tried again the next minute and delays no other. */
 export const sendConnectionExpiryNotices = (platform: Platform): Promise<void> =>
-  forEachShard(platform, "connection ends", async (db) => {
+  forEachShard(platform, "connection-expiry-notices", async (db) => {
     const now = platform.clock();
-    for (const ending of await listExpiringConnections(db, platform.vault, { from: now, until: now + expiryNoticeMs, max: maxPerRun }))
-      if (await platform.hasBudget()) await runIsolated(platform, "connection ends", () => sendExpiryNotice(platform, db, ending));
+    for (const connection of await listExpiringConnections(db, platform.vault, { from: now, until: now + expiryNoticeMs, max: maxPerRun }))
+      if (await platform.hasBudget())
+        await runIsolated(platform, "connection-expiry-notices", () => sendExpiryNotice(platform, db, connection));
   });

@@ -1,5 +1,5 @@
-// Looks again, once a week, whether the proof of each verified domain is still there. The owners are told of the first miss; after
-// two weeks and three misses the domain is no longer theirs to speak for.
+// Checks once a week whether the proof of each verified domain is still there. The owners get an email after the first miss; after two
+// weeks and three misses the domain is no longer verified.
 import { applyDomainCheck, type DomainCheckOutcome } from "../../core/accounts/domain-claim.ts";
 import { createAuditedEvent } from "../../core/domain-events.ts";
 import type { Instant } from "../../core/time.ts";
@@ -16,9 +16,9 @@ import {
 import { insertOwnerMails } from "../../storage/owners.ts";
 import { findDomainProof } from "../operations/portal/find-domain-proof.ts";
 import type { Platform } from "../services.ts";
-import { forEachShard } from "./each-shard.ts";
+import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 20; // each is one call of at most eight seconds; all at once
+const maxPerRun = 20; // each is one request of at most eight seconds, all at once
 
 const saveCheckOutcome = async (
   platform: Platform,
@@ -43,11 +43,11 @@ const saveCheckOutcome = async (
   const chain = await findBusinessChain(db, due.businessId);
   if (chain === null) return;
   const isLapsed = isDomainCheckRecorded(id, "lapsed", state);
-  const act = { type: "domain.lapsed", entityType: "domain", entityId: id, payload: { domain } } as const;
-  const fact = createAuditedEvent({ chain, actor: { kind: "system" } }, act, now);
+  const change = { type: "domain.lapsed", entityType: "domain", entityId: id, payload: { domain } } as const;
+  const event = createAuditedEvent({ chain, actor: { kind: "system" } }, change, now);
   const notice = { template: "domain_lapsed", data: { domain }, now, onlyIf: isLapsed } as const;
   const mails = await insertOwnerMails(db, platform.vault, due.businessId, notice);
-  await commitWithoutFollowUp(db, platform, [markDomainLapsed(db, id, before, state), ...mails], [fact], isLapsed);
+  await commitWithoutFollowUp(db, platform, [markDomainLapsed(db, id, before, state), ...mails], [event], isLapsed);
 };
 
 const checkShardDomains = async (platform: Platform, db: Database): Promise<void> => {
@@ -66,6 +66,6 @@ const checkShardDomains = async (platform: Platform, db: Database): Promise<void
   );
 };
 
-/** One run looks at a few; the next goes on. */
+/** Each run checks the 20 domains per shard that have been due longest. */
 export const checkDomains = (platform: Platform): Promise<void> =>
   forEachShard(platform, "domains", (db) => checkShardDomains(platform, db));

@@ -1,20 +1,17 @@
-// Drops what has had its time, in every home.
+// Deletes expired rows in every shard: idempotent responses, claims, codes, challenges, counters of past days, sessions, tokens,
+// sign-ups and invitations.
 import { batch, type Database } from "../../storage/database.ts";
 import { deleteExpiredRows } from "../../storage/expired-rows.ts";
 import type { Platform } from "../services.ts";
-import { forEachShard } from "./each-shard.ts";
+import { forEachShard } from "./for-each-shard.ts";
 
-/**
- * Until nothing is left or its allowance is used up; the next minute goes on. A hundred certificates a second leave 6,000 answers a
- * minute to drop: six batches.
- */
+/** Runs until nothing is left or the budget is used. 100 certificates a second leave 6,000 responses a minute to delete: six batches. */
 const deleteExpiredInShard = async (platform: Platform, db: Database): Promise<void> => {
-  for (let left = deleteExpiredRows(db, platform.clock()); left.length > 0 && (await platform.hasBudget()); ) {
-    const deleted = await batch(db, left);
-    left = left.filter((_, at) => (deleted[at]?.meta.changes ?? 0) > 0);
+  for (let deletions = deleteExpiredRows(db, platform.clock()); deletions.length > 0 && (await platform.hasBudget()); ) {
+    const results = await batch(db, deletions);
+    deletions = deletions.filter((_, at) => (results[at]?.meta.changes ?? 0) > 0);
   }
 };
 
-/** Answers, claims, codes and challenges that nobody can use, counts of past days, sessions, tokens, sign-ups and invitations that have ended. */
 export const deleteExpired = (platform: Platform): Promise<void> =>
   forEachShard(platform, "expiry", (db) => deleteExpiredInShard(platform, db));

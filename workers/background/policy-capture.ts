@@ -1,15 +1,15 @@
-// Policy snapshots: what certificates wait for is captured once, and every one of them is linked to that capture. Businesses take
-// turns: whoever has many sites, or sites that hang, has them captured one after the other, and another business in between.
+// Captures policy snapshots (SPEC Policy snapshot): one capture per site, linked to every certificate that waits for it. Businesses take
+// turns, so one with many sites, or with sites that hang, does not delay another.
 //
-// What is safe where, step by step. Dying anywhere only makes a lease due again a minute later:
-//   1 claim    one row, one statement: of two workers one gets the lease. Nothing else has changed.
-//   2 fetch    reads only; dying here costs one attempt.
-//   3 texts    into KV under their hash: writing one twice changes nothing, and a text no row names is harmless.
-//   4 commit   snapshots, capture, links, finished outbox rows and audit entries of the first hundred certificates in one
-//              batch: all or nothing. A text is there before any row names it.
-//   5 commits  of the next hundreds, each one batch. Whoever takes the lease over finds the capture, still fresh, and goes on.
-// A certificate is linked exactly once whatever happens: linking a linked one fails the whole batch (0004_policies.sql).
-// So policies_status tells the truth at every moment: pending until linked, then what that one capture found.
+// A crash at any step only makes the lease due again a minute later:
+//   1 claim    one row, one statement: of two workers one gets the lease.
+//   2 fetch    reads only; a crash costs one attempt.
+//   3 texts    go into KV under their hash: writing one twice changes nothing, and an unused text is harmless.
+//   4 commit   snapshots, capture, links, finished outbox rows and audit entries of the first 100 certificates, in one batch. Texts are
+//              stored before any row refers to them.
+//   5 commits  of the next hundreds, one batch each. A worker that takes over the lease finds the capture still fresh and continues.
+// A certificate is linked exactly once: the database rejects a second link and with it the whole batch. So policies_status is always
+// right: pending until linked, then the result of that one capture.
 import { createAuditedEvent, type DomainEvent } from "../../core/domain-events.ts";
 import { maxCaptureAttempts, computeNextCaptureAt } from "../../core/policies/capture-retries.ts";
 import { captureReuseMs } from "../../core/policies/snapshot.ts";
@@ -40,9 +40,9 @@ import { claimEach } from "../operations/work-budget.ts";
 import type { Platform } from "../services.ts";
 import { fetchPolicies, type FetchedPolicies } from "./policy-fetch.ts";
 
-const workerCount = 2; // a host that hangs leaves the other free; more would wait for each other's six connections
+const workerCount = 2; // while one waits for a host that hangs, the other works; more would compete for six connections
 const certificatesPerBatch = 100; // a batch of about 105 statements
-const maxLostRaces = 5; // in a row, each against a worker that got further; more is a fault
+const maxLostRaces = 5; // in a row, each against another worker that made progress; more means a bug
 
 const emptyPolicies: FetchedPolicies = { found: { privacy: null, terms: null }, isComplete: true, isOfOrigin: false };
 
@@ -61,11 +61,16 @@ const policyLinkedEvent = ({ certId, chain }: WaitingCertificate, { id, hashes }
   );
 };
 
-/** Links everything that waits for the topic, oldest first, a hundred in a batch. */
-const linkWaitingCertificates = async (platform: Platform, db: Database, of: PolicyTopic, { capture, rows }: LinkTarget): Promise<void> => {
+/** Links every certificate that waits for the topic, oldest first, 100 in a batch. */
+const linkWaitingCertificates = async (
+  platform: Platform,
+  db: Database,
+  topic: PolicyTopic,
+  { capture, rows }: LinkTarget,
+): Promise<void> => {
   let unwritten = rows;
   for (let lostRaces = 0; lostRaces < maxLostRaces; ) {
-    const waiting = await listCertificatesAwaitingPolicies(db, of, certificatesPerBatch);
+    const waiting = await listCertificatesAwaitingPolicies(db, topic, certificatesPerBatch);
     if (waiting.length === 0) return;
     const now = platform.clock();
     const certIds = waiting.map(({ certId }) => certId);
@@ -74,8 +79,8 @@ const linkWaitingCertificates = async (platform: Platform, db: Database, of: Pol
       await commitWithoutFollowUp(
         db,
         platform,
-        [...unwritten, linkPolicyCapture(db, capture.id, certIds), ...finishPolicyWork(db, { of, ords, now })],
-        waiting.map((one) => policyLinkedEvent(one, capture, now)),
+        [...unwritten, linkPolicyCapture(db, capture.id, certIds), ...finishPolicyWork(db, { of: topic, ords, now })],
+        waiting.map((certificate) => policyLinkedEvent(certificate, capture, now)),
       );
       unwritten = [];
       lostRaces = 0;
@@ -84,14 +89,14 @@ const linkWaitingCertificates = async (platform: Platform, db: Database, of: Pol
       lostRaces += 1;
     }
   }
-  throw new Error("policies: the waiting certificates are linked and still wait");
+  throw new Error("policies: certificates that wait are already linked");
 };
 
-/** A fresh capture is shared; otherwise the site is captured, and again later if it did not answer, but not forever. */
+/** Links a fresh capture if there is one. Otherwise captures the site, and retries later a limited number of times if it did not answer. */
 const captureForLease = async (platform: Platform, db: Database, lease: PolicyLease): Promise<void> => {
   const { origin, page, certId, attempts } = lease;
   if (origin === null) {
-    const nothing = {
+    const emptyCapture = {
       domain: "",
       origin: "",
       page: null,
@@ -100,12 +105,12 @@ const captureForLease = async (platform: Platform, db: Database, lease: PolicyLe
       now: platform.clock(),
       random: platform.random,
     };
-    return linkWaitingCertificates(platform, db, lease, insertPolicyCapture(db, nothing));
+    return linkWaitingCertificates(platform, db, lease, insertPolicyCapture(db, emptyCapture));
   }
   const fresh = await findCaptureSince(db, { origin, page }, platform.clock() - captureReuseMs);
   if (fresh !== null) return linkWaitingCertificates(platform, db, lease, { capture: fresh, rows: [] });
 
-  // More attempts than are allowed means that fetching itself ended the worker: do not try that again.
+  // More attempts than the maximum means that fetching itself crashed the worker, so it is not tried again.
   const fetched = attempts > maxCaptureAttempts ? emptyPolicies : await fetchPolicies(platform, { origin, page });
   const now = platform.clock();
   if (!fetched.isComplete && attempts < maxCaptureAttempts) {
@@ -123,7 +128,7 @@ const processLease = async (platform: Platform, db: Database, lease: PolicyLease
   try {
     await captureForLease(platform, db, lease);
   } catch (error) {
-    // A fault of ours keeps the lease for a minute and is not counted against the origin.
+    // Our own failure keeps the lease for a minute and does not count as an attempt at the origin.
     platform.log.error({ at: "policies", error: getErrorKind(error) });
     await revertPolicyAttempt(db, lease).run();
   } finally {
@@ -131,11 +136,11 @@ const processLease = async (platform: Platform, db: Database, lease: PolicyLease
   }
 };
 
-/** Captures what is due in one home. Safe to call at any time, from anywhere, twice at once. */
+/** Captures everything due in one shard. Safe to call at any time, and concurrently. */
 export const capturePolicies = async (platform: Platform, db: Database): Promise<void> => {
-  // Each lane claims for itself: one that finds everybody's turn taken ends, the other goes on with what its business still has.
-  const lane = async (): Promise<void> => {
+  // Each worker claims for itself. One that finds every business taken ends, and the other continues with its business.
+  const worker = async (): Promise<void> => {
     for await (const lease of claimEach(platform, (now) => claimPolicyLease(db, now))) await processLease(platform, db, lease);
   };
-  await Promise.all(Array.from({ length: workerCount }, lane));
+  await Promise.all(Array.from({ length: workerCount }, worker));
 };

@@ -1,5 +1,6 @@
-// One capture of an origin's privacy policy and terms: its front page, the page of the form, the common paths, in that order and
-// only as far as needed. The page comes out of a submission that anybody can send, so what only it names is nobody else's.
+// Fetches an origin's privacy policy and terms: from links on its front page, then from the page of the form, then at well-known paths,
+// only as far as needed. Anyone can send a submission that names a page, so policies found only through the page are not used for other
+// pages of the origin.
 import type { PageFetchResult } from "../../core/access/outbound-page.ts";
 import { findPolicyCandidates, looksLikePolicy, getWellKnownPolicyUrls, type PageLink } from "../../core/policies/discovery.ts";
 import { policyKinds, createPolicyText, type CapturedPolicies, type PolicyKind, type PolicyText } from "../../core/policies/snapshot.ts";
@@ -8,17 +9,17 @@ import type { PolicyLocation } from "../../storage/policies.ts";
 import type { Platform } from "../services.ts";
 
 const userAgent = "Svc-Policies/1";
-const allowedPorts: readonly number[] = [443]; // a verified origin has no other
-const pageTimeoutMs = 10 * secondMs; // CONTRACT 8
-const fetchTimeoutMs = 25 * secondMs; // two pages that hang and a rest; the platform ends work 30 s after an answer
-const maxBytes = 1_024 * 1_024; // CONTRACT 8
-const maxPages = 12; // two to start from, three candidates a kind, some common paths
+const allowedPorts: readonly number[] = [443]; // a verified origin has no other port
+const pageTimeoutMs = 10 * secondMs; // SPEC Policy snapshot
+const fetchTimeoutMs = 25 * secondMs; // two pages that hang and some more; the platform ends work 30 s after a response
+const maxBytes = 1_024 * 1_024; // SPEC Policy snapshot
+const maxPages = 12; // two start pages, three candidates per kind, some well-known paths
 
 export interface FetchedPolicies {
   readonly found: CapturedPolicies;
-  /** False when a page that could have told more did not answer: worth another look. */
+  /** False when a page that might have had a missing policy did not answer, so that another try can find more. */
   readonly isComplete: boolean;
-  /** Whether all of it is there and comes from the origin's own places: then it is everybody's on the origin. */
+  /** True when both policies were found and none through the page of the form: then they apply to every page of the origin. */
   readonly isOfOrigin: boolean;
 }
 
@@ -27,55 +28,55 @@ type PageOutcome =
   | { readonly outcome: "nothing"; readonly hostAnswered: boolean }
   | { readonly outcome: "unreached" };
 
-const toPageOutcome = (platform: Platform, answer: PageFetchResult): PageOutcome => {
-  if (answer.outcome === "unreached") return { outcome: "unreached" };
-  if (answer.outcome === "nothing") {
-    return { outcome: "nothing", hostAnswered: answer.reason !== "address" && answer.reason !== "not_public" };
+const toPageOutcome = (platform: Platform, result: PageFetchResult): PageOutcome => {
+  if (result.outcome === "unreached") return { outcome: "unreached" };
+  if (result.outcome === "nothing") {
+    return { outcome: "nothing", hostAnswered: result.reason !== "address" && result.reason !== "not_public" };
   }
-  const { text, links } = platform.parsePage(answer.page);
-  return { outcome: "read", text: createPolicyText(answer.page.url, text), links };
+  const { text, links } = platform.parsePage(result.page);
+  return { outcome: "read", text: createPolicyText(result.page.url, text), links };
 };
 
-/** Reads pages of one site, each address once, within the limits of a capture. */
+/** Reads pages of one site, each URL once, within the page and time limits of a capture. */
 const createSiteReader = (
   platform: Platform,
-  isWithin: (hostname: string) => boolean,
+  isSameSite: (hostname: string) => boolean,
   until: Instant,
 ): ((url: string) => Promise<PageOutcome>) => {
-  const readings = new Map<string, PageOutcome>();
+  const outcomes = new Map<string, PageOutcome>();
   return async (url) => {
-    const known = readings.get(url);
+    const known = outcomes.get(url);
     if (known !== undefined) return known;
-    if (readings.size >= maxPages) return { outcome: "nothing", hostAnswered: true };
-    const totalMs = Math.min(pageTimeoutMs, until - platform.clock());
-    if (totalMs <= 0) return { outcome: "unreached" };
-    const reading = toPageOutcome(
+    if (outcomes.size >= maxPages) return { outcome: "nothing", hostAnswered: true };
+    const timeoutMs = Math.min(pageTimeoutMs, until - platform.clock());
+    if (timeoutMs <= 0) return { outcome: "unreached" };
+    const outcome = toPageOutcome(
       platform,
-      await platform.fetchPage({ url, userAgent, isAllowedHost: isWithin, ports: allowedPorts, timeoutMs: totalMs, maxBytes }),
+      await platform.fetchPage({ url, userAgent, isAllowedHost: isSameSite, ports: allowedPorts, timeoutMs, maxBytes }),
     );
-    readings.set(url, reading);
-    return reading;
+    outcomes.set(url, outcome);
+    return outcome;
   };
 };
 
-/** `page` is the address of the page with the form, without query. Reads no more pages than it needs. */
+/** `page` is the URL of the page with the form, without query. Reads no more pages than needed. */
 export const fetchPolicies = async (platform: Platform, { origin, page }: PolicyLocation): Promise<FetchedPolicies> => {
   const site = platform.getSite(new URL(origin).hostname);
-  const isWithin = (hostname: string): boolean => platform.getSite(hostname) === site;
-  const readUrl = createSiteReader(platform, isWithin, platform.clock() + fetchTimeoutMs);
+  const isSameSite = (hostname: string): boolean => platform.getSite(hostname) === site;
+  const readUrl = createSiteReader(platform, isSameSite, platform.clock() + fetchTimeoutMs);
   const found: Record<PolicyKind, PolicyText | null> = { privacy: null, terms: null };
   const missing = (): readonly PolicyKind[] => policyKinds.filter((kind) => found[kind] === null);
   let unanswered = 0;
   const read = async (url: string): Promise<PageOutcome> => {
-    const reading = await readUrl(url);
-    if (reading.outcome === "unreached") unanswered += 1;
-    return reading;
+    const outcome = await readUrl(url);
+    if (outcome.outcome === "unreached") unanswered += 1;
+    return outcome;
   };
-  const take = async (kind: PolicyKind, urls: readonly string[], isRight: (text: PolicyText) => boolean): Promise<void> => {
+  const findPolicy = async (kind: PolicyKind, urls: readonly string[], isAcceptable: (text: PolicyText) => boolean): Promise<void> => {
     for (const url of urls) {
       if (found[kind] !== null) return;
-      const reading = await read(url);
-      if (reading.outcome === "read" && reading.text !== null && isRight(reading.text)) found[kind] = reading.text;
+      const page = await read(url);
+      if (page.outcome === "read" && page.text !== null && isAcceptable(page.text)) found[kind] = page.text;
     }
   };
 
@@ -83,27 +84,27 @@ export const fetchPolicies = async (platform: Platform, { origin, page }: Policy
   const startTexts = new Set<string>();
   let hostAnswers = false;
   let isOfPage = false;
-  let pageText: string | null = null;
-  // The page may lie on another verified domain of the business; that one's policies are not this origin's.
-  for (const start of new Set(isWithin(new URL(page).hostname) ? [frontPage, page] : [frontPage])) {
-    const sought = missing();
-    if (sought.length === 0) break;
-    const reading = await read(start);
-    if (reading.outcome === "read" || (reading.outcome === "nothing" && reading.hostAnswered)) hostAnswers = true;
-    if (reading.outcome !== "read") continue;
-    if (reading.text !== null) startTexts.add(reading.text.contentHash);
-    if (start !== frontPage) pageText = reading.text?.contentHash ?? null;
-    for (const kind of sought) await take(kind, findPolicyCandidates(kind, reading.links, isWithin), () => true);
-    if (start !== frontPage && missing().length < sought.length) isOfPage = true;
+  let pageHash: string | null = null;
+  // The page may be on another verified domain of the business, whose policies do not apply to this origin.
+  for (const start of new Set(isSameSite(new URL(page).hostname) ? [frontPage, page] : [frontPage])) {
+    const missingKinds = missing();
+    if (missingKinds.length === 0) break;
+    const startPage = await read(start);
+    if (startPage.outcome === "read" || (startPage.outcome === "nothing" && startPage.hostAnswered)) hostAnswers = true;
+    if (startPage.outcome !== "read") continue;
+    if (startPage.text !== null) startTexts.add(startPage.text.contentHash);
+    if (start !== frontPage) pageHash = startPage.text?.contentHash ?? null;
+    for (const kind of missingKinds) await findPolicy(kind, findPolicyCandidates(kind, startPage.links, isSameSite), () => true);
+    if (start !== frontPage && missing().length < missingKinds.length) isOfPage = true;
   }
-  // Sites that answer every address with the same page are common: a guess counts only if it is another page, about this.
+  // Many sites return the same page for every path, so a guess counts only if it is another page and looks like the policy.
   for (const kind of hostAnswers ? missing() : []) {
-    const isRight = ({ text, contentHash }: PolicyText): boolean => {
-      if (contentHash === pageText) isOfPage = true; // whoever chose the page chose that this is no guess of it
+    const isAcceptable = ({ text, contentHash }: PolicyText): boolean => {
+      if (contentHash === pageHash) isOfPage = true; // rejected below only because the page was named
       return !startTexts.has(contentHash) && looksLikePolicy(kind, text);
     };
-    await take(kind, getWellKnownPolicyUrls(kind, origin), isRight);
+    await findPolicy(kind, getWellKnownPolicyUrls(kind, origin), isAcceptable);
   }
-  const isEverything = missing().length === 0;
-  return { found, isComplete: isEverything || unanswered === 0, isOfOrigin: isEverything && !isOfPage };
+  const isAllFound = missing().length === 0;
+  return { found, isComplete: isAllFound || unanswered === 0, isOfOrigin: isAllFound && !isOfPage };
 };

@@ -1,4 +1,4 @@
-// Erases the person of every certificate whose time has passed, in every home, and says in the log how far it has come.
+// Erases the personal data of certificates whose retention has ended, in every shard, and logs the progress.
 import { createErasureEvent } from "../../core/certificates/erasure.ts";
 import type { ShardId } from "../../core/ids.ts";
 import { toIsoOrNull } from "../../core/time.ts";
@@ -6,7 +6,7 @@ import { commitWithoutFollowUp } from "../../storage/commit.ts";
 import type { Database } from "../../storage/database.ts";
 import { listDueErasures, eraseSubjects, countDueErasures, isAlreadyErased, type DueErasure } from "../../storage/certificate-erasures.ts";
 import type { Platform } from "../services.ts";
-import { forEachShard } from "./each-shard.ts";
+import { forEachShard } from "./for-each-shard.ts";
 
 const maxPerBatch = 500;
 const maxViewsPerBatch = 20_000; // one certificate can have 10,000
@@ -21,7 +21,7 @@ const takeBatch = (due: readonly DueErasure[]): readonly DueErasure[] => {
   return end === -1 ? due : due.slice(0, end);
 };
 
-/** Until nobody is due or the allowance is used up; the next minute goes on. Answers how many were erased. */
+/** Runs until none is due or the budget is used. Returns how many were erased. */
 const eraseDueCertificates = async (platform: Platform, db: Database): Promise<number> => {
   const now = platform.clock();
   let erased = 0;
@@ -29,13 +29,13 @@ const eraseDueCertificates = async (platform: Platform, db: Database): Promise<n
     const certificates = takeBatch(await listDueErasures(db, now, maxPerBatch));
     if (certificates.length === 0) break;
     const certIds = certificates.map(({ id }) => id);
-    const facts = certificates.map((certificate) =>
+    const events = certificates.map((certificate) =>
       createErasureEvent(certificate, { reason: "retention_ended", actor: { kind: "system" }, now }),
     );
     try {
-      await commitWithoutFollowUp(db, platform, eraseSubjects(db, certIds, now), facts);
+      await commitWithoutFollowUp(db, platform, eraseSubjects(db, certIds, now), events);
     } catch (error) {
-      if (isAlreadyErased(error)) break; // another sweep or an owner was here: nothing was written, the next minute looks anew
+      if (isAlreadyErased(error)) break; // another sweep or an owner was faster; nothing was written, and the next minute reads again
       throw error;
     }
     erased += certificates.length;
@@ -43,12 +43,13 @@ const eraseDueCertificates = async (platform: Platform, db: Database): Promise<n
   return erased;
 };
 
-const eraseExpiredInShard = async (platform: Platform, db: Database, home: ShardId): Promise<void> => {
+const eraseExpiredInShard = async (platform: Platform, db: Database, shard: ShardId): Promise<void> => {
   const erased = await eraseDueCertificates(platform, db);
   if (erased === 0) return;
   const { left, oldestDue } = await countDueErasures(db, platform.clock());
-  platform.log.progress({ at: "retention", shard: home, done: erased, left, oldest_due: toIsoOrNull(oldestDue) });
+  platform.log.progress({ at: "retention", shard, done: erased, left, oldest_due: toIsoOrNull(oldestDue) });
 };
 
+/** Erases what is due within the budget of the run and logs what is left. Concurrent runs erase each certificate once. */
 export const eraseExpired = (platform: Platform): Promise<void> =>
-  forEachShard(platform, "retention", (db, home) => eraseExpiredInShard(platform, db, home));
+  forEachShard(platform, "retention", (db, shard) => eraseExpiredInShard(platform, db, shard));

@@ -1,35 +1,38 @@
-// What each cron tick does. Every job is driven by what is due, not by the tick: a missed tick is late work, a doubled
-// tick is no work. Each job fails alone.
+// The jobs of each cron tick. A job works off what is due, so a missed tick only delays work and a doubled tick finds none. A job that
+// fails affects no other.
 import { secondMs, type Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";
 import { withBudget, type WorkBudget } from "../operations/work-budget.ts";
 import type { Platform } from "../services.ts";
-import { submitAnchors, retryParkedAnchors } from "./anchoring.ts";
-import { attestDue } from "./attestation.ts";
+import { retryParkedAnchors } from "./anchor-retries.ts";
+import { submitAnchors } from "./anchoring.ts";
+import { attestDue } from "./attestations.ts";
+import { checkpointAuditLogs } from "./audit-checkpoints.ts";
 import { requestAuditDrains } from "./audit-drain-requests.ts";
-import { checkpointAuditLogs, checkpointLedger } from "./checkpoints.ts";
 import { sendConnectionExpiryNotices } from "./connection-expiry-notices.ts";
 import { checkDomains } from "./domain-checks.ts";
 import { sweepEvents } from "./event-sweep.ts";
 import { deleteExpired } from "./expiry-sweep.ts";
-import { measureShards } from "./shard-sizes.ts";
+import { checkpointLedger } from "./ledger-checkpoint.ts";
 import { relayMail } from "./mail-relay.ts";
 import { relayOutbox } from "./outbox-relay.ts";
 import { eraseExpired } from "./retention-sweep.ts";
-import { settleShares, sweepDueShares } from "./share-sweep.ts";
+import { measureShards } from "./shard-sizes.ts";
+import { settleShares } from "./share-settling.ts";
+import { sweepDueShares } from "./share-sweep.ts";
 import { endSubscriptions } from "./subscription-ends.ts";
 import { suspendUnpaid } from "./unpaid-sweep.ts";
 
-/** `at` is the tick's own time: a checkpoint interval belongs to the tick, however late it runs. */
+/** `at` is the time of the tick, which determines the checkpoint interval however late the job runs. */
 type Job = (platform: Platform, at: Instant) => Promise<void>;
 type Jobs = Readonly<Record<string, Job>>;
 
 export const everyMinute = "* * * * *";
 const everyQuarterHour = "*/15 * * * *";
 
-/** Side by side: no slow ledger, attestor, mail provider or policy host keeps the others waiting. */
+/** Run concurrently, so that a slow ledger, attestor, mail provider or policy host delays no other job. Named after their files. */
 const minuteJobs: Jobs = {
-  "audit-notify": requestAuditDrains,
+  "audit-drain-requests": requestAuditDrains,
   "expiry-sweep": deleteExpired,
   "retention-sweep": eraseExpired,
   "unpaid-sweep": suspendUnpaid,
@@ -40,29 +43,30 @@ const minuteJobs: Jobs = {
   "event-sweep": sweepEvents,
   "share-sweep": sweepDueShares,
   "share-settling": settleShares,
-  attesting: attestDue,
+  attestations: attestDue,
   "domain-checks": checkDomains,
-  "connection-ends": sendConnectionExpiryNotices,
+  "connection-expiry-notices": sendConnectionExpiryNotices,
 };
 
-/** One after the other: what is attested at the end are the checkpoints made before. */
+/** Run in order, so that the attestations cover the checkpoints made before. */
 const quarterJobs: Jobs = {
-  unpark: retryParkedAnchors,
-  "audit-checkpoint": checkpointAuditLogs,
+  "anchor-retries": retryParkedAnchors,
+  "audit-checkpoints": checkpointAuditLogs,
   "ledger-checkpoint": checkpointLedger,
-  attesting: attestDue,
-  "home-sizes": measureShards,
+  attestations: attestDue,
+  "shard-sizes": measureShards,
 };
 
-// An invocation has a thousand queries. What the jobs have under way when their allowance is used up needs some, so they share eight hundred; no
-// job has more than half of them, so that a backlog of one kind keeps none of another waiting. All of it is over before the next minute.
+// An invocation may make 1,000 queries. Steps that are under way when the budget is used need some of them, so the jobs share 800. No job
+// may use more than half, so that a backlog in one delays no other. All jobs end before the next minute.
 const allJobsAllowance: WorkBudget = { maxMs: 40 * secondMs, maxQueries: 800 };
 export const jobAllowance: WorkBudget = { ...allJobsAllowance, maxQueries: allJobsAllowance.maxQueries / 2 };
 
-/** A job that throws is named in the log and due again with its next tick. */
+/** A job that throws is logged by name and runs again with its next tick. */
 const runJob = (platform: Platform, at: Instant, [name, job]: readonly [string, Job]) =>
   runIsolated(platform, `job ${name}`, () => job(withBudget(platform, jobAllowance), at));
 
+/** Runs the jobs of the cron expression `cron` at the tick time `at`. A failing job does not make it reject. */
 export const runScheduledJobs = async (services: Platform, cron: string, at: Instant): Promise<void> => {
   const platform = withBudget(services, allJobsAllowance);
   if (cron === everyQuarterHour) for (const job of Object.entries(quarterJobs)) await runJob(platform, at, job);

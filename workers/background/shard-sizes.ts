@@ -1,13 +1,14 @@
-// How full each home is: a database ends at 10 GB and then takes no certificate any more, so the log says it long before.
+// Measures how full each shard is. A D1 database that reaches 10 GB takes no more certificates, so the log warns long before.
 import { getShardBytes, maxShardBytes } from "../../storage/health.ts";
 import type { Platform } from "../services.ts";
-import { forEachShard } from "./each-shard.ts";
+import { forEachShard } from "./for-each-shard.ts";
 
-const warningThreshold = 0.8; // at 200 MB a client and day the last fifth is ten full days of one client
+const warningThreshold = 0.8; // at 200 MB per client and day, the last fifth lasts one client ten days
 
+/** Logs the size of each shard as a metric, and as an error above 80% of the limit. */
 export const measureShards = (platform: Platform): Promise<void> =>
-  forEachShard(platform, "home-sizes", async (db, home) => {
+  forEachShard(platform, "shard-sizes", async (db, shard) => {
     const bytes = await getShardBytes(db);
-    platform.log.metric({ metric: "home_bytes", shard: home, value: bytes });
-    if (bytes >= warningThreshold * maxShardBytes) platform.log.error({ at: "home_filling", error: `home ${home} holds ${bytes} bytes` });
+    platform.log.metric({ metric: "shard_bytes", shard, value: bytes });
+    if (bytes >= warningThreshold * maxShardBytes) platform.log.error({ at: "shard_filling", error: `shard ${shard} has ${bytes} bytes` });
   });

@@ -1,5 +1,6 @@
-// Ends the subscriptions of accounts that are over, or that pay for another one, in every home: nobody pays for what is gone, nor twice.
-// Tried until the provider has said yes; an account that an operator opened again meanwhile keeps what it pays for.
+// Ends subscriptions at the payment provider for closed accounts and for accounts that pay for another subscription, so that a closed
+// account is not charged and no account is charged twice. Retries until the provider confirms. An account that an operator reopened
+// keeps its subscription.
 import { computeRetryDelayMs } from "../../core/retry.ts";
 import { minuteMs } from "../../core/time.ts";
 import { findBilledAccount, findCustomerByAccount } from "../../storage/billing.ts";
@@ -11,25 +12,24 @@ import {
   type SubscriptionEnd,
 } from "../../storage/outboxes/subscription-ends.ts";
 import type { Platform } from "../services.ts";
-import { forEachShard } from "./each-shard.ts";
-import { forEachConcurrently } from "./in-parallel.ts";
+import { forEachConcurrently, maxConcurrentConnections } from "./for-each-concurrently.ts";
+import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 20; // a minute
-const maxConcurrent = 5; // a Worker may wait for six connections; one stays free
+const maxPerRun = 20; // per minute and shard
 const backoff = { firstMs: minuteMs, maxMs: 6 * 60 * minuteMs };
 
 const endDueSubscription = async (platform: Platform, db: Database, due: SubscriptionEnd): Promise<void> => {
   const { subscriptionId, accountId, attempts } = due;
-  const [account, paying] = await Promise.all([findBilledAccount(db, accountId), findCustomerByAccount(db, accountId)]);
-  const isInForce = account?.isOver === false && paying?.subscriptionId === subscriptionId;
-  const outcome = isInForce ? "kept" : await platform.paymentProvider?.cancelSubscription(subscriptionId);
-  const isDone = outcome === "ended" || outcome === "kept";
-  const at = platform.clock() + computeRetryDelayMs(backoff, attempts);
-  await (isDone ? deleteSubscriptionEnd(db, subscriptionId) : postponeSubscriptionEnd(db, subscriptionId, at)).run();
+  const [account, customer] = await Promise.all([findBilledAccount(db, accountId), findCustomerByAccount(db, accountId)]);
+  const isInUse = account?.isOver === false && customer?.subscriptionId === subscriptionId;
+  const isDone = isInUse || (await platform.paymentProvider?.cancelSubscription(subscriptionId)) === "ended";
+  const retryAt = platform.clock() + computeRetryDelayMs(backoff, attempts);
+  await (isDone ? deleteSubscriptionEnd(db, subscriptionId) : postponeSubscriptionEnd(db, subscriptionId, retryAt)).run();
 };
 
+/** Ends at most 20 due subscriptions per shard. A failure is retried with a growing pause of up to six hours. */
 export const endSubscriptions = (platform: Platform): Promise<void> =>
-  forEachShard(platform, "subscription ends", async (db) => {
+  forEachShard(platform, "subscription-ends", async (db) => {
     const due = await claimSubscriptionEnds(db, platform.clock(), maxPerRun);
-    await forEachConcurrently(maxConcurrent, due, (one) => endDueSubscription(platform, db, one));
+    await forEachConcurrently(maxConcurrentConnections, due, (subscriptionEnd) => endDueSubscription(platform, db, subscriptionEnd));
   });

@@ -1,4 +1,4 @@
-// Suspends businesses whose payment has been past due for fourteen days, and lets the plan of such consumers rest, in every home.
+// Suspends businesses whose payment has been past due for 14 days, and moves such consumers to the free plan.
 import { gracePeriodMs, markSuspended } from "../../core/billing/billing-status.ts";
 import {
   findBilledAccount,
@@ -11,9 +11,9 @@ import { commitWithoutFollowUp } from "../../storage/commit.ts";
 import type { Database } from "../../storage/database.ts";
 import { prepareEntitlementChange } from "../operations/billing/prepare-entitlement-change.ts";
 import type { Platform } from "../services.ts";
-import { forEachShard } from "./each-shard.ts";
+import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 100; // a minute; they become due one by one
+const maxPerRun = 100; // per minute and shard; they become due one by one
 
 const suspendUnpaidInShard = async (platform: Platform, db: Database): Promise<void> => {
   const now = platform.clock();
@@ -21,16 +21,17 @@ const suspendUnpaidInShard = async (platform: Platform, db: Database): Promise<v
     if (!(await platform.hasBudget())) return;
     const account = customer.accountId === null ? null : await findBilledAccount(db, customer.accountId);
     if (account === null) continue;
-    const after = account.kind === "consumer" ? ({ plan: "free" } as const) : ({ status: "suspended" } as const);
-    const { rows, facts } = prepareEntitlementChange(db, account, after, { reason: "unpaid" }, now);
-    const suspended = [assertUnchanged(db, customer, account), upsertBillingCustomer(db, markSuspended(customer, now), now), ...rows];
+    const entitlement = account.kind === "consumer" ? ({ plan: "free" } as const) : ({ status: "suspended" } as const);
+    const change = prepareEntitlementChange(db, account, entitlement, { reason: "unpaid" }, now);
+    const rows = [assertUnchanged(db, customer, account), upsertBillingCustomer(db, markSuspended(customer, now), now), ...change.rows];
     try {
-      await commitWithoutFollowUp(db, platform, suspended, facts);
+      await commitWithoutFollowUp(db, platform, rows, change.facts);
     } catch (error) {
-      if (!isOutdatedBilling(error)) throw error; // it was paid at this very moment; otherwise the next minute sees it again
+      if (!isOutdatedBilling(error)) throw error; // it was paid just now; if not, the next minute finds it again
     }
   }
 };
 
+/** Changes at most 100 customers per shard. One that pays at the same moment is left unchanged. */
 export const suspendUnpaid = (platform: Platform): Promise<void> =>
   forEachShard(platform, "unpaid", (db) => suspendUnpaidInShard(platform, db));

@@ -43,7 +43,7 @@ type LoggedPage = NonNullable<Awaited<ReturnType<typeof loadLogPage>>>;
 /** What a home knows of the chain: what these entries of it committed to, in the rows that carried them to the log, and what waits there. */
 const loadShardEntries = async (services: Stores, { chain }: TrailOwner, home: ShardId, page: LoggedPage | null) => {
   const db = services.shards.get(home);
-  const carried = page === null ? [] : page.entries.filter((entry) => entry.home === home).map(({ outbox_id }) => outbox_id);
+  const carried = page === null ? [] : page.entries.filter((entry) => entry.shard === home).map(({ outbox_id }) => outbox_id);
   const [payloads, waiting, anchor = null] = await combineLookups(db, [
     listCommittedPayloads(db, services.vault, chain.tag, carried),
     listWaitingEntries(db, { auditLog: chain.auditLog, chainTag: chain.tag, max: maxPending }),
@@ -64,7 +64,7 @@ export const getAuditTrailInShards = async (
   const trail = await runIsolated(services, "audit", async (): Promise<AuditTrail> => {
     const page = await loadLogPage(services, owner, homes, query);
     // The statements of checkpoints are kept in the first home.
-    const asked = page === null ? homes : new Set([...homes, ...page.entries.map(({ home }) => home as ShardId), firstShard]);
+    const asked = page === null ? homes : new Set([...homes, ...page.entries.map(({ shard }) => shard as ShardId), firstShard]);
     const found = await Promise.all([...asked].map((home) => loadShardEntries(services, owner, home, page)));
     const payloads = new Map(found.flatMap((one) => [...one.payloads]));
     return {

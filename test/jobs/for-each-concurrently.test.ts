@@ -1,8 +1,8 @@
-// A bounded number of workers on a list, or on what is claimed one by one.
+// Work with limited concurrency on a list, and on items claimed one by one.
 import { expect, test } from "vitest";
-import { forEachConcurrently } from "../../workers/background/in-parallel.ts";
+import { forEachConcurrently } from "../../workers/background/for-each-concurrently.ts";
 
-test("works on every item once, never on more than the limit at once, and a free worker takes the next", async () => {
+test("runs the work once for every item, at most the limit at once, and a free slot takes the next item", async () => {
   const [taken, underWay]: [number[], number[]] = [[], []];
   const gates = Array.from({ length: 6 }, () => Promise.withResolvers<void>());
   let open = 0;
@@ -22,7 +22,7 @@ test("works on every item once, never on more than the limit at once, and a free
   expect(Math.max(...underWay)).toBe(2);
 });
 
-test("claims an item only when there is somebody to work on it", async () => {
+test("claims an item only when a slot is free", async () => {
   let claimed = 0;
   const gate = Promise.withResolvers<void>();
   async function* claims(): AsyncGenerator<number> {

@@ -1,8 +1,11 @@
-// Work on many things, some at once.
+// Runs work on many items with limited concurrency.
+
+/** A Worker may have six connections open at once; one stays free. */
+export const maxConcurrentConnections = 5;
 
 /**
- * Does `work` for each item, at most `limit` at once; the next item is asked for when there is somebody to work on it, so items
- * may be claimed one by one. A fault of `work` rejects at once: whoever must not be stopped by one item catches it there.
+ * Runs `work` for each item, at most `limit` at once. The next item is requested only when a slot is free, so items can be claimed one by
+ * one. Rejects at once when `work` does; handle failures inside `work` if they must not stop other items.
  */
 export const forEachConcurrently = async <Item>(
   limit: number,

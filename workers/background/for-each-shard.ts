@@ -1,22 +1,22 @@
-// Work in the database of every home.
+// Runs background work in the database of every shard.
 import type { ShardId } from "../../core/ids.ts";
 import { minuteMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../services.ts";
 
-/** Each minute begins with another home: one with work beyond every allowance leaves the others their turn. */
+/** Each minute starts with another shard, so that one with more work than the budget allows does not starve the others. */
 const rotateShards = ({ shards, clock }: Pick<Platform, "shards" | "clock">): readonly (readonly [ShardId, Database])[] => {
   const all = shards.all();
   const first = Math.floor(clock() / minuteMs) % Math.max(1, all.length);
   return [...all.slice(first), ...all.slice(0, first)];
 };
 
-/** One home after the other. One that fails keeps no other waiting: its rows stay, and the next run finds them. */
+/** Runs `work` for one shard after the other. A failure is logged under `at` and delays no other shard. */
 export const forEachShard = async (
   platform: Pick<Platform, "shards" | "log" | "clock">,
   at: string,
-  work: (db: Database, home: ShardId) => Promise<unknown>,
+  work: (db: Database, shard: ShardId) => Promise<unknown>,
 ): Promise<void> => {
-  for (const [home, db] of rotateShards(platform)) await runIsolated(platform, at, () => work(db, home));
+  for (const [shard, db] of rotateShards(platform)) await runIsolated(platform, at, () => work(db, shard));
 };

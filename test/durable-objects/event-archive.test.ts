@@ -1,5 +1,5 @@
-// A log that is full hands its older events to other objects, and nobody who reads it, offers it an event or waits for a delivery
-// can tell. The limit is a few kilobytes here, so that some hundred events fill several segments.
+// An event sequence at its size limit moves older events to segments, without any visible difference for readers, writers and
+// endpoints. The limit is small here, so that some hundred events fill several segments.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -21,7 +21,7 @@ import {
 } from "../support/events.ts";
 import { batch, openDatabase } from "../../storage/database.ts";
 
-// What an empty log takes, with room for some hundred events.
+// The size of an empty sequence, with room for some hundred events.
 const limitBytes = "100000";
 
 afterEach(() => {
@@ -31,7 +31,7 @@ afterEach(() => {
 
 type Namespace = { readonly getByName: (name: string) => object };
 
-/** The log as it runs where it may hold little, on segments that may misbehave. A process of its own each time. */
+/** Runs a sequence with a small limit, on segments that may fail. Each call is a new process. */
 const small = <T>(
   stub: EventSequenceStub,
   use: (log: EventSequence, state: DurableObjectState) => Promise<T>,
@@ -59,14 +59,14 @@ const readAll = async (log: EventSequence, limit: number): Promise<StoredEvent[]
   const events: StoredEvent[] = [];
   for (let cursor = 0; ; ) {
     const page = await log.listEvents(cursor, limit, null);
-    expect(page.events.length === limit || page.readThrough === page.head).toBe(true); // a page is full wherever its events lie
+    expect(page.events.length === limit || page.readThrough === page.head).toBe(true); // pages are full, wherever the events are stored
     events.push(...page.events);
     if (page.readThrough >= page.head) return events;
     cursor = page.readThrough;
   }
 };
 
-/** Fills a log until at least so many segments are complete and none is under way; answers the ids in their order. */
+/** Fills a sequence until at least `wanted` segments are complete and none is being filled. Returns the event ids in order. */
 const filled = async (business: string, wanted: number): Promise<string[]> => {
   const ids: string[] = [];
   await small(eventSequences.getByName(business), async (log, state) => {
@@ -75,22 +75,22 @@ const filled = async (business: string, wanted: number): Promise<string[]> => {
       if (rows.length >= wanted && rows.every(({ moved, up_to }) => moved === up_to)) return;
       ids.push(...(await commitEvents(business, 100)));
       await log.drain();
-      if (ids.length > 20_000) throw new Error("the log does not seal");
+      if (ids.length > 20_000) throw new Error("the sequence fills no segment");
     }
   });
   return ids;
 };
 
-describe("a log that is full", () => {
-  test("W29: hands the older half to a segment and goes on, and its feed is the same wherever the events lie", async () => {
+describe("an event sequence at its size limit", () => {
+  test("W29: moves the older half to a segment, and its feed stays the same", async () => {
     const business = await createBusiness();
     const ids = await filled(business, 3);
     await small(eventSequences.getByName(business), async (log, state) => {
       const rows = segmentsOf(state);
       expect(rows.map(({ number }) => number)).toEqual(upTo(rows.length));
       expect(rows.map(({ after }) => after)).toEqual([0, ...rows.slice(0, -1).map(({ up_to }) => up_to)]);
-      const sealed = rows.at(-1)?.up_to as number;
-      expect(rowsIn(state)).toBe(ids.length - sealed); // each event in one place
+      const movedThrough = rows.at(-1)?.up_to as number;
+      expect(rowsIn(state)).toBe(ids.length - movedThrough); // each event is stored once
       expect(state.storage.sql.databaseSize).toBeLessThan(2 * Number(limitBytes));
       for (const { number, after, up_to } of rows) {
         await runInDurableObject(eventSequences.getByName(`${business}#${number}`), (_, segment) => {
@@ -105,12 +105,12 @@ describe("a log that is full", () => {
       const border = rows[0]?.up_to as number;
       const across = await log.listEvents(border - 3, 6, null); // from two objects
       expect(across.events.map(({ seq }) => seq)).toEqual([-2, -1, 0, 1, 2, 3].map((of) => border + of));
-      const here = await log.listEvents(sealed - 3, 6, null);
-      expect(here.events.map(({ seq }) => seq)).toEqual([-2, -1, 0, 1, 2, 3].map((of) => sealed + of));
+      const recent = await log.listEvents(movedThrough - 3, 6, null);
+      expect(recent.events.map(({ seq }) => seq)).toEqual([-2, -1, 0, 1, 2, 3].map((of) => movedThrough + of));
     });
   });
 
-  test("W29: is read by three readers at three speeds while it grows and seals, each event once and in order", {
+  test("W29: returns each event once and in order to three readers while it grows and moves events", {
     timeout: 60_000,
   }, async () => {
     const business = await createBusiness();
@@ -137,7 +137,7 @@ describe("a log that is full", () => {
     });
   });
 
-  test("W29: asked for rare types, passes over the others in every segment", async () => {
+  test("W29: skips other event types in every segment when a reader asks for rare ones", async () => {
     const business = await createBusiness();
     const before = await commitEvents(business, 1, { type: "share.created", certId: null, shareId: "shr_1" });
     const ids = await filled(business, 2);
@@ -148,14 +148,14 @@ describe("a log that is full", () => {
     });
   });
 
-  test("W29: gives no second place to an event that lies in a segment, however often it is offered", async () => {
+  test("W29: gives no second number to an event that is in a segment", async () => {
     const business = await createBusiness();
     const ids = await filled(business, 2);
     const old = ids.slice(0, 50);
     await batch(
       openDatabase(env.DB),
       old.map((id) => buildEventRow(business, { id })),
-    ); // a database set back: the same events again
+    ); // a restored database: the same events again
     const fresh = await commitEvents(business, 3);
     await small(eventSequences.getByName(business), async (log) => {
       await log.drain();
@@ -165,23 +165,23 @@ describe("a log that is full", () => {
     expect(waiting).toBe(0);
   });
 
-  test("W29: whose process dies before, while or after a lot goes over has each event once at every moment", async () => {
+  test("W29: has each event once at every moment when it crashes before, during or after a move", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     let step = 0;
-    // Each third lot is not taken, each third is taken and the log dies before it knows.
+    // Every third batch fails before the segment stores it, and every third after.
     const dying: Namespace = {
       getByName: (name) => {
         const segment = eventSequences.getByName(name);
         return {
           listSegmentEvents: (...args: Parameters<typeof segment.listSegmentEvents>) => segment.listSegmentEvents(...args),
           listKnownIds: (ids: readonly string[]) => segment.listKnownIds(ids),
-          saveToSegment: async (lot: readonly StoredEvent[]) => {
+          saveToSegment: async (events: readonly StoredEvent[]) => {
             step += 1;
             if (step % 3 === 1) throw new Error("gone before");
-            const held = await segment.saveToSegment(lot);
+            const last = await segment.saveToSegment(events);
             if (step % 3 === 2) throw new Error("gone after");
-            return held;
+            return last;
           },
         };
       },
@@ -206,7 +206,7 @@ describe("a log that is full", () => {
     });
   });
 
-  test("W29: answers with a fault, and never with a hole, when a segment does not answer", async () => {
+  test("W29: rejects instead of returning a gap when a segment does not answer", async () => {
     const business = await createBusiness();
     const ids = await filled(business, 1);
     const away: Namespace = {
@@ -219,11 +219,11 @@ describe("a log that is full", () => {
       eventSequences.getByName(business),
       async (log, state) => {
         await expect(log.listEvents(0, 100, null)).rejects.toThrow("away");
-        const sealed = segmentsOf(state).at(-1)?.up_to as number;
-        expect((await log.listEvents(sealed, 500, null)).events).toHaveLength(ids.length - sealed); // what lies here is read
+        const movedThrough = segmentsOf(state).at(-1)?.up_to as number;
+        expect((await log.listEvents(movedThrough, 500, null)).events).toHaveLength(ids.length - movedThrough); // events of the sequence itself can be read
         await commitEvents(business, 1);
-        await log.drain(); // it might be one of theirs: placed when they can be asked again
-        expect((await log.listEvents(sealed, 500, null)).head).toBe(ids.length);
+        await log.drain(); // a segment might have the event, so it is appended when the segments answer again
+        expect((await log.listEvents(movedThrough, 500, null)).head).toBe(ids.length);
         expect(await state.storage.getAlarm()).not.toBeNull();
       },
       away,
@@ -234,7 +234,7 @@ describe("a log that is full", () => {
     });
   });
 
-  test("W29: that cannot seal places and hands on as before, and tries again at growing distances", async () => {
+  test("W29: appends and hands over while moving fails, and tries again with growing pauses", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const full: Namespace = {
@@ -258,11 +258,11 @@ describe("a log that is full", () => {
     );
   });
 
-  test("W29: finishes a segment by its alarms when no more events come, and then has none left", async () => {
+  test("W29: fills a segment with its alarms when no more events come, and then has no alarm", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     await small(stub, async (log, state) => {
-      await commitEvents(business, 3_000); // more than one lot in a half
+      await commitEvents(business, 3_000); // half of them are more than one batch
       await log.drain();
       expect(segmentsOf(state)).toMatchObject([{ after: 0, moved: 500 }]);
       for (let alarms = 0; (await state.storage.getAlarm()) !== null; alarms += 1) {
@@ -276,15 +276,15 @@ describe("a log that is full", () => {
   });
 });
 
-describe("an endpoint of a log that is full", () => {
-  test("W29: gets every event once, also those that went into a segment before its lane had them", async () => {
+describe("an endpoint of an event sequence at its size limit", () => {
+  test("W29: gets every event once, including events that moved to a segment before they were handed over", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     vi.setSystemTime(farAhead);
     const posts = mockReceivers(() => new Response(null, { status: 200 }));
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const { id, queue } = await registerEndpoint(business, "https://hook1.merchant-tests.com/");
-    await runAlarm(stub); // what registering left to be looked at
+    await runAlarm(stub); // work left by the registration
     let away = true;
     const total = 1_500;
     await runInDurableObject(stub, async (_, state) => {
@@ -319,13 +319,15 @@ describe("an endpoint of a log that is full", () => {
 });
 
 describe("a segment", () => {
-  test("W29: is only what a log gave it: no other object takes a lot", async () => {
+  test("W29: is the only kind of object that accepts moved events", async () => {
     const business = await createBusiness();
-    const lot = [{ seq: 1, id: crypto.randomUUID(), type: "share.created", createdAt: 0, shareId: null, certId: null, dataSealed: null }];
+    const events = [
+      { seq: 1, id: crypto.randomUUID(), type: "share.created", createdAt: 0, shareId: null, certId: null, dataSealed: null },
+    ];
     await runInDurableObject(eventSequences.getByName(business), (log) => {
-      expect(() => log.saveToSegment(lot)).toThrow("not a segment");
+      expect(() => log.saveToSegment(events)).toThrow("not a segment");
     });
-    expect(await eventSequences.getByName(`${business}#1`).saveToSegment(lot)).toBe(1);
-    expect(await eventSequences.getByName(`${business}#1`).saveToSegment(lot)).toBe(1);
+    expect(await eventSequences.getByName(`${business}#1`).saveToSegment(events)).toBe(1);
+    expect(await eventSequences.getByName(`${business}#1`).saveToSegment(events)).toBe(1);
   });
 });

@@ -1,0 +1,101 @@
+// Proofs of chain entries against signed checkpoints.
+import type { AuditProof, HeadsProof } from "../../core/audit/proof.ts";
+import { isSignedByAll, type LogKeys } from "../transparency-log/signing.ts";
+import {
+  buildTlogProof,
+  findCheckpoint,
+  findFreezeReason,
+  findOldestCheckpointCovering,
+  type SignedCheckpoint,
+} from "../transparency-log/tables.ts";
+import * as tables from "./tables.ts";
+import type { ChainState, StoredEntry } from "./tables.ts";
+
+/** A proof and the size of the log it refers to. */
+export interface ChainHeadProof {
+  readonly size: number;
+  readonly proof: AuditProof;
+}
+
+export interface EntryProof {
+  readonly seq: number;
+  readonly tlog_proof: string;
+}
+
+/** Some entries of a chain with everything that proves them. */
+export interface TrailProof extends ChainState {
+  /** Oldest first. */
+  readonly entries: readonly StoredEntry[];
+  /** c2sp.org/tlog-proof@v1 of each entry, in the same order. */
+  readonly proofs: readonly string[];
+  readonly heads: HeadsProof | null;
+}
+
+export interface ProofPorts {
+  readonly storage: DurableObjectStorage;
+  readonly openKeys: () => Promise<LogKeys>;
+  /** The newest signed checkpoint, of at least `covers` entries. Null when the log is frozen. */
+  readonly getSignedCheckpoint: (covers: number) => Promise<SignedCheckpoint | null>;
+}
+
+/** See `AuditLog.proveChainHead`. */
+export const proveChainHead = async (ports: ProofPorts, chain: string, atSize: number | null): Promise<ChainHeadProof | null> => {
+  const { sql } = ports.storage;
+  const newestIndex = tables.findHeadIndex(sql, chain, Number.MAX_SAFE_INTEGER);
+  if (newestIndex === null) return null;
+  const { origin } = await ports.openKeys();
+  const checkpoint = atSize === null ? await ports.getSignedCheckpoint(newestIndex + 1) : findCheckpoint(sql, atSize);
+  const index = checkpoint === null ? null : tables.findHeadIndex(sql, chain, checkpoint.size);
+  if (checkpoint === null || index === null) return null;
+  return {
+    size: checkpoint.size,
+    proof: {
+      origin,
+      checkpoint: checkpoint.note,
+      head_tlog_proof: buildTlogProof(sql, index, checkpoint),
+      heads: tables.buildHeadsProof(sql, chain, checkpoint),
+    },
+  };
+};
+
+/** See `AuditLog.proveEntries`. */
+export const proveEntries = async (ports: ProofPorts, chain: string, seqs: readonly number[]): Promise<EntryProof[] | null> => {
+  const { sql } = ports.storage;
+  const entries = tables.listLogIndices(sql, chain, seqs);
+  const last = Math.max(-1, ...entries.map(({ log_index }) => log_index));
+  const checkpoint = last < 0 ? null : await ports.getSignedCheckpoint(last + 1);
+  if (checkpoint === null) return last < 0 ? [] : null;
+  return entries.map(({ seq, log_index }) => ({ seq, tlog_proof: buildTlogProof(sql, log_index, checkpoint) }));
+};
+
+/** The first checkpoint of at least `size` entries, or the newest if an earlier key signed that one. */
+const findFirstCheckpoint = async (
+  { storage, openKeys, getSignedCheckpoint }: ProofPorts,
+  size: number,
+): Promise<SignedCheckpoint | null> => {
+  const first = findOldestCheckpointCovering(storage.sql, size);
+  const { signers } = await openKeys();
+  return first !== null && isSignedByAll(first.note, signers) ? first : await getSignedCheckpoint(size);
+};
+
+/** See `AuditLog.getTrail`. */
+export const buildTrail = async (ports: ProofPorts, chain: string, outboxIds: readonly string[]): Promise<TrailProof | null> => {
+  const { storage } = ports;
+  const { sql } = storage;
+  const entries = tables.listEntriesByOutboxIds(sql, chain, outboxIds);
+  const state = tables.findChainState(sql, chain);
+  const last = entries.at(-1);
+  // Before signing, so that one checkpoint covers both the entries and the record.
+  if (last !== undefined && findFreezeReason(sql) === null)
+    storage.transactionSync(() => tables.recordHeadsForNewChain(sql, chain, Date.now()));
+  const checkpoint = last === undefined ? null : await findFirstCheckpoint(ports, Number(last.log_index) + 1);
+  if (state === null || checkpoint === null) return null;
+  const recordIndex = tables.findNewestRecordIndex(sql);
+  const recordCheckpoint = recordIndex === null ? null : await findFirstCheckpoint(ports, recordIndex + 1);
+  return {
+    ...state,
+    entries,
+    proofs: entries.map(({ log_index }) => buildTlogProof(sql, Number(log_index), checkpoint)),
+    heads: recordCheckpoint === null ? null : tables.buildHeadsProof(sql, chain, recordCheckpoint),
+  };
+};

@@ -1,0 +1,15 @@
+// What a delivery queue needs from the deployment it runs in.
+import type { Clock } from "../../core/time.ts";
+import type { EndpointHealth, EndpointSettings, OutgoingDelivery, SendResult } from "../../core/webhooks/endpoint.ts";
+
+export interface DeliveryPorts {
+  readonly clock: Clock;
+  /** How far ahead an alarm may be set. Infinity, except where the clock can jump forward (development). */
+  readonly maxAlarmDelayMs: number;
+  readonly newDeliveryId: () => string;
+  /** Must not reject. */
+  readonly send: (delivery: OutgoingDelivery) => Promise<SendResult>;
+  /** Emails the owners that their endpoint keeps failing. */
+  readonly alert: (settings: EndpointSettings, health: EndpointHealth) => Promise<void>;
+  readonly logError: (error: unknown) => void;
+}

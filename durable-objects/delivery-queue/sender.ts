@@ -1,0 +1,141 @@
+// Sends what is due, at most five deliveries at once, within one alarm.
+import type { Instant } from "../../core/time.ts";
+import { secondMs } from "../../core/time.ts";
+import type { EndpointSettings, SendResult } from "../../core/webhooks/endpoint.ts";
+import { shouldAlert } from "../../core/webhooks/health.ts";
+import { attemptLeaseMs, maxConcurrentDeliveries } from "../../core/webhooks/schedule.ts";
+import type { DeliveryPorts } from "./ports.ts";
+import * as tables from "./tables.ts";
+import type { DeliveryRow } from "./tables.ts";
+
+interface FinishedAttempt {
+  readonly claimed: DeliveryRow;
+  readonly result: SendResult;
+  readonly at: Instant;
+}
+
+const stopClaimingAfterMs = 45 * secondMs; // with the last attempts (10 s) far within the 15 minutes an alarm may take
+const batchWindowMs = 2; // about as long as one disk write
+
+export class Sender {
+  readonly #storage: DurableObjectStorage;
+  /** Ends the current wait of a run; null while no run is under way. */
+  #wake: (() => void) | null = null;
+  /** False until this process has looked for attempts that a previous process did not finish. */
+  #hasRequeued = false;
+  #isStopped = false;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+  }
+
+  /** True after `stop`: the tables are gone, and no method of this class reads them. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#wake?.();
+  }
+
+  /** Makes the current run look for due deliveries again. False when no run is under way. */
+  wake(): boolean {
+    this.#wake?.();
+    return this.#wake !== null;
+  }
+
+  /**
+   * Sends until nothing is due or 45 seconds have passed, and uses a free slot at once. Attempts that end at about the same time are
+   * recorded, and the next ones claimed, in one step: disk writes limit a busy endpoint.
+   */
+  async sendDueDeliveries(ports: DeliveryPorts): Promise<void> {
+    const { sql } = this.#storage;
+    tables.requeueInterrupted(sql, ports.clock(), !this.#hasRequeued);
+    this.#hasRequeued = true;
+    const stopAt = Date.now() + stopClaimingAfterMs;
+    const running = new Map<number, Promise<void>>();
+    let finished: FinishedAttempt[] = [];
+    try {
+      for (;;) {
+        // Set before looking for due rows, so that a push that arrives after the look can wake this run.
+        const { promise: woken, resolve } = Promise.withResolvers<void>();
+        this.#wake = resolve;
+        if (!this.#isStopped) for (const attempt of finished) this.#recordAttempt(attempt);
+        finished = [];
+        const settings = this.#isStopped ? null : tables.findSettings(sql);
+        while (settings?.status === "enabled" && running.size < maxConcurrentDeliveries && Date.now() < stopAt) {
+          const claimed = tables.claimDelivery(sql, ports.clock());
+          if (claimed === null) break;
+          const attempt = this.#sendDelivery(ports, settings, claimed, (finishedAttempt) => {
+            running.delete(claimed.seq);
+            finished.push(finishedAttempt);
+          });
+          running.set(claimed.seq, attempt);
+        }
+        await this.#alertIfNeeded(ports);
+        if (running.size === 0 && finished.length === 0) return;
+        // After the time for new attempts, only running ones matter. One may have finished while the alert was written.
+        if (finished.length === 0) await (Date.now() < stopAt ? this.#waitForWork(ports, running, woken) : Promise.race(running.values()));
+        if (finished.length > 0) await this.#waitForBatch(running);
+      }
+    } finally {
+      this.#wake = null;
+    }
+  }
+
+  /** Gives other attempts a moment to finish and be recorded together; does not wait when none is running. */
+  async #waitForBatch(running: ReadonlyMap<number, Promise<void>>): Promise<void> {
+    await Promise.race([scheduler.wait(batchWindowMs), Promise.all(running.values())]);
+  }
+
+  /** Resolves when an attempt ends, a push arrives, or a delivery becomes due while a slot is free. */
+  async #waitForWork(ports: DeliveryPorts, running: ReadonlyMap<number, Promise<void>>, woken: Promise<void>): Promise<void> {
+    const dueAt = this.#isStopped || running.size >= maxConcurrentDeliveries ? null : tables.findNextDueAt(this.#storage.sql);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const becomesDue = new Promise<void>((resolve) => {
+      if (dueAt !== null) timer = setTimeout(resolve, Math.min(attemptLeaseMs, Math.max(1, dueAt - ports.clock())));
+    });
+    try {
+      await Promise.race([...running.values(), woken, becomesDue]);
+    } finally {
+      clearTimeout(timer); // a timer left behind would keep the object awake, and billed
+    }
+  }
+
+  async #sendDelivery(
+    ports: DeliveryPorts,
+    settings: EndpointSettings,
+    claimed: DeliveryRow,
+    onFinished: (attempt: FinishedAttempt) => void,
+  ): Promise<void> {
+    const result = await ports.send({
+      settings,
+      event: tables.toStoredEvent(claimed),
+      deliveryId: claimed.id,
+      attempt: tables.nextAttemptNumber(claimed),
+    });
+    onFinished({ claimed, result, at: ports.clock() });
+  }
+
+  #recordAttempt({ claimed, result, at }: FinishedAttempt): void {
+    const { sql } = this.#storage;
+    if (result.kind === "cancelled") tables.cancelDelivery(sql, claimed, at);
+    else if (result.kind === "deferred") tables.deferDelivery(sql, claimed, result.error, at);
+    else tables.settleAttempt(sql, claimed, result, at);
+  }
+
+  /** An alert that could not be written is tried again when the next attempt ends. */
+  async #alertIfNeeded(ports: DeliveryPorts): Promise<void> {
+    const { sql } = this.#storage;
+    const settings = this.#isStopped ? null : tables.findSettings(sql);
+    const streak = settings === null ? null : tables.unalertedFailure(sql);
+    if (settings === null || streak === null || !shouldAlert(streak, ports.clock())) return;
+    try {
+      await ports.alert(settings, tables.getHealth(sql));
+      if (!this.#isStopped) tables.recordAlert(sql);
+    } catch (error) {
+      ports.logError(error);
+    }
+  }
+}

@@ -1,0 +1,123 @@
+// The archive of an event sequence. A sequence that reaches its size limit moves the older half of its events to a segment and never
+// changes that segment again; the newest events, the numbering and the endpoints stay. A segment is an object of the same class, named
+// after its sequence and its number (`biz_…#1`). Events move in batches: the segment stores a batch before the sequence deletes it, so
+// a crash in between only repeats a batch that the segment already has.
+import type { StoredEvent } from "../../core/events/event.ts";
+import type { Instant } from "../../core/time.ts";
+import { drainBackoff, logError, nextRetry, type RetryState } from "./faults.ts";
+import * as tables from "./tables.ts";
+import type { SegmentRow } from "./tables.ts";
+
+/** What a sequence calls on its segments. */
+export interface Segment {
+  /** Stores a batch, each event once. Returns the last sequence number the segment has. */
+  readonly saveToSegment: (events: readonly StoredEvent[]) => Promise<number>;
+  readonly listSegmentEvents: (
+    after: number,
+    upTo: number,
+    types: readonly string[] | null,
+    limit: number,
+  ) => Promise<readonly StoredEvent[]>;
+  /** Returns the event ids that the segment has. */
+  readonly listKnownIds: (ids: readonly string[]) => Promise<readonly string[]>;
+}
+
+// An event without a payload takes 160 bytes, so this is 50 million of them. The platform gives an object 10 GB.
+const defaultLimitBytes = 8_000_000_000;
+const eventsPerMove = 500;
+const minMoveSpacingMs = 30;
+
+const segmentSeparator = "#";
+export const isSegmentName = (name: string): boolean => name.includes(segmentSeparator);
+
+export class EventArchive {
+  readonly #storage: DurableObjectStorage;
+  readonly #openSegment: (number: number) => Segment;
+  readonly #limitBytes: number;
+  /** The segment table, oldest first. In memory because every page needs it; only this class changes the table. */
+  #segments: readonly SegmentRow[];
+  #retry: RetryState | null = null;
+
+  /** `limitBytes` is a development setting and arrives as text. */
+  constructor(storage: DurableObjectStorage, openSegment: (name: string) => Segment, getSequenceName: () => string, limitBytes: unknown) {
+    this.#storage = storage;
+    this.#openSegment = (number) => openSegment(`${getSequenceName()}${segmentSeparator}${number}`);
+    this.#limitBytes = Number(limitBytes ?? defaultLimitBytes);
+    this.#segments = tables.listSegments(storage.sql);
+  }
+
+  #findFillingSegment(): SegmentRow | null {
+    return this.#segments.find(({ moved, up_to }) => moved < up_to) ?? null;
+  }
+
+  /** The events after `after` up to `upTo`, wherever they are stored. Rejects when a segment does not answer: a page has no gaps. */
+  async listEventsBetween(after: number, upTo: number, types: readonly string[] | null, limit: number): Promise<readonly StoredEvent[]> {
+    const events: StoredEvent[] = [];
+    for (let from = after; from < upTo && events.length < limit; ) {
+      // Looked up again for each part, with no await before the part is read: events may move between two parts.
+      const position = from;
+      const segment = this.#segments.find(({ moved }) => position < moved);
+      const end = Math.min(upTo, segment?.moved ?? upTo);
+      const remaining = limit - events.length;
+      const found =
+        segment === undefined
+          ? tables.listEventsBetween(this.#storage.sql, from, end, types, remaining)
+          : await this.#openSegment(segment.number).listSegmentEvents(from, end, types, remaining);
+      events.push(...found);
+      from = end;
+    }
+    return events;
+  }
+
+  /** Returns the events that no segment has. Must not run while a batch moves: neither side might find an event then. */
+  async excludeKnown<T extends { readonly id: string }>(events: readonly T[]): Promise<readonly T[]> {
+    if (this.#segments.length === 0) return events;
+    const ids = events.map(({ id }) => id);
+    const found = await Promise.all(this.#segments.map(({ number }) => this.#openSegment(number).listKnownIds(ids)));
+    const known = new Set(found.flat());
+    return known.size === 0 ? events : events.filter(({ id }) => !known.has(id));
+  }
+
+  /**
+   * Moves one batch to a segment if the sequence is over its limit or a segment is half full. A segment that fails is retried later
+   * and does not fail the caller. Returns whether `getNextMoveAt` may have changed.
+   */
+  async moveBatch(head: number): Promise<boolean> {
+    if ((this.#retry?.at ?? 0) > Date.now()) return false;
+    try {
+      await this.#moveNextEvents(head);
+      this.#retry = null;
+    } catch (error) {
+      this.#retry = nextRetry(this.#retry, drainBackoff);
+      logError("archive", error);
+    }
+    return true;
+  }
+
+  /** When the next batch should move; null when no segment is being filled. */
+  getNextMoveAt(now: Instant): Instant | null {
+    return this.#findFillingSegment() === null ? null : (this.#retry?.at ?? now + minMoveSpacingMs);
+  }
+
+  async #moveNextEvents(head: number): Promise<void> {
+    const { sql } = this.#storage;
+    if (this.#findFillingSegment() === null && sql.databaseSize >= this.#limitBytes) this.#startSegment(head);
+    const filling = this.#findFillingSegment();
+    if (filling === null) return;
+    const events = tables.listEventsBetween(sql, filling.moved, filling.up_to, null, eventsPerMove);
+    const last = events.at(-1)?.seq ?? filling.up_to;
+    if ((await this.#openSegment(filling.number).saveToSegment(events)) < last) throw new Error("segment did not store its events");
+    this.#storage.transactionSync(() => tables.completeMove(sql, filling.number, last));
+    this.#segments = tables.listSegments(sql);
+  }
+
+  /** Takes the older half, so that the sequence does not need the next segment right away. */
+  #startSegment(head: number): void {
+    const { sql } = this.#storage;
+    const after = this.#segments.at(-1)?.up_to ?? 0;
+    const upTo = after + Math.floor((head - after) / 2);
+    if (upTo === after) return;
+    tables.insertSegment(sql, { number: this.#segments.length + 1, after, up_to: upTo, moved: after });
+    this.#segments = tables.listSegments(sql);
+  }
+}

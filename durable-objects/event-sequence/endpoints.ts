@@ -1,0 +1,136 @@
+// The webhook endpoints of a business: registration, changes, removal, health and their deliveries.
+import { canHoldDelivery, maxEndpoints } from "../../core/webhooks/endpoint.ts";
+import type {
+  Endpoint,
+  EndpointChange,
+  EndpointDelivery,
+  EndpointHealth,
+  EndpointSettings,
+  NewEndpoint,
+  ReplaySource,
+} from "../../core/webhooks/endpoint.ts";
+import type { Instant } from "../../core/time.ts";
+import type { DeliveryQueue } from "../delivery-queue/object.ts";
+import { logError } from "./faults.ts";
+import type { HandOver, HandOverPorts } from "./hand-over.ts";
+import * as tables from "./tables.ts";
+import type { EndpointRow } from "./tables.ts";
+
+/** An endpoint with its health; null when its delivery queue did not answer. */
+export interface EndpointWithHealth {
+  readonly endpoint: Endpoint;
+  readonly health: EndpointHealth | null;
+}
+
+type EndpointPorts = Omit<HandOverPorts, "archive"> & { readonly handOver: HandOver };
+
+export class Endpoints {
+  readonly #storage: DurableObjectStorage;
+  readonly #ports: EndpointPorts;
+
+  constructor(storage: DurableObjectStorage, ports: EndpointPorts) {
+    this.#storage = storage;
+    this.#ports = ports;
+  }
+
+  get #sql(): SqlStorage {
+    return this.#storage.sql;
+  }
+
+  /** Passes a change to the delivery queue. If that fails now, the alarm does it. */
+  async #pushChange(endpointId: string): Promise<void> {
+    const { handOver, scheduleNextAlarm } = this.#ports;
+    await scheduleNextAlarm();
+    handOver.pushToAll();
+    await handOver.waitForPush(endpointId);
+  }
+
+  async #loadWithHealth(row: EndpointRow): Promise<EndpointWithHealth> {
+    try {
+      return { endpoint: tables.toEndpoint(row), health: await this.#ports.getQueue(row.id).getHealth() };
+    } catch (error) {
+      logError("health", error);
+      return { endpoint: tables.toEndpoint(row), health: null };
+    }
+  }
+
+  async add(endpoint: NewEndpoint): Promise<boolean> {
+    if (tables.listEndpointRows(this.#sql).length >= maxEndpoints) return false;
+    tables.insertEndpoint(this.#sql, endpoint, this.#ports.getHead());
+    await this.#pushChange(endpoint.id);
+    return true;
+  }
+
+  list(): Promise<readonly EndpointWithHealth[]> {
+    return Promise.all(tables.listEndpointRows(this.#sql).map((row) => this.#loadWithHealth(row)));
+  }
+
+  async find(id: string): Promise<EndpointWithHealth | null> {
+    const row = tables.findEndpointRow(this.#sql, id);
+    return row === null ? null : this.#loadWithHealth(row);
+  }
+
+  async update(id: string, change: EndpointChange): Promise<EndpointWithHealth | null> {
+    const row = tables.findEndpointRow(this.#sql, id);
+    if (row === null) return null;
+    tables.updateEndpoint(this.#sql, row, change);
+    await this.#pushChange(id);
+    return this.find(id);
+  }
+
+  async rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<Instant | null> {
+    const row = tables.findEndpointRow(this.#sql, id);
+    if (row === null) return null;
+    if (row.secret_sealed !== secret.sealed) tables.rotateSecret(this.#sql, id, secret, now);
+    await this.#pushChange(id);
+    return tables.findEndpointRow(this.#sql, id)?.earlier_until ?? null;
+  }
+
+  findSettings(id: string): EndpointSettings | null {
+    const row = tables.findEndpointRow(this.#sql, id);
+    return row === null ? null : tables.toEndpointSettings(row, row.id, this.#ports.getBusinessId());
+  }
+
+  async remove(id: string): Promise<boolean> {
+    const { scheduleNextAlarm } = this.#ports;
+    if (!tables.markEndpointRemoved(this.#sql, id)) return false;
+    await scheduleNextAlarm();
+    await this.#finishRemoval(id);
+    await scheduleNextAlarm();
+    return true;
+  }
+
+  get hasUnfinishedRemovals(): boolean {
+    return tables.listRemovedEndpoints(this.#sql).length > 0;
+  }
+
+  async finishRemovals(): Promise<void> {
+    for (const id of tables.listRemovedEndpoints(this.#sql)) await this.#finishRemoval(id);
+  }
+
+  async #finishRemoval(id: string): Promise<void> {
+    const { handOver, getQueue } = this.#ports;
+    await handOver.waitForPush(id); // a push that arrived after the wipe would fill the queue again
+    await getQueue(id).wipe();
+    tables.deleteEndpoint(this.#sql, id);
+    handOver.forget(id);
+  }
+
+  /** Null when there is no such endpoint. */
+  findQueue(endpointId: string): DurableObjectStub<DeliveryQueue> | null {
+    return tables.findEndpointRow(this.#sql, endpointId) === null ? null : this.#ports.getQueue(endpointId);
+  }
+
+  async listDeliveriesBetween(after: number, upTo: number): Promise<readonly EndpointDelivery[]> {
+    const results = await Promise.allSettled(
+      tables.listEndpointRows(this.#sql).map(({ id }) => this.#ports.getQueue(id).listDeliveriesBetween(after, upTo)),
+    );
+    return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+  }
+
+  async findReplaySource(deliveryId: string): Promise<ReplaySource | null> {
+    const candidates = tables.listEndpointRows(this.#sql).filter((row) => canHoldDelivery(row.id, deliveryId));
+    const found = await Promise.all(candidates.map((row) => this.#ports.getQueue(row.id).findReplaySource(deliveryId)));
+    return found.find((source) => source !== null) ?? null;
+  }
+}

@@ -1,0 +1,20 @@
+// What the parts of an event sequence share when something fails: the log line and the time of the next try.
+import { computeRetryDelayMs } from "../../core/retry.ts";
+import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
+
+export const logError = (at: "alarm" | "archive" | "drain" | "health" | "push", error: unknown): void =>
+  console.error(JSON.stringify({ level: "error", at: `event-sequence.${at}`, error: error instanceof Error ? error.name : "unknown" }));
+
+export interface RetryState {
+  /** Failures since the last success. */
+  readonly failures: number;
+  /** Time of the next try. */
+  readonly at: Instant;
+}
+
+export const drainBackoff = { firstMs: 5 * secondMs, maxMs: minuteMs };
+
+export const nextRetry = (earlier: RetryState | null | undefined, backoff: typeof drainBackoff): RetryState => {
+  const failures = (earlier?.failures ?? 0) + 1;
+  return { failures, at: Date.now() + computeRetryDelayMs(backoff, failures) };
+};

@@ -1,0 +1,124 @@
+// Hands events and settings over to the delivery queues, one push at a time for each queue. A queue that fails has its own retry time
+// and delays no other.
+import { receivesEventType } from "../../core/webhooks/endpoint.ts";
+import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
+import type { DeliveryQueue } from "../delivery-queue/object.ts";
+import type { EventArchive } from "./archive.ts";
+import { logError, nextRetry, type RetryState } from "./faults.ts";
+import * as tables from "./tables.ts";
+import type { EndpointRow } from "./tables.ts";
+
+export type GetQueue = (endpointId: string) => DurableObjectStub<DeliveryQueue>;
+
+const rowsPerPush = 200;
+const pushBackoff = { firstMs: 2 * secondMs, maxMs: minuteMs };
+/** How soon an alarm takes over work that a crash may have interrupted. */
+export const safetyAlarmMs = 15 * secondMs;
+
+export interface HandOverPorts {
+  readonly archive: EventArchive;
+  readonly getHead: () => number;
+  readonly getBusinessId: () => string;
+  readonly getQueue: GetQueue;
+  readonly scheduleNextAlarm: () => Promise<void>;
+}
+
+export class HandOver {
+  readonly #storage: DurableObjectStorage;
+  readonly #ports: HandOverPorts;
+  /** Acknowledged by the queues but not stored here yet. The queues store it themselves, so losing it only repeats a push. */
+  readonly #unsavedProgress = new Map<string, { readonly revision: number; readonly acked: number }>();
+  readonly #pushing = new Map<string, Promise<void>>();
+  readonly #retries = new Map<string, RetryState>();
+
+  constructor(storage: DurableObjectStorage, ports: HandOverPorts) {
+    this.#storage = storage;
+    this.#ports = ports;
+  }
+
+  #isBehind(row: EndpointRow): boolean {
+    return row.acked < this.#ports.getHead() || row.sent_revision < row.revision;
+  }
+
+  #withUnsavedProgress(row: EndpointRow): EndpointRow {
+    const progress = this.#unsavedProgress.get(row.id);
+    if (progress === undefined) return row;
+    return { ...row, sent_revision: Math.max(row.sent_revision, progress.revision), acked: Math.max(row.acked, progress.acked) };
+  }
+
+  #listBehind(): readonly EndpointRow[] {
+    return tables
+      .listEndpointRows(this.#storage.sql)
+      .map((row) => this.#withUnsavedProgress(row))
+      .filter((row) => this.#isBehind(row));
+  }
+
+  #findBehind(endpointId: string): EndpointRow | null {
+    const row = tables.findEndpointRow(this.#storage.sql, endpointId);
+    const current = row === null ? null : this.#withUnsavedProgress(row);
+    return current !== null && this.#isBehind(current) ? current : null;
+  }
+
+  saveProgress(): void {
+    for (const [id, { revision, acked }] of this.#unsavedProgress) tables.updateProgress(this.#storage.sql, id, revision, acked);
+    this.#unsavedProgress.clear();
+  }
+
+  /** Starts a push to each queue that is behind, unless one is under way or its retry time has not come. */
+  pushToAll(): void {
+    for (const { id } of this.#listBehind()) {
+      if (this.#pushing.has(id) || (this.#retries.get(id)?.at ?? 0) > Date.now()) continue;
+      this.#pushing.set(id, this.#pushUntilCaughtUp(id));
+    }
+  }
+
+  async waitForPushes(): Promise<void> {
+    await Promise.all(this.#pushing.values());
+  }
+
+  async waitForPush(endpointId: string): Promise<void> {
+    await this.#pushing.get(endpointId);
+  }
+
+  forget(endpointId: string): void {
+    this.#unsavedProgress.delete(endpointId);
+    this.#retries.delete(endpointId);
+  }
+
+  /** When each queue that is behind needs an alarm. */
+  listAlarmTimes(now: Instant): readonly Instant[] {
+    return this.#listBehind().map(({ id }) => this.#retries.get(id)?.at ?? now + safetyAlarmMs);
+  }
+
+  async #pushUntilCaughtUp(endpointId: string): Promise<void> {
+    try {
+      for (let row = this.#findBehind(endpointId); row !== null; row = this.#findBehind(endpointId)) await this.#pushBatch(row);
+      this.#retries.delete(endpointId);
+    } catch (error) {
+      this.#retries.set(endpointId, nextRetry(this.#retries.get(endpointId), pushBackoff));
+      logError("push", error);
+      await this.#ports.scheduleNextAlarm();
+    } finally {
+      this.#pushing.delete(endpointId);
+    }
+  }
+
+  async #pushBatch(row: EndpointRow): Promise<void> {
+    const { archive, getHead, getBusinessId, getQueue } = this.#ports;
+    const selectedTypes = tables.selectedEventTypes(row);
+    const upTo = Math.min(getHead(), row.acked + rowsPerPush);
+    const events = (await archive.listEventsBetween(row.acked, upTo, null, rowsPerPush)).filter(({ type }) =>
+      receivesEventType(selectedTypes, type),
+    );
+    if (events.length === 0 && row.sent_revision === row.revision) {
+      this.#unsavedProgress.set(row.id, { revision: row.revision, acked: upTo });
+      return;
+    }
+    const queue = getQueue(row.id);
+    const settings = tables.toEndpointSettings(row, row.id, getBusinessId());
+    if (row.sent_revision === 0) await queue.open(settings, row.acked);
+    const acked = await queue.push(settings, events, upTo);
+    if (acked === null) throw new Error("delivery queue is not open");
+    this.#unsavedProgress.set(row.id, { revision: row.revision, acked });
+  }
+}

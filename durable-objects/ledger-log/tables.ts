@@ -1,0 +1,21 @@
+// The witness's own table: the newest checkpoint cosigned for each log. The log itself is in transparency-log/tables.ts.
+import { sha256 } from "../../core/hash.ts";
+import type { Checkpoint } from "../../core/ledger/checkpoint.ts";
+import { computeEmptyRoot, type TreeHead } from "../../core/ledger/merkle.ts";
+
+/** The empty tree for a log that was never cosigned. */
+export const getWitnessedHead = (sql: SqlStorage, origin: string): TreeHead => {
+  const [row] = sql.exec<{ size: string; root: ArrayBuffer }>("SELECT size, root FROM witnessed WHERE origin = ?", origin).toArray();
+  return row === undefined ? { size: 0n, root: computeEmptyRoot(sha256) } : { size: BigInt(row.size), root: new Uint8Array(row.root) };
+};
+
+export const saveWitnessedHead = (sql: SqlStorage, { origin, size, root }: Checkpoint, note: string): void => {
+  sql.exec(
+    `INSERT INTO witnessed (origin, size, root, note) VALUES (?, ?, ?, ?)
+     ON CONFLICT (origin) DO UPDATE SET size = excluded.size, root = excluded.root, note = excluded.note`,
+    origin,
+    size.toString(),
+    root,
+    note,
+  );
+};

@@ -1,0 +1,72 @@
+// Keys and signed checkpoints of a log.
+import { formatCheckpoint } from "../../core/ledger/checkpoint.ts";
+import { keyKinds, parseNote, signNote, type NoteSigner } from "../../core/ledger/note.ts";
+import { secondMs, type Clock } from "../../core/time.ts";
+import { openNoteSigner } from "../../storage/note-keys.ts";
+import * as tables from "./tables.ts";
+import type { SignedCheckpoint } from "./tables.ts";
+
+/** A log's name and its signing keys: one, or two while one replaces the other. */
+export interface LogKeys {
+  readonly origin: string;
+  readonly signers: readonly NoteSigner[];
+}
+
+/** Opens note-format secrets, separated by spaces. Throws unless all are log keys of one name, which is the log's origin. */
+export const openLogKeys = async (secrets: string): Promise<LogKeys> => {
+  const signers = await Promise.all(
+    secrets
+      .split(/\s+/)
+      .filter((secret) => secret !== "")
+      .map(openNoteSigner),
+  );
+  const [first] = signers;
+  if (first === undefined || !signers.every(({ key }) => key.kind === keyKinds.log && key.name === first.key.name)) {
+    throw new Error("log keys: not the keys of one log");
+  }
+  return { origin: first.key.name, signers };
+};
+
+const minSignSpacingMs = secondMs; // at most one checkpoint a second, however many readers ask: each is stored forever
+
+export const isSignedByAll = (note: string, signers: readonly NoteSigner[]): boolean => {
+  const lines = parseNote(note)?.signatures ?? [];
+  return signers.every(({ key }) => lines.some(({ name, keyId }) => name === key.name && keyId === key.keyId));
+};
+
+/**
+ * Returns the newest signed checkpoint. Signs the committed tree first if it has grown and the last signature is a second old. With
+ * `covers`, waits out that second rather than return a checkpoint of a smaller size. Null when the log is frozen. Throws a RangeError
+ * when the log has fewer than `covers` entries.
+ * The tree is on disk before it is signed, and the signature before it is returned, so a crash never loses a published tree.
+ */
+export const ensureSignedCheckpoint = async (
+  storage: DurableObjectStorage,
+  keys: LogKeys,
+  clock: Clock,
+  covers = 0,
+): Promise<SignedCheckpoint | null> => {
+  const { sql } = storage;
+  for (let waited = false; ; waited = true) {
+    if (tables.findFreezeReason(sql) !== null) return null;
+    const newest = tables.findNewestCheckpoint(sql);
+    const size = tables.getLogSize(sql);
+    if (size < covers) throw new RangeError("log: there is no such tree to sign yet");
+    if (newest !== null && newest.size <= size && isSignedByAll(newest.note, keys.signers)) {
+      if (newest.size === size || (covers > 0 && newest.size >= covers)) return newest;
+      const age = clock() - newest.signedAt;
+      const waitMs = age >= 0 && age < minSignSpacingMs && !waited ? minSignSpacingMs - age : 0; // no wait after the clock was set back
+      if (waitMs > 0 && covers === 0) return newest;
+      if (waitMs > 0) {
+        await scheduler.wait(waitMs);
+        continue;
+      }
+    }
+    const head = tables.findHeadToSign(sql);
+    if (head === null) return null;
+    await storage.sync();
+    const note = await signNote(formatCheckpoint({ origin: keys.origin, ...head }), keys.signers);
+    const signed = { size, root: head.root, note, signedAt: clock() };
+    return storage.transactionSync(() => tables.saveCheckpoint(sql, signed));
+  }
+};

@@ -1,0 +1,13 @@
+// Every 15 minutes: gives parked anchors another try, and moves anchors that wait for an earlier ledger to the current one.
+import { batch } from "../../storage/database.ts";
+import { movePendingAnchors, unparkAnchors } from "../../storage/outboxes/anchors.ts";
+import type { Platform } from "../services.ts";
+import { forEachShard } from "./for-each-shard.ts";
+
+export const retryParkedAnchors = async (platform: Platform): Promise<void> => {
+  const [primary] = platform.ledgers;
+  const now = platform.clock();
+  await forEachShard(platform, "ledger", (db) =>
+    batch(db, [unparkAnchors(db, now), ...(primary === undefined ? [] : [movePendingAnchors(db, primary.id, now)])]),
+  );
+};

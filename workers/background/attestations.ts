@@ -1,0 +1,42 @@
+// Requests attestations of checkpoints from witnesses and timestamp authorities: every 15 minutes, and again each minute until they
+// answer. Nothing waits for an attestation.
+import { firstShard } from "../../core/ids.ts";
+import type { AttestationOutcome } from "../../core/ledger/attestor.ts";
+import type { Instant } from "../../core/time.ts";
+import { claimAttestations, updateAttestation, type AttestationUpdate, type DueAttestation } from "../../storage/checkpoints.ts";
+import { computeRetryAt } from "../../core/ledger/retries.ts";
+import { runIsolated } from "../log.ts";
+import type { Platform } from "../services.ts";
+import { requestAttestation } from "./request-attestation.ts";
+
+const maxPerRun = 8; // a few attestors with one row per log; the next minute takes a backlog
+
+const toAttestationUpdate = (outcome: AttestationOutcome, row: DueAttestation, now: Instant): AttestationUpdate => {
+  if (outcome.ok) return { status: outcome.verified ? "attested" : "unverified", attestation: outcome.attestation };
+  if (outcome.kind === "permanent") return { status: "given_up" };
+  return { status: "pending", nextAt: computeRetryAt(row.attempts, outcome.retryAfterMs ?? 0, now, Math.random()) };
+};
+
+/** What an operator must inspect: a witness that saw another history, or an authority that signs with an unknown key. */
+const describeProblem = (outcome: AttestationOutcome, row: DueAttestation): string | null => {
+  if (outcome.ok) return outcome.verified ? null : `${row.attestor} stamped with a key that is not pinned`;
+  return outcome.kind === "permanent" ? `${row.attestor} refuses: ${outcome.code}` : null;
+};
+
+/** Requests due attestations concurrently, so that an attestor that hangs delays no other. */
+export const attestDue = async (platform: Platform): Promise<void> => {
+  if (platform.attestors.length === 0) return;
+  const db = platform.shards.get(firstShard);
+  const due = await claimAttestations(db, maxPerRun, platform.clock());
+  const settle = async (row: DueAttestation): Promise<void> => {
+    const attestor = platform.attestors.find(({ kind, name }) => kind === row.kind && name === row.attestor);
+    const outcome: AttestationOutcome =
+      attestor === undefined
+        ? { ok: false, kind: "permanent", code: "not_configured" }
+        : await requestAttestation(platform, db, attestor, row);
+    const problem = describeProblem(outcome, row);
+    if (problem !== null) platform.log.error({ at: "attestations", error: problem });
+    await updateAttestation(db, row, toAttestationUpdate(outcome, row, platform.clock())).run();
+  };
+  await Promise.all(due.map((row) => runIsolated(platform, "attestations", () => settle(row)))); // after a failure it is due again when its lease ends
+};

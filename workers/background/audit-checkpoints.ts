@@ -1,0 +1,61 @@
+// Every 15 minutes each audit log closes an interval and signs a checkpoint over it. Its statement goes to every ledger, and the
+// attestors are asked to attest it. A missed interval has no checkpoint; the next one covers it.
+import { firstShard } from "../../core/ids.ts";
+import { getCheckpointInterval, checkpointIntervalMs } from "../../core/ledger/checkpoint-interval.ts";
+import { toIso, type Instant } from "../../core/time.ts";
+import { findHighWater, insertCheckpoint, type RequestedAttestor } from "../../storage/checkpoints.ts";
+import type { Database } from "../../storage/database.ts";
+import { runIsolated } from "../log.ts";
+import type { Platform } from "../services.ts";
+import { listGeneralAttestors, requestAttestation } from "./request-attestation.ts";
+
+type ClosedCheckpoint = NonNullable<Awaited<ReturnType<ReturnType<Platform["auditLogStub"]>["checkpoint"]>>>;
+
+/**
+ * Sends the checkpoint to the ledger's own witness before it is used. Null when the witness has seen another history: such a checkpoint
+ * is neither saved nor anchored. A witness that does not answer is asked again later.
+ */
+const requestGuardAttestations = async (
+  platform: Platform,
+  db: Database,
+  closed: ClosedCheckpoint,
+): Promise<readonly RequestedAttestor[] | null> => {
+  const requested: RequestedAttestor[] = [];
+  for (const guard of platform.attestors.filter(({ scope }) => scope === "guard")) {
+    const outcome = await requestAttestation(platform, db, guard, closed);
+    if (!outcome.ok && outcome.kind === "permanent") {
+      platform.log.error({ at: "audit", error: `the ledger refuses the checkpoint: ${outcome.code}` });
+      return null;
+    }
+    requested.push({ kind: guard.kind, name: guard.name, attestation: outcome.ok ? outcome.attestation : null });
+  }
+  return requested;
+};
+
+const checkpointAuditLog = async (platform: Platform, db: Database, auditLog: number, interval: number): Promise<void> => {
+  const log = platform.auditLogStub(auditLog);
+  const highWater = await findHighWater(db, auditLog);
+  // A log whose storage was set back must not sign a second history: it freezes.
+  if (highWater !== null && !(await log.checkHighwater(highWater.size, highWater.root))) {
+    platform.log.error({ at: "audit", error: "the log is behind its last signature: frozen" });
+    return;
+  }
+  const closed = await log.checkpoint(interval, toIso(interval * checkpointIntervalMs));
+  if (closed === null) return;
+  const guards = await requestGuardAttestations(platform, db, closed);
+  if (guards === null) return;
+  const { origin, size, root, note, headsRoot, headsSize, at } = closed;
+  await insertCheckpoint(
+    db,
+    { origin, auditLog, window: interval, at: Date.parse(at), size, root, note, headsRoot, headsSize },
+    { ledgerIds: platform.ledgers.map(({ id }) => id), attestors: [...guards, ...listGeneralAttestors(platform.attestors)] },
+    platform.clock(),
+  );
+};
+
+/** Makes one checkpoint per audit log for the interval of `now`; a second call in the same interval changes nothing. */
+export const checkpointAuditLogs = async (platform: Platform, now: Instant): Promise<void> => {
+  const db = platform.shards.get(firstShard);
+  for (const auditLog of platform.config.auditKeys.keys())
+    await runIsolated(platform, "audit", () => checkpointAuditLog(platform, db, auditLog, getCheckpointInterval(now)));
+};

@@ -1,0 +1,23 @@
+// Reads the mail that development captures instead of sending.
+import { listCapturedMail, type CapturedMail } from "../../storage/captured-mail.ts";
+import type { Database } from "../../storage/database.ts";
+import { hasMailInProgress } from "../../storage/outboxes/mail.ts";
+import { waitUntilBudget, withBudget } from "../operations/work-budget.ts";
+import type { Platform } from "../services.ts";
+import { relayMail } from "./mail-relay.ts";
+
+const maxPolls = 400;
+const pollEveryMs = 25;
+
+/**
+ * The captured mail in `store`, newest first. First sends what is due and waits at most ten seconds for mail that another run is sending,
+ * so that a caller finds the mail it has just caused.
+ */
+export const loadCapturedMail = async (platform: Platform, store: Database, to: string | null): Promise<readonly CapturedMail[]> => {
+  await relayMail(withBudget(platform, waitUntilBudget));
+  for (const [, db] of platform.shards.all()) {
+    for (let polls = 0; polls < maxPolls && (await hasMailInProgress(db, platform.clock())); polls += 1)
+      await new Promise((resolve) => setTimeout(resolve, pollEveryMs));
+  }
+  return listCapturedMail(store, platform.vault, to);
+};

@@ -1,0 +1,58 @@
+// Every 15 minutes the checkpoint of the ledger itself is saved. Its statement goes to the mirrors, and the attestors are asked to
+// attest it.
+import { fromBase64, toHex } from "../../core/bytes.ts";
+import { sha256Hex } from "../../core/hash.ts";
+import { firstShard } from "../../core/ids.ts";
+import { stripCosignatures } from "../../core/ledger/checkpoint.ts";
+import { getCheckpointInterval, checkpointIntervalMs } from "../../core/ledger/checkpoint-interval.ts";
+import { secondMs, type Instant } from "../../core/time.ts";
+import { findNewestCheckpoint, insertCheckpoint } from "../../storage/checkpoints.ts";
+import { getLedgerState, recordLedgerFork, recordSeenTree } from "../../storage/ledger-state.ts";
+import { runIsolated } from "../log.ts";
+import type { Platform } from "../services.ts";
+import { listGeneralAttestors } from "./request-attestation.ts";
+
+const emptyHeadsRoot = sha256Hex(""); // a ledger has no chains
+
+/** Saves the ledger's checkpoint of the interval. Does nothing without mirrors and attestors, or if the ledger has not grown. */
+export const checkpointLedger = async (platform: Platform, now: Instant): Promise<void> => {
+  const [ledger, ...mirrors] = platform.ledgers;
+  const attestors = listGeneralAttestors(platform.attestors);
+  if (ledger === undefined || mirrors.length + attestors.length === 0) return;
+  const db = platform.shards.get(firstShard);
+  const { origin } = platform.config.ledger;
+  const interval = getCheckpointInterval(now);
+  await runIsolated(platform, "ledger", async () => {
+    const state = await getLedgerState(db, ledger.id);
+    const last = await findNewestCheckpoint(db, origin);
+    if (state.forked || (last !== null && last.window >= interval)) return;
+    const head = await ledger.getHead(state.seen, AbortSignal.timeout(30 * secondMs));
+    if (!head.ok) {
+      if (head.kind === "fork") await recordLedgerFork(db, ledger.id, head.evidence, platform.clock()).run();
+      platform.log.error({ at: "ledger", error: head.kind === "fork" ? `fork ${ledger.id}` : `no checkpoint: ${head.code}` });
+      return;
+    }
+    const { size, root, note } = head.seen;
+    const ownNote = stripCosignatures(note);
+    const rootBytes = fromBase64(root);
+    if (ownNote === null || rootBytes === null || size === "0" || size === last?.size) return;
+    const at = interval * checkpointIntervalMs;
+    await insertCheckpoint(
+      db,
+      {
+        origin,
+        auditLog: null,
+        window: interval,
+        at,
+        size,
+        root: toHex(rootBytes),
+        note: ownNote,
+        headsRoot: emptyHeadsRoot,
+        headsSize: "0",
+      },
+      { ledgerIds: mirrors.map(({ id }) => id), attestors },
+      platform.clock(),
+    );
+    await recordSeenTree(db, ledger.id, head.seen, platform.clock()).run();
+  });
+};

@@ -1,0 +1,42 @@
+// Sends checkpoints to attestors: witnesses and timestamp authorities.
+import { fromBase64 } from "../../core/bytes.ts";
+import type { AttestationOutcome, Attestor, AttestationRequest } from "../../core/ledger/attestor.ts";
+import { secondMs } from "../../core/time.ts";
+import { getWitnessedSize, type DueAttestation, type RequestedAttestor } from "../../storage/checkpoints.ts";
+import type { Database } from "../../storage/database.ts";
+import type { Platform } from "../services.ts";
+
+/** Proves that an earlier tree of a log leads to this one: the audit log builds the proof itself, the ledger's is read from its tiles. */
+const createConsistencyProver =
+  (platform: Platform, origin: string, size: bigint, signal: AbortSignal): AttestationRequest["getConsistencyProof"] =>
+  async (fromSize) => {
+    const [ledger] = platform.ledgers;
+    if (ledger !== undefined && platform.config.ledger.origin === origin) {
+      const proof = await ledger.getConsistencyProof(fromSize, size, signal);
+      if (!proof.ok) throw new Error(`attestations: ${"code" in proof ? proof.code : proof.kind}`);
+      return proof.hashes;
+    }
+    const auditLog = Number(/\/audit\/(\d+)$/.exec(origin)?.[1] ?? Number.NaN);
+    const hashes = await platform.auditLogStub(auditLog).buildConsistencyProof(fromSize.toString(), size.toString());
+    return hashes.map((hash) => fromBase64(hash) ?? new Uint8Array(0));
+  };
+
+/** Attestors of every log, to be asked later. */
+export const listGeneralAttestors = (attestors: Platform["attestors"]): RequestedAttestor[] =>
+  attestors.filter(({ scope }) => scope === "every log").map(({ kind, name }) => ({ kind, name, attestation: null }));
+
+/** Sends a checkpoint to one attestor, which may take 30 seconds. */
+export const requestAttestation = async (
+  platform: Platform,
+  db: Database,
+  { kind, name, attest }: Attestor,
+  { origin, note, size: text }: Pick<DueAttestation, "origin" | "note" | "size">,
+): Promise<AttestationOutcome> => {
+  const signal = AbortSignal.timeout(30 * secondMs);
+  const size = BigInt(text);
+  const witnessed = kind === "cosignature" ? BigInt(await getWitnessedSize(db, origin, name)) : 0n;
+  return attest(
+    { note, size, witnessedSize: witnessed, getConsistencyProof: createConsistencyProver(platform, origin, size, signal) },
+    signal,
+  );
+};

@@ -1,0 +1,20 @@
+// Continues, each minute, work on shares and accounts that one request could not finish: grants and field changes that concern another
+// shard, account deletions, and withdrawals for accounts that remain.
+import { continueAccountErasures } from "../operations/consumers/continue-account-erasures.ts";
+import { continueAccountWithdrawals } from "../operations/consumers/continue-account-withdrawals.ts";
+import { continueFanOuts } from "../operations/consumers/continue-fan-outs.ts";
+import { settleShareIntents } from "../operations/shares/settle-share-intents.ts";
+import type { Platform } from "../services.ts";
+import { withSchedules } from "./follow-up-work.ts";
+import { forEachShard } from "./for-each-shard.ts";
+
+/** Works within the budget of the run; the next run continues. */
+export const settleShares = (platform: Platform): Promise<void> => {
+  const services = withSchedules(platform);
+  return forEachShard(platform, "share-settling", async (db) => {
+    await settleShareIntents(services, db);
+    await continueFanOuts(services, db);
+    await continueAccountErasures(services, db);
+    await continueAccountWithdrawals(services, db);
+  });
+};
