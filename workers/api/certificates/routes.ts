@@ -32,9 +32,14 @@ import { getViewContext } from "../../operations/certificates/get-view-context.t
 import { verifyCertificate } from "../../operations/certificates/verify-certificate.ts";
 import type { Services } from "../../services.ts";
 import { verifierSource } from "../../pages/verifier.gen.ts";
-import * as example from "./examples.ts";
 import * as wire from "./schema.ts";
 import {
+  certificateDetailExample,
+  certificateListExample,
+  consentReceiptExample,
+  erasedSubjectExample,
+  evidenceBundleExample,
+  verifiedCertificateExample,
   certificateDetailToWire,
   erasedSubjectToWire,
   certificateListQueryFromWire,
@@ -50,7 +55,7 @@ const invalidFilterRefusal = { invalid_request: "The message names the filter an
 
 /** Read as JSON whatever it is called; the type of both is one, so that the handler has it. */
 const consentRequestContent = {
-  "application/json": { schema: wire.consentRequestSchema, example: example.consentRequestExample },
+  "application/json": { schema: wire.consentRequestSchema, example: wire.consentRequestExample },
   "text/plain": {
     schema: z.custom<z.input<typeof wire.consentRequestSchema>>().openapi({ type: "string", description: "The same JSON." }),
   },
@@ -104,7 +109,7 @@ const issueCertificateRoute = createRoute({
   },
   responses: {
     201: {
-      ...successResponse("The certificate is issued.", "ConsentAnswer", wire.consentReceiptSchema, example.consentReceiptExample),
+      ...successResponse("The certificate is issued.", "ConsentAnswer", wire.consentReceiptSchema, consentReceiptExample),
       headers: replayHeaders,
     },
   },
@@ -187,7 +192,7 @@ const verifyCertificateRoute = createRoute({
   },
   responses: {
     200: {
-      ...successResponse("The certificate.", "VerifyAnswer", wire.verifiedCertificateSchema, example.verifiedCertificateExample),
+      ...successResponse("The certificate.", "VerifyAnswer", wire.verifiedCertificateSchema, verifiedCertificateExample),
       headers: { ETag: { description: "Changes with every change of the certificate.", schema: { type: "string" } } },
     },
     304: { description: "Unchanged since the ETag sent in If-None-Match." },
@@ -205,7 +210,7 @@ const listCertificatesRoute = createRoute({
   middleware: apiKeyGuard(),
   request: { query: wire.certificateListQuerySchema },
   responses: {
-    200: successResponse("One page of certificates.", "ListAnswer", wire.certificateListSchema, example.certificateListExample),
+    200: successResponse("One page of certificates.", "ListAnswer", wire.certificateListSchema, certificateListExample),
   },
   when: invalidFilterRefusal,
 });
@@ -220,7 +225,7 @@ const searchCertificatesRoute = createRoute({
   middleware: apiKeyGuard(jsonBody),
   request: { body: requestBody(wire.certificateSearchSchema, { subject_email: "pat@example.com" }) },
   responses: {
-    200: successResponse("One page of certificates.", "SearchAnswer", wire.certificateListSchema, example.certificateListExample),
+    200: successResponse("One page of certificates.", "SearchAnswer", wire.certificateListSchema, certificateListExample),
   },
   when: invalidFilterRefusal,
 });
@@ -234,7 +239,7 @@ const getCertificateRoute = createRoute({
     "Decrypted subject, evidence, policies with their text, and the trail of views. Treat the answer as personal data: each reading is entered in your audit chain.",
   middleware: apiKeyGuard(),
   request: { params: wire.certIdParamSchema },
-  responses: { 200: successResponse("The certificate.", "DetailAnswer", wire.certificateDetailSchema, example.certificateDetailExample) },
+  responses: { 200: successResponse("The certificate.", "DetailAnswer", wire.certificateDetailSchema, certificateDetailExample) },
   when: certificateNotFoundRefusal,
 });
 
@@ -242,7 +247,7 @@ const evidenceBundleResponse = successResponse(
   "The evidence. Files are attachments named `evidence-<cert_id>`.",
   "EvidenceAnswer",
   wire.evidenceBundleSchema,
-  example.evidenceBundleExample,
+  evidenceBundleExample,
 );
 
 const exportEvidencePackRoute = createRoute({
@@ -275,13 +280,13 @@ const eraseSubjectRoute = createRoute({
   description:
     "Owners only, and for good: nobody can undo it. What the person typed, the evidence with network address and browser, the trail of views, the notes of a withdrawal and everything that finds the certificate by address or number are destroyed; codes and links of the certificate end. Hashes, times, status, signature and proofs stay, and the certificate still verifies. Nobody can withdraw it by mail afterwards; you can still record a withdrawal. Keep a copy of the evidence pack before, where you may. In the platform's point-in-time recovery the values last for up to 30 days.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyGuard),
-  request: { params: wire.certIdParamSchema, body: requestBody(wire.eraseSubjectSchema, example.eraseSubjectExample) },
+  request: { params: wire.certIdParamSchema, body: requestBody(wire.eraseSubjectSchema, wire.eraseSubjectExample) },
   responses: {
     200: successResponse(
       "The person is erased. A second time answers with the first.",
       "ErasedAnswer",
       wire.erasedSubjectSchema,
-      example.erasedSubjectExample,
+      erasedSubjectExample,
     ),
   },
   when: certificateNotFoundRefusal,

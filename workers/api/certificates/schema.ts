@@ -2,9 +2,33 @@
 // core, where the reason for each stands.
 import { z } from "@hono/zod-openapi";
 import { erasureReasons } from "../../../core/certificates/erasure.ts";
-import { parseCertId } from "../../../core/ids.ts";
+import { parseCertId, type CertId, type ClientId } from "../../../core/ids.ts";
 import { idParamSchema, instantSchema, nullableSchema, positiveIntSchema, describedTime } from "../../http/wire.ts";
-import { consentRequestExample, exampleCertId, exampleClientId } from "./examples.ts";
+
+export const exampleCertId = "cc_00m3v9d2m4q8x1c7b5n0t6w2h9" as CertId;
+export const exampleClientId = "pc_live_00m3v9d2m4q8x1c7b5n0t6w2h9" as ClientId;
+
+/** What the page script sends. */
+export const consentRequestExample = {
+  client_id: exampleClientId,
+  fields: { email: "pat@example.com", first_name: "Pat", phone: "+1 202 555 0123" },
+  disclosure_text: "By clicking Send I agree that the companies I ticked may call or e-mail me about solar quotes.",
+  entities: ["Acme Solar LLC", "Bright Homes Inc"],
+  entities_accepted: ["Acme Solar LLC"],
+  entities_rejected: ["Bright Homes Inc"],
+  purpose: "solar quote follow-up",
+  page_url: "https://www.acme-solar.example/quote",
+};
+
+/** Public half of the key that signed the example; its private half was used once and thrown away. */
+export const exampleSigningKey = {
+  kty: "OKP",
+  crv: "Ed25519",
+  x: "Uciw2npY_2tNGeBb-OvuyD-RTnTJvCkj8XWzbNELUpw",
+  kid: "YrioOwHkQWtm3MH1DUfQKo_-HF21JVFu8avLzYIpnZ0",
+  alg: "EdDSA",
+  use: "sig",
+};
 
 export const certIdParamSchema = z.object({ cert_id: idParamSchema(parseCertId, "Id of the certificate, prefix `cc_`.", exampleCertId) });
 
@@ -570,6 +594,8 @@ export const eraseSubjectSchema = z
     reason: z.enum(erasureReasons).nullish().openapi({ description: "Why. Entered in your audit chain." }),
   })
   .openapi("EraseSubject");
+
+export const eraseSubjectExample = { confirm: "ERASE", reason: "person_asked" } as const;
 
 export const erasedSubjectSchema = z
   .object({ cert_id: certIdSchema, subject_erased_at: describedTime("When the person was erased; a second time answers with the first") })

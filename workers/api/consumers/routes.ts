@@ -20,7 +20,6 @@ import { listOwnShares } from "../../operations/consumers/list-own-shares.ts";
 import { renewShare, type RenewedShare } from "../../operations/shares/renew-share.ts";
 import type { RevocationResult } from "../../operations/shares/commit-revocation.ts";
 import { revokeShareByPerson } from "../../operations/shares/revoke-share-by-person.ts";
-import { revokedShareExample } from "../shares/examples.ts";
 import * as shares from "../shares/schema.ts";
 import * as wire from "./schema.ts";
 import { accountExportSchema, accountExportToWire } from "./export-schema.ts";
@@ -99,7 +98,7 @@ const revokeOwnShareRoute = createRoute({
     body: optionalRequestBody(shares.revokeOwnShareRequestSchema, { reason: "Found another provider" }),
   },
   responses: {
-    200: successResponse("The share as it is now, and the deadline.", "SeverAnswer", shares.revokedShareSchema, revokedShareExample),
+    200: successResponse("The share as it is now, and the deadline.", "SeverAnswer", shares.revokedShareSchema, shares.revokedShareExample),
   },
   when: { ...shareNotFoundRefusal, share_inactive: "It ended by itself, or was renewed." },
 });

@@ -7,8 +7,7 @@ import { toIso, toIsoOrNull } from "../../../core/time.ts";
 import { describedTime } from "../../http/wire.ts";
 import type { FieldsUpdate } from "../../operations/consumers/update-contact-fields.ts";
 import type { Profile } from "../../operations/consumers/get-profile.ts";
-import { fieldGroupSchema } from "../shares/schema.ts";
-import { shareExample } from "../shares/examples.ts";
+import { fieldGroupSchema, shareExample } from "../shares/schema.ts";
 
 export const profileExample = {
   id: "con_00k3v9d2m4q8x1c7b5n0t6w2h9",

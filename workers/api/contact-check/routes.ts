@@ -15,7 +15,7 @@ import { checkContact, type ContactCheck, type ContactQuery } from "../../operat
 import type { SubjectQuery } from "../../operations/contact/compute-subject-indexes.ts";
 import { matchSubject, type SubjectMatch } from "../../operations/contact/match-subject.ts";
 import { certIdParamSchema } from "../certificates/schema.ts";
-import { acknowledgmentExample } from "../withdrawals/examples.ts";
+import { acknowledgmentExample } from "../withdrawals/schema.ts";
 
 const contactCheckExample = {
   results: [

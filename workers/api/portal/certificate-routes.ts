@@ -11,7 +11,6 @@ import { getBusinessCertificate } from "../../operations/portal/get-business-cer
 import { listCertificateViews } from "../../operations/portal/list-certificate-views.ts";
 import { revealCertificate } from "../../operations/portal/reveal-certificate.ts";
 import { listCertificatesToWire } from "../certificates/routes.ts";
-import { certificateDetailExample, certificateListExample, verifiedCertificateExample } from "../certificates/examples.ts";
 import {
   certificateDetailSchema,
   certificateListSchema,
@@ -20,7 +19,13 @@ import {
   verifiedCertificateSchema,
   certificateViewSchema,
 } from "../certificates/schema.ts";
-import { certificateDetailToWire, certificateViewToWire } from "../certificates/wire.ts";
+import {
+  certificateDetailExample,
+  certificateDetailToWire,
+  certificateListExample,
+  certificateViewToWire,
+  verifiedCertificateExample,
+} from "../certificates/wire.ts";
 
 const createRoute = createRouteFactory("portal");
 

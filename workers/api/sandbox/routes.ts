@@ -22,8 +22,7 @@ import type { SweepResult } from "../../operations/sandbox/sweep-sandbox.ts";
 import { resetSandbox, type ResetResult } from "../../operations/sandbox/reset-sandbox.ts";
 import { triggerEvent, triggerableEventTypes, type TriggeredEvent, type TriggerRequest } from "../../operations/sandbox/trigger-event.ts";
 import { eventExample, eventSchema } from "../events/schema.ts";
-import { shareExample } from "../shares/examples.ts";
-import { fieldKeySchema, shareSchema, shareToWire } from "../shares/schema.ts";
+import { fieldKeySchema, shareExample, shareSchema, shareToWire } from "../shares/schema.ts";
 
 const sandboxEnvironmentSchema = z.literal("sandbox");
 const exactlyOneIssue = { message: "either this or to must be sent, and not both", path: ["advance_seconds"] };

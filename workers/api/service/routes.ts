@@ -8,7 +8,7 @@ import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { envelopeSchema, jsonContent } from "../../http/wire.ts";
 import { checkHealth } from "../../operations/service/check-health.ts";
 import { getTrustedKeys } from "../../operations/service/get-trusted-keys.ts";
-import { exampleSigningKey } from "../certificates/examples.ts";
+import { exampleSigningKey } from "../certificates/schema.ts";
 import { healthSchema, healthToWire, jwkSchema, trustDocumentSchema } from "./schema.ts";
 
 const createRoute = createRouteFactory("service");

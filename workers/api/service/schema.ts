@@ -4,7 +4,7 @@ import { serviceVersion } from "../../http/openapi.ts";
 import { timeSchema } from "../../http/wire.ts";
 import { toIso } from "../../../core/time.ts";
 import type { Health } from "../../operations/service/check-health.ts";
-import { exampleSigningKey } from "../certificates/examples.ts";
+import { exampleSigningKey } from "../certificates/schema.ts";
 
 const healthCheckSchema = z.object({
   ok: z.boolean(),

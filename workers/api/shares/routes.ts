@@ -32,7 +32,6 @@ import { redeemShareCode } from "../../operations/shares/redeem-share-code.ts";
 import type { RevocationResult } from "../../operations/shares/commit-revocation.ts";
 import { revokeShareByPerson, type ShareRevoker } from "../../operations/shares/revoke-share-by-person.ts";
 import { selectLanguage } from "../../pages/shared/language.ts";
-import * as example from "./examples.ts";
 import * as wire from "./schema.ts";
 
 const createRoute = createRouteFactory("sharing");
@@ -64,7 +63,7 @@ const authorizeShareRoute = createRoute({
   request: { query: authorizeQuerySchema },
   responses: {
     303: { description: "A browser that navigates is sent on to the consent sheet." },
-    200: successResponse("The request.", "AuthorizeAnswer", wire.authorizedRequestSchema, example.authorizedRequestExample),
+    200: successResponse("The request.", "AuthorizeAnswer", wire.authorizedRequestSchema, wire.authorizedRequestExample),
   },
   refuses: ["client_not_found", "business_suspended", "business_inactive"],
   when: { origin_mismatch: "The origin is on none of the business's verified domains." },
@@ -90,14 +89,9 @@ const grantShareRoute = createRoute({
   description:
     "The person who is signed in agrees. Makes the share and a code that redeems it once, within 60 seconds. With `authorize_token` a request is decided once: sent again, it answers the same share, and its code while that is of use. The business gets the event `share.created`, the person a mail with a link that takes the share back.",
   middleware: consumerGuard(limitGrants, jsonBody, idempotencyGuard),
-  request: { body: requestBody(wire.shareConsentSchema, example.shareConsentExample) },
+  request: { body: requestBody(wire.shareConsentSchema, wire.shareConsentExample) },
   responses: {
-    201: successResponse(
-      "The share, and the code that redeems it.",
-      "ShareConsentAnswer",
-      wire.shareGrantSchema,
-      example.shareGrantExample,
-    ),
+    201: successResponse("The share, and the code that redeems it.", "ShareConsentAnswer", wire.shareGrantSchema, wire.shareGrantExample),
   },
   ...grantRefusals,
   when: {
@@ -115,14 +109,9 @@ const grantSandboxShareRoute = createRoute({
   description:
     "As `POST /v1/share/consent`, for a test client, without a session: a test person agrees. For trying out; nobody's real details.",
   middleware: publicGuard(limitByAddress("SANDBOX_CONSENT_PER_IP"), jsonBody, idempotencyGuard),
-  request: { body: requestBody(wire.sandboxShareConsentSchema, { ...example.shareConsentExample, persona: "default" }) },
+  request: { body: requestBody(wire.sandboxShareConsentSchema, { ...wire.shareConsentExample, persona: "default" }) },
   responses: {
-    201: successResponse(
-      "The share, and the code that redeems it.",
-      "SandboxConsentAnswer",
-      wire.shareGrantSchema,
-      example.shareGrantExample,
-    ),
+    201: successResponse("The share, and the code that redeems it.", "SandboxConsentAnswer", wire.shareGrantSchema, wire.shareGrantExample),
   },
   refuses: [...grantRefusals.refuses, "sandbox_only"],
   when: {
@@ -140,10 +129,10 @@ const redeemShareRoute = createRoute({
   description:
     "Exactly once, within 60 seconds, with the verifier of the request, from the origin that asked; a server sends no Origin. Refused tries use nothing up. Who is asking is judged before the state of the code is told. With an `Idempotency-Key`, a lost answer can be asked for again under the same key, verifier, client and origin while the code would still live. No answer is kept.",
   middleware: publicGuard(limitByAddress("REDEEM_PER_IP"), jsonBody),
-  request: { headers: idempotencyHeaders, body: requestBody(wire.redeemRequestSchema, example.redeemRequestExample) },
+  request: { headers: idempotencyHeaders, body: requestBody(wire.redeemRequestSchema, wire.redeemRequestExample) },
   responses: {
     200: {
-      ...successResponse("The fields.", "RedeemAnswer", wire.redeemedShareSchema, example.redeemedShareExample),
+      ...successResponse("The fields.", "RedeemAnswer", wire.redeemedShareSchema, wire.redeemedShareExample),
       headers: replayHeaders,
     },
   },
@@ -185,7 +174,7 @@ const revokeShareRoute = createRoute({
     body: optionalRequestBody(wire.revokeShareRequestSchema, { reason: "Found another provider" }),
   },
   responses: {
-    200: successResponse("The share as it is now, and the deadline.", "RevokeAnswer", wire.revokedShareSchema, example.revokedShareExample),
+    200: successResponse("The share as it is now, and the deadline.", "RevokeAnswer", wire.revokedShareSchema, wire.revokedShareExample),
   },
   when: {
     ...shareNotFoundRefusal,
@@ -211,7 +200,7 @@ const acknowledgeShareRoute = createRoute({
     }),
   },
   responses: {
-    200: successResponse("The share as it is now.", "ShareCeaseAnswer", wire.acknowledgedShareSchema, example.acknowledgedShareExample),
+    200: successResponse("The share as it is now.", "ShareCeaseAnswer", wire.acknowledgedShareSchema, wire.acknowledgedShareExample),
   },
   refuses: ["subscription_past_due"],
   when: { ...shareNotFoundRefusal, cease_not_open: "Nobody has stopped it." },
@@ -228,7 +217,7 @@ const listSharesRoute = createRoute({
   request: { query: wire.shareListQuerySchema },
   responses: {
     200: successResponse("A page of shares.", "ShareListAnswer", wire.shareListSchema, {
-      shares: [example.shareExample],
+      shares: [wire.shareExample],
       count: 1,
       has_more: false,
     }),
@@ -243,7 +232,7 @@ const getShareRoute = createRoute({
   description: "With what was shown to the person, its statement in the ledger, and what happened to it.",
   middleware: apiKeyGuard(),
   request: { params: wire.shareIdParamSchema },
-  responses: { 200: successResponse("The share.", "ShareDetailAnswer", wire.shareDetailSchema, example.shareDetailExample) },
+  responses: { 200: successResponse("The share.", "ShareDetailAnswer", wire.shareDetailSchema, wire.shareDetailExample) },
   when: shareNotFoundRefusal,
 });
 
@@ -255,7 +244,7 @@ const getCurrentValuesRoute = createRoute({
   description: "Of an active share of yours, within its scope. Each reading is in your audit chain, and once a day in the person's.",
   middleware: apiKeyGuard(),
   request: { params: wire.shareIdParamSchema },
-  responses: { 200: successResponse("The values.", "CurrentValuesAnswer", wire.currentValuesSchema, example.currentValuesExample) },
+  responses: { 200: successResponse("The values.", "CurrentValuesAnswer", wire.currentValuesSchema, wire.currentValuesExample) },
   refuses: ["share_inactive"],
   when: shareNotFoundRefusal,
 });

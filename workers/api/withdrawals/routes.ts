@@ -25,7 +25,6 @@ import { requestWithdrawalCode } from "../../operations/withdrawals/request-with
 import type { WithdrawalResult } from "../../operations/withdrawals/withdraw-certificate.ts";
 import { iso27560ReceiptSchema, kantaraReceiptSchema } from "../certificates/receipt-schema.ts";
 import { certIdParamSchema, withdrawalReceiptSchema } from "../certificates/schema.ts";
-import { acknowledgmentExample, recordedWithdrawalExample, withdrawalReceiptExample, withdrawnExample } from "./examples.ts";
 import * as wire from "./schema.ts";
 
 const createRoute = createRouteFactory("withdrawal");
@@ -47,7 +46,7 @@ const requestWithdrawalCodeRoute = createRoute({
   refuses: ["cert_not_found"],
 });
 
-const withdrawnResponse = successResponse("The consent is withdrawn.", "WithdrawnAnswer", wire.withdrawnSchema, withdrawnExample);
+const withdrawnResponse = successResponse("The consent is withdrawn.", "WithdrawnAnswer", wire.withdrawnSchema, wire.withdrawnExample);
 const crossSiteRefusal = { forbidden: "A browser sent this from a site that is neither ours nor the business's." } as const;
 
 const confirmWithdrawalRoute = createRoute({
@@ -103,7 +102,7 @@ const getReceiptRoute = createRoute({
       "The receipt.",
       "ReceiptAnswer",
       z.union([withdrawalReceiptSchema, iso27560ReceiptSchema, kantaraReceiptSchema]),
-      withdrawalReceiptExample,
+      wire.withdrawalReceiptExample,
     ),
   },
   refuses: ["cert_not_found"],
@@ -131,7 +130,7 @@ const recordWithdrawalRoute = createRoute({
       "Recorded; the certificate is revoked, or withdrawn from the recipients that you named.",
       "RecordedAnswer",
       wire.recordedWithdrawalSchema,
-      recordedWithdrawalExample,
+      wire.recordedWithdrawalExample,
     ),
   },
   refuses: ["already_revoked"],
@@ -150,7 +149,7 @@ const acknowledgeWithdrawalRoute = createRoute({
     params: certIdParamSchema,
     body: optionalRequestBody(wire.acknowledgmentRequestSchema, { acknowledged_by: "Privacy team", actions: ["removed from the dialler"] }),
   },
-  responses: { 200: successResponse("Acknowledged.", "CeasedAnswer", wire.acknowledgmentSchema, acknowledgmentExample) },
+  responses: { 200: successResponse("Acknowledged.", "CeasedAnswer", wire.acknowledgmentSchema, wire.acknowledgmentExample) },
   refuses: ["subscription_past_due", "cease_not_open"],
   when: certificateNotFoundRefusal,
 });

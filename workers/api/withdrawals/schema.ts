@@ -3,22 +3,31 @@ import { z } from "@hono/zod-openapi";
 import { emailCodePattern, emailCodeRule } from "../../../core/access/email-code.ts";
 import { receiptFormats } from "../../../core/certificates/consent-receipt.ts";
 import {
+  toWithdrawalReceiptView,
   toWithdrawnEntitiesView,
   buildEntityReceiptUrl,
   buildReceiptUrl,
   toWithdrawalView,
   type ViewContext,
 } from "../../../core/certificates/public-view.ts";
+import type { WithdrawalWithProof } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import { toIso } from "../../../core/time.ts";
-import { recordedChannels } from "../../../core/withdrawals/withdrawal.ts";
+import { formatWithdrawalReceipt } from "../../../core/withdrawals/receipt.ts";
+import {
+  decideWithdrawal,
+  recordedChannels,
+  sourceFromPerson,
+  type WithdrawableCertificate,
+} from "../../../core/withdrawals/withdrawal.ts";
 import { instantSchema, nullableSchema, describedTime } from "../../http/wire.ts";
 import type { EntityAcknowledgement } from "../../operations/withdrawals/acknowledge-entity-withdrawals.ts";
 import type { WithdrawalAcknowledgement } from "../../operations/withdrawals/acknowledge-withdrawal.ts";
 import type { RecordedWithdrawal } from "../../operations/withdrawals/record-withdrawal.ts";
 import type { WithdrawalResult } from "../../operations/withdrawals/withdraw-certificate.ts";
 import { certIdSchema, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
+import { exampleCertificate, exampleViewContext, pendingAnchor } from "../certificates/wire.ts";
 
 /** One address and nothing that could become a second recipient or a header; ends are trimmed. */
 const emailSchema = z
@@ -218,3 +227,52 @@ export const entityAcknowledgmentToWire = (
   ...toWithdrawnEntitiesView({ id, entitiesWithdrawn: ceased, withdrawal }, context),
   ...(isRepeated && { already_acknowledged: true as const }),
 });
+
+// The worked certificate of the OpenAPI document, withdrawn: its receipt can be recomputed and its signature checked.
+const exampleWithdrawnAt = Date.UTC(2026, 2, 20, 9, 30, 0, 250);
+const exampleWithdrawableCertificate: WithdrawableCertificate = { ...exampleCertificate, chain: { tag: "example", auditLog: 0 } };
+const { withdrawal } = decideWithdrawal({
+  certificate: exampleWithdrawableCertificate,
+  change: sourceFromPerson("email_code"),
+  scope: "certificate",
+  now: exampleWithdrawnAt,
+});
+
+/** Signed by a key that was used once and thrown away; its public half is yke4J3KkMv_JCYJyBIa4etk16upzo5QC5vQR3c0u6sA. */
+const provenWithdrawalExample: WithdrawalWithProof = {
+  withdrawnAt: exampleWithdrawnAt,
+  ceaseBy: withdrawal.ceaseBy,
+  method: withdrawal.method,
+  scope: withdrawal.scope,
+  receivedAt: null,
+  acknowledgedAt: null,
+  receipt: formatWithdrawalReceipt(exampleWithdrawableCertificate, withdrawal),
+  signature: {
+    kid: "G7z7ENaxv-r4D8rwwslulfGhHKMzPJBy5nhQKH-sP_Q",
+    alg: "Ed25519",
+    value: "iQrEMGzwbQuUjD2ZID7DS107Ck/Y621nYiRAvI+pz+8sOwoWv5lSdAdtvHVjpyXnz5VncvnxEbG1LFTbilW1DA==",
+  },
+  anchor: pendingAnchor("certificate.revoked", exampleWithdrawableCertificate, exampleWithdrawnAt),
+};
+
+export const withdrawalReceiptExample = toWithdrawalReceiptView(provenWithdrawalExample);
+const withdrawalViewExample = toWithdrawalView(exampleWithdrawableCertificate.id, provenWithdrawalExample, exampleViewContext);
+export const withdrawnExample = {
+  revoked: true,
+  cease_by: withdrawalViewExample.cease_by,
+  withdrawn_at: withdrawalViewExample.withdrawn_at,
+  receipt_url: withdrawalViewExample.receipt_url,
+};
+export const recordedWithdrawalExample = {
+  withdrawal: { ...withdrawalViewExample, method: "business_recorded", received_at: toIso(exampleWithdrawnAt - 3_600_000) },
+  cease_by: withdrawalViewExample.cease_by,
+};
+const exampleAcknowledgedAt = toIso(exampleWithdrawnAt + 86_400_000);
+export const acknowledgmentExample = {
+  cert_id: exampleWithdrawableCertificate.id,
+  status: "revoked",
+  acknowledged_at: exampleAcknowledgedAt,
+  cease_by: withdrawalViewExample.cease_by,
+  on_time: true,
+  withdrawal: { ...withdrawalViewExample, cease_acknowledged_at: exampleAcknowledgedAt },
+};
