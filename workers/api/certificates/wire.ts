@@ -1,4 +1,4 @@
-// Between the wire of certificates and the types of the operations, both ways.
+// Maps certificates between the API and the operations, and builds the worked example of the OpenAPI document.
 import { toBase64Url } from "../../../core/bytes.ts";
 import { issueCertificate } from "../../../core/certificates/issue.ts";
 import { parseSubmission } from "../../../core/certificates/submission.ts";
@@ -28,10 +28,12 @@ import {
   type ViewContext,
 } from "../../../core/certificates/public-view.ts";
 import { toIso, toIsoOrNull } from "../../../core/time.ts";
+import { toWire } from "../../http/wire.ts";
 import type { ErasedSubject } from "../../operations/certificates/erase-subject.ts";
 import type { CertificateList, CertificateListQuery } from "../../operations/certificates/list-certificates.ts";
 import type { CertificateDetail } from "../../operations/certificates/get-certificate.ts";
 import {
+  certificateViewSchema,
   consentRequestExample,
   exampleCertId,
   exampleClientId,
@@ -109,7 +111,6 @@ export const certificateListToWire = (list: CertificateList, context: ViewContex
   per_page: list.perPage,
 });
 
-/** What the business itself told us about a withdrawal. */
 const businessStatementToWire = (opened: OpenedWithdrawal | null) => ({
   recorded: opened?.recorded ? { method: opened.recorded.channel, note: opened.recorded.note } : null,
   acknowledgement: opened?.acknowledgement
@@ -121,11 +122,9 @@ const businessStatementToWire = (opened: OpenedWithdrawal | null) => ({
     : null,
 });
 
-export const certificateViewToWire = ({ at, ip, userAgent, os, bot }: PageView) => ({ at: toIso(at), ip, user_agent: userAgent, os, bot });
-
 type CertificateDetailWire = z.input<typeof certificateDetailSchema>;
 
-/** With the owner's key: personal data. */
+/** Contains personal data. */
 export const certificateDetailToWire = (
   { opened, views, policyTexts, entry }: CertificateDetail,
   context: ViewContext,
@@ -136,14 +135,17 @@ export const certificateDetailToWire = (
     ...verified,
     withdrawal: verified.withdrawal === null ? null : { ...verified.withdrawal, ...businessStatementToWire(opened.withdrawal) },
     ...(withdrawnFrom !== undefined && {
-      entities_withdrawn: withdrawnFrom.map((one, at) => ({ ...one, ...businessStatementToWire(opened.entitiesWithdrawn[at] ?? null) })),
+      entities_withdrawn: withdrawnFrom.map((entity, at) => ({
+        ...entity,
+        ...businessStatementToWire(opened.entitiesWithdrawn[at] ?? null),
+      })),
     }),
     subject: subject === null ? {} : Object.fromEntries(subject.fields),
     subject_salts: subject === null ? {} : deriveSubjectSalts(subject.fields, subject.rootSalt),
-    evidence: opened.evidence as CertificateDetailWire["evidence"], // as it was hashed when the certificate was issued
+    evidence: opened.evidence as CertificateDetailWire["evidence"], // exactly as hashed at issuance
     evidence_hash: opened.evidenceHash,
     policies: toPoliciesWithText(certificate, policyTexts),
-    view_trail: views.map(certificateViewToWire),
+    view_trail: views.map((view) => toWire(certificateViewSchema, view)),
     audit: entry === null ? null : { seq: Number(entry.seq), hash: entry.hash, prev_hash: entry.prevHash },
     retention_until: toIso(opened.retentionUntil),
   };
@@ -154,8 +156,7 @@ export const erasedSubjectToWire = ({ certId, erasedAt }: ErasedSubject): z.inpu
   subject_erased_at: toIso(erasedAt),
 });
 
-// One worked certificate for the OpenAPI document. It is issued and mapped by the production code, so its hashes can be recomputed and
-// its signature checked.
+// The worked example is issued and mapped by the production code, so its hashes can be recomputed and its signature checked.
 const verifyBase = "https://verify.example.com";
 const apiBase = "https://api.example.com/v1";
 const exampleIssuedAt = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
@@ -200,7 +201,7 @@ const issueExampleCertificate = () => {
 
 const issuedCertificate = issueExampleCertificate();
 
-/** The anchor of an event that no ledger has taken yet. */
+/** An anchor that no ledger contains yet. */
 export const pendingAnchor = (
   event: AnchorSubject["event"],
   { id: entityId, fingerprint, originDomain }: Pick<PublishedCertificate, "id" | "fingerprint" | "originDomain">,
