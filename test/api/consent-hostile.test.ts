@@ -93,9 +93,9 @@ describe("POST /v1/consent refuses", () => {
   test("a message names the input and the rule", async () => {
     const messageOf = async (body: unknown): Promise<string> => (await submitConsent(body)).body.error.message;
     expect(await messageOf(buildSubmissionWith({ purpose: "p".repeat(501) }))).toBe("purpose: must be at most 500 characters.");
-    expect(await messageOf(omitField("entities"))).toBe("entities: is missing.");
-    expect(await messageOf(buildSubmissionWith({ esign: { disclosure_text: "x" } }))).toBe("esign.accepted: is missing.");
-    expect(await messageOf(buildSubmissionWith({ entities: ["ok", 7] }))).toBe("entities: each must be text.");
+    expect(await messageOf(omitField("entities"))).toBe("entities: is required.");
+    expect(await messageOf(buildSubmissionWith({ esign: { disclosure_text: "x" } }))).toBe("esign.accepted: is required.");
+    expect(await messageOf(buildSubmissionWith({ entities: ["ok", 7] }))).toBe("entities: each must be a string.");
   });
 });
 

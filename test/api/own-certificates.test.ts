@@ -103,7 +103,7 @@ describe("withdrawing from an account", () => {
     const unclear = [await withdraw(by, { scope: "all" }), await withdraw(by, {})];
     expect(unclear.map(({ status, body }) => [status, body.error.message])).toEqual([
       [400, "scope: must be one of certificate, business, everything."],
-      [400, "scope: is missing."],
+      [400, "scope: is required."],
     ]);
     expect([await status(theirs.certId), await status(test_.certId)]).toEqual(["active", "active"]);
   });

@@ -1,5 +1,4 @@
-// The OpenAPI 3.1 description, built from the very routes that are routed and that parse what arrives. Also the one kind of app
-// that routes are written on: what its schemas refuse is answered as every other refusal.
+// Builds the OpenAPI 3.1 document from the same route definitions that serve requests and parse their input.
 import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { RefusalCode } from "../../core/refusals.ts";
@@ -8,11 +7,11 @@ import { failure } from "./envelope.ts";
 import { mergeTerms, type Guard, type RefusalTerms, type GuardTerms } from "./guards/define-guard.ts";
 import { failureResponses, describeSchemaError } from "./wire.ts";
 
-/** What a route says of itself. */
+/** A route definition, with its refusals and its guards. */
 type RouteSpec<P extends string> = Omit<RouteConfig, "path" | "middleware"> &
   RefusalTerms & { readonly path: P; readonly middleware: Guard };
 
-/** Successes tell of the guards' headers; a redirection or a 304 does not come from the handler alone. */
+/** Adds the guards' headers to 2xx responses only: other responses may not pass through every guard. */
 const withResponseHeaders = (responses: RouteConfig["responses"], headers: NonNullable<GuardTerms["responseHeaders"]>) => {
   if (Object.keys(headers).length === 0) return responses;
   return Object.fromEntries(
@@ -23,18 +22,18 @@ const withResponseHeaders = (responses: RouteConfig["responses"], headers: NonNu
   );
 };
 
-const queryTerms: GuardTerms = { when: { invalid_request: "The message names the parameter and the rule." } };
+const queryTerms: GuardTerms = { when: { invalid_request: "A query parameter breaks a rule. The message names both." } };
 
 /**
- * How the routes of one word are made: each says what its own handler takes, refuses and answers, and the guards before it say the
- * rest. Any route can answer `internal_error`.
+ * Returns a `createRoute` for the routes of one tag. A route describes what its handler accepts, returns and refuses; its guards add
+ * their own headers, credentials and refusals. Every route can return `internal_error`.
  */
 export const createRouteFactory =
   (tag: string) =>
   <P extends string, R extends RouteSpec<P>>({ refuses = [], when = {}, ...route }: R) => {
     const { method, middleware, request, responses } = route;
-    const ofRequest = request?.query === undefined ? {} : queryTerms;
-    const terms = mergeTerms([ofRequest, middleware.terms ?? {}, { refuses, when }]);
+    const queryTermsOfRoute = request?.query === undefined ? {} : queryTerms;
+    const terms = mergeTerms([queryTermsOfRoute, middleware.terms ?? {}, { refuses, when }]);
     const codes = [...terms.refuses, ...(method === "get" ? [] : terms.refusesOnChange), ...Object.keys(terms.when), "internal_error"];
     return createRoute({
       tags: [tag],
@@ -48,25 +47,25 @@ export const createRouteFactory =
     } as unknown as R);
   };
 
-/** A parameter of a query that is given twice could mean either, so it is refused. */
+/** Query parameters must not be repeated: it would be unclear which value counts. */
 const describeRequestError = (c: Context<AppEnv>, target: string, error: z.ZodError): string => {
   const name = error.issues[0]?.path[0];
-  const isTwice = target === "query" && typeof name === "string" && (c.req.queries(name)?.length ?? 0) > 1;
-  return isTwice ? `${name}: must be given once.` : describeSchemaError(error);
+  const isRepeated = target === "query" && typeof name === "string" && (c.req.queries(name)?.length ?? 0) > 1;
+  return isRepeated ? `${name}: must not be repeated.` : describeSchemaError(error);
 };
 
-/** An app for the routes of one word, put together in workers/app.ts. */
+/** Creates the app for a group of routes. Schema errors become `invalid_request`, or 404 for an id in the path. */
 export const createApi = (): OpenAPIHono<AppEnv> =>
   new OpenAPIHono<AppEnv>({
     defaultHook: (result, c) => {
       if (result.success) return undefined;
-      // Only an id can be wrong in a path.
+      // Ids are the only path parameters with a rule.
       if (result.target === "param") return failure(c, c.req.param("cert_id") === undefined ? "not_found" : "cert_not_found");
       return failure(c, "invalid_request", describeRequestError(c, result.target, result.error));
     },
   });
 
-/** Of the service and of its description; the API's own version is in its path. */
+/** Version of the service and of the OpenAPI document. The version of the API is in its path. */
 export const serviceVersion = "1.0.0";
 
 const describeCredentials = (app: OpenAPIHono<AppEnv>): void => {
@@ -74,7 +73,7 @@ const describeCredentials = (app: OpenAPIHono<AppEnv>): void => {
     type: "http",
     scheme: "bearer",
     description:
-      "`Authorization: Bearer sk_live_…` (or `sk_test_…` for sandbox records). Made for one business and shown once; it opens the records of that business only. 120 requests a minute; past a payment that is due it reads and does not write.",
+      "`Authorization: Bearer sk_live_…`, or `sk_test_…` for sandbox records. An API key belongs to one business and gives access to its records only. It is shown once, when you create it. Limit: 120 requests per minute. While a payment is past due, the key is read-only.",
   });
 
   app.openAPIRegistry.registerComponent("securitySchemes", "session", {
@@ -82,25 +81,25 @@ const describeCredentials = (app: OpenAPIHono<AppEnv>): void => {
     in: "cookie",
     name: "__Host-svc_session",
     description:
-      "A person who is signed in: the cookie that `POST /v1/auth/verify-code` and `POST /v1/auth/passkey/verify` set (in development over plain http it is named `svc_session`). What it opens depends on who signed in: a consumer, or a member or owner of a business. Unsafe methods are refused when they come from another site.",
+      "Session cookie of a signed-in person, set by `POST /v1/auth/verify-code` and `POST /v1/auth/passkey/verify`. Its name is `svc_session` in development over plain HTTP. Access depends on who signed in: a consumer, or a member or owner of a business. Cross-site requests with unsafe methods are refused.",
   });
 };
 
-const introduction = `A form submission becomes a certificate of consent that anyone can check.
+const introduction = `Turns form submissions into consent certificates that anyone can verify, and lets people share contact fields with businesses.
 
-**Envelope.** Every JSON answer is \`{"ok": true, "data": …, "request_id": …}\` or \`{"ok": false, "error": {"code", "message"}, "request_id": …}\`, unless it says otherwise. \`request_id\` is also the header \`X-Request-Id\`: quote it to support.
+**Envelope.** Unless a route says otherwise, JSON responses are \`{"ok": true, "data": …, "request_id": …}\` or \`{"ok": false, "error": {"code", "message"}, "request_id": …}\`. \`request_id\` is also sent in the \`X-Request-Id\` header. Include it when you contact support.
 
-**Errors.** Act on \`code\`; \`message\` is for people and never repeats what was sent. Besides the codes listed with each route, an unknown path answers 404 \`not_found\`, a wrong method 405 \`method_not_allowed\` with \`Allow\`, and a deployment that lacks a setting 503 \`misconfigured\` on every route.
+**Errors.** Handle errors by \`code\`. \`message\` is for developers and never repeats a value you sent. Besides the codes listed with each route, an unknown path returns 404 \`not_found\`, an unsupported method returns 405 \`method_not_allowed\` with \`Allow\`, and a deployment with a missing setting returns 503 \`misconfigured\`.
 
 **Times** are ISO 8601 in UTC with milliseconds.
 
-**Limits.** Counted routes answer with \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds); past the limit 429 with \`Retry-After\`.
+**Rate limits.** Rate-limited routes return \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds). Above the limit they return 429 with \`Retry-After\`.
 
-**Sending again.** A POST with a header \`Idempotency-Key\` (1 to 64 of A-Z a-z 0-9 _ -) can be sent again for 24 hours: the same key with the same body does nothing more and answers the same data, marked \`Idempotency-Replayed: true\`; with another body, or while the first is still being answered, it is 409 \`idempotency_conflict\`. A key is yours alone and belongs to one path; a refusal leaves it free. Only \`verify-code\`, \`logout\`, \`certs/search\`, \`reveal\`, \`passkey/verify\` and the options of passkeys take none.
+**Idempotency.** To retry a POST safely, send an \`Idempotency-Key\` header: 1 to 64 letters (A-Z, a-z), digits, underscores or hyphens. A repeat within 24 hours with the same key and body changes nothing and returns the same data with \`Idempotency-Replayed: true\`. A repeat with another body, or while the first request is still running, returns 409 \`idempotency_conflict\`. Keys are scoped to the caller and the path. A refused request does not use up its key. These routes ignore the header: \`verify-code\`, \`logout\`, \`certs/search\`, \`reveal\`, \`passkey/verify\` and the passkey options.
 
-**Versions.** The version is in the path. Within /v1 the surface only grows: ignore keys you do not know.`;
+**Versioning.** The version is in the path. Within /v1, changes only add to the API: ignore keys you do not know.`;
 
-/** `apiOrigin` is where this deployment answers. */
+/** Returns the OpenAPI document. `apiOrigin` becomes its server address. */
 export const openApiDocument = (app: OpenAPIHono<AppEnv>, apiOrigin: string): object => {
   describeCredentials(app);
   return app.getOpenAPI31Document({
@@ -113,44 +112,43 @@ export const openApiDocument = (app: OpenAPIHono<AppEnv>, apiOrigin: string): ob
     },
     servers: [{ url: apiOrigin }],
     tags: [
-      { name: "certificates", description: "Issue, verify, list and read certificates of consent." },
+      { name: "certificates", description: "Issue, verify, list and retrieve consent certificates." },
       {
         name: "webhooks",
         description:
-          "Endpoints that events are posted to, signed. Managed by the people of a business who are signed in: members list, test and replay; owners also register, change, rotate, reveal and remove.",
+          "Manage the endpoints that receive signed events. Members can list, test, replay and recover. Only owners can add, change and delete endpoints, and rotate or reveal their secrets.",
       },
       {
         name: "sign-in",
-        description:
-          "Sign in with an e-mailed code, consumers also with a passkey. These routes set and end the session cookie of the portal and the consumer app, list a consumer's sessions and passkeys, and end or remove them.",
+        description: "Sign in with an email code or, as a consumer, with a passkey. Manage your sessions and passkeys.",
       },
       {
         name: "agents",
         description:
-          "Tokens that an assistant connects to the agent server with. The server itself speaks the Model Context Protocol (docs/guides/agents.md).",
+          "Manage the tokens that AI assistants use to connect to the agent server. The agent server uses the Model Context Protocol (docs/guides/agents.md).",
       },
       {
         name: "sharing",
-        description: "A person shares contact fields with a business, by a single-use code with PKCE, and takes them back.",
+        description:
+          "A person shares contact fields with a business through a single-use code with PKCE, and can revoke the share at any time.",
       },
-      { name: "account", description: "A person's own: their contact fields, everybody who holds something of theirs, and the end of it." },
+      { name: "account", description: "Manage a consumer account: contact fields, shares, certificates, removals, export and deletion." },
       {
         name: "portal",
         description:
-          "A business's own account: signing up, profile, domains, clients, keys, members and certificates. Members read; owners also change.",
+          "Manage a business account: sign-up, profile, domains, clients, API keys, members and certificates. Members can read; only owners can change settings.",
       },
-      { name: "audit", description: "What happened to your records, with the proof that nothing was changed or left out." },
-      { name: "events", description: "What happened to your records, in order. The same events are pushed to your webhooks." },
+      { name: "audit", description: "Read what happened to your records, with proof that no entry was changed or left out." },
+      { name: "events", description: "Poll the events about your records in order. Webhooks deliver the same events." },
       {
         name: "sandbox",
-        description:
-          "Test mode, by a test key: a clock to move, events to make happen, and the way back. Nothing of it reaches what is live.",
+        description: "Use a test key to advance the sandbox clock, trigger events and reset. Nothing here affects live records.",
       },
-      { name: "withdrawal", description: "The person takes consent back; the business records and acknowledges it." },
-      { name: "contact", description: "Ask before contacting somebody." },
-      { name: "integration", description: "The script tag for a form, written from the page." },
-      { name: "billing", description: "Paying for a plan, and the payment provider's events." },
-      { name: "service", description: "Health and keys of the service itself." },
+      { name: "withdrawal", description: "A person withdraws consent; the business records and acknowledges the withdrawal." },
+      { name: "contact", description: "Check whether you may contact a person." },
+      { name: "integration", description: "Generate the script tag for a form on your page." },
+      { name: "billing", description: "Pay for a plan, and receive events from the payment provider." },
+      { name: "service", description: "Health, public keys and the OpenAPI document." },
     ],
   });
 };

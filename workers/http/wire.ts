@@ -1,30 +1,29 @@
-// Pieces of schema that several routes share. Zod judges shape here; meaning is judged in core.
+// Schema parts, response descriptions and mappers that several routes share. Zod checks the shape of input; core checks its meaning.
 import { z } from "@hono/zod-openapi";
 import { refusals, type RefusalCode } from "../../core/refusals.ts";
+import { dayMs, toIso, type Instant } from "../../core/time.ts";
 import type { RefusalTerms } from "./guards/define-guard.ts";
 import { statusByCode } from "./statuses.ts";
 
-/** Of the header Idempotency-Key (CONTRACT 0). */
 export const idempotencyPattern = /^[A-Za-z0-9_-]{1,64}$/;
-export const idempotencyKeyRule = "must be 1 to 64 of A-Z a-z 0-9 _ -";
+export const idempotencyKeyRule = "must be 1 to 64 letters (A-Z, a-z), digits, underscores or hyphens";
 
 const exampleRequestId = "req_00k3v9d2m4q8x1c7b5n0t6w2h9";
-const requestIdSchema = z
-  .string()
-  .openapi({ description: "Quote it to support. Also in the header X-Request-Id.", example: exampleRequestId });
+const requestIdSchema = z.string().openapi({
+  description: "Id of this request. Include it when you contact support. Also sent in the `X-Request-Id` header.",
+  example: exampleRequestId,
+});
 
-/** Its place in the description of a route. */
 export const idempotencyKeySchema = (
-  description = "The same key with the same body is one request for 24 hours: sent again, it does nothing and answers the same, marked `Idempotency-Replayed: true`.",
+  description = "Makes retries safe for 24 hours. A repeat with the same key and body changes nothing and returns the first response with `Idempotency-Replayed: true`.",
 ) => z.string().regex(idempotencyPattern, idempotencyKeyRule).optional().openapi({ description, example: "order-1042" });
 
-/** Of routes that take the key and no other header. */
 export const idempotencyHeaders = z.object({ "Idempotency-Key": idempotencyKeySchema() });
 
 export const timeSchema = z.string().openapi({ format: "date-time" });
 export const describedTime = (what: string) => timeSchema.openapi({ description: `${what}.` });
 
-/** A moment that is sent. */
+/** An instant in a request: a date, or a date and time with an offset. */
 export const instantSchema = z
   .string()
   .max(40)
@@ -32,115 +31,157 @@ export const instantSchema = z
     (text) =>
       /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/.test(text) &&
       !Number.isNaN(Date.parse(text)) &&
-      // Date.parse carries 30 February over into March
+      // Date.parse turns February 30 into a day in March.
       new Date(text.slice(0, 10)).toISOString().startsWith(text.slice(0, 10)),
-    "must be a moment in ISO 8601",
+    "must be an ISO 8601 date or time, such as 2026-03-05T09:12:00Z",
   );
 
-/** `nullable()` on a schema with a name would make every use of that name nullable. */
+/** Use this for named schemas: `nullable()` on one would make every use of its name nullable. */
 export const nullableSchema = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
 
 export const environmentSchema = z.enum(["live", "sandbox"]);
 
-const wholeNumberRule = "must be a whole number from 1";
+const positiveIntegerRule = "must be a positive integer";
 
 export const positiveIntSchema = z
   .string()
-  .regex(/^[1-9]\d{0,39}$/, wholeNumberRule)
-  .transform((text) => Math.min(Number(text), 999_999_999_999_999)); // 15 digits are exact in a double, and past the end of everything
+  .regex(/^[1-9]\d{0,39}$/, positiveIntegerRule)
+  .transform((text) => Math.min(Number(text), 999_999_999_999_999)); // 15 digits are exact in a double and larger than any count
 
-/** How many rows a page may have: `limit` of lists that are read in pages. More than `max` is answered as `max`. */
+/** Page size of a list: `preset` when absent, and at most `max`. */
 export const limitSchema = (preset: number, max: number) =>
   z
     .string()
-    .regex(/^[1-9]\d{0,39}$/, wholeNumberRule)
+    .regex(/^[1-9]\d{0,39}$/, positiveIntegerRule)
     .optional()
     .transform((text) => Math.min(max, text === undefined ? preset : Number(text)))
-    .openapi({ type: "integer", minimum: 1, default: preset, description: `At most ${max}; larger is answered as ${max}.` });
+    .openapi({
+      type: "integer",
+      minimum: 1,
+      default: preset,
+      description: `Items per page, at most ${max}. Larger values count as ${max}.`,
+    });
 
-/** An id of the kind that `idOf` reads. */
-export const idSchema = <Id extends string>(idOf: (text: string) => Id | null, rule: string) =>
+/** An id that `parseId` accepts. */
+export const idSchema = <Id extends string>(parseId: (text: string) => Id | null, rule: string) =>
   z
     .string()
-    .refine((text) => idOf(text) !== null, rule)
+    .refine((text) => parseId(text) !== null, rule)
     .transform((text) => text as Id);
 
-/** One in a path: what is not spelt as one is nobody's, and is refused as an unknown one is (`newApi`). */
-export const idParamSchema = <Id extends string>(idOf: (text: string) => Id | null, description: string, example: string) =>
-  idSchema(idOf, "must be an id").openapi({ type: "string", description, example });
+/** An id in a path. `createApi` refuses a malformed one with 404, like an unknown one. */
+export const idParamSchema = <Id extends string>(parseId: (text: string) => Id | null, description: string, example: string) =>
+  idSchema(parseId, "must be an id").openapi({ type: "string", description, example });
 
-/** A successful JSON answer around `data`; `name` is its name in the description. */
+/** The envelope of a successful JSON response; `name` is its schema name in the OpenAPI document. */
 export const envelopeSchema = <S extends z.ZodType>(name: string, data: S) =>
   z.object({ ok: z.literal(true), data, request_id: requestIdSchema }).openapi(name);
 
-/** The same around an example. */
 const envelopeExample = (data: object): object => ({ ok: true, data, request_id: exampleRequestId });
 
 export const jsonContent = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
 
-/** A success of a route in its description: the envelope around `data`. */
+/** Describes a successful response: the envelope around `data`, with an example. */
 export const successResponse = <S extends z.ZodType>(description: string, name: string, data: S, example: object) => ({
   description,
   content: jsonContent(envelopeSchema(name, data), envelopeExample(example)),
 });
 
-/** What a route reads. */
+/** Describes a required JSON body. */
 export const requestBody = <S extends z.ZodType>(schema: S, example: object) => ({ required: true, content: jsonContent(schema, example) });
 
-/** The same where it may be left out. */
+/** Describes an optional JSON body. */
 export const optionalRequestBody = <S extends z.ZodType>(schema: S, example: object) => ({
   required: false,
   content: jsonContent(schema, example),
 });
 
-/** What the removal of a record answers. */
+type CamelCase<Key extends string> = Key extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Key;
+type InstantKey = "at" | `${string}_at` | `${string}_until` | `${string}_since` | "cease_by";
+const instantKeyPattern = /(?:^|_)(?:at|until|since)$|^cease_by$/;
+type SourceValue<Key, Wire> = Key extends InstantKey
+  ? Wire extends string
+    ? Instant
+    : Wire
+  : Wire extends readonly (infer Item)[]
+    ? readonly Item[]
+    : Wire;
+type WireSource<Wire> = { readonly [Key in keyof Wire as CamelCase<Key & string>]: SourceValue<Key, Wire[Key]> };
+
+/**
+ * Maps a value to the JSON object that `shape` describes: snake_case keys in the order of `shape`, and ISO text for the instants of
+ * keys that match `InstantKey`. Copies only the keys of `shape`, so no other member of `source` can reach a response. Values are not
+ * converted further: nested objects must already have their wire form.
+ */
+export const toWire = <Shape extends z.ZodRawShape>(
+  { shape }: { readonly shape: Shape },
+  source: WireSource<z.input<z.ZodObject<Shape>>>,
+): z.input<z.ZodObject<Shape>> =>
+  Object.fromEntries(
+    Object.keys(shape).flatMap((key) => {
+      const value = (source as Readonly<Record<string, unknown>>)[
+        key.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+      ];
+      if (value === undefined) return [];
+      return [[key, typeof value === "number" && instantKeyPattern.test(key) ? toIso(value) : value]];
+    }),
+  ) as z.input<z.ZodObject<Shape>>;
+
+/** A day counted from 1970-01-01 (UTC) as `YYYY-MM-DD`. */
+export const dayToWire = (day: number | null): string | null => (day === null ? null : toIso(day * dayMs).slice(0, 10));
+
+/** The response to deleting a record. */
 export const deletedSchema = z.object({ deleted: z.literal(true), id: z.string() });
 export const deletedToWire = (id: string) => ({ deleted: true as const, id });
 
 const integerSchema = { type: "integer" } as const;
-/** Of routes that are counted (CONTRACT 0). */
+/** Response headers of rate-limited routes (SPEC Limits). */
 export const rateHeaders = {
-  "RateLimit-Limit": { description: "Requests allowed in a window.", schema: integerSchema },
-  "RateLimit-Remaining": { description: "Requests left in this window.", schema: integerSchema },
-  "RateLimit-Reset": { description: "Seconds until the oldest request leaves the window.", schema: integerSchema },
+  "RateLimit-Limit": { description: "Requests allowed in the window.", schema: integerSchema },
+  "RateLimit-Remaining": { description: "Requests left in the window.", schema: integerSchema },
+  "RateLimit-Reset": { description: "Seconds until the oldest counted request leaves the window.", schema: integerSchema },
 };
 
-/** Of routes that take an idempotency key. */
+/** Response headers of routes that accept an idempotency key. */
 export const replayHeaders = {
-  "Idempotency-Replayed": { description: "`true` when this is the answer of an earlier request.", schema: { type: "string" } as const },
+  "Idempotency-Replayed": {
+    description: "`true` if this repeats the response to an earlier request with the same key.",
+    schema: { type: "string" } as const,
+  },
 };
 
-const retryAfterHeader = { "Retry-After": { description: "Seconds to wait.", schema: integerSchema } };
+const retryAfterHeader = { "Retry-After": { description: "Seconds to wait before you retry.", schema: integerSchema } };
 
 const failureSchema = z
   .object({
     ok: z.literal(false),
     error: z.object({
-      code: z.string().openapi({ description: "What happened, for programs. Closed list; new codes come only with new routes." }),
-      message: z
-        .string()
-        .openapi({ description: "The same for people, in constant words. May name an input, never repeats what was sent." }),
+      code: z.string().openapi({ description: "Error code for your program. The list is closed: only new routes add codes." }),
+      message: z.string().openapi({ description: "Explanation for developers. May name a field; never repeats a value you sent." }),
     }),
     request_id: requestIdSchema,
   })
   .openapi("Failure");
 
 /**
- * Failure answers of a route in its description: every code stands under the status it has, with the answer itself as
- * example. `when` says in which case, where the code's own sentence does not.
+ * Describes the failures of a route, grouped by HTTP status, with an example for each code. `when` replaces the general message of a
+ * code by the case that applies to the route.
  */
 export const failureResponses = (codes: ReadonlySet<RefusalCode>, when: RefusalTerms["when"] = {}) =>
   Object.fromEntries(
-    [...Map.groupBy(codes, (code) => statusByCode[code])].map(([status, of]) => [
+    [...Map.groupBy(codes, (code) => statusByCode[code])].map(([status, codesOfStatus]) => [
       status,
       {
         ...((status === 429 || status === 503) && { headers: retryAfterHeader }),
-        description: of.map((code) => `\`${code}\`: ${when[code] ?? refusals[code]}`).join("\n\n"),
+        description: codesOfStatus.map((code) => `\`${code}\`: ${when[code] ?? refusals[code]}`).join("\n\n"),
         content: {
           "application/json": {
             schema: failureSchema,
             examples: Object.fromEntries(
-              of.map((code) => [code, { value: { ok: false, error: { code, message: refusals[code] }, request_id: exampleRequestId } }]),
+              codesOfStatus.map((code) => [
+                code,
+                { value: { ok: false, error: { code, message: refusals[code] }, request_id: exampleRequestId } },
+              ]),
             ),
           },
         },
@@ -149,42 +190,42 @@ export const failureResponses = (codes: ReadonlySet<RefusalCode>, when: RefusalT
   );
 
 const typeNames: Readonly<Record<string, string>> = {
-  string: "text",
+  string: "a string",
   number: "a number",
-  int: "a whole number",
+  int: "an integer",
   boolean: "true or false",
-  array: "a list",
+  array: "an array",
   object: "an object",
 };
-const unitNames: Readonly<Record<string, readonly [one: string, many: string]>> = {
+const unitNames: Readonly<Record<string, readonly [singular: string, plural: string]>> = {
   string: [" character", " characters"],
-  array: [" entry", " entries"],
+  array: [" item", " items"],
 };
-const formatBound = (bound: number | bigint, origin: string): string =>
-  `${bound.toLocaleString("en-US")}${unitNames[origin]?.[Number(bound) === 1 ? 0 : 1] ?? ""}`;
+const formatBound = (bound: number | bigint, origin: string, side: "most" | "least"): string =>
+  `must ${origin === "array" ? "have" : "be"} at ${side} ${bound.toLocaleString("en-US")}${unitNames[origin]?.[Number(bound) === 1 ? 0 : 1] ?? ""}`;
 
-/** What a schema asks, for rules that have no words of their own beside them. */
+/** The message of a broken rule for which the schema gives none of its own. */
 const describeIssue = (issue: z.core.$ZodRawIssue): string | undefined => {
-  if (issue.input === undefined) return "is missing";
+  if (issue.input === undefined) return "is required";
   if (issue.code === "invalid_type") return `must be ${typeNames[issue.expected] ?? issue.expected}`;
-  if (issue.code === "too_big") return `must be at most ${formatBound(issue.maximum, issue.origin)}`;
-  if (issue.code === "too_small") return `must be at least ${formatBound(issue.minimum, issue.origin)}`;
+  if (issue.code === "too_big") return formatBound(issue.maximum, issue.origin, "most");
+  if (issue.code === "too_small") return formatBound(issue.minimum, issue.origin, "least");
   if (issue.code === "invalid_value") return `must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.join(", ")}`;
   if (issue.code === "invalid_union" && typeof issue.discriminator === "string") {
-    const isThere = Object.hasOwn(issue.input as object, issue.discriminator);
-    return isThere ? `must be one of ${(issue.options as readonly string[]).join(", ")}` : "is missing";
+    const isPresent = Object.hasOwn(issue.input as object, issue.discriminator);
+    return isPresent ? `must be one of ${(issue.options as readonly string[]).join(", ")}` : "is required";
   }
   return undefined;
 };
-z.config({ customError: describeIssue }); // the only place where zod shows what was sent, so where "missing" can be told from "wrong"
+z.config({ customError: describeIssue }); // only this hook sees the input, which tells a missing value from a wrong one
 
-/** The first broken rule of a schema as a sentence: the input's own name (known from the schema) and a constant reason. */
+/** Formats the first broken rule as `field: rule.`. The field name comes from the schema and the rule is constant: no input is repeated. */
 export const describeSchemaError = (error: z.ZodError): string => {
   const [issue] = error.issues;
   const name = issue?.path[0];
   if (issue?.code === "unrecognized_keys")
-    return typeof name === "string" ? `${name}: holds a member that is not known here.` : "The body holds a member that is not known here.";
+    return typeof name === "string" ? `${name}: contains an unknown key. Remove it.` : "The body contains an unknown key. Remove it.";
   if (issue === undefined || typeof name !== "string") return "The body must be a JSON object.";
-  const named = [name, ...issue.path.slice(1).filter((part) => typeof part === "string")].join(".");
-  return `${named}: ${typeof issue.path.at(-1) === "number" ? "each " : ""}${issue.message}.`;
+  const field = [name, ...issue.path.slice(1).filter((part) => typeof part === "string")].join(".");
+  return `${field}: ${typeof issue.path.at(-1) === "number" ? "each " : ""}${issue.message}.`;
 };

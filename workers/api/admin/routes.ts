@@ -1,5 +1,5 @@
-// The operator's routes: outside the protocol surface, so not in its description (docs/operate/admin-commands.md). A token of their own opens them,
-// kept here as its hash; a deployment without one has none of them.
+// Operator routes (docs/operate/admin-commands.md). They are not in the OpenAPI document. The deployment stores only the hash of the
+// admin token; without one, every operator route returns 404.
 import { z } from "@hono/zod-openapi";
 import { sha256Hex } from "../../../core/hash.ts";
 import { parseBusinessId, parseRemovalId } from "../../../core/ids.ts";
@@ -20,13 +20,13 @@ import { listStuckWorkByShard } from "../../operations/admin/list-stuck-work.ts"
 import { updateEntitlement } from "../../operations/admin/update-entitlement.ts";
 import { recordRemovalProgress } from "../../operations/consumers/record-removal-progress.ts";
 
-/** Hashes of 256 bits are compared: how long that takes tells nothing of the token. */
+/** Comparing SHA-256 hashes reveals nothing about the token through timing. */
 const requireOperator = defineGuard<AppEnv>({}, async (c, next) => {
   const { services, ip } = c.var;
-  const known = services.config.adminTokenHash;
-  if (known === null) return failure(c, "not_found");
+  const { adminTokenHash } = services.config;
+  if (adminTokenHash === null) return failure(c, "not_found");
   const [, token] = /^Bearer ([\x21-\x7e]{32,200})$/.exec(c.req.header("authorization") ?? "") ?? [];
-  if (token !== undefined && sha256Hex(token) === known) return next();
+  if (token !== undefined && sha256Hex(token) === adminTokenHash) return next();
   const state = await services.takeByAddress("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(ip));
   return applySecondaryRateLimit(c, "UNKNOWN_KEYS_PER_IP", state) ?? failure(c, "unauthorized");
 });
@@ -36,13 +36,15 @@ const entitlementUpdateSchema = z
     status: z.enum(["active", "suspended", "closed"]).optional(),
     plan: z.enum(["free", "business", "enterprise"]).optional(),
   })
-  .refine(({ status, plan }) => status !== undefined || plan !== undefined, { path: ["status"], error: "or plan must be given" });
+  .refine(({ status, plan }) => status !== undefined || plan !== undefined, {
+    path: ["status"],
+    error: "is required unless you send plan",
+  });
 
 const businessParam = z.object({ business_id: idSchema(parseBusinessId, "must be an id") });
 
 const createRoute = createRouteFactory("admin");
 
-/** Routed like every other, and left out of the description. */
 const undocumentedRoute = { hide: true, responses: { 200: { description: "Done." } } } as const;
 
 const getEntitlementRoute = createRoute({
@@ -74,35 +76,35 @@ const listStuckWorkRoute = createRoute({ ...undocumentedRoute, method: "get", pa
 export const adminRoutes = createApi();
 
 adminRoutes.openapi(getEntitlementRoute, async (c) => {
-  const read = await getEntitlement(c.var.services, c.req.valid("param").business_id);
-  return respond(c, 200, read, (entitlement) => entitlement);
+  const found = await getEntitlement(c.var.services, c.req.valid("param").business_id);
+  return respond(c, 200, found, (entitlement) => entitlement);
 });
 
 adminRoutes.openapi(updateEntitlementRoute, async (c) => {
-  const set = await updateEntitlement(c.var.services, c.req.valid("param").business_id, c.req.valid("json"));
-  return respond(c, 200, set, (entitlement) => entitlement);
+  const updated = await updateEntitlement(c.var.services, c.req.valid("param").business_id, c.req.valid("json"));
+  return respond(c, 200, updated, (entitlement) => entitlement);
 });
 
 adminRoutes.openapi(updateRemovalRoute, async (c) => {
-  const found = new Map(Object.entries(c.req.valid("json").targets));
-  const recorded = await recordRemovalProgress(c.var.services, c.req.valid("param").removal_id, found);
+  const statusByTarget = new Map(Object.entries(c.req.valid("json").targets));
+  const recorded = await recordRemovalProgress(c.var.services, c.req.valid("param").removal_id, statusByTarget);
   return respond(c, 200, recorded, ({ id, status, targets }) => ({
     id,
     status,
-    targets: targets.map(({ name, status: of }) => ({ name, status: of })),
+    targets: targets.map((target) => ({ name: target.name, status: target.status })),
   }));
 });
 
 adminRoutes.openapi(listStuckWorkRoute, async (c) => {
   const { services } = c.var;
-  const [stuck, homes, failing] = await Promise.all([
+  const [stuck, shards, failing] = await Promise.all([
     listStuckWorkByShard(services),
     listShardSizes(services),
     listFailingEndpointsByShard(services),
   ]);
   return success(c, 200, {
-    stuck: stuck.map(({ since, ...one }) => ({ ...one, since: toIsoOrNull(since) })),
-    homes: homes.map(({ home, bytes, maxBytes }) => ({ home, bytes, max_bytes: maxBytes })),
+    stuck: stuck.map(({ since, ...work }) => ({ ...work, since: toIsoOrNull(since) })),
+    homes: shards.map(({ home, bytes, maxBytes }) => ({ home, bytes, max_bytes: maxBytes })),
     failing_endpoints: failing.map(({ home, webhookId, businessId, since, failures, backlog }) => ({
       home,
       webhook_id: webhookId,

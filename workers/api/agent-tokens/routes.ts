@@ -1,82 +1,82 @@
-// Tokens for assistants (CONTRACT 7 and 10): a person makes, lists and ends their own; an owner also ends those of the others.
+// Agent tokens (SPEC Agent server): people create, list and revoke their own; an owner can also revoke those of other members.
 import { z } from "@hono/zod-openapi";
 import type { AgentToken } from "../../../core/agents/agent-token.ts";
 import { realms } from "../../../core/access/session.ts";
-import { dayMs, toIso } from "../../../core/time.ts";
 import { optionalJsonBody } from "../../http/body.ts";
 import { respond, success } from "../../http/envelope.ts";
 import { idempotencyGuard, saveIdempotentResponse } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { consumerGuard } from "../../http/guards/consumer.ts";
 import { portalGuard } from "../../http/guards/portal.ts";
-import { successResponse, optionalRequestBody, timeSchema } from "../../http/wire.ts";
+import { dayToWire, successResponse, optionalRequestBody, timeSchema, toWire } from "../../http/wire.ts";
 import { createAgentToken, type CreatedAgentToken } from "../../operations/agents/create-agent-token.ts";
 import { listAgentTokens } from "../../operations/agents/list-agent-tokens.ts";
 import { revokeAgentToken } from "../../operations/agents/revoke-agent-token.ts";
 
 const agentTokenRequestSchema = z
   .object({
-    name: z
-      .string()
-      .nullish()
-      .openapi({ description: "What you call it, to tell it apart later: at most 80 characters.", example: "Claude on my laptop" }),
+    name: z.string().nullish().openapi({ description: "Label for the token, at most 80 characters.", example: "Claude on my laptop" }),
   })
   .openapi("AgentTokenRequest");
 
 const exampleTokenId = "tok_00k3v9d2m4q8x1c7b5n0t6w2h9";
 
 const tokenParam = z.object({
-  token_id: z.string().openapi({ description: "`id` of the token, `tok_…`.", example: exampleTokenId }),
+  token_id: z.string().openapi({ description: "Id of the token, prefix `tok_`.", example: exampleTokenId }),
 });
 
-const realmSchema = z.enum(realms).openapi({ description: "Whose records it opens. It never opens those of another realm." });
+const realmSchema = z.enum(realms).openapi({ description: "Realm whose records the token can access: `consumer` or `business`." });
 const commonFields = {
-  id: z.string().openapi({ description: "`tok_…`; audit entries name the token by it." }),
+  id: z.string().openapi({ description: "Id of the token, prefix `tok_`. Audit entries refer to the token by it." }),
   realm: realmSchema,
-  name: z.string().nullable().openapi({ description: "As it was given; null where none was." }),
+  name: z.string().nullable().openapi({ description: "Label of the token, or `null`." }),
   created_at: timeSchema,
-  expires_at: timeSchema.openapi({ description: "90 days after it was made." }),
+  expires_at: timeSchema.openapi({ description: "Expiry, 90 days after creation." }),
 };
 
 const createdTokenSchema = z
-  .object({ ...commonFields, token: z.string().openapi({ description: "`pat_…`. Shown in this answer and never again." }) })
+  .object({ ...commonFields, token: z.string().openapi({ description: "The token, prefix `pat_`. It is shown only once." }) })
   .openapi("MintedAgentToken");
 
 const connectedClientSchema = z
   .object({
-    name: z.string().nullable().openapi({ description: "As it calls itself; null where that may not be shown." }),
-    host: z.string().nullable().openapi({ description: "Whose server vouches for the program; null for one that only says who it is." }),
-    verified: z.boolean().openapi({ description: "Whether a server vouches for it." }),
+    name: z.string().nullable().openapi({ description: "Name the client gave itself; `null` if it cannot be shown safely." }),
+    host: z.string().nullable().openapi({ description: "Host that vouches for the client; `null` if the client only identified itself." }),
+    verified: z.boolean().openapi({ description: "Whether a host vouches for the client." }),
   })
   .openapi("ConnectedClient");
 
 const listedTokenFields = {
   ...commonFields,
-  source: z.enum(["minted", "oauth"]).openapi({ description: "`minted` and pasted by its person, or made when a program was connected." }),
-  client: connectedClientSchema.nullable().openapi({ description: "The program that was connected; null for a token that was minted." }),
+  source: z
+    .enum(["minted", "oauth"])
+    .openapi({ description: "`minted`: a person created the token. `oauth`: a client got it through OAuth." }),
+  client: connectedClientSchema.nullable().openapi({ description: "The connected client; `null` for a minted token." }),
   redirect_host: z.string().nullable().openapi({
     description:
-      "Where the program's access was sent: a host, `127.0.0.1` or `localhost` for the person's own machine, or an app; null for a token that was minted.",
+      "Where the client received its access: a host, `127.0.0.1` or `localhost` for the person's own machine, or an app. `null` for a minted token.",
   }),
   last_used_at: z
     .string()
     .nullable()
-    .openapi({ format: "date", description: "The day (UTC) a tool was last called with it; null before." }),
+    .openapi({ format: "date", description: "Day (UTC) of the last tool call with this token; `null` if never used." }),
 };
 
 export const consumerTokensSchema = z
-  .object({ agent_tokens: z.array(z.object(listedTokenFields)).openapi({ description: "Those that work, newest first." }) })
+  .object({ agent_tokens: z.array(z.object(listedTokenFields)).openapi({ description: "Active tokens, newest first." }) })
   .openapi("AgentTokens");
 const businessTokensSchema = z
   .object({
     agent_tokens: z
-      .array(z.object({ ...listedTokenFields, member_id: z.string().openapi({ description: "Whose it is, `mem_…`." }) }))
-      .openapi({ description: "Those of everybody in the business that work, newest first." }),
+      .array(
+        z.object({ ...listedTokenFields, member_id: z.string().openapi({ description: "Member who owns the token, prefix `mem_`." }) }),
+      )
+      .openapi({ description: "Active tokens of all members, newest first." }),
   })
   .openapi("BusinessAgentTokens");
 
 const revokedTokenSchema = z
-  .object({ revoked: z.literal(true), id: z.string().openapi({ description: "The token that works no more." }) })
+  .object({ revoked: z.literal(true), id: z.string().openapi({ description: "Id of the revoked token." }) })
   .openapi("RevokedAgentToken");
 const revokedTokenToWire = (id: string): z.input<typeof revokedTokenSchema> => ({ revoked: true, id });
 
@@ -101,27 +101,15 @@ const listedTokenExample = {
 };
 const businessListedTokenExample = { ...listedTokenExample, realm: "business", member_id: "mem_00f7m2k9x4c1v8b5n3q6t0w2h7" };
 
-const isoDateOrNull = (day: number | null): string | null => (day === null ? null : toIso(day * dayMs).slice(0, 10));
-
-const commonFieldsToWire = ({ id, realm, name, createdAt, expiresAt }: AgentToken) => ({
-  id,
-  realm,
-  name,
-  created_at: toIso(createdAt),
-  expires_at: toIso(expiresAt),
-});
-
-const createdTokenToWire = (token: CreatedAgentToken): z.input<typeof createdTokenSchema> => ({
-  ...commonFieldsToWire(token),
-  token: token.secret,
-});
+const createdTokenToWire = (token: CreatedAgentToken): z.input<typeof createdTokenSchema> =>
+  toWire(createdTokenSchema, { ...token, token: token.secret });
 
 const listedTokenToWire = (token: AgentToken) => ({
-  ...commonFieldsToWire(token),
+  ...toWire({ shape: commonFields }, token),
   source: token.client === null ? ("minted" as const) : ("oauth" as const),
   client: token.client === null ? null : { name: token.name, host: token.client.host, verified: token.client.host !== null },
   redirect_host: token.client?.redirectHost ?? null,
-  last_used_at: isoDateOrNull(token.lastUsedDay),
+  last_used_at: dayToWire(token.lastUsedDay),
 });
 
 export const consumerTokensToWire = (tokens: readonly AgentToken[]): z.input<typeof consumerTokensSchema> => ({
@@ -135,21 +123,21 @@ const businessTokensToWire = (tokens: readonly AgentToken[]): z.input<typeof bus
 const createRoute = createRouteFactory("agents");
 
 const createdTokenResponse = (name: string, realm: "consumer" | "business") =>
-  successResponse("The token. Keep it: it is shown once.", name, createdTokenSchema, createdTokenExample(realm));
+  successResponse("The token. Store it now: it is shown only once.", name, createdTokenSchema, createdTokenExample(realm));
 const revokedTokenResponse = (name: string) =>
-  successResponse("It opens nothing any more.", name, revokedTokenSchema, revokedTokenToWire(exampleTokenId));
+  successResponse("The token is revoked.", name, revokedTokenSchema, revokedTokenToWire(exampleTokenId));
 const createTokenRequest = { body: optionalRequestBody(agentTokenRequestSchema, { name: "Claude on my laptop" }) };
-const tokenLimitRefusal = { token_limit: "There are ten of yours that work already." } as const;
-const tokenNotFoundRefusal = { not_found: "There is no such token, it has ended, or it is not yours." } as const;
+const tokenLimitRefusal = { token_limit: "You already have 10 active tokens. Revoke one first." } as const;
+const tokenNotFoundRefusal = { not_found: "The token does not exist, has ended, or is not yours." } as const;
 const agentTokenDescription =
-  "An assistant calls the agent server with it as `Authorization: Bearer pat_…` (docs/guides/agents.md). It works for 90 days.";
+  "Creates a token that an AI assistant sends to the agent server as `Authorization: Bearer pat_…` (docs/guides/agents.md). It expires after 90 days.";
 
 const createConsumerTokenRoute = createRoute({
   method: "post",
   path: "/v1/me/agent-token",
   operationId: "mintAgentToken",
-  summary: "Make a token for your assistant",
-  description: `${agentTokenDescription} It reads your shares and your history, changes a contact field and revokes shares; it can agree to nothing. At most ten of yours work at one time.`,
+  summary: "Create an agent token",
+  description: `${agentTokenDescription} With it, the assistant can read your shares and history, change a contact field and revoke shares. It cannot give consent. You can have up to 10 active tokens.`,
   middleware: consumerGuard(optionalJsonBody, idempotencyGuard),
   request: createTokenRequest,
   responses: { 201: createdTokenResponse("MintedAgentTokenAnswer", "consumer") },
@@ -161,7 +149,7 @@ const listConsumerTokensRoute = createRoute({
   path: "/v1/me/agent-tokens",
   operationId: "listAgentTokens",
   summary: "List your agent tokens",
-  description: "Those that work. What they were used for is in your audit history.",
+  description: "Returns your active tokens. Your audit trail shows what they were used for.",
   middleware: consumerGuard(),
   responses: { 200: successResponse("The tokens.", "AgentTokensAnswer", consumerTokensSchema, { agent_tokens: [listedTokenExample] }) },
 });
@@ -170,8 +158,8 @@ const revokeConsumerTokenRoute = createRoute({
   method: "delete",
   path: "/v1/me/agent-tokens/{token_id}",
   operationId: "revokeAgentToken",
-  summary: "End an agent token",
-  description: "It opens nothing from the next request on.",
+  summary: "Revoke an agent token",
+  description: "Takes effect on the next request.",
   middleware: consumerGuard(),
   request: { params: tokenParam },
   responses: { 200: revokedTokenResponse("RevokedAgentTokenAnswer") },
@@ -182,8 +170,8 @@ const createBusinessTokenRoute = createRoute({
   method: "post",
   path: "/v1/business/portal/agent-token",
   operationId: "mintBusinessAgentToken",
-  summary: "Make a token for a business's assistant",
-  description: `${agentTokenDescription} It reads the live shares, events and history of the business and changes nothing. It is yours: it ends with your seat, and opens nothing while the account is suspended. At most ten of yours work at one time.`,
+  summary: "Create an agent token for a business",
+  description: `${agentTokenDescription} With it, the assistant can read the live shares, events and history of the business. It cannot change anything. The token ends when your membership ends and does not work while the account is suspended. You can have up to 10 active tokens.`,
   middleware: portalGuard(optionalJsonBody, idempotencyGuard),
   request: createTokenRequest,
   responses: { 201: createdTokenResponse("MintedBusinessAgentTokenAnswer", "business") },
@@ -194,8 +182,8 @@ const listBusinessTokensRoute = createRoute({
   method: "get",
   path: "/v1/business/portal/agent-tokens",
   operationId: "listBusinessAgentTokens",
-  summary: "List a business's agent tokens",
-  description: "Those of everybody in the business that work. What they were used for is in the audit trail.",
+  summary: "List agent tokens of a business",
+  description: "Returns the active tokens of all members. The audit trail shows what they were used for.",
   middleware: portalGuard(),
   responses: {
     200: successResponse("The tokens.", "BusinessAgentTokensAnswer", businessTokensSchema, { agent_tokens: [businessListedTokenExample] }),
@@ -206,12 +194,12 @@ const revokeBusinessTokenRoute = createRoute({
   method: "delete",
   path: "/v1/business/portal/agent-tokens/{token_id}",
   operationId: "revokeBusinessAgentToken",
-  summary: "End a business's agent token",
-  description: "It opens nothing from the next request on. Members end their own; an owner ends anybody's in the business.",
+  summary: "Revoke an agent token of a business",
+  description: "Takes effect on the next request. Members can revoke their own tokens; owners can revoke any token of the business.",
   middleware: portalGuard(),
   request: { params: tokenParam },
   responses: { 200: revokedTokenResponse("RevokedBusinessAgentTokenAnswer") },
-  when: { ...tokenNotFoundRefusal, owner_required: "It is another member's, and you are not an owner." },
+  when: { ...tokenNotFoundRefusal, owner_required: "The token belongs to another member and you are not an owner." },
 });
 
 export const agentTokenRoutes = createApi();

@@ -1,4 +1,4 @@
-// Audit trails: a business's to its own people, a consumer's to themselves.
+// The audit trail of a business, for its members, and of a consumer, for that person.
 import { getAuditTrail } from "../../operations/audit/get-audit-trail.ts";
 import { respond } from "../../http/envelope.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
@@ -9,7 +9,7 @@ import { auditTrailToWire, auditTrailQuerySchema, auditTrailSchema } from "./sch
 
 const createRoute = createRouteFactory("audit");
 
-const auditTrailResponse = successResponse("One page of the chain, newest first.", "AuditTrailAnswer", auditTrailSchema, {
+const auditTrailResponse = successResponse("A page of audit entries, newest first.", "AuditTrailAnswer", auditTrailSchema, {
   chain: "00112233445566778899aabbccddeeff",
   chain_index: null,
   algorithm: "svc-audit-v1",
@@ -26,7 +26,7 @@ const getBusinessAuditTrailRoute = createRoute({
   operationId: "businessAuditTrail",
   summary: "Read your audit trail",
   description:
-    "What happened to your records, newest first: every issuance, reading, export, withdrawal and change of an endpoint. Each entry names the hash of the one before; the proof shows that the log holds the newest and that nothing was left out. How to check it is in docs/reference/ledger.md.",
+    "Returns what happened to your records, newest first: every issuance, read, export, withdrawal and endpoint change. Each entry contains the hash of the entry before it. The proof shows that the audit log contains the newest entry and that none was left out. To verify it, see docs/reference/ledger.md.",
   middleware: portalGuard(),
   request: { query: auditTrailQuerySchema },
   responses: { 200: auditTrailResponse },
@@ -36,9 +36,8 @@ const getConsumerAuditTrailRoute = createRoute({
   method: "get",
   path: "/v1/me/audit",
   operationId: "ownAuditTrail",
-  summary: "Read the audit trail of your own account",
-  description:
-    "What happened to your account and your records, newest first, proven as a business's trail is: nothing in it can be changed or left out without showing.",
+  summary: "Read the audit trail of your account",
+  description: "Returns what happened to your account and your records, newest first, with proof that no entry was changed or left out.",
   middleware: consumerGuard(),
   request: { query: auditTrailQuerySchema },
   responses: { 200: auditTrailResponse },

@@ -1,4 +1,4 @@
-// Billing (CONTRACT 11): the way to the payment provider's pages, and its events coming back.
+// Billing: the redirect to the payment provider, and the events it sends back.
 import { verifySignature } from "../../../core/webhooks/verify-signature.ts";
 import { secondMs } from "../../../core/time.ts";
 import { readBodyUpTo } from "../../http/body.ts";
@@ -17,33 +17,33 @@ import { checkoutQuerySchema, handledEventTypes, parseProviderEvent, providerEve
 
 const createRoute = createRouteFactory("billing");
 
-/** A page of another site that opens the checkout could make somebody pay who did not mean to. */
-const blockCrossSite = defineGuard<SessionEnv>({ when: { csrf_failed: "A page of another site led here." } }, async (c, next) => {
+/** Another site could otherwise open the checkout and make a person pay by mistake. */
+const blockCrossSite = defineGuard<SessionEnv>({ when: { csrf_failed: "The request comes from another site." } }, async (c, next) => {
   return c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site" ? failure(c, "csrf_failed") : next();
 });
 
-const limitCheckouts = limitByAccount("CHECKOUT", "More than 30 an hour for one account, or 120 a minute by one person.");
+const limitCheckouts = limitByAccount("CHECKOUT", "More than 30 requests per hour for one account, or 120 per minute for one person.");
 
 const openCheckoutRoute = createRoute({
   method: "get",
   path: "/v1/billing/checkout",
   operationId: "openCheckout",
   middleware: combineGuards<SessionEnv>(signedInGuard, blockCrossSite, limitCheckouts),
-  summary: "Go and pay",
+  summary: "Open checkout",
   description:
-    "A link for a browser: leads to the payment provider's page for the plan, or, with a subscription already, to its page for invoices, cards and cancelling. Changes nothing here; what came of it arrives as an event. A business that is suspended because it did not pay may still come here.",
+    "Open this link in a browser. It redirects to the payment provider: to checkout for the plan or, with an existing subscription, to the billing portal for invoices, cards and cancellation. The result arrives later as an event from the provider. A business that is suspended for non-payment can still use it.",
   request: { query: checkoutQuerySchema },
   responses: {
     303: {
-      description: "On to the payment provider.",
-      headers: { ...rateHeaders, Location: { description: "The provider's page.", schema: { type: "string" as const } } },
+      description: "Redirect to the payment provider.",
+      headers: { ...rateHeaders, Location: { description: "Page of the payment provider.", schema: { type: "string" as const } } },
     },
   },
   refuses: ["business_suspended", "business_inactive", "owner_required", "billing_unavailable"],
   when: {
-    invalid_request: "`plan` is missing or is none that is sold.",
-    forbidden: "The plan is for the other kind of account: `business` for businesses, `white_glove` for consumers.",
-    not_found: "This deployment sells nothing.",
+    invalid_request: "`plan` is missing or not for sale.",
+    forbidden: "The plan does not match your account: `business` is for businesses, `white_glove` for consumers.",
+    not_found: "Billing is not enabled on this deployment.",
   },
 });
 
@@ -52,34 +52,34 @@ const receiveProviderEventRoute = createRoute({
   path: "/v1/webhooks/stripe",
   operationId: "takeInProviderEvent",
   middleware: publicGuard(sameOriginGuard, limitByAddress("PROVIDER_SYNC_PER_IP")),
-  summary: "Take in an event of the payment provider",
-  description: `For the payment provider. The header Stripe-Signature (\`t=…,v1=…\`) signs the bytes of the body and is at most 300 seconds old. Taken in: ${handledEventTypes.map((type) => `\`${type}\``).join(", ")}; every other type is answered the same and does nothing. An event counts once, by its id. Not enveloped.`,
-  // Read as bytes, before anything parses them: the signature is over what was sent.
+  summary: "Receive an event from the payment provider",
+  description: `For the payment provider. The \`Stripe-Signature\` header (\`t=…,v1=…\`) must sign the bytes of the body and be at most 300 seconds old. Handled types: ${handledEventTypes.map((type) => `\`${type}\``).join(", ")}. Other types return the same response and have no effect. Each event id is processed once. The response has no envelope.`,
+  // Read as raw bytes before parsing, because the signature covers them.
   requestBody: { required: true, content: { "application/json": { schema: { type: "object" } } } },
   responses: {
     200: {
-      description: "Taken in, now or earlier, or of no concern here.",
+      description: "The event is processed, was processed before, or needs no action.",
       content: jsonContent(providerEventReceivedSchema, { received: true }),
     },
   },
   refuses: ["payload_too_large"],
   when: {
-    csrf_failed: "A browser sent it from another site.",
-    invalid_request: "The signature is missing, too old or not of this body; or the body is no event, or one of test mode.",
-    not_found: "This deployment sells nothing.",
+    csrf_failed: "A browser sent the request from another site.",
+    invalid_request: "The signature is missing, expired or does not match the body, the body is not an event, or it is a test-mode event.",
+    not_found: "Billing is not enabled on this deployment.",
   },
 });
 
 const providerRetryAfterSeconds = "60";
-const maxEventBytes = 256 * 1_024; // the provider's largest events are a fraction of it
+const maxEventBytes = 256 * 1_024; // the provider's largest events are much smaller
 
 export const billingRoutes = createApi();
 
 billingRoutes.openapi(openCheckoutRoute, async (c) => {
-  const opened = await createPaymentSession(c.var.services, c.var.session, c.req.valid("query").plan);
-  if (opened.ok) return c.redirect(opened.value, 303);
-  if (opened.code === "billing_unavailable") c.header("Retry-After", providerRetryAfterSeconds);
-  return refusal(c, opened);
+  const session = await createPaymentSession(c.var.services, c.var.session, c.req.valid("query").plan);
+  if (session.ok) return c.redirect(session.value, 303);
+  if (session.code === "billing_unavailable") c.header("Retry-After", providerRetryAfterSeconds);
+  return refusal(c, session);
 });
 
 billingRoutes.openapi(receiveProviderEventRoute, async (c) => {
@@ -90,11 +90,11 @@ billingRoutes.openapi(receiveProviderEventRoute, async (c) => {
   if (body === null) return failure(c, "payload_too_large");
   const now = services.clock();
   if (!verifySignature(body, c.req.header("stripe-signature"), settings.webhookSecret, Math.floor(now / secondMs)))
-    return failure(c, "invalid_request", "Stripe-Signature: must sign this body, at most 300 seconds ago.");
-  const read = parseProviderEvent(new TextDecoder().decode(body), now);
-  if (read === null) return failure(c, "invalid_request", "The body must be an event.");
-  if (!read.isLive && services.config.environment === "production")
-    return failure(c, "invalid_request", "The event is of test mode, and this is production.");
-  if (read.event !== null) await applyBillingEvent(services, read.event);
+    return failure(c, "invalid_request", "Stripe-Signature: must sign this body and be at most 300 seconds old.");
+  const parsed = parseProviderEvent(new TextDecoder().decode(body), now);
+  if (parsed === null) return failure(c, "invalid_request", "The body must be a Stripe event.");
+  if (!parsed.isLive && services.config.environment === "production")
+    return failure(c, "invalid_request", "livemode: must be true in production.");
+  if (parsed.event !== null) await applyBillingEvent(services, parsed.event);
   return c.json({ received: true as const }, 200);
 });

@@ -1,5 +1,4 @@
-// What the payment provider's events hold, as far as we read them. Its objects have hundreds of members and grow; what is not named
-// here is not looked at.
+// Parses the payment provider's events. Its objects have hundreds of keys and keep growing; keys not listed here are ignored.
 import { z } from "@hono/zod-openapi";
 import { parsePlan, purchasablePlans, realmOfAccountId } from "../../../core/billing/plans.ts";
 import type { BillingEvent, SubscriptionEvent } from "../../../core/billing/billing-status.ts";
@@ -7,7 +6,7 @@ import { secondMs, type Instant } from "../../../core/time.ts";
 
 export const checkoutQuerySchema = z.object({
   plan: z.enum(purchasablePlans).openapi({
-    description: "`business` for an owner's session, `white_glove` for a consumer's.",
+    description: "`business` for the owner of a business, `white_glove` for a consumer.",
     example: "business",
   }),
 });
@@ -42,7 +41,7 @@ const subscriptionSchema = z.object({
   metadata: metadataSchema,
 });
 
-/** The subscription of an invoice stands in one of two places, by the version of the provider's interface. */
+/** Depending on the provider's API version, the subscription of an invoice is in one of two places. */
 const invoiceSchema = z.object({
   customer: providerIdSchema,
   subscription: providerIdSchema.nullish(),
@@ -60,46 +59,46 @@ const stateByProviderStatus: Readonly<Record<string, SubscriptionEvent["state"]>
   paused: "unsettled",
 };
 
-/** A status that is not known here says nothing of payments. */
+/** An unknown status is `unsettled`: it says nothing about payments. */
 const subscriptionStateFromStatus = (type: string, status: string | null | undefined): SubscriptionEvent["state"] =>
   type === "customer.subscription.deleted" ? "ended" : (stateByProviderStatus[status ?? ""] ?? "unsettled");
 
 type ProviderEventHeader = Pick<BillingEvent, "id" | "type" | "at">;
 
-const parseCheckoutEvent = (head: ProviderEventHeader, object: unknown): BillingEvent | null => {
-  const read = checkoutSchema.safeParse(object);
-  if (!read.success || (read.data.mode ?? "subscription") !== "subscription") return null;
-  const { customer: customerId, subscription, client_reference_id: accountId, payment_status: payment } = read.data;
-  const plan = parsePlan(read.data.metadata?.plan, realmOfAccountId(accountId));
+const parseCheckoutEvent = (header: ProviderEventHeader, object: unknown): BillingEvent | null => {
+  const parsed = checkoutSchema.safeParse(object);
+  if (!parsed.success || (parsed.data.mode ?? "subscription") !== "subscription") return null;
+  const { customer: customerId, subscription, client_reference_id: accountId, payment_status: payment } = parsed.data;
+  const plan = parsePlan(parsed.data.metadata?.plan, realmOfAccountId(accountId));
   if (plan === null) return null;
-  return { ...head, kind: "checkout", customerId, subscriptionId: subscription ?? null, accountId, plan, isPaid: payment !== "unpaid" };
+  return { ...header, kind: "checkout", customerId, subscriptionId: subscription ?? null, accountId, plan, isPaid: payment !== "unpaid" };
 };
 
-const parseSubscriptionEvent = (head: ProviderEventHeader, object: unknown): BillingEvent | null => {
-  const read = subscriptionSchema.safeParse(object);
-  if (!read.success) return null;
-  const { id, customer: customerId, status } = read.data;
-  const named = read.data.metadata?.plan;
-  const plan = typeof named === "string" ? named : null;
+const parseSubscriptionEvent = (header: ProviderEventHeader, object: unknown): BillingEvent | null => {
+  const parsed = subscriptionSchema.safeParse(object);
+  if (!parsed.success) return null;
+  const { id, customer: customerId, status } = parsed.data;
+  const planName = parsed.data.metadata?.plan;
+  const plan = typeof planName === "string" ? planName : null;
   return {
-    ...head,
+    ...header,
     kind: "subscription",
     customerId,
     subscriptionId: id ?? null,
-    state: subscriptionStateFromStatus(head.type, status),
+    state: subscriptionStateFromStatus(header.type, status),
     plan,
   };
 };
 
-const parsePaymentEvent = (head: ProviderEventHeader, object: unknown): BillingEvent | null => {
-  const read = invoiceSchema.safeParse(object);
-  if (!read.success) return null;
-  const { customer: customerId, subscription, parent } = read.data;
+const parsePaymentEvent = (header: ProviderEventHeader, object: unknown): BillingEvent | null => {
+  const parsed = invoiceSchema.safeParse(object);
+  if (!parsed.success) return null;
+  const { customer: customerId, subscription, parent } = parsed.data;
   const subscriptionId = subscription ?? parent?.subscription_details?.subscription ?? null;
-  return { ...head, kind: "payment", customerId, subscriptionId, isPaid: head.type === "invoice.paid" };
+  return { ...header, kind: "payment", customerId, subscriptionId, isPaid: header.type === "invoice.paid" };
 };
 
-const parserByEventType: Readonly<Record<string, (head: ProviderEventHeader, object: unknown) => BillingEvent | null>> = {
+const parserByEventType: Readonly<Record<string, (header: ProviderEventHeader, object: unknown) => BillingEvent | null>> = {
   "checkout.session.completed": parseCheckoutEvent,
   "customer.subscription.updated": parseSubscriptionEvent,
   "customer.subscription.deleted": parseSubscriptionEvent,
@@ -111,22 +110,22 @@ export const handledEventTypes = Object.keys(parserByEventType);
 
 export interface ParsedProviderEvent {
   readonly isLive: boolean;
-  /** Null for what is of no concern here: another type, somebody else's checkout, an object without a customer. */
+  /** Null if no action is needed: an unhandled type, a checkout of another product, or an object without a customer. */
   readonly event: BillingEvent | null;
 }
 
-/** Null for a text that is no event at all. A time in the future, or none, is taken for now. */
+/** Null if the text is not an event. A missing or future time counts as `now`. */
 export const parseProviderEvent = (text: string, now: Instant): ParsedProviderEvent | null => {
-  let parsed: unknown;
+  let json: unknown;
   try {
-    parsed = JSON.parse(text);
+    json = JSON.parse(text);
   } catch {
     return null;
   }
-  const read = providerEventSchema.safeParse(parsed);
-  if (!read.success) return null;
-  const { id, type, created, livemode = true, data } = read.data;
-  const head = { id, type, at: created === undefined ? now : Math.min(created * secondMs, now) };
-  const reader = Object.hasOwn(parserByEventType, type) ? parserByEventType[type] : undefined;
-  return { isLive: livemode, event: reader === undefined ? null : reader(head, data?.object) };
+  const parsed = providerEventSchema.safeParse(json);
+  if (!parsed.success) return null;
+  const { id, type, created, livemode = true, data } = parsed.data;
+  const header = { id, type, at: created === undefined ? now : Math.min(created * secondMs, now) };
+  const parse = Object.hasOwn(parserByEventType, type) ? parserByEventType[type] : undefined;
+  return { isLive: livemode, event: parse === undefined ? null : parse(header, data?.object) };
 };

@@ -1,20 +1,18 @@
-// Shapes of a certificate as a consent receipt: the field names of ISO/IEC TS 27560:2023, and of the Kantara Consent Receipt 1.1.
+// Schemas of consent receipts, with the field names of ISO/IEC TS 27560:2023 and of the Kantara Consent Receipt 1.1.
 import { z } from "@hono/zod-openapi";
 import { describedTime } from "../../http/wire.ts";
 import { certIdSchema, withdrawnEntitiesSchema } from "./schema.ts";
 
 const textSchema = z.string();
-const jurisdictionSchema = z.string().openapi({ description: "ISO 3166-1 alpha-2: the country the business gave.", example: "US" });
-const subjectSchema = z
-  .string()
-  .openapi({ description: "The person, by the certificate's `subject_hash`: nothing personal is in a receipt." });
+const jurisdictionSchema = z.string().openapi({ description: "Country of the business, two-letter code (ISO 3166-1).", example: "US" });
+const subjectSchema = z.string().openapi({ description: "`subject_hash` of the certificate. A receipt contains no personal data." });
 const languageSchema = z
   .string()
-  .openapi({ description: "BCP 47; `und`: what the form was in is part of the evidence, which is not published." });
-const attributeSchema = z.string().openapi({ description: "Key of a field that was given, never its value.", example: "email" });
+  .openapi({ description: "BCP 47 language tag. Always `und`: the language of the form is part of the evidence, which is not public." });
+const attributeSchema = z.string().openapi({ description: "Key of a submitted field, never its value.", example: "email" });
 const privacyNoticeSchema = z.string().openapi({
   format: "uri",
-  description: "The privacy policy as captured when the certificate was issued; without one, the certificate with its disclosure.",
+  description: "Privacy policy captured at issuance; if there is none, the certificate with its disclosure.",
 });
 const certificateReferenceSchema = z
   .object({
@@ -23,24 +21,24 @@ const certificateReferenceSchema = z
     status: textSchema,
     environment: textSchema,
     verify_url: z.string().openapi({ format: "uri" }),
-    subject_erased_at: describedTime("When the person's fields were erased; absent while they are kept").optional(),
+    subject_erased_at: describedTime("When the person's data was erased. Absent if it was not").optional(),
     entities_withdrawn: withdrawnEntitiesSchema,
   })
-  .openapi({ description: "What the receipt can be checked against. An addition of this service." });
+  .openapi({ description: "Certificate to check the receipt against. An extension of the standard." });
 
 const processingSchema = z.object({
   purpose: textSchema,
   lawful_basis: textSchema,
   pii_information: z.array(z.object({ pii_type: attributeSchema, pii_attribute_id: attributeSchema })),
-  pii_controllers: z.array(textSchema).openapi({ description: "`party_id` each." }),
+  pii_controllers: z.array(textSchema).openapi({ description: "`party_id` of each controller." }),
   collection_method: textSchema,
   storage_locations: z.array(textSchema),
   retention_period: textSchema,
   jurisdiction: jurisdictionSchema,
   recipient_third_parties: z
     .array(textSchema)
-    .openapi({ description: "`party_id` each; the accepted ones where each recipient was asked about." }),
-  withdrawal_method: z.string().openapi({ format: "uri", description: "The page on which the person withdraws." }),
+    .openapi({ description: "`party_id` of each recipient; if the form asked about each recipient, of the accepted ones." }),
+  withdrawal_method: z.string().openapi({ format: "uri", description: "Page where the person can withdraw consent." }),
 });
 const partySchema = z.object({
   party_id: textSchema,
@@ -54,7 +52,7 @@ const partySchema = z.object({
 const consentEventSchema = z.object({
   event_time: describedTime("When consent was given or withdrawn"),
   validity_duration: textSchema,
-  entity_id: textSchema.openapi({ description: "Who acted." }),
+  entity_id: textSchema.openapi({ description: "Party that acted." }),
   event_type: textSchema,
   event_state: z.enum(["dpv:ConsentGiven", "dpv:ConsentWithdrawn"]),
 });
@@ -79,14 +77,14 @@ export const iso27560ReceiptSchema = z
     certificate: certificateReferenceSchema,
   })
   .openapi("Iso27560Receipt", {
-    description: "With `format=iso27560`: JSON-LD. What the certificate does not know reads `not stated`.",
+    description: "Response with `format=iso27560`, as JSON-LD. Unknown values are `not stated`.",
   });
 
 export const kantaraReceiptSchema = z
   .object({
     version: z.literal("KI-CR-v1.1.0"),
     jurisdiction: jurisdictionSchema,
-    consentTimestamp: z.number().int().openapi({ description: "Seconds since 1970." }),
+    consentTimestamp: z.number().int().openapi({ description: "Unix time in seconds." }),
     collectionMethod: textSchema,
     consentReceiptID: certIdSchema,
     language: languageSchema,
@@ -113,12 +111,12 @@ export const kantaraReceiptSchema = z
             consentType: z
               .literal("EXPLICIT")
               .optional()
-              .openapi({ description: "Only where the evidence says that the person ticked the box." }),
+              .openapi({ description: "Present only if the evidence shows that the person checked the box." }),
             piiCategory: z.array(attributeSchema).readonly(),
             primaryPurpose: z.boolean(),
             termination: textSchema,
             thirdPartyDisclosure: z.boolean(),
-            thirdPartyName: textSchema.optional().openapi({ description: "Present when data go to others." }),
+            thirdPartyName: textSchema.optional().openapi({ description: "Present if data is shared with third parties." }),
           }),
         ),
       }),
@@ -127,4 +125,4 @@ export const kantaraReceiptSchema = z
     spiCat: z.array(textSchema),
     certificate: certificateReferenceSchema,
   })
-  .openapi("KantaraReceipt", { description: "With `format=kantara`. What the certificate does not know is empty." });
+  .openapi("KantaraReceipt", { description: "Response with `format=kantara`. Unknown values are empty." });

@@ -1,4 +1,4 @@
-// The routes of certificates: issue, verify, list, read, export.
+// Certificate routes (SPEC Certificate API): issue, verify, list, read, export and erase.
 import { z } from "@hono/zod-openapi";
 import { etag, RETAINED_304_HEADERS } from "hono/etag";
 import { isIpAddress } from "../../../core/access/ip-address.ts";
@@ -32,9 +32,14 @@ import { getViewContext } from "../../operations/certificates/get-view-context.t
 import { verifyCertificate } from "../../operations/certificates/verify-certificate.ts";
 import type { Services } from "../../services.ts";
 import { verifierSource } from "../../pages/verifier.gen.ts";
-import * as example from "./examples.ts";
 import * as wire from "./schema.ts";
 import {
+  certificateDetailExample,
+  certificateListExample,
+  consentReceiptExample,
+  erasedSubjectExample,
+  evidenceBundleExample,
+  verifiedCertificateExample,
   certificateDetailToWire,
   erasedSubjectToWire,
   certificateListQueryFromWire,
@@ -45,14 +50,14 @@ import {
 
 const createRoute = createRouteFactory("certificates");
 
-const certificateNotFoundRefusal = { cert_not_found: "There is no such certificate, or it is not yours." } as const;
-const invalidFilterRefusal = { invalid_request: "The message names the filter and the rule." } as const;
+const certificateNotFoundRefusal = { cert_not_found: "The certificate does not exist or is not yours." } as const;
+const invalidFilterRefusal = { invalid_request: "A filter breaks a rule. The message names both." } as const;
 
-/** Read as JSON whatever it is called; the type of both is one, so that the handler has it. */
+/** Both media types are parsed as JSON. They have one type, which the handler gets. */
 const consentRequestContent = {
-  "application/json": { schema: wire.consentRequestSchema, example: example.consentRequestExample },
+  "application/json": { schema: wire.consentRequestSchema, example: wire.consentRequestExample },
   "text/plain": {
-    schema: z.custom<z.input<typeof wire.consentRequestSchema>>().openapi({ type: "string", description: "The same JSON." }),
+    schema: z.custom<z.input<typeof wire.consentRequestSchema>>().openapi({ type: "string", description: "The same JSON as text." }),
   },
 };
 
@@ -60,7 +65,7 @@ interface VisitorOrServerEnv {
   Variables: AppEnv["Variables"] & { principal?: Principal };
 }
 
-/** A visitor is counted by the address, the business's server by its key. */
+/** Counts visitors by IP address and servers by API key. */
 const limitByCaller = defineGuard<VisitorOrServerEnv>({ responseHeaders: rateHeaders }, async (c, next) => {
   const { principal } = c.var;
   const refused = principal === undefined ? countByAddress(c, "CONSENT_PER_IP") : countExactly(c, "API_KEY", principal.keyHash);
@@ -73,38 +78,37 @@ const issueCertificateRoute = createRoute({
   operationId: "captureConsent",
   summary: "Issue a certificate",
   description:
-    "Seals one form submission into a certificate. Called by the page script from your page, or by your server with an `Origin` header. The 201 is answered only after the certificate is durable. Both the Origin and the host of `page_url` must be on your verified domains. With your API key, your server may also say whose submission it is (`X-Subject-IP`, `X-Subject-User-Agent`), and the limit is that of the key instead of 60 a minute for each address.",
+    "Creates a certificate for one form submission. Called by the widget on your page, or by your server with an `Origin` header. The 201 is returned only after the certificate is stored durably. The Origin and the host of `page_url` must be on your verified domains. With an API key, your server can pass on the visitor (`X-Subject-IP`, `X-Subject-User-Agent`), and the rate limit is that of the key instead of 60 per minute for each IP address.",
   middleware: combineGuards<VisitorOrServerEnv>(optionalApiKeyGuard, limitByCaller, jsonOrTextBody),
   request: {
     headers: z.object({
-      // Its absence has a refusal of its own, so the schema lets it through.
+      // Optional in the schema, because a missing Origin has its own refusal.
       Origin: z
         .string()
         .optional()
         .openapi({
           param: { required: true },
-          description: "Set by browsers; your server names the origin of the page that held the form.",
+          description: "Set by browsers. From your server: the origin of the page with the form.",
           example: "https://www.acme-solar.example",
         }),
       "Idempotency-Key": idempotencyKeySchema(
-        "The same key with the same submission answers with the same certificate for 24 hours, marked `Idempotency-Replayed: true`. The key is your API key's own where you send one, else that of this client and Origin together. `submission_id` in the body means the same.",
+        "Makes retries safe for 24 hours. A repeat with the same key and submission returns the same certificate with `Idempotency-Replayed: true`. Keys are scoped to your API key or, without one, to the client id and Origin. `submission_id` in the body has the same effect.",
       ),
       "X-Subject-IP": z
         .string()
         .optional()
-        .openapi({ description: "Address of the visitor. Heard only with your API key.", example: "203.0.113.7" }),
-      "X-Subject-User-Agent": z.string().optional().openapi({ description: "Browser of the visitor. Heard only with your API key." }),
+        .openapi({ description: "IP address of the visitor. Used only with an API key.", example: "203.0.113.7" }),
+      "X-Subject-User-Agent": z.string().optional().openapi({ description: "User agent of the visitor. Used only with an API key." }),
     }),
     body: {
       required: true,
-      description:
-        "At most 256 KiB of JSON without a content encoding. As `text/plain` a browser sends it without asking first (preflight).",
+      description: "JSON of at most 256 KiB, without a content encoding. Browsers send `text/plain` without a preflight request.",
       content: consentRequestContent,
     },
   },
   responses: {
     201: {
-      ...successResponse("The certificate is issued.", "ConsentAnswer", wire.consentReceiptSchema, example.consentReceiptExample),
+      ...successResponse("The certificate is issued.", "ConsentAnswer", wire.consentReceiptSchema, consentReceiptExample),
       headers: replayHeaders,
     },
   },
@@ -118,13 +122,13 @@ const issueCertificateRoute = createRoute({
     "idempotency_conflict",
   ],
   when: {
-    unauthorized: "An API key was sent and is not valid.",
-    plan_required: "Live certificates need the Enterprise plan.",
-    forbidden: "The API key belongs to another business than the client id, or is a test key and the client is live.",
+    unauthorized: "The API key is not valid.",
+    plan_required: "Live certificates require the Enterprise plan.",
+    forbidden: "The API key and the client id belong to different businesses, or a test key was used with a live client.",
     rate_limited:
-      "More than 60 a minute from one address or 120 a minute with one API key; without a key also more than 600 a minute, 50,000 a day or 200 MB a day from the client's verified origins.",
+      "More than 60 requests per minute from one IP address, or 120 per minute with one API key. Without a key, also more than 600 per minute, 50,000 per day or 200 MB per day from the verified origins of the client.",
     storage_unavailable:
-      "Send the same request again. With the same Idempotency-Key or submission_id it is one certificate, also where the first was written after all.",
+      "Retry the same request. With the same `Idempotency-Key` or `submission_id`, only one certificate is issued, even if the first request succeeded.",
   },
 });
 
@@ -138,24 +142,24 @@ interface RequestGeo {
 }
 const toTextOrNull = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value.slice(0, 100) : null);
 
-/** A server that holds the business's key may speak for the visitor's address and browser; nobody else may. */
-const parseCaptureCircumstances = (c: RequestContext, byServer: boolean): Result<CaptureContext, "invalid_request"> => {
-  const subjectIp = byServer ? c.req.header("x-subject-ip") : undefined;
+/** Only a server with an API key can state the visitor's IP address and user agent. */
+const parseCaptureCircumstances = (c: RequestContext, isServer: boolean): Result<CaptureContext, "invalid_request"> => {
+  const subjectIp = isServer ? c.req.header("x-subject-ip") : undefined;
   if (subjectIp !== undefined && !isIpAddress(subjectIp)) return refuse("invalid_request", "X-Subject-IP: must be an IP address.");
-  const subjectAgent = byServer ? c.req.header("x-subject-user-agent") : undefined;
-  // Only Cloudflare's edge knows where an address is; a local runtime invents a place, and evidence must not.
-  const located = !byServer && c.var.services.config.environment === "production";
-  const geo: RequestGeo = located ? ((c.req.raw as { cf?: RequestGeo }).cf ?? {}) : {};
+  const subjectAgent = isServer ? c.req.header("x-subject-user-agent") : undefined;
+  // Only Cloudflare's edge locates addresses. A local runtime makes up a location, which must not become evidence.
+  const hasGeo = !isServer && c.var.services.config.environment === "production";
+  const geo: RequestGeo = hasGeo ? ((c.req.raw as { cf?: RequestGeo }).cf ?? {}) : {};
   return ok({
     ip: subjectIp ?? c.var.ip,
     userAgent: toPrintable(subjectAgent ?? c.req.header("user-agent") ?? ""),
     gpc: c.req.header("sec-gpc") === "1",
-    capturedVia: !byServer && c.req.header("sec-fetch-mode") !== undefined ? "browser" : "server",
+    capturedVia: !isServer && c.req.header("sec-fetch-mode") !== undefined ? "browser" : "server",
     geo: { country: toTextOrNull(geo.country), region: toTextOrNull(geo.region), city: toTextOrNull(geo.city) },
   });
 };
 
-/** A 304 is readable from any page and counted like the answer that it stands for. */
+/** Like the 200, a 304 is readable from any page and carries the rate limit headers. */
 const etagMiddleware = etag({
   retainedHeaders: [
     ...RETAINED_304_HEADERS,
@@ -174,7 +178,7 @@ const verifyCertificateRoute = createRoute({
   operationId: "verifyCertificate",
   summary: "Verify a certificate",
   description:
-    "For anyone, without a credential: everything but personal data. To check it yourself, hash `canonical` with SHA-256 and compare with `fingerprint`, then check `signature` with the key it names. Not counted as an open of the public page.",
+    "Public. Returns the certificate without personal data. To verify it yourself, compare the SHA-256 of `canonical` with `fingerprint`, then check `signature` with the key it names. Does not count as a view of the public page.",
   middleware: publicGuard(limitByAddress("VERIFY_PER_IP"), etagMiddleware),
   request: {
     params: wire.certIdParamSchema,
@@ -182,15 +186,15 @@ const verifyCertificateRoute = createRoute({
       "If-None-Match": z
         .string()
         .optional()
-        .openapi({ description: "The ETag of an earlier answer; answers 304 while nothing has changed." }),
+        .openapi({ description: "ETag of an earlier response. Returns 304 if the certificate has not changed." }),
     }),
   },
   responses: {
     200: {
-      ...successResponse("The certificate.", "VerifyAnswer", wire.verifiedCertificateSchema, example.verifiedCertificateExample),
-      headers: { ETag: { description: "Changes with every change of the certificate.", schema: { type: "string" } } },
+      ...successResponse("The certificate.", "VerifyAnswer", wire.verifiedCertificateSchema, verifiedCertificateExample),
+      headers: { ETag: { description: "Changes whenever the certificate changes.", schema: { type: "string" } } },
     },
-    304: { description: "Unchanged since the ETag sent in If-None-Match." },
+    304: { description: "The certificate has not changed since the ETag in `If-None-Match`." },
   },
   refuses: ["cert_not_found"],
 });
@@ -201,11 +205,11 @@ const listCertificatesRoute = createRoute({
   operationId: "listCertificates",
   summary: "List your certificates",
   description:
-    "Newest first, subjects masked, with the exact total. Filters are combined. A live key lists live certificates, a test key sandbox ones.",
+    "Returns certificates, newest first, with masked personal data and the exact total. Multiple filters must all match. A live key lists live certificates; a test key lists sandbox certificates.",
   middleware: apiKeyGuard(),
   request: { query: wire.certificateListQuerySchema },
   responses: {
-    200: successResponse("One page of certificates.", "ListAnswer", wire.certificateListSchema, example.certificateListExample),
+    200: successResponse("A page of certificates.", "ListAnswer", wire.certificateListSchema, certificateListExample),
   },
   when: invalidFilterRefusal,
 });
@@ -214,13 +218,13 @@ const searchCertificatesRoute = createRoute({
   method: "post",
   path: "/v1/certs/search",
   operationId: "searchCertificates",
-  summary: "List your certificates, filters in the body",
+  summary: "Search your certificates",
   description:
-    "What `GET /v1/certs` answers, with the same filters as JSON: whoever searches for a person keeps the address or number out of URLs, which get logged. Changes nothing and takes no `Idempotency-Key`.",
+    "Same as `GET /v1/certs`, with the filters in the body. Use it to search for a person without putting an email address or phone number into a URL, which could be logged. Read-only: `Idempotency-Key` is ignored.",
   middleware: apiKeyGuard(jsonBody),
   request: { body: requestBody(wire.certificateSearchSchema, { subject_email: "pat@example.com" }) },
   responses: {
-    200: successResponse("One page of certificates.", "SearchAnswer", wire.certificateListSchema, example.certificateListExample),
+    200: successResponse("A page of certificates.", "SearchAnswer", wire.certificateListSchema, certificateListExample),
   },
   when: invalidFilterRefusal,
 });
@@ -229,29 +233,29 @@ const getCertificateRoute = createRoute({
   method: "get",
   path: "/v1/certs/{cert_id}",
   operationId: "readCertificate",
-  summary: "Read one of your certificates",
+  summary: "Read a certificate",
   description:
-    "Decrypted subject, evidence, policies with their text, and the trail of views. Treat the answer as personal data: each reading is entered in your audit chain.",
+    "Returns the certificate with personal data: the fields as typed, the evidence, policies with their text, and the view trail. Each read is recorded in your audit trail.",
   middleware: apiKeyGuard(),
   request: { params: wire.certIdParamSchema },
-  responses: { 200: successResponse("The certificate.", "DetailAnswer", wire.certificateDetailSchema, example.certificateDetailExample) },
+  responses: { 200: successResponse("The certificate.", "DetailAnswer", wire.certificateDetailSchema, certificateDetailExample) },
   when: certificateNotFoundRefusal,
 });
 
 const evidenceBundleResponse = successResponse(
-  "The evidence. Files are attachments named `evidence-<cert_id>`.",
+  "The evidence pack. ZIP and HTML files are attachments named `evidence-<cert_id>`.",
   "EvidenceAnswer",
   wire.evidenceBundleSchema,
-  example.evidenceBundleExample,
+  evidenceBundleExample,
 );
 
 const exportEvidencePackRoute = createRoute({
   method: "get",
   path: "/v1/certs/{cert_id}/evidence-pack",
   operationId: "exportEvidencePack",
-  summary: "Export the evidence of one of your certificates",
+  summary: "Export an evidence pack",
   description:
-    "All that is needed to check the certificate without this service: as a zip of the exact signed and hashed files, as one page that checks itself when opened from disk, or as one JSON object. Disclose as few fields as the case needs: each disclosed field can be proved alone. Each export is entered in your audit chain.",
+    "Returns everything needed to verify the certificate without this service: a ZIP of the exact signed and hashed files, an HTML page that verifies itself offline, or a JSON object. Disclose only the fields you need: each field can be proven individually. Each export is recorded in your audit trail.",
   middleware: apiKeyGuard(),
   request: { params: wire.certIdParamSchema, query: wire.evidencePackQuerySchema },
   responses: {
@@ -271,17 +275,17 @@ const eraseSubjectRoute = createRoute({
   method: "post",
   path: "/v1/certs/{cert_id}/erase-subject",
   operationId: "eraseSubject",
-  summary: "Erase the person of a certificate",
+  summary: "Erase the person on a certificate",
   description:
-    "Owners only, and for good: nobody can undo it. What the person typed, the evidence with network address and browser, the trail of views, the notes of a withdrawal and everything that finds the certificate by address or number are destroyed; codes and links of the certificate end. Hashes, times, status, signature and proofs stay, and the certificate still verifies. Nobody can withdraw it by mail afterwards; you can still record a withdrawal. Keep a copy of the evidence pack before, where you may. In the platform's point-in-time recovery the values last for up to 30 days.",
+    "Owners only. This cannot be undone. Erases the fields the person typed, the evidence (including IP address and user agent), the view trail, withdrawal notes and the search indexes for email address and phone number. Codes and links of the certificate stop working. Hashes, times, status, signature and proofs stay, and the certificate can still be verified. It can no longer be withdrawn by email, but you can still record a withdrawal. If you are allowed to, export an evidence pack first. The platform's point-in-time recovery keeps the values for up to 30 days.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyGuard),
-  request: { params: wire.certIdParamSchema, body: requestBody(wire.eraseSubjectSchema, example.eraseSubjectExample) },
+  request: { params: wire.certIdParamSchema, body: requestBody(wire.eraseSubjectSchema, wire.eraseSubjectExample) },
   responses: {
     200: successResponse(
-      "The person is erased. A second time answers with the first.",
+      "The person is erased. A repeat returns the first result.",
       "ErasedAnswer",
       wire.erasedSubjectSchema,
-      example.erasedSubjectExample,
+      erasedSubjectExample,
     ),
   },
   when: certificateNotFoundRefusal,
@@ -298,9 +302,9 @@ certificateRoutes.openapi(issueCertificateRoute, async (c) => {
 
   const clientId = parseClientId(body.client_id);
   const originHeader = headers.Origin ?? null;
-  const ofClient = clientId === null || principal !== undefined ? null : await countSubmission(services, clientId, originHeader);
-  const crowded = ofClient && applySecondaryRateLimit(c, "CONSENT_PER_CLIENT", ofClient);
-  if (crowded !== null) return crowded;
+  const clientState = clientId === null || principal !== undefined ? null : await countSubmission(services, clientId, originHeader);
+  const limited = clientState && applySecondaryRateLimit(c, "CONSENT_PER_CLIENT", clientState);
+  if (limited !== null) return limited;
 
   const captured = await captureConsent(services, {
     clientId,
@@ -321,12 +325,11 @@ certificateRoutes.openapi(verifyCertificateRoute, async (c) => {
   const found = await verifyCertificate(services, c.req.valid("param").cert_id);
   if (!found.ok) return refusal(c, found);
   const view = toPublicView(found.value, getViewContext(services));
-  c.header("ETag", `"${sha256Hex(JSON.stringify(view)).slice(0, 32)}"`); // of the data: the envelope is new each time
+  c.header("ETag", `"${sha256Hex(JSON.stringify(view)).slice(0, 32)}"`); // without the envelope, whose request id changes
   c.header("Cache-Control", "no-cache");
   return success(c, 200, view);
 });
 
-/** One page of what somebody may read. */
 export const listCertificatesToWire = async (
   services: Services,
   reader: BusinessScope,
@@ -344,7 +347,7 @@ certificateRoutes.openapi(searchCertificatesRoute, async (c) =>
 certificateRoutes.openapi(getCertificateRoute, async (c) => {
   const { services, principal } = c.var;
   const detail = await getCertificate(services, principal, c.req.valid("param").cert_id);
-  return respond(c, 200, detail, (read) => certificateDetailToWire(read, getViewContext(services)));
+  return respond(c, 200, detail, (certificate) => certificateDetailToWire(certificate, getViewContext(services)));
 });
 
 certificateRoutes.openapi(exportEvidencePackRoute, async (c) => {

@@ -1,23 +1,45 @@
-// The wire of certificates: what may be sent and asked, and what is answered. Lengths and characters of sealed text are judged in
-// core, where the reason for each stands.
+// Schemas and examples of certificates. Core checks the length and characters of certified text and documents the reason for each rule.
 import { z } from "@hono/zod-openapi";
 import { erasureReasons } from "../../../core/certificates/erasure.ts";
-import { parseCertId } from "../../../core/ids.ts";
+import { parseCertId, type CertId, type ClientId } from "../../../core/ids.ts";
 import { idParamSchema, instantSchema, nullableSchema, positiveIntSchema, describedTime } from "../../http/wire.ts";
-import { consentRequestExample, exampleCertId, exampleClientId } from "./examples.ts";
+
+export const exampleCertId = "cc_00m3v9d2m4q8x1c7b5n0t6w2h9" as CertId;
+export const exampleClientId = "pc_live_00m3v9d2m4q8x1c7b5n0t6w2h9" as ClientId;
+
+export const consentRequestExample = {
+  client_id: exampleClientId,
+  fields: { email: "pat@example.com", first_name: "Pat", phone: "+1 202 555 0123" },
+  disclosure_text: "By clicking Send I agree that the companies I ticked may call or e-mail me about solar quotes.",
+  entities: ["Acme Solar LLC", "Bright Homes Inc"],
+  entities_accepted: ["Acme Solar LLC"],
+  entities_rejected: ["Bright Homes Inc"],
+  purpose: "solar quote follow-up",
+  page_url: "https://www.acme-solar.example/quote",
+};
+
+/** Public key that signed the example. Its private key was used once and discarded. */
+export const exampleSigningKey = {
+  kty: "OKP",
+  crv: "Ed25519",
+  x: "Uciw2npY_2tNGeBb-OvuyD-RTnTJvCkj8XWzbNELUpw",
+  kid: "YrioOwHkQWtm3MH1DUfQKo_-HF21JVFu8avLzYIpnZ0",
+  alg: "EdDSA",
+  use: "sig",
+};
 
 export const certIdParamSchema = z.object({ cert_id: idParamSchema(parseCertId, "Id of the certificate, prefix `cc_`.", exampleCertId) });
 
 const namesSchema = z.array(z.string()).readonly();
 
-/** Kept as it came, by reference: a copy could lose a key such as `__proto__` before core has refused it. */
+/** Passed on by reference: a copy could lose a key such as `__proto__` before core refuses it. */
 const fieldMapSchema = z
   .custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value), "must be an object")
   .openapi({
     type: "object",
     additionalProperties: { type: "string", maxLength: 500 },
     description:
-      "What the person typed: 1 to 20 fields, keys `^[a-z][a-z0-9_]{0,39}$`, at least one not empty. Stored as typed, encrypted.",
+      "Fields the person filled in: 1 to 20, keys `^[a-z][a-z0-9_]{0,39}$`, at least one value not empty. Stored as typed, encrypted.",
     example: consentRequestExample.fields,
   });
 
@@ -26,136 +48,135 @@ const presentationSchema = z
     opt_in_type: z
       .enum(["manual", "pre_selected", "non_interactive"])
       .optional()
-      .openapi({ description: "`manual`: the visitor ticked it." }),
-    font_px: z.number().min(0).max(1_000).optional().openapi({ description: "Size of the disclosure in CSS pixels." }),
-    contrast_ratio: z.number().min(1).max(21).optional().openapi({ description: "Contrast of the disclosure." }),
-    visible: z.boolean().optional().openapi({ description: "Whether the disclosure was on the screen." }),
+      .openapi({ description: "How the box was checked. `manual`: by the visitor." }),
+    font_px: z.number().min(0).max(1_000).optional().openapi({ description: "Font size of the disclosure in CSS pixels." }),
+    contrast_ratio: z.number().min(1).max(21).optional().openapi({ description: "Contrast ratio of the disclosure, 1 to 21." }),
+    visible: z.boolean().optional().openapi({ description: "Whether the disclosure was visible on the screen." }),
     checkbox_name: z.string().max(200).optional().openapi({ description: "Name of the consent checkbox." }),
   })
-  .openapi({ description: "How the consent was presented, as measured on the page." });
+  .openapi({ description: "How the consent request was presented, as measured on the page." });
 
 export const consentRequestSchema = z
   .object({
     client_id: z.string().openapi({ description: "Your public client id, prefix `pc_`.", example: exampleClientId }),
     fields: fieldMapSchema,
-    disclosure_text: z
-      .string()
-      .openapi({ description: "The disclosure as it was displayed: 1 to 20,000 characters, kept exactly as sent." }),
-    entities: namesSchema.openapi({ description: "Recipients the person was asked about: 1 to 1,000 names of at most 200 characters." }),
-    purpose: z.string().openapi({ description: "Stated purpose, 1 to 500 characters.", example: "solar quote follow-up" }),
+    disclosure_text: z.string().openapi({ description: "Disclosure as displayed, 1 to 20,000 characters. Stored exactly as sent." }),
+    entities: namesSchema.openapi({ description: "Recipients shown to the person: 1 to 1,000 names of at most 200 characters." }),
+    purpose: z.string().openapi({ description: "Purpose shown to the person, 1 to 500 characters.", example: "solar quote follow-up" }),
     page_url: z.string().openapi({
-      description: "Address of the page that held the form, at most 2,048 characters. Its host must be on one of your verified domains.",
+      description: "URL of the page with the form, at most 2,048 characters. Its host must be on one of your verified domains.",
       example: "https://www.acme-solar.example/quote",
     }),
     entities_accepted: namesSchema.nullish().openapi({
       description:
-        "What the visitor answered, recipient by recipient; goes with `entities_rejected`, or leave both out. An empty list means *asked and nobody*, which is another fact than *never asked*.",
+        "Recipients the visitor accepted, if the form asks about each one. Send it together with `entities_rejected`, or leave out both. An empty list means that the visitor accepted none.",
     }),
-    entities_rejected: namesSchema.nullish().openapi({ description: "See `entities_accepted`. A name may stand in one of the two only." }),
+    entities_rejected: namesSchema.nullish().openapi({ description: "Recipients the visitor rejected. A name must not be in both lists." }),
     submission_id: z.guid("must be a UUID").nullish().openapi({
-      description: "A UUID of this submission; means the same as the header `Idempotency-Key`.",
+      description: "UUID of the submission. Has the same effect as the `Idempotency-Key` header.",
       example: "7d9f0b0e-6a37-4b0e-9a53-0f3f0f8f7a11",
     }),
-    locale: z.string().max(35).nullish().openapi({ description: "Language tag of the page.", example: "en-US" }),
+    locale: z.string().max(35).nullish().openapi({ description: "Language tag of the page, at most 35 characters.", example: "en-US" }),
     presentation: presentationSchema.nullish(),
     esign: z
       .object({
-        disclosure_text: z.string().max(20_000).openapi({ description: "The E-SIGN disclosure as displayed." }),
+        disclosure_text: z.string().max(20_000).openapi({ description: "E-SIGN disclosure as displayed, at most 20,000 characters." }),
         accepted: z.boolean().openapi({ description: "Whether the visitor accepted it." }),
       })
       .nullish()
-      .openapi({ description: "A separate electronic-signature disclosure, where the page shows one." }),
+      .openapi({ description: "Separate electronic-signature disclosure, if the page shows one." }),
     widget: z
       .object({
-        version: z.string().max(64).optional().openapi({ description: "Version of the page script." }),
-        sha256: z.string().max(64).optional().openapi({ description: "SHA-256 of the page script." }),
-        automated: z.boolean().optional().openapi({ description: "Whether the browser called itself automated." }),
+        version: z.string().max(64).optional().openapi({ description: "Version of the widget." }),
+        sha256: z.string().max(64).optional().openapi({ description: "SHA-256 of the widget." }),
+        automated: z.boolean().optional().openapi({ description: "Whether the browser identified itself as automated." }),
       })
       .nullish()
-      .openapi({ description: "Which page script captured this." }),
-    referrer: z.string().max(2_048).nullish().openapi({ description: "Where the visitor came from, as the page reports it." }),
-    client_time: z.string().max(40).nullish().openapi({ description: "Time on the visitor's device, kept as reported." }),
+      .openapi({ description: "Widget that captured the submission." }),
+    referrer: z.string().max(2_048).nullish().openapi({ description: "Referrer as reported by the page, at most 2,048 characters." }),
+    client_time: z.string().max(40).nullish().openapi({ description: "Time on the visitor's device. Stored as reported." }),
   })
   .openapi("ConsentRequest");
 
 export const certIdSchema = z.string().openapi({ description: "Id of the certificate, prefix `cc_`.", example: exampleCertId });
-const hashSchema = z.string().openapi({ description: "SHA-256, 64 lower-case hex characters." });
-const describedHashSchema = (what: string) => hashSchema.openapi({ description: `SHA-256 of ${what}: 64 lower-case hex characters.` });
+const hashSchema = z.string().openapi({ description: "SHA-256, 64 lowercase hex characters." });
+const describedHashSchema = (input: string) => hashSchema.openapi({ description: `SHA-256 of ${input}, 64 lowercase hex characters.` });
 const timestampSchema = describedTime("ISO 8601, UTC, with milliseconds");
 const certificateEnvironmentSchema = z
   .enum(["live", "sandbox"])
-  .openapi({ description: "Sandbox certificates prove nothing; they are for trying out." });
-const certificateStatusSchema = z.enum(["active", "revoked"]).openapi({ description: "`revoked`: the person has withdrawn." });
+  .openapi({ description: "Sandbox certificates are for testing and prove nothing." });
+const certificateStatusSchema = z.enum(["active", "revoked"]).openapi({ description: "`revoked`: the person withdrew consent." });
 const textMapSchema = z.record(z.string(), z.string());
-const verifyUrlSchema = z.string().openapi({ format: "uri", description: "Public page of the certificate, for anyone." });
-const entitiesSchema = namesSchema.openapi({ description: "Recipients named to the person, sorted." });
+const verifyUrlSchema = z.string().openapi({ format: "uri", description: "Public page of the certificate." });
+const entitiesSchema = namesSchema.openapi({ description: "Recipients shown to the person, sorted." });
 const acceptedEntitiesSchema = namesSchema
   .optional()
-  .openapi({ description: "Recipients the person accepted. Present only when the form asked recipient by recipient." });
+  .openapi({ description: "Recipients the person accepted. Present only if the form asked about each recipient." });
 const rejectedEntitiesSchema = namesSchema
   .optional()
-  .openapi({ description: "Recipients the person declined. Present exactly when `entities_accepted` is." });
+  .openapi({ description: "Recipients the person rejected. Present only if `entities_accepted` is." });
 const withdrawnEntityObjectSchema = z.object({
-  entity: z.string().openapi({ description: "The recipient, as named on the certificate." }),
+  entity: z.string().openapi({ description: "Name of the recipient, as on the certificate." }),
   withdrawn_at: describedTime("When the person withdrew from this recipient"),
-  cease_by: describedTime("Until when its contact must have ceased"),
+  cease_by: describedTime("Deadline for this recipient to stop contact: the end of the tenth business day (UTC)"),
   method: z.enum(["email_code", "manage_link", "business_recorded"]),
-  received_at: describedTime("When the business was told, where it recorded this").nullable(),
-  receipt_url: z.string().openapi({ format: "uri", description: "The signed receipt, for anyone." }),
-  cease_acknowledged_at: describedTime("When the business said that this recipient has ceased contact").nullable(),
+  received_at: describedTime("When the business received the withdrawal, if the business recorded it").nullable(),
+  receipt_url: z.string().openapi({ format: "uri", description: "Public URL of the signed receipt." }),
+  cease_acknowledged_at: describedTime("When the business acknowledged that this recipient stopped contact").nullable(),
   overdue: z.boolean().openapi({
-    description: "`cease_by` has passed, and the business has acknowledged neither this nor the withdrawal of the certificate.",
+    description:
+      "`true` if `cease_by` has passed and the business has acknowledged neither this withdrawal nor that of the whole certificate.",
   }),
 });
 export const withdrawnEntitySchema = withdrawnEntityObjectSchema.openapi("WithdrawnEntity", {
-  description: "A recipient the person has withdrawn from.",
+  description: "Recipient the person withdrew from.",
 });
 const withdrawnEntitiesDescription = {
   description:
-    "Recipients the person has withdrawn from one by one, oldest first. The certificate stands for the others, until it is `revoked` as a whole. Absent while there are none.",
+    "Recipients the person withdrew from individually, oldest first. The certificate stays valid for the others unless it is `revoked`. Absent if there are none.",
 };
 export const withdrawnEntitiesSchema = z.array(withdrawnEntitySchema).optional().openapi(withdrawnEntitiesDescription);
-const certificatePurposeSchema = z.string().openapi({ description: "Purpose stated to the person." });
-const originDomainSchema = z.string().openapi({ description: "Host of the Origin the form was sent from." });
-const maskedSubjectSchema = textMapSchema.openapi({ description: "The person's fields, masked." });
-const viewCountSchema = z.int().openapi({ description: "How often the public page was opened by people." });
+const certificatePurposeSchema = z.string().openapi({ description: "Purpose shown to the person." });
+const originDomainSchema = z.string().openapi({ description: "Host of the Origin that submitted the form." });
+const maskedSubjectSchema = textMapSchema.openapi({ description: "Fields of the person, masked." });
+const viewCountSchema = z.int().openapi({ description: "Number of views of the public page, without known bots." });
 
 export const consentReceiptSchema = z
   .object({
     cert_id: certIdSchema,
-    fingerprint: describedHashSchema("the canonical certificate (`canonical` in verify)"),
-    issued_at: describedTime("When it was issued"),
+    fingerprint: describedHashSchema("the canonical text of the certificate (`canonical` in the verify response)"),
+    issued_at: describedTime("When the certificate was issued"),
     verify_url: verifyUrlSchema,
     status: z.literal("active"),
     environment: certificateEnvironmentSchema,
     manage_url: z.string().openapi({
       format: "uri",
-      description: "One-tap withdrawal link for the person, valid five years. Give it to them, and to nobody else. It is not shown again.",
+      description: "One-click withdrawal link, valid for 5 years. Give it only to the person. It is shown only once.",
     }),
     entities_accepted: acceptedEntitiesSchema,
     entities_rejected: rejectedEntitiesSchema,
   })
-  .openapi("ConsentReceipt", { description: "What an issuance answers." });
+  .openapi("ConsentReceipt", { description: "The issued certificate." });
 
 const policyObjectSchema = z.object({
-  id: z.string().openapi({ description: "Id of the snapshot, prefix `pol_`." }),
+  id: z.string().openapi({ description: "Id of the policy snapshot, prefix `pol_`." }),
   kind: z.enum(["privacy", "terms"]),
-  source_url: z.string().openapi({ format: "uri", description: "Where the text was found." }),
+  source_url: z.string().openapi({ format: "uri", description: "URL of the policy." }),
   content_hash: describedHashSchema("the text"),
-  captured_at: describedTime("When this text was first seen"),
+  captured_at: describedTime("When this text was first captured"),
 });
 const policySchema = policyObjectSchema.openapi("Policy", {
-  description: "A privacy policy or terms as they stood when the certificate was issued.",
+  description: "Snapshot of a privacy policy or terms at the time of issuance.",
 });
 const policyWithTextSchema = policyObjectSchema
-  .extend({ text: z.string().nullable().openapi({ description: "The text; `null` when it cannot be read just now." }) })
+  .extend({ text: z.string().nullable().openapi({ description: "Text of the policy; `null` if temporarily unavailable." }) })
   .openapi("PolicyWithText");
 
 const preimageSchema = z
   .object({
     business: z.object({
       id: z.string(),
-      name: z.string().openapi({ description: "The name as it stood when the certificate was issued." }),
+      name: z.string().openapi({ description: "Name of the business at the time of issuance." }),
     }),
     cert_id: certIdSchema,
     disclosure_hash: describedHashSchema("the disclosure"),
@@ -167,96 +188,107 @@ const preimageSchema = z
     subject_hash: describedHashSchema("the canonical JSON of the per-field commitments"),
     timestamp: describedTime("Equal to `issued_at`"),
   })
-  .openapi("Preimage", { description: "Exactly what the fingerprint binds. Its canonical JSON (RFC 8785) is `canonical`." });
+  .openapi("Preimage", { description: "The data the fingerprint covers. Its canonical JSON (RFC 8785) is `canonical`." });
 
 export const anchorSchema = z
   .object({
     status: z
       .enum(["pending", "anchored"])
-      .openapi({ description: "`pending` until the ledger has taken the statement; nothing waits for it." }),
-    event: z.string().openapi({ description: "What is anchored, for example `certificate.issued`." }),
+      .openapi({ description: "`pending` until the ledger contains the statement. The certificate is valid in the meantime." }),
+    event: z.string().openapi({ description: "Anchored event, for example `certificate.issued`." }),
     entry_hash: describedHashSchema("`statement`"),
-    statement: z.string().openapi({ description: "All that leaves for the ledger: hashes and generic metadata, as canonical JSON." }),
-    ledger: z.string().openapi({ description: "Which ledger." }),
-    tx_ref: z.string().optional().openapi({ description: "Where it stands: `<origin>#<index>`. This and all that follows once anchored." }),
+    statement: z.string().openapi({ description: "Statement sent to the ledger: hashes and generic metadata, as canonical JSON." }),
+    ledger: z.string().openapi({ description: "Name of the ledger." }),
+    tx_ref: z
+      .string()
+      .optional()
+      .openapi({ description: "Position in the ledger, `<origin>#<index>`. Like all following keys, present once anchored." }),
     leaf_index: z.string().optional().openapi({ description: "Decimal." }),
     tree_size: z.string().optional().openapi({ description: "Decimal." }),
-    inclusion_proof: namesSchema.optional().openapi({ description: "Base64 hashes, from the leaf's sibling up." }),
-    signed_root: z.string().optional().openapi({ description: "The signed checkpoint, verbatim." }),
+    inclusion_proof: namesSchema.optional().openapi({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),
+    signed_root: z.string().optional().openapi({ description: "Signed checkpoint." }),
     anchored_at: nullableSchema(timestampSchema).optional(),
     anchored_at_source: z
       .literal("service")
       .optional()
-      .openapi({ description: "`service`: the time is ours; nobody else vouches for it." }),
-    tlog_proof: nullableSchema(z.string()).optional().openapi({ description: "The proof in the c2sp.org/tlog-proof@v1 text form." }),
+      .openapi({ description: "`service`: the time comes from this service and is not independently attested." }),
+    tlog_proof: nullableSchema(z.string()).optional().openapi({ description: "Proof in the c2sp.org/tlog-proof@v1 text format." }),
     attested: z
       .object({
         tree_size: nullableSchema(z.string()).openapi({ description: "Decimal." }),
-        signed_root: z.string().openapi({ description: "A checkpoint of the ledger that others attested, with the lines of witnesses." }),
-        inclusion_proof: namesSchema.openapi({ description: "Base64 hashes that lead from the statement to that checkpoint." }),
-        time: nullableSchema(timestampSchema).openapi({ description: "When it was attested, by a clock that is not ours." }),
-        time_source: z.enum(["rfc3161", "cosignature"]).openapi({ description: "Whose clock: an authority's, or a witness's." }),
+        signed_root: z
+          .string()
+          .openapi({ description: "Checkpoint of the ledger that third parties attested, with witness cosignatures." }),
+        inclusion_proof: namesSchema.openapi({ description: "Inclusion proof of the statement in that checkpoint, as base64 hashes." }),
+        time: nullableSchema(timestampSchema).openapi({ description: "Time of the attestation, from an independent clock." }),
+        time_source: z
+          .enum(["rfc3161", "cosignature"])
+          .openapi({ description: "Source of the time: a timestamp authority (`rfc3161`) or a witness (`cosignature`)." }),
         attestations: z.array(
           z.object({
             kind: z.enum(["rfc3161", "cosignature"]),
             tsa: z.string().optional(),
             name: z.string().optional(),
             time: timestampSchema,
-            token: z.string().optional().openapi({ description: "RFC 3161 reply over the checkpoint without cosignatures, base64." }),
+            token: z.string().optional().openapi({ description: "RFC 3161 response for the checkpoint without cosignatures, base64." }),
           }),
         ),
       })
       .optional()
-      .openapi({ description: "What others attested of it, once somebody has: a time stamp, or witnesses that saw no other history." }),
+      .openapi({ description: "Third-party attestations, if any: a timestamp, or witnesses that confirm a single history." }),
   })
-  .openapi("Anchor", { description: "What is anchored in the append-only ledger." });
+  .openapi("Anchor", { description: "Anchor of an event in the append-only ledger." });
 
 const signatureSchema = z
   .object({
-    kid: z.string().openapi({ description: "Which of the keys at /.well-known/jwks.json." }),
+    kid: z.string().openapi({ description: "Id of the key at /.well-known/jwks.json." }),
     alg: z.literal("Ed25519"),
-    value: z.string().openapi({ description: "Standard base64 of 64 bytes." }),
+    value: z.string().openapi({ description: "Signature of 64 bytes, standard base64." }),
   })
-  .openapi("Signature", { description: "The issuer's signature over the UTF-8 bytes of `canonical`." });
+  .openapi("Signature", { description: "Signature of the issuer over the UTF-8 bytes of `canonical`." });
 
 const withdrawalObjectSchema = z.object({
-  withdrawn_at: describedTime("When the certificate became revoked"),
-  cease_by: describedTime("Until when all contact must have ceased: the end of the tenth business day (Monday to Friday, UTC)"),
+  withdrawn_at: describedTime("When the certificate was revoked"),
+  cease_by: describedTime("Deadline to stop all contact: the end of the tenth business day (Monday to Friday, UTC)"),
   method: z.enum(["email_code", "manage_link", "business_recorded"]).openapi({
-    description: "The person answered a mailed code, followed the link from the 201, or told the business, which recorded it.",
+    description:
+      "`email_code`: the person entered an email code. `manage_link`: the person used the link from the 201. `business_recorded`: the business recorded the withdrawal.",
   }),
-  scope: z
-    .enum(["certificate", "recipient", "business"])
-    .openapi({ description: "What the person withdrew from: this certificate, or all of this business's with the same address." }),
-  received_at: describedTime("When the business was told, of a withdrawal it recorded: `cease_by` counts from here").nullable(),
-  receipt_url: z.string().openapi({ format: "uri", description: "The signed receipt, for anyone." }),
-  cease_acknowledged_at: describedTime("When the business said that contact has ceased").nullable(),
-  overdue: z.boolean().openapi({ description: "Past `cease_by` without an acknowledgement." }),
+  scope: z.enum(["certificate", "recipient", "business"]).openapi({
+    description:
+      "`certificate`: this certificate. `business`: all certificates of the business with the same address. `recipient`: individual recipients.",
+  }),
+  received_at: describedTime(
+    "When the business received the withdrawal, if the business recorded it. `cease_by` counts from this time",
+  ).nullable(),
+  receipt_url: z.string().openapi({ format: "uri", description: "Public URL of the signed receipt." }),
+  cease_acknowledged_at: describedTime("When the business acknowledged that contact stopped").nullable(),
+  overdue: z.boolean().openapi({ description: "`true` if `cease_by` has passed without an acknowledgment." }),
 });
-export const withdrawalSchema = withdrawalObjectSchema.openapi("Withdrawal", { description: "The person has taken the consent back." });
+export const withdrawalSchema = withdrawalObjectSchema.openapi("Withdrawal", { description: "Withdrawal of consent by the person." });
 const withdrawalWithProofObjectSchema = withdrawalObjectSchema.extend({
-  anchor: nullableSchema(anchorSchema).openapi({ description: "The withdrawal in the ledger." }),
+  anchor: nullableSchema(anchorSchema).openapi({ description: "Anchor of the withdrawal in the ledger." }),
 });
 const withdrawalWithProofSchema = nullableSchema(
-  withdrawalWithProofObjectSchema.openapi("ProvenWithdrawal", { description: "A withdrawal with its place in the ledger." }),
+  withdrawalWithProofObjectSchema.openapi("ProvenWithdrawal", { description: "Withdrawal with its ledger anchor." }),
 );
 const businessStatementFields = {
   recorded: z
     .object({ method: z.string(), note: z.string().nullable() })
     .nullable()
-    .openapi({ description: "How the business was told, as it recorded it." }),
+    .openapi({ description: "How the business received the withdrawal, if the business recorded it." }),
   acknowledgement: z
     .object({ note: z.string().nullable(), acknowledged_by: z.string().nullable(), actions: namesSchema })
     .nullable()
-    .openapi({ description: "What the business said when it acknowledged." }),
+    .openapi({ description: "Details the business gave in its acknowledgment." }),
 };
 const businessWithdrawalSchema = nullableSchema(
   withdrawalWithProofObjectSchema
     .extend(businessStatementFields)
-    .openapi("OwnWithdrawal", { description: "A withdrawal with what the business itself said about it." }),
+    .openapi("OwnWithdrawal", { description: "Withdrawal with the notes of the business." }),
 );
 const businessWithdrawnEntitySchema = withdrawnEntityObjectSchema.extend(businessStatementFields).openapi("OwnWithdrawnEntity", {
-  description: "A recipient the person has withdrawn from, with what the business itself said about it.",
+  description: "Recipient the person withdrew from, with the notes of the business.",
 });
 
 const withdrawalReceiptFieldsSchema = z
@@ -270,28 +302,28 @@ const withdrawalReceiptFieldsSchema = z
     received_at: nullableSchema(timestampSchema),
     schema: z
       .enum(["svc-withdrawal-receipt-v1", "svc-withdrawal-receipt-v2"])
-      .openapi({ description: "`v2` is of a withdrawal from single recipients: `scope` is `recipient`, and `entities` names them." }),
+      .openapi({ description: "`v2` is for a withdrawal from individual recipients: `scope` is `recipient` and `entities` lists them." }),
     scope: z.string(),
     entities: namesSchema.optional(),
     withdrawn_at: timestampSchema,
   })
-  .openapi({ description: "What the receipt says." });
+  .openapi({ description: "Content of the receipt." });
 export const withdrawalReceiptSchema = z
   .object({
     receipt: withdrawalReceiptFieldsSchema,
-    canonical: z.string().openapi({ description: "Exactly the text that is signed: the canonical JSON of `receipt`." }),
+    canonical: z.string().openapi({ description: "Signed text: the canonical JSON of `receipt`." }),
     signature: signatureSchema,
-    anchor: nullableSchema(anchorSchema).openapi({ description: "The withdrawal in the ledger." }),
+    anchor: nullableSchema(anchorSchema).openapi({ description: "Anchor of the withdrawal in the ledger." }),
   })
-  .openapi("WithdrawalReceipt", { description: "Proof of a withdrawal, to keep. `svc-verify` checks it without any network." });
+  .openapi("WithdrawalReceipt", { description: "Signed proof of a withdrawal. `svc-verify` verifies it offline." });
 
 const checkSchema = z.object({
-  id: z.string().openapi({ description: "Which check." }),
+  id: z.string().openapi({ description: "Id of the check." }),
   result: z.string(),
-  note: z.string().openapi({ description: "What that does and does not prove." }),
+  note: z.string().openapi({ description: "What the check does and does not prove." }),
 });
 
-const subjectErasedAtSchema = describedTime("When the person's fields were erased; `null` while they are kept").nullable();
+const subjectErasedAtSchema = describedTime("When the person's data was erased; `null` if it was not").nullable();
 
 const publishedCertificateObjectSchema = z.object({
   cert_id: certIdSchema,
@@ -299,111 +331,111 @@ const publishedCertificateObjectSchema = z.object({
   environment: certificateEnvironmentSchema,
   fingerprint: describedHashSchema("`canonical`"),
   fingerprint_version: z.literal("1"),
-  issued_at: describedTime("When it was issued"),
+  issued_at: describedTime("When the certificate was issued"),
   verify_url: verifyUrlSchema,
   business_id: z.string().openapi({ description: "Id of the business, prefix `biz_`." }),
-  business_name: z.string().openapi({ description: "The business as it was named then." }),
+  business_name: z.string().openapi({ description: "Name of the business at the time of issuance." }),
   entities: entitiesSchema,
   entities_accepted: acceptedEntitiesSchema,
   entities_rejected: rejectedEntitiesSchema,
   entities_withdrawn: withdrawnEntitiesSchema,
-  disclosure_text: z.string().openapi({ description: "The disclosure exactly as it was displayed." }),
+  disclosure_text: z.string().openapi({ description: "Disclosure exactly as displayed." }),
   disclosure_hash: describedHashSchema("`disclosure_text`"),
   purpose: certificatePurposeSchema,
   origin_domain: originDomainSchema,
   subject: maskedSubjectSchema,
-  subject_hash: describedHashSchema("the commitments to the person's fields"),
+  subject_hash: describedHashSchema("the canonical JSON of the per-field commitments"),
   subject_erased_at: subjectErasedAtSchema,
   policies: z.array(policySchema),
   policies_status: z
     .enum(["pending", "captured", "unavailable"])
-    .openapi({ description: "Policies are looked up after the certificate is issued." }),
+    .openapi({ description: "Status of the policy capture, which runs after issuance." }),
   preimage: preimageSchema,
-  canonical: z.string().openapi({ description: "The exact text whose SHA-256 is the fingerprint." }),
+  canonical: z.string().openapi({ description: "Text whose SHA-256 is the fingerprint." }),
   signature: signatureSchema,
   anchor: nullableSchema(anchorSchema),
   withdrawal: withdrawalWithProofSchema,
-  cease_by: describedTime("Until when all contact must have ceased; `null` while active").nullable(),
+  cease_by: describedTime("Deadline to stop all contact; `null` while the certificate is active").nullable(),
   signals: z.object({
     gpc: z.boolean().openapi({ description: "Whether the browser sent Global Privacy Control with the submission." }),
   }),
-  checks: z.array(checkSchema).openapi({ description: "What was checked at issuance, and what could not be." }),
+  checks: z.array(checkSchema).openapi({ description: "Checks made at issuance, and what they could not establish." }),
   view_count: viewCountSchema,
   status_list: z
     .object({ uri: z.string(), index: z.int() })
     .nullable()
-    .openapi({ description: "Place in the public status list, if there is one." }),
+    .openapi({ description: "Position in the public status list, if there is one." }),
 });
 
 export const verifiedCertificateSchema = publishedCertificateObjectSchema.openapi("VerifiedCertificate", {
-  description: "Everything about a certificate but personal data.",
+  description: "Certificate without personal data.",
 });
 
 export const certificateViewSchema = z
   .object({
     at: timestampSchema,
-    ip: z.string().nullable().openapi({ description: "`null` where redacted." }),
-    user_agent: z.string().nullable().openapi({ description: "`null` where redacted." }),
-    os: z.string().nullable().openapi({ description: "Family of operating system, where it can be told." }),
-    bot: z.boolean().openapi({ description: "A known program, not a person; not counted." }),
+    ip: z.string().nullable().openapi({ description: "`null` if redacted." }),
+    user_agent: z.string().nullable().openapi({ description: "`null` if redacted." }),
+    os: z.string().nullable().openapi({ description: "Operating system, if known." }),
+    bot: z.boolean().openapi({ description: "`true` for a known bot. Bots do not count as views." }),
   })
-  .openapi("View", { description: "One open of the public page." });
+  .openapi("View", { description: "One view of the public page." });
 
-const deviceReportedSchema = (what: string) =>
-  z.unknown().openapi({ description: `${what} As reported by the page; \`null\` when it was not sent.` });
+const deviceReportedSchema = (value: string) =>
+  z.unknown().openapi({ description: `${value}, as reported by the page; \`null\` if not sent.` });
 const evidenceSchema = z
   .object({
     salt: z
       .string()
       .optional()
-      .openapi({ description: "128 random bits, so that the hash gives nothing away. Absent from certificates that were issued without." }),
-    page_url: z.string().openapi({ description: "Address of the page that held the form." }),
-    ip: z.string().openapi({ description: "Address the submission came from." }),
+      .openapi({ description: "128 random bits, so that the hash reveals nothing. Absent from older certificates." }),
+    page_url: z.string().openapi({ description: "URL of the page with the form." }),
+    ip: z.string().openapi({ description: "IP address of the submission." }),
     user_agent: z.string(),
     os: z.string().nullable(),
     browser: z.string().nullable(),
     geo: z
       .object({ country: z.string().nullable(), region: z.string().nullable(), city: z.string().nullable() })
-      .openapi({ description: "Where the address is, as far as the network edge can tell." }),
-    gpc: z.boolean().openapi({ description: "Global Privacy Control." }),
+      .openapi({ description: "Approximate location of the IP address, as determined at the network edge." }),
+    gpc: z.boolean().openapi({ description: "Whether the browser sent Global Privacy Control." }),
     captured_via: z.enum(["browser", "server"]),
-    origin_reported: z.string().openapi({ description: "The Origin header as it came." }),
-    referrer: deviceReportedSchema("Previous page."),
-    client_time: deviceReportedSchema("Time on the device."),
-    locale: deviceReportedSchema("Language of the page."),
-    widget: deviceReportedSchema("Version and hash of the page script."),
-    presentation: deviceReportedSchema("How the consent was presented."),
-    esign: deviceReportedSchema("Electronic-signature disclosure."),
+    origin_reported: z.string().openapi({ description: "`Origin` header as received." }),
+    referrer: deviceReportedSchema("Referrer"),
+    client_time: deviceReportedSchema("Time on the device"),
+    locale: deviceReportedSchema("Language of the page"),
+    widget: deviceReportedSchema("Version and hash of the widget"),
+    presentation: deviceReportedSchema("Presentation of the consent request"),
+    esign: deviceReportedSchema("Electronic-signature disclosure"),
   })
-  .openapi("Evidence", { description: "The circumstances of the submission. Personal data." });
+  .openapi("Evidence", { description: "Circumstances of the submission. Personal data." });
 
-// Extends the shape, not the named schema: a description by allOf could not give `subject` and `policies` another form.
+// Extends the unnamed schema: `allOf` with a named one could not change the type of `subject` and `policies`.
 export const certificateDetailSchema = publishedCertificateObjectSchema
   .extend({
-    subject: textMapSchema.openapi({ description: "The person's fields as typed: personal data. Empty once erased." }),
-    subject_salts: textMapSchema.openapi({ description: "The salt of each field's commitment, to prove one field without the others." }),
+    subject: textMapSchema.openapi({ description: "Fields of the person as typed. Personal data. Empty once erased." }),
+    subject_salts: textMapSchema.openapi({ description: "Salt of each field's commitment. Use it to prove one field without the others." }),
     evidence: nullableSchema(evidenceSchema),
-    evidence_hash: describedHashSchema("the canonical JSON of `evidence`; it stays when the evidence is erased"),
+    evidence_hash: describedHashSchema("the canonical JSON of `evidence` (kept when the evidence is erased)"),
     withdrawal: businessWithdrawalSchema,
     entities_withdrawn: z.array(businessWithdrawnEntitySchema).optional().openapi(withdrawnEntitiesDescription),
     policies: z.array(policyWithTextSchema),
     view_trail: z
       .array(certificateViewSchema)
-      .openapi({ description: "The newest 100 opens of the public page, newest first. Empty once the person was erased." }),
+      .openapi({ description: "The newest 100 views of the public page, newest first. Empty once the person is erased." }),
     audit: z
       .object({ seq: z.int(), hash: hashSchema, prev_hash: hashSchema })
       .nullable()
-      .openapi({ description: "Entry of the issuance in your audit chain; `null` until it is written." }),
-    retention_until: describedTime("Until when the personal data are kept; then they are erased"),
+      .openapi({ description: "Audit entry of the issuance; `null` until it is written." }),
+    retention_until: describedTime("When the personal data will be erased"),
   })
-  .openapi("CertificateDetail", { description: "A certificate with everything its owner may see." });
+  .openapi("CertificateDetail", { description: "Certificate with personal data, for its issuer." });
 
 const listedCertificateSchema = z
   .object({
     cert_id: certIdSchema,
     status: certificateStatusSchema,
     fingerprint: hashSchema,
-    issued_at: describedTime("When it was issued"),
+    issued_at: describedTime("When the certificate was issued"),
     verify_url: verifyUrlSchema,
     purpose: certificatePurposeSchema,
     origin_domain: originDomainSchema,
@@ -417,12 +449,12 @@ const listedCertificateSchema = z
     withdrawal: nullableSchema(withdrawalSchema),
     environment: certificateEnvironmentSchema,
   })
-  .openapi("ListedCertificate", { description: "A certificate in a list." });
+  .openapi("ListedCertificate", { description: "Certificate in a list, with masked personal data." });
 
 export const certificateListSchema = z
   .object({
     certs: z.array(listedCertificateSchema).openapi({ description: "Newest first." }),
-    total: z.int().openapi({ description: "Certificates that match, on all pages." }),
+    total: z.int().openapi({ description: "Number of matching certificates on all pages." }),
     page: z.int(),
     per_page: z.int(),
   })
@@ -435,17 +467,17 @@ const auditEntrySchema = z
     type: z.string(),
     entity_type: z.string(),
     entity_id: z.string(),
-    payload: nullableSchema(z.record(z.string(), z.unknown())).openapi({ description: "What the entry committed to; `null` once erased." }),
+    payload: nullableSchema(z.record(z.string(), z.unknown())).openapi({ description: "Payload of the entry; `null` once erased." }),
     payload_salt: nullableSchema(z.string()),
     payload_hash: hashSchema,
     prev_hash: hashSchema,
     hash: hashSchema,
-    log_index: nullableSchema(z.string()).openapi({ description: "Decimal: its place in the audit log." }),
+    log_index: nullableSchema(z.string()).openapi({ description: "Index in the audit log, decimal." }),
     tlog_proof: nullableSchema(z.string()).openapi({
-      description: "That the audit log holds it, in the c2sp.org/tlog-proof@v1 text form.",
+      description: "Proof that the audit log contains the entry, in the c2sp.org/tlog-proof@v1 text format.",
     }),
   })
-  .openapi("AuditEntry", { description: "One entry of an audit chain." });
+  .openapi("AuditEntry", { description: "Entry of an audit chain." });
 
 export const evidenceBundleSchema = z
   .object({
@@ -453,22 +485,22 @@ export const evidenceBundleSchema = z
     generated_at: timestampSchema,
     certificate: verifiedCertificateSchema,
     preimage: preimageSchema,
-    canonical_json: z.string().openapi({ description: "The exact text whose SHA-256 is the fingerprint." }),
+    canonical_json: z.string().openapi({ description: "Text whose SHA-256 is the fingerprint." }),
     fingerprint: hashSchema,
     subject_disclosures: z
       .array(z.object({ key: z.string(), salt: z.string(), value: z.string() }))
-      .openapi({ description: "The disclosed fields: SHA-256 of the canonical JSON `[salt, key, value]` is the field's commitment." }),
-    commitments: textMapSchema.openapi({ description: "Field key to commitment, for every field, disclosed or not." }),
+      .openapi({ description: "Disclosed fields. The commitment of a field is the SHA-256 of the canonical JSON `[salt, key, value]`." }),
+    commitments: textMapSchema.openapi({ description: "Commitment of each field by key, disclosed or not." }),
     disclosure: z.object({ text: z.string(), hash: hashSchema }),
     policies: z.array(policyWithTextSchema),
-    evidence: nullableSchema(evidenceSchema).openapi({ description: "`null` where redacted." }),
+    evidence: nullableSchema(evidenceSchema).openapi({ description: "`null` if redacted." }),
     evidence_hash: hashSchema,
     audit: z
       .object({
         chain: nullableSchema(z.string()).openapi({ description: "Random name of your audit chain." }),
-        chain_index: nullableSchema(z.int()).openapi({ description: "Its place in the log's tree of heads." }),
-        entries: z.array(auditEntrySchema).openapi({ description: "What happened to the certificate, oldest first." }),
-        head: nullableSchema(z.object({ seq: z.int(), hash: hashSchema })).openapi({ description: "The chain's newest entry." }),
+        chain_index: nullableSchema(z.int()).openapi({ description: "Index of the chain in the audit log's tree of heads." }),
+        entries: z.array(auditEntrySchema).openapi({ description: "Audit entries of the certificate, oldest first." }),
+        head: nullableSchema(z.object({ seq: z.int(), hash: hashSchema })).openapi({ description: "Newest entry of the chain." }),
         heads: nullableSchema(
           z.object({
             record: z.string(),
@@ -477,50 +509,52 @@ export const evidenceBundleSchema = z
             path: z.array(z.string()),
             size: z.string(),
           }),
-        ).openapi({ description: "The log's own record of how far every chain had come, and this chain's place in it." }),
+        ).openapi({ description: "Record in the audit log of the heads of all chains, with the position of this chain." }),
       })
-      .openapi({ description: "The certificate's entries in your audit chain, each with its proof." }),
+      .openapi({ description: "Entries of the certificate in your audit chain, each with its proof." }),
     ledger: z
       .object({
-        entry: nullableSchema(z.string()).openapi({ description: "The anchored statement." }),
+        entry: nullableSchema(z.string()).openapi({ description: "Anchored statement." }),
         entry_hash: nullableSchema(hashSchema),
         leaf_hash: nullableSchema(z.string()).openapi({
-          description: "Base64. This and all that follows is null or empty until it is anchored.",
+          description: "Base64. Like all following keys, `null` or empty until anchored.",
         }),
         leaf_index: nullableSchema(z.string()).openapi({ description: "Decimal." }),
         leaf_body: nullableSchema(z.string())
           .optional()
-          .openapi({ description: "Base64; for ledgers that wrap the statement in a leaf of their own." }),
+          .openapi({ description: "Base64. For ledgers that wrap the statement in their own leaf format." }),
         tree_size: nullableSchema(z.string()).openapi({ description: "Decimal." }),
-        inclusion_proof: z.array(z.string()).openapi({ description: "Base64 hashes, from the leaf's sibling up." }),
-        checkpoint: nullableSchema(z.string()).openapi({ description: "The signed checkpoint, with the lines of witnesses." }),
-        cosignatures: z.array(z.string()).openapi({ description: "The lines of witnesses." }),
+        inclusion_proof: z.array(z.string()).openapi({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),
+        checkpoint: nullableSchema(z.string()).openapi({ description: "Signed checkpoint, with witness cosignatures." }),
+        cosignatures: z.array(z.string()).openapi({ description: "Cosignatures of witnesses." }),
         timestamp_token: nullableSchema(z.string()).openapi({
-          description: "RFC 3161 reply over the checkpoint without cosignatures, base64.",
+          description: "RFC 3161 response for the checkpoint without cosignatures, base64.",
         }),
-        tlog_proof: nullableSchema(z.string()).openapi({ description: "The proof in the c2sp.org/tlog-proof@v1 text form." }),
+        tlog_proof: nullableSchema(z.string()).openapi({ description: "Proof in the c2sp.org/tlog-proof@v1 text format." }),
       })
-      .openapi({ description: "The anchored statement and, once anchored, its proof." }),
+      .openapi({ description: "Statement and, once anchored, its proof." }),
     withdrawal: withdrawalWithProofSchema,
     withdrawal_receipt: nullableSchema(withdrawalReceiptSchema),
     views: z.array(certificateViewSchema),
     issuer_keys: z
       .object({ keys: z.array(z.record(z.string(), z.unknown())) })
-      .openapi({ description: "As at /.well-known/svc-trust.json." }),
+      .openapi({ description: "Issuer keys, as at /.well-known/svc-trust.json." }),
     signature: signatureSchema,
     identity: z
       .object({ legal_name: z.string().nullable(), mailing_address: z.string().nullable(), contact: z.string().nullable() })
-      .openapi({ description: "How the business names itself to courts and letters." }),
-    how_to_verify: z.string().openapi({ description: "The steps, in words." }),
+      .openapi({ description: "Legal identity of the business." }),
+    how_to_verify: z.string().openapi({ description: "Verification steps in plain text." }),
   })
-  .openapi("EvidenceBundle", { description: "All that is needed to check the certificate without this service." });
+  .openapi("EvidenceBundle", { description: "Everything needed to verify the certificate without this service." });
 
-const pagingFields = (wholeNumber: z.ZodType<number>) => ({
-  page: wholeNumber.default(1).openapi({ type: "integer", minimum: 1, default: 1, description: "A page past the end is empty." }),
-  per_page: wholeNumber
+const pagingFields = (positiveInteger: z.ZodType<number>) => ({
+  page: positiveInteger
+    .default(1)
+    .openapi({ type: "integer", minimum: 1, default: 1, description: "Page number. A page after the last one is empty." }),
+  per_page: positiveInteger
     .transform((count) => Math.min(100, count))
     .default(25)
-    .openapi({ type: "integer", minimum: 1, default: 25, description: "At most 100; larger is answered as 100." }),
+    .openapi({ type: "integer", minimum: 1, default: 25, description: "Items per page, at most 100. Larger values count as 100." }),
 });
 
 export const certificateListQuerySchema = z.object({
@@ -531,23 +565,23 @@ export const certificateListQuerySchema = z.object({
     .min(1)
     .max(320)
     .optional()
-    .openapi({ description: "This e-mail address exactly; case does not matter.", example: "pat@example.com" }),
+    .openapi({ description: "Exact email address. Not case-sensitive.", example: "pat@example.com" }),
   subject_phone: z
     .string()
     .min(1)
     .max(64)
     .optional()
-    .openapi({ description: "This telephone number exactly, however it is punctuated.", example: "+1 202 555 0123" }),
-  q: z.string().max(500).optional().openapi({ description: "Part of the purpose, in any case.", example: "solar" }),
-  origin_domain: z.string().max(253).toLowerCase().optional().openapi({ description: "Host the form was sent from." }),
-  entity: z.string().max(200).optional().openapi({ description: "A recipient, exactly as named." }),
-  from: instantSchema.optional().openapi({ description: "Issued at or after this moment, ISO 8601.", format: "date-time" }),
-  to: instantSchema.optional().openapi({ description: "Issued at or before this moment, ISO 8601.", format: "date-time" }),
+    .openapi({ description: "Exact phone number, with any punctuation.", example: "+1 202 555 0123" }),
+  q: z.string().max(500).optional().openapi({ description: "Text contained in the purpose. Not case-sensitive.", example: "solar" }),
+  origin_domain: z.string().max(253).toLowerCase().optional().openapi({ description: "Host of the Origin that submitted the form." }),
+  entity: z.string().max(200).optional().openapi({ description: "Exact name of a recipient." }),
+  from: instantSchema.optional().openapi({ description: "Issued at or after this time, ISO 8601.", format: "date-time" }),
+  to: instantSchema.optional().openapi({ description: "Issued at or before this time, ISO 8601.", format: "date-time" }),
 });
 
-const positiveIntegerSchema = z.number().int("must be a positive whole number").min(1, "must be a positive whole number");
+const positiveIntegerSchema = z.number().int("must be a positive integer").min(1, "must be a positive integer");
 
-/** The same filters in a body: an address in a URL stands in the logs of whatever it passes through. */
+/** The same filters in a body, because an address in a URL ends up in logs. */
 export const certificateSearchSchema = certificateListQuerySchema.extend(pagingFields(positiveIntegerSchema));
 
 const fieldListPattern = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;
@@ -555,22 +589,24 @@ const fieldListPattern = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/
 export const evidencePackQuerySchema = z.object({
   format: z.enum(["json", "zip", "html"]).default("json").openapi({
     description:
-      "`json` (default): one enveloped bundle. `zip`: the evidence pack, for `svc-verify` and common tools. `html`: the same pack inside a page that checks itself.",
+      "`json` (default): one JSON object in the envelope. `zip`: evidence pack for `svc-verify` and common tools. `html`: the same pack in a page that verifies itself.",
   }),
-  redact: z.enum(["subject"]).optional().openapi({ description: "`subject` leaves out every personal value." }),
+  redact: z.enum(["subject"]).optional().openapi({ description: "`subject` leaves out all personal data." }),
   disclose: z.string().regex(fieldListPattern, "must be field keys separated by commas").optional().openapi({
-    description: "Field keys separated by commas; only these are disclosed. Default: every field.",
+    description: "Field keys to disclose, separated by commas. Default: all fields.",
     example: "email,phone",
   }),
 });
 
 export const eraseSubjectSchema = z
   .object({
-    confirm: z.literal("ERASE", "must be ERASE").openapi({ description: "That you know it cannot be undone." }),
-    reason: z.enum(erasureReasons).nullish().openapi({ description: "Why. Entered in your audit chain." }),
+    confirm: z.literal("ERASE", "must be ERASE").openapi({ description: "Must be `ERASE`. Confirms that you know this cannot be undone." }),
+    reason: z.enum(erasureReasons).nullish().openapi({ description: "Reason, recorded in your audit trail." }),
   })
   .openapi("EraseSubject");
 
+export const eraseSubjectExample = { confirm: "ERASE", reason: "person_asked" } as const;
+
 export const erasedSubjectSchema = z
-  .object({ cert_id: certIdSchema, subject_erased_at: describedTime("When the person was erased; a second time answers with the first") })
+  .object({ cert_id: certIdSchema, subject_erased_at: describedTime("When the person was erased. A repeat returns the first time") })
   .openapi("ErasedSubject");

@@ -1,14 +1,13 @@
-// The routes of a person who looks for certificates that name them, whoever issued them, and withdraws from there.
+// Routes with which a signed-in person finds the certificates that name them and withdraws consent.
 import { z } from "@hono/zod-openapi";
 import { parseCertId, parseBusinessId } from "../../../core/ids.ts";
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
-import { toIso, toIsoOrNull } from "../../../core/time.ts";
 import { jsonBody } from "../../http/body.ts";
 import { respond } from "../../http/envelope.ts";
 import { idempotencyGuard, saveIdempotentResponse } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { consumerGuard } from "../../http/guards/consumer.ts";
-import { successResponse, requestBody, idSchema, describedTime } from "../../http/wire.ts";
+import { successResponse, requestBody, idSchema, describedTime, toWire } from "../../http/wire.ts";
 import { listBusinessesNamingPerson, type NamingBusinessPage } from "../../operations/consumers/list-businesses-naming-person.ts";
 import { listCertificatesNamingPerson, type NamingCertificatePage } from "../../operations/consumers/list-certificates-naming-person.ts";
 import { withdrawAllCertificates, type BulkWithdrawal } from "../../operations/consumers/withdraw-all-certificates.ts";
@@ -48,81 +47,64 @@ const withdrawalResultExample = {
   cease_by: "2026-12-04T23:59:59.999Z",
 };
 
-/** Of a page that starts behind something: an id that is none starts nowhere, and is refused. */
-const startingAfterSchema = <Id extends string>(idOf: (text: string) => Id | null, what: string) =>
-  idSchema(idOf, `must be the id of a ${what}`).optional().openapi({ type: "string", description: "The last of the page before." });
+const startingAfterSchema = <Id extends string>(parseId: (text: string) => Id | null, record: string) =>
+  idSchema(parseId, `must be the id of a ${record}`)
+    .optional()
+    .openapi({ type: "string", description: `Id of the last ${record} of the previous page.` });
 
 const businessListQuerySchema = z.object({ starting_after: startingAfterSchema(parseBusinessId, "business") });
 const certificateListQuerySchema = z.object({ starting_after: startingAfterSchema(parseCertId, "certificate") });
-/** Null for what is no id: such a business holds nothing about anybody. */
+/** Null for a malformed id: the list is then empty, as for an unknown business. */
 const businessIdParamSchema = z.object({
-  business_id: z.string().transform(parseBusinessId).openapi({ type: "string", description: "Id of the business: `biz_…`." }),
+  business_id: z.string().transform(parseBusinessId).openapi({ type: "string", description: "Id of the business, prefix `biz_`." }),
+});
+
+const namingBusinessSchema = z.object({
+  business_id: z.string(),
+  name: z.string(),
+  certificates: z.int().openapi({ description: "Number of certificates that name you. 1,000 means 1,000 or more." }),
+  active: z.int().openapi({ description: "How many of them are active. 1,000 means 1,000 or more." }),
+  last_issued_at: describedTime("When the newest certificate was issued"),
 });
 
 const businessListSchema = z
   .object({
-    businesses: z
-      .array(
-        z.object({
-          business_id: z.string(),
-          name: z.string(),
-          certificates: z.int().openapi({ description: "How many name you; 1,000 stands for that many and more." }),
-          active: z.int().openapi({ description: "Of these, how many are not withdrawn; counted likewise." }),
-          last_issued_at: describedTime("When the newest was issued"),
-        }),
-      )
-      .openapi({ description: "By id, at most 20." }),
+    businesses: z.array(namingBusinessSchema).openapi({ description: "Sorted by id, at most 20." }),
     has_more: z.boolean(),
-    incomplete: z.boolean().openapi({ description: "A database did not answer just now: there may be others." }),
+    incomplete: z.boolean().openapi({ description: "`true` if a database did not respond: the list may be missing businesses." }),
   })
   .openapi("BusinessesNamingYou");
 
-const businessListToWire = (found: NamingBusinessPage): z.input<typeof businessListSchema> => ({
-  businesses: found.businesses.map(({ id, name, certificates, active, lastIssuedAt }) => ({
-    business_id: id,
-    name,
-    certificates,
-    active,
-    last_issued_at: toIso(lastIssuedAt),
-  })),
-  has_more: found.hasMore,
-  incomplete: found.isIncomplete,
+const businessListToWire = (page: NamingBusinessPage): z.input<typeof businessListSchema> => ({
+  businesses: page.businesses.map((business) => toWire(namingBusinessSchema, { ...business, businessId: business.id })),
+  has_more: page.hasMore,
+  incomplete: page.isIncomplete,
+});
+
+const namingCertificateSchema = z.object({
+  cert_id: z.string(),
+  business_name: z.string().openapi({ description: "Name of the business when you submitted the form." }),
+  status: z.enum(["active", "revoked"]),
+  purpose: z.string(),
+  origin_domain: z.string(),
+  issued_at: describedTime("When the certificate was issued"),
+  withdrawn_at: describedTime("When consent was withdrawn").nullable(),
+  cease_by: describedTime("Deadline by which the business must stop contacting you").nullable(),
+  verify_url: z.string().openapi({ description: "Public page of the certificate." }),
 });
 
 const certificateListSchema = z
   .object({
-    certificates: z
-      .array(
-        z.object({
-          cert_id: z.string(),
-          business_name: z.string().openapi({ description: "As it was when the form was sent." }),
-          status: z.enum(["active", "revoked"]),
-          purpose: z.string(),
-          origin_domain: z.string(),
-          issued_at: describedTime("When the form was sent"),
-          withdrawn_at: describedTime("When the consent was withdrawn").nullable(),
-          cease_by: describedTime("When contact must have ended").nullable(),
-          verify_url: z.string().openapi({ description: "Its public page." }),
-        }),
-      )
-      .openapi({ description: "The newest first, at most 50." }),
+    certificates: z.array(namingCertificateSchema).openapi({ description: "Newest first, at most 50." }),
     has_more: z.boolean(),
   })
   .openapi("CertificatesNamingYou");
 
-const certificateListToWire = (found: NamingCertificatePage, verifyBase: string): z.input<typeof certificateListSchema> => ({
-  certificates: found.certificates.map((one) => ({
-    cert_id: one.id,
-    business_name: one.businessName,
-    status: one.status,
-    purpose: one.purpose,
-    origin_domain: one.originDomain,
-    issued_at: toIso(one.issuedAt),
-    withdrawn_at: toIsoOrNull(one.withdrawnAt),
-    cease_by: toIsoOrNull(one.ceaseBy),
-    verify_url: buildVerifyUrl(verifyBase, one.id),
-  })),
-  has_more: found.hasMore,
+const certificateListToWire = (page: NamingCertificatePage, verifyBase: string): z.input<typeof certificateListSchema> => ({
+  certificates: page.certificates.map((certificate) =>
+    toWire(namingCertificateSchema, { ...certificate, certId: certificate.id, verifyUrl: buildVerifyUrl(verifyBase, certificate.id) }),
+  ),
+  has_more: page.hasMore,
 });
 
 const withdrawalRequestSchema = z
@@ -135,29 +117,19 @@ const withdrawalRequestSchema = z
 
 const withdrawalResultSchema = z
   .object({
-    withdrawn: z.int().openapi({ description: "Certificates that are withdrawn by now." }),
-    pending: z.boolean().openapi({ description: "There are more; they follow within minutes." }),
-    withdrawn_at: describedTime("The moment of your withdrawal, which each of them bears"),
-    cert_id: z.string().nullable().openapi({ description: "With scope `certificate`." }),
-    cease_by: describedTime("When contact must have ended; with scope `certificate`").nullable(),
+    withdrawn: z.int().openapi({ description: "Number of certificates withdrawn so far." }),
+    pending: z.boolean().openapi({ description: "`true` if more certificates will be withdrawn within minutes." }),
+    withdrawn_at: describedTime("When you withdrew. All certificates of this request carry the same time"),
+    cert_id: z.string().nullable().openapi({ description: "Id of the certificate with scope `certificate`, otherwise `null`." }),
+    cease_by: describedTime("Deadline by which the business must stop contacting you. Only with scope `certificate`").nullable(),
   })
   .openapi("WithdrawnFromAccount");
 
-const singleWithdrawalToWire = ({ certId, withdrawnAt, ceaseBy }: WithdrawalResult): z.input<typeof withdrawalResultSchema> => ({
-  withdrawn: 1,
-  pending: false,
-  withdrawn_at: toIso(withdrawnAt),
-  cert_id: certId,
-  cease_by: toIso(ceaseBy),
-});
+const singleWithdrawalToWire = (withdrawal: WithdrawalResult): z.input<typeof withdrawalResultSchema> =>
+  toWire(withdrawalResultSchema, { ...withdrawal, withdrawn: 1, pending: false });
 
-const bulkWithdrawalToWire = ({ withdrawn, isPending, withdrawnAt }: BulkWithdrawal): z.input<typeof withdrawalResultSchema> => ({
-  withdrawn,
-  pending: isPending,
-  withdrawn_at: toIso(withdrawnAt),
-  cert_id: null,
-  cease_by: null,
-});
+const bulkWithdrawalToWire = (withdrawal: BulkWithdrawal): z.input<typeof withdrawalResultSchema> =>
+  toWire(withdrawalResultSchema, { ...withdrawal, pending: withdrawal.isPending, certId: null, ceaseBy: null });
 
 const createRoute = createRouteFactory("account");
 
@@ -166,8 +138,7 @@ const listBusinessesRoute = createRoute({
   path: "/v1/me/certificates",
   operationId: "listBusinessesNamingYou",
   summary: "List businesses with certificates that name you",
-  description:
-    "Businesses that hold certificates with the address you sign in with, whichever form you sent. Open one to see its certificates.",
+  description: "Returns the businesses that hold certificates with your sign-in email address.",
   middleware: consumerGuard(),
   request: { query: businessListQuerySchema },
   responses: { 200: successResponse("A page of businesses.", "BusinessesNamingYouAnswer", businessListSchema, businessListExample) },
@@ -178,7 +149,8 @@ const listCertificatesRoute = createRoute({
   path: "/v1/me/certificates/{business_id}",
   operationId: "listCertificatesNamingYou",
   summary: "List a business's certificates that name you",
-  description: "The newest first; of each as much as its public page tells. None for a business that holds none about you.",
+  description:
+    "Returns the public details of each certificate, newest first. The list is empty if the business has no certificate that names you.",
   middleware: consumerGuard(),
   request: { params: businessIdParamSchema, query: certificateListQuerySchema },
   responses: {
@@ -192,13 +164,13 @@ const withdrawCertificatesRoute = createRoute({
   operationId: "withdrawAsPerson",
   summary: "Withdraw from certificates that name you",
   description:
-    "From one certificate, from one business, or from everything that names you at this moment. The same as answering a code on the certificate's page: your address was proven when you signed in. Each certificate has its receipt, and each business is told. A certificate that is issued later is a new consent.",
+    "Withdraws one certificate, all certificates of one business, or all certificates that name you now. It has the same effect as withdrawing with an email code, because signing in verified your address. Each certificate gets a receipt and each business is notified. Certificates issued later are not affected.",
   middleware: consumerGuard(jsonBody, idempotencyGuard),
   request: { body: requestBody(withdrawalRequestSchema, { scope: "certificate", cert_id: exampleCertId }) },
-  responses: { 200: successResponse("Withdrawn.", "OwnWithdrawalAnswer", withdrawalResultSchema, withdrawalResultExample) },
+  responses: { 200: successResponse("Consent is withdrawn.", "OwnWithdrawalAnswer", withdrawalResultSchema, withdrawalResultExample) },
   when: {
-    cert_not_found: "There is no such certificate that names you, or none of that business.",
-    already_revoked: "That certificate is withdrawn already.",
+    cert_not_found: "The certificate does not exist or does not name you, or the business has none that names you.",
+    already_revoked: "Consent was already withdrawn from this certificate.",
   },
 });
 
@@ -222,17 +194,17 @@ consumerCertificateRoutes.openapi(listCertificatesRoute, async (c) => {
 
 consumerCertificateRoutes.openapi(withdrawCertificatesRoute, async (c) => {
   const { services, person, language } = c.var;
-  const asked = c.req.valid("json");
-  if (asked.scope === "certificate") {
+  const request = c.req.valid("json");
+  if (request.scope === "certificate") {
     const withdrawn = await withdrawOwnCertificate(
       services,
       person,
-      parseCertId(asked.cert_id),
+      parseCertId(request.cert_id),
       language,
       saveIdempotentResponse(c, 200, singleWithdrawalToWire),
     );
     return respond(c, 200, withdrawn, singleWithdrawalToWire);
   }
-  const from = asked.scope === "everything" ? "everybody" : { businessId: parseBusinessId(asked.business_id) };
+  const from = request.scope === "everything" ? "everybody" : { businessId: parseBusinessId(request.business_id) };
   return respond(c, 200, await withdrawAllCertificates(services, person, from), bulkWithdrawalToWire);
 });

@@ -1,4 +1,4 @@
-// The wire of an export: everything that is kept about a person, in one file. It has no envelope, since it is a file.
+// Schema and mapper of the account export: everything stored about a person, in one JSON file without an envelope.
 import { z } from "@hono/zod-openapi";
 import type { AgentToken } from "../../../core/agents/agent-token.ts";
 import { toAnchorView } from "../../../core/certificates/public-json.ts";
@@ -28,17 +28,17 @@ export const accountExportSchema = z
         .extend({
           disclosure_text: textSchema.nullable(),
           anchor: nullableSchema(anchorSchema),
-          granted: z.record(z.string(), z.string()).openapi({ description: "Your values at the moment you agreed." }),
+          granted: z.record(z.string(), z.string()).openapi({ description: "Values you shared when you agreed." }),
         })
         .openapi("ExportedShare"),
     ),
-    audit: auditTrailSchema.shape.entries.openapi({ description: "Your whole audit chain, the newest first." }),
-    audit_pending: auditTrailSchema.shape.pending.openapi({ description: "Entries that are on their way into it." }),
+    audit: auditTrailSchema.shape.entries.openapi({ description: "Your entire audit chain, newest first." }),
+    audit_pending: auditTrailSchema.shape.pending.openapi({ description: "Audit entries that are committed but not yet in the chain." }),
     removals: z.array(removalSchema),
     agent_tokens: consumerTokensSchema.shape.agent_tokens.openapi({
-      description: "Live tokens of assistants: what is known of them, never the token.",
+      description: "Your active agent tokens, without the token values.",
     }),
-    receipts: z.array(anyRecordSchema).openapi({ description: "One of each share, as ISO/IEC TS 27560 JSON-LD." }),
+    receipts: z.array(anyRecordSchema).openapi({ description: "Consent receipt of each share, as ISO/IEC TS 27560 JSON-LD." }),
   })
   .openapi("AccountExport");
 

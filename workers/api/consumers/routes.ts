@@ -1,4 +1,4 @@
-// The routes of a person with an account: who they are, what they keep, who holds something of theirs.
+// Routes of a consumer account: profile, contact fields, shares, export and deletion.
 import { parseRequestedScope } from "../../../core/shares/fields.ts";
 import { toIso } from "../../../core/time.ts";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
@@ -20,23 +20,22 @@ import { listOwnShares } from "../../operations/consumers/list-own-shares.ts";
 import { renewShare, type RenewedShare } from "../../operations/shares/renew-share.ts";
 import type { RevocationResult } from "../../operations/shares/commit-revocation.ts";
 import { revokeShareByPerson } from "../../operations/shares/revoke-share-by-person.ts";
-import { revokedShareExample } from "../shares/examples.ts";
 import * as shares from "../shares/schema.ts";
 import * as wire from "./schema.ts";
 import { accountExportSchema, accountExportToWire } from "./export-schema.ts";
 
 const createRoute = createRouteFactory("account");
 
-const shareNotFoundRefusal = { not_found: "There is no such share of yours." } as const;
+const shareNotFoundRefusal = { not_found: "The share does not exist or is not yours." } as const;
 
-const limitFieldChanges = limitByAccount("FIELD_CHANGES", "More than 30 changes a minute, or 120 calls.");
+const limitFieldChanges = limitByAccount("FIELD_CHANGES", "More than 30 changes or 120 requests per minute.");
 
 const getProfileRoute = createRoute({
   method: "get",
   path: "/v1/me",
   operationId: "readProfile",
   summary: "Read your profile",
-  description: "Who is signed in, and how much they share.",
+  description: "Returns the signed-in person and the number of their active shares.",
   middleware: consumerGuard(),
   responses: { 200: successResponse("The profile.", "ProfileAnswer", wire.profileSchema, wire.profileExample) },
 });
@@ -46,7 +45,7 @@ const getContactFieldsRoute = createRoute({
   path: "/v1/me/fields",
   operationId: "readContactFields",
   summary: "Read your contact fields",
-  description: "The ten fields that you can share, with the time each was last set.",
+  description: "Returns the 10 contact fields you can share, and when each was last set.",
   middleware: consumerGuard(),
   responses: { 200: successResponse("The fields.", "ContactFieldsAnswer", wire.contactFieldsSchema, wire.contactFieldsExample) },
 });
@@ -55,18 +54,13 @@ const updateContactFieldsRoute = createRoute({
   method: "put",
   path: "/v1/me/fields",
   operationId: "changeContactFields",
-  summary: "Change contact fields",
+  summary: "Update contact fields",
   description:
-    "A partial change: what is not named stays, null clears. Every business with an active share whose scope holds a changed field is told, once a group, with the fields of that group in its scope. The same values again change nothing.",
+    "Updates the fields you send. `null` clears a field; fields you leave out stay the same. Each business with an active share that includes a changed field gets one event per field group, with the fields of that group in its scope. Sending the same values again has no effect.",
   middleware: consumerGuard(limitFieldChanges, jsonBody),
   request: { body: requestBody(wire.fieldUpdateSchema, { phone: "+1 202 555 0199", address_line2: null }) },
   responses: {
-    200: successResponse(
-      "The fields as they are now.",
-      "ContactFieldsChangeAnswer",
-      wire.fieldUpdateResultSchema,
-      wire.fieldUpdateResultExample,
-    ),
+    200: successResponse("The updated fields.", "ContactFieldsChangeAnswer", wire.fieldUpdateResultSchema, wire.fieldUpdateResultExample),
   },
 });
 
@@ -74,9 +68,9 @@ const listOwnSharesRoute = createRoute({
   method: "get",
   path: "/v1/me/shares",
   operationId: "listOwnShares",
-  summary: "List the shares you gave",
+  summary: "List your shares",
   description:
-    "Everybody with whom you share or shared: active ones first, then newest first, at most 500. `last_delivered_at` is when something of a share last reached the business: it was redeemed, read, or told of a change.",
+    "Returns your shares: active ones first, then newest first, at most 500. `last_delivered_at` is when the business last received data: it redeemed the code, read the values, or got an update.",
   middleware: consumerGuard(),
   responses: {
     200: successResponse("The shares.", "OwnSharesAnswer", shares.shareListSchema, {
@@ -91,17 +85,17 @@ const revokeOwnShareRoute = createRoute({
   method: "post",
   path: "/v1/me/sever/{share_id}",
   operationId: "severShare",
-  summary: "Stop a share of yours",
-  description: "The same as `POST /v1/shares/{share_id}/revoke` by a person who is signed in.",
+  summary: "Revoke one of your shares",
+  description: "Has the same effect as `POST /v1/shares/{share_id}/revoke` for a signed-in person.",
   middleware: consumerGuard(optionalJsonBody, idempotencyGuard),
   request: {
     params: shares.shareIdParamSchema,
     body: optionalRequestBody(shares.revokeOwnShareRequestSchema, { reason: "Found another provider" }),
   },
   responses: {
-    200: successResponse("The share as it is now, and the deadline.", "SeverAnswer", shares.revokedShareSchema, revokedShareExample),
+    200: successResponse("The revoked share and its deadline.", "SeverAnswer", shares.revokedShareSchema, shares.revokedShareExample),
   },
-  when: { ...shareNotFoundRefusal, share_inactive: "It ended by itself, or was renewed." },
+  when: { ...shareNotFoundRefusal, share_inactive: "The share expired or was renewed." },
 });
 
 const renewShareRoute = createRoute({
@@ -110,19 +104,14 @@ const renewShareRoute = createRoute({
   operationId: "renewShare",
   summary: "Renew a share",
   description:
-    "You consent anew: a fresh share, with the fields as they are now, takes the place of an active one. The business is told by `share.renewed` and reads the values; no code is made.",
+    "Creates a new share with the current fields. It replaces an active share. The business gets a `share.renewed` event and can read the values; no code is issued.",
   middleware: consumerGuard(jsonBody, idempotencyGuard),
   request: { params: shares.shareIdParamSchema, body: requestBody(shares.renewShareRequestSchema, { consent: true, duration_days: 365 }) },
   responses: {
-    201: successResponse(
-      "The fresh share, and the one it took the place of.",
-      "RenewAnswer",
-      shares.renewedShareSchema,
-      wire.renewalExample,
-    ),
+    201: successResponse("The new share and the share it replaces.", "RenewAnswer", shares.renewedShareSchema, wire.renewalExample),
   },
   refuses: ["business_suspended", "business_inactive", "subscription_past_due"],
-  when: { ...shareNotFoundRefusal, share_inactive: "It is not active any more." },
+  when: { ...shareNotFoundRefusal, share_inactive: "The share is not active." },
 });
 
 const deleteAccountRoute = createRoute({
@@ -131,31 +120,33 @@ const deleteAccountRoute = createRoute({
   operationId: "deleteAccount",
   summary: "Delete your account",
   description:
-    "Ends every share of yours, erases your fields, your address and everything that is kept about you, and signs you out everywhere. It needs a proof of the last five minutes that it is you: sign in again first. Fingerprints, times and statuses of what you shared stay, and name nobody. After a 503 the rest is done within minutes; you may also send it again.",
+    "Revokes all your shares, erases your fields, your email address and everything else stored about you, and signs you out everywhere. You must have signed in within the last 5 minutes. Fingerprints, times and statuses of your shares stay, without personal data. After a 503, deletion completes within minutes; you can also retry.",
   middleware: consumerGuard(requireRecentProof(5), optionalJsonBody),
   request: { body: optionalRequestBody(wire.accountDeletionRequestSchema, { confirm: "DELETE" }) },
   responses: {
     200: successResponse(
-      "Deleted. The session cookie is cleared.",
+      "The account is deleted and the session cookie cleared.",
       "AccountDeletionAnswer",
       wire.accountDeletionSchema,
       wire.accountDeletionExample,
     ),
   },
-  when: { storage_unavailable: "A database did not answer. What is left is erased by itself." },
+  when: { storage_unavailable: "A database did not respond. Deletion continues in the background." },
 });
 
-const limitExports = limitByAccount("EXPORTS", "More than five in an hour, or 120 calls in a minute.");
+const limitExports = limitByAccount("EXPORTS", "More than 5 exports per hour, or 120 requests per minute.");
 
 const exportAccountRoute = createRoute({
   method: "get",
   path: "/v1/me/export",
   operationId: "exportAccount",
-  summary: "Export everything kept about you",
+  summary: "Export your data",
   description:
-    "One JSON file, without an envelope: your profile and fields, every share with the values you gave, your audit chain, your removals, and a receipt of each consent. At most five an hour; each is entered in your chain.",
+    "Returns one JSON file without an envelope: your profile and fields, all shares with the values you shared, your audit chain, your removals, your agent tokens and a receipt of each consent. Limit: 5 exports per hour. Each export is recorded in your audit trail.",
   middleware: consumerGuard(limitExports),
-  responses: { 200: { description: "The file, as an attachment.", content: jsonContent(accountExportSchema, wire.accountExportExample) } },
+  responses: {
+    200: { description: "The export file, as an attachment.", content: jsonContent(accountExportSchema, wire.accountExportExample) },
+  },
 });
 
 export const consumerRoutes = createApi();
@@ -199,17 +190,17 @@ consumerRoutes.openapi(revokeOwnShareRoute, async (c) => {
   const { services, person, requestId } = c.var;
   const { share_id: id } = c.req.valid("param");
   const toWire = (revoked: RevocationResult) => shares.revokedShareToWire(revoked, services.clock());
-  const asked = { reason: c.req.valid("json").reason ?? null, requestId };
-  return respond(c, 200, await revokeShareByPerson(services, id, { person }, asked, saveIdempotentResponse(c, 200, toWire)), toWire);
+  const request = { reason: c.req.valid("json").reason ?? null, requestId };
+  return respond(c, 200, await revokeShareByPerson(services, id, { person }, request, saveIdempotentResponse(c, 200, toWire)), toWire);
 });
 
 consumerRoutes.openapi(renewShareRoute, async (c) => {
   const { services, person, requestId, language } = c.var;
   const { scope, duration_days: durationDays } = c.req.valid("json");
-  const asked = scope == null ? null : parseRequestedScope(scope);
-  if (asked !== null && !asked.ok) return refusal(c, asked);
+  const requested = scope == null ? null : parseRequestedScope(scope);
+  if (requested !== null && !requested.ok) return refusal(c, requested);
   const { share_id: id } = c.req.valid("param");
-  const request = { scope: asked === null ? null : asked.value.scope, durationDays: durationDays ?? null, language, requestId };
+  const request = { scope: requested === null ? null : requested.value.scope, durationDays: durationDays ?? null, language, requestId };
   const toWire = (renewed: RenewedShare) => shares.renewedShareToWire(renewed, services.clock());
   return respond(c, 201, await renewShare(services, person, id, request, saveIdempotentResponse(c, 201, toWire)), toWire);
 });

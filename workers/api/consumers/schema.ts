@@ -1,14 +1,13 @@
-// The wire of what a person keeps and sees: their profile, their contact fields, their shares.
+// Schemas, examples and mappers of a consumer account: profile, contact fields, deletion and export.
 import { z } from "@hono/zod-openapi";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { contactKeys, isContactKey, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
 import { fieldLabels } from "../../../core/shares/labels.ts";
-import { toIso, toIsoOrNull } from "../../../core/time.ts";
-import { describedTime } from "../../http/wire.ts";
+import { toIsoOrNull } from "../../../core/time.ts";
+import { describedTime, toWire } from "../../http/wire.ts";
 import type { FieldsUpdate } from "../../operations/consumers/update-contact-fields.ts";
 import type { Profile } from "../../operations/consumers/get-profile.ts";
-import { fieldGroupSchema } from "../shares/schema.ts";
-import { shareExample } from "../shares/examples.ts";
+import { fieldGroupSchema, shareExample } from "../shares/schema.ts";
 
 export const profileExample = {
   id: "con_00k3v9d2m4q8x1c7b5n0t6w2h9",
@@ -40,7 +39,6 @@ export const contactFieldsExample = {
 };
 export const fieldUpdateResultExample = { fields: contactFieldValuesExample, changed_groups: ["phone"], events_emitted: 1 };
 
-/** As its person sees it. */
 export const ownShareExample = { ...shareExample, last_delivered_at: "2026-11-20T10:05:03.000Z" };
 
 const renewedShareExample = { ...shareExample, id: "shr_00m2k9x4c1v8b5n3q6t0w2h7f7", supersedes: shareExample.id };
@@ -64,26 +62,20 @@ export const accountExportExample = {
 export const profileSchema = z
   .object({
     id: z.string(),
-    email: z.string().openapi({ description: "The address you sign in with." }),
+    email: z.string().openapi({ description: "Email address you sign in with." }),
     plan: z.enum(["free", "white_glove"]),
-    created_at: describedTime("When the account was made"),
+    created_at: describedTime("When the account was created"),
     shares_active: z.number().int(),
-    fields_updated_at: describedTime("When a contact field last changed").nullable(),
+    fields_updated_at: describedTime("When you last changed a contact field").nullable(),
   })
   .openapi("Profile");
 
-export const profileToWire = (profile: Profile): z.input<typeof profileSchema> => ({
-  id: profile.id,
-  email: profile.email,
-  plan: profile.plan,
-  created_at: toIso(profile.createdAt),
-  shares_active: profile.activeShares,
-  fields_updated_at: toIsoOrNull(profile.fieldsUpdatedAt),
-});
+export const profileToWire = (profile: Profile): z.input<typeof profileSchema> =>
+  toWire(profileSchema, { ...profile, sharesActive: profile.activeShares });
 
 const fieldValuesSchema = z
   .record(z.string(), z.string().nullable())
-  .openapi({ description: "All ten keys; null where there is no value." });
+  .openapi({ description: "All 10 fields; `null` for a field without a value." });
 
 export const contactFieldsSchema = z
   .object({ fields: fieldValuesSchema, updated_at: z.record(z.string(), z.string().nullable()) })
@@ -97,30 +89,33 @@ export const contactFieldsToWire = (fields: ContactFields): z.input<typeof conta
 });
 
 export const fieldUpdateSchema = z.record(z.string(), z.unknown()).openapi("ContactFieldsChange", {
-  description: `Some of ${contactKeys.join(", ")}; null clears one. Any other key is refused.`,
+  description: `Any of ${contactKeys.join(", ")}. \`null\` clears a field. Unknown keys are refused.`,
   type: "object",
   properties: Object.fromEntries(
-    contactKeys.map((key) => [key, { type: ["string", "null"], description: `${fieldLabels.en[key]}; null clears it.` }]),
+    contactKeys.map((key) => [key, { type: ["string", "null"], description: `${fieldLabels.en[key]}. \`null\` clears it.` }]),
   ) as never,
   additionalProperties: false,
 });
 
-/** The keys are this body's data, so an unknown one is refused and not passed over. */
+/** Unlike other bodies, unknown keys are refused: the keys are the data. */
 export const fieldUpdateFromWire = (body: Record<string, unknown>): Result<ReadonlyMap<ContactKey, string | null>, "invalid_request"> => {
   const change = new Map<ContactKey, string | null>();
   for (const [key, value] of Object.entries(body)) {
-    if (!isContactKey(key)) return refuse("invalid_request", "The body holds a key that is no contact field.");
-    if (value !== null && typeof value !== "string") return refuse("invalid_request", `${key}: must be text or null.`);
+    if (!isContactKey(key)) return refuse("invalid_request", "The body contains a key that is not a contact field. Remove it.");
+    if (value !== null && typeof value !== "string") return refuse("invalid_request", `${key}: must be a string or null.`);
     change.set(key, value);
   }
-  return change.size === 0 ? refuse("invalid_request", "The body must hold at least one contact field.") : ok(change);
+  return change.size === 0 ? refuse("invalid_request", "The body must contain at least one contact field.") : ok(change);
 };
 
 export const fieldUpdateResultSchema = z
   .object({
     fields: fieldValuesSchema,
     changed_groups: z.array(fieldGroupSchema),
-    events_emitted: z.number().int().openapi({ description: "Written before this answer; businesses in other homes are told after it." }),
+    events_emitted: z
+      .number()
+      .int()
+      .openapi({ description: "Events written before this response. Businesses in other shards get theirs later." }),
   })
   .openapi("ContactFieldsChanged");
 
@@ -132,14 +127,14 @@ export const fieldUpdateResultToWire = (change: FieldsUpdate): z.input<typeof fi
 
 export const accountDeletionRequestSchema = z
   .object({
-    confirm: z.literal("DELETE").nullish().openapi({ description: "May be left out; anything else than `DELETE` is refused." }),
+    confirm: z.literal("DELETE").nullish().openapi({ description: "Optional. If you send it, it must be `DELETE`." }),
   })
   .openapi("AccountDeletion");
 
 export const accountDeletionSchema = z
   .object({
     deleted: z.literal(true),
-    shares_revoked: z.number().int().openapi({ description: "Shares that this call ended." }),
+    shares_revoked: z.number().int().openapi({ description: "Number of shares revoked by this request." }),
     fields_erased: z.literal(true),
   })
   .openapi("AccountDeleted");

@@ -1,4 +1,4 @@
-// The routes of asking before contact: is this certificate about this person, and may this person still be contacted?
+// Routes a business calls before it contacts a person: does this certificate name them, and may they still be contacted?
 import { z } from "@hono/zod-openapi";
 import { getSecondsUntilTomorrow, toIso, toIsoOrNull } from "../../../core/time.ts";
 import { trimWhiteSpace } from "../../../core/text.ts";
@@ -10,12 +10,12 @@ import { apiKeyGuard } from "../../http/guards/api-key.ts";
 import { countExactly } from "../../http/guards/rate-limits.ts";
 import { idempotencyGuard } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
-import { successResponse, requestBody, describedTime } from "../../http/wire.ts";
+import { successResponse, requestBody, describedTime, toWire } from "../../http/wire.ts";
 import { checkContact, type ContactCheck, type ContactQuery } from "../../operations/contact/check-contact.ts";
 import type { SubjectQuery } from "../../operations/contact/compute-subject-indexes.ts";
-import { matchSubject, type SubjectMatch } from "../../operations/contact/match-subject.ts";
+import { matchSubject } from "../../operations/contact/match-subject.ts";
 import { certIdParamSchema } from "../certificates/schema.ts";
-import { acknowledgmentExample } from "../withdrawals/examples.ts";
+import { acknowledgmentExample } from "../withdrawals/schema.ts";
 
 const contactCheckExample = {
   results: [
@@ -29,21 +29,21 @@ const contactCheckExample = {
 };
 const matchExample = { status: "active", email: true, phone: null, entity_named: true, one_to_one: true };
 
-const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex characters");
+const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lowercase hex characters");
 const phoneSchema = z.string().min(1).max(64);
 const subjectFields = {
-  email: z.string().min(1).max(320).nullish().openapi({ description: "An e-mail address.", example: "pat@example.com" }),
+  email: z.string().min(1).max(320).nullish().openapi({ description: "Email address.", example: "pat@example.com" }),
   email_sha256: sha256Schema.nullish().openapi({
-    description: "Instead: lower-case hex SHA-256 of the address, trimmed, in lower case, its domain in punycode.",
+    description: "Alternative to `email`: lowercase hex SHA-256 of the address, trimmed and lowercased, with the domain in punycode.",
   }),
-  phone: phoneSchema.nullish().openapi({ description: "A telephone number, however it is punctuated.", example: "+1 202 555 0123" }),
+  phone: phoneSchema.nullish().openapi({ description: "Phone number, with any punctuation.", example: "+1 202 555 0123" }),
   phone_sha256: sha256Schema
     .nullish()
-    .openapi({ description: "Instead: lower-case hex SHA-256 of the number in E.164, for example `+12025550123`." }),
+    .openapi({ description: "Alternative to `phone`: lowercase hex SHA-256 of the number in E.164, for example `+12025550123`." }),
 };
 const hasSubjectIdentifier = (subject: Partial<Record<keyof typeof subjectFields, string | null | undefined>>): boolean =>
   [subject.email, subject.email_sha256, subject.phone, subject.phone_sha256].some((value) => value !== null && value !== undefined);
-const missingIdentifierIssue = { path: ["email"], message: "is missing, as are email_sha256, phone and phone_sha256" };
+const missingIdentifierIssue = { path: ["email"], message: "is required unless you send email_sha256, phone or phone_sha256" };
 
 const matchRequestSchema = z.object(subjectFields).refine(hasSubjectIdentifier, missingIdentifierIssue).openapi("MatchRequest");
 
@@ -56,52 +56,43 @@ const subjectFromWire = (subject: WireSubject): SubjectQuery => ({
   phoneSha256: subject.phone_sha256 ?? null,
 });
 
-const matchVerdictSchema = (what: string) =>
+const matchVerdictSchema = (identifier: string) =>
   z
     .boolean()
     .nullable()
     .openapi({
-      description: `Whether the ${what} is the one on the certificate; \`null\` when it was not asked, and once the person was erased.`,
+      description: `Whether the ${identifier} matches the certificate. \`null\` if you did not send one, or if the person was erased.`,
     });
 const matchResultSchema = z
   .object({
     status: z
       .enum(["active", "revoked"])
-      .openapi({ description: "`revoked`: the person has withdrawn, from everybody or from you. Do not contact them." }),
-    email: matchVerdictSchema("address"),
-    phone: matchVerdictSchema("number"),
+      .openapi({ description: "`revoked`: the person withdrew consent, for everyone or for you. Do not contact them." }),
+    email: matchVerdictSchema("email address"),
+    phone: matchVerdictSchema("phone number"),
     entity_named: z.boolean().openapi({
-      description: "Whether the consent names you (and, where each recipient was asked about, whether you were accepted), and still does.",
+      description:
+        "Whether the certificate currently names you as a recipient. If the form asked about each recipient, the person must have accepted you.",
     }),
     one_to_one: z
       .boolean()
-      .openapi({ description: "Whether the person consented to single recipients: one was named, or each was asked about." }),
+      .openapi({ description: "Whether the person consented to individual recipients: the form named only one, or asked about each." }),
   })
   .openapi("Match");
 
-const matchResultToWire = (matched: SubjectMatch): z.input<typeof matchResultSchema> => ({
-  status: matched.status,
-  email: matched.email,
-  phone: matched.phone,
-  entity_named: matched.entityNamed,
-  one_to_one: matched.oneToOne,
-});
-
 const contactCheckRequestSchema = z
   .object({
-    subjects: z
-      .array(z.object(subjectFields).refine(hasSubjectIdentifier, missingIdentifierIssue))
-      .min(1)
-      .max(100)
-      .openapi({ description: "At most 100. Where a subject has an address and a number, a record with either counts." }),
+    subjects: z.array(z.object(subjectFields).refine(hasSubjectIdentifier, missingIdentifierIssue)).min(1).max(100).openapi({
+      description: "1 to 100 people. If you send both an email address and a phone number, a record that matches either one counts.",
+    }),
     entity: z.string().min(1).max(200).nullish().openapi({
       description:
-        "Only consent that names this recipient, exactly as on the certificate. A share is with you alone: it counts where the recipient is your name as the person was shown it.",
+        "Counts only consent that names this recipient, exactly as on the certificate. A share counts only if this is your business name as the person saw it.",
     }),
-    purpose: z.string().min(1).max(500).nullish().openapi({ description: "Only consent for this purpose, exactly as stated." }),
+    purpose: z.string().min(1).max(500).nullish().openapi({ description: "Counts only consent for this exact purpose." }),
   })
   .openapi("ContactCheck");
-/** Both are stored without spaces around them. */
+/** Recipients and purposes are stored trimmed. */
 const contactCheckFromWire = ({ subjects, entity, purpose }: z.output<typeof contactCheckRequestSchema>): ContactQuery => ({
   subjects: subjects.map(subjectFromWire),
   entity: typeof entity === "string" ? trimWhiteSpace(entity) : null,
@@ -115,26 +106,26 @@ const contactResultsSchema = z
         contactable: z.boolean(),
         reason: z.enum(["active_consent", "revoked", "expired", "none", "rejected_recipient"]).openapi({
           description:
-            "Why. Active consent wins, then a withdrawal, then a recipient the person declined; `expired`: all that is left are shares that ended by themselves; `none`: you hold no record of this person.",
+            "Reason for the result. Active consent comes first, then a withdrawal, then a declined recipient. `expired`: you have only expired shares. `none`: you have no record of this person.",
         }),
         basis: z
           .array(
             z.object({
               type: z.enum(["cert", "share"]),
               id: z.string(),
-              status: z.string().openapi({ description: "Of the record; with `entity`, as far as that recipient is concerned." }),
-              cease_by: describedTime("Until when contact must have ceased").nullable(),
+              status: z.string().openapi({ description: "Status of the record. With `entity`, its status for that recipient." }),
+              cease_by: describedTime("Deadline by which you must stop contact").nullable(),
             }),
           )
           .openapi({
             description:
-              "Your records about this person: what allows contact first, then the newest; at most 20 certificates and 20 shares for an address, and as many for a number.",
+              "Your records about this person: those that allow contact first, then newest first. At most 20 certificates and 20 shares for each email address and each phone number.",
           }),
-        checked_at: describedTime("The records as they stood then"),
+        checked_at: describedTime("When the records were checked"),
       }),
     ),
   })
-  .openapi("ContactResults", { description: "In the order of `subjects`." });
+  .openapi("ContactResults", { description: "Results in the order of `subjects`." });
 
 const contactResultsToWire = (contacts: readonly ContactCheck[]): z.input<typeof contactResultsSchema> => ({
   results: contacts.map(({ contactable, reason, basis, checkedAt }) => ({
@@ -153,7 +144,7 @@ const contactResultsToWire = (contacts: readonly ContactCheck[]): z.input<typeof
 const createRoute = createRouteFactory("contact");
 
 const limitMatches = defineGuard<ApiKeyEnv>(
-  { when: { rate_limited: "More than 60 a minute, or 20 wrong guesses at this certificate today." } },
+  { when: { rate_limited: "More than 60 requests per minute, or more than 20 mismatches for this certificate today (UTC)." } },
   async (c, next) => (await countExactly(c, "MATCH_PER_KEY", c.var.principal.keyHash)) ?? next(),
 );
 
@@ -161,25 +152,27 @@ const matchSubjectRoute = createRoute({
   method: "post",
   path: "/v1/certs/{cert_id}/match",
   operationId: "matchSubject",
-  summary: "Is this certificate about this person?",
+  summary: "Match a person to a certificate",
   description:
-    "For the business that issued it, and for a recipient named on it that has verified a domain. Answers yes or no for what you already know, never what is on the certificate. At most 60 a minute for a key and 20 wrong guesses a day for a certificate; each call is noted in the certificate's view trail.",
+    "Checks whether an email address or phone number you already have is on the certificate. The response contains no data from the certificate. Available to the issuer and to recipients on the certificate that have verified a domain. Limits: 60 requests per minute per key, and 20 mismatches per day per certificate. Each request is recorded in the certificate's view trail.",
   middleware: apiKeyGuard(limitMatches, jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(matchRequestSchema, { email: "pat@example.com" }) },
-  responses: { 200: successResponse("The comparison.", "MatchAnswer", matchResultSchema, matchExample) },
-  when: { cert_not_found: "There is no such certificate, or it neither is yours nor names you." },
+  responses: { 200: successResponse("Result of the comparison.", "MatchAnswer", matchResultSchema, matchExample) },
+  when: { cert_not_found: "The certificate does not exist, or is not yours and does not name you." },
 });
 
 const checkContactRoute = createRoute({
   method: "post",
   path: "/v1/contact-check",
   operationId: "checkContact",
-  summary: "May these people still be contacted?",
+  summary: "Check whether you may contact people",
   description:
-    "From your own records, as they stand at this moment: a withdrawal counts at once. Ask before each campaign or call, without an idempotency key or with a new one: a repeat answers as things stood at `checked_at`. One call counts once against the limit of the key, however many subjects it has.",
+    "Checks your own records as of now; withdrawals take effect immediately. Call it before each campaign or call. Use a new idempotency key or none: a repeat returns the result as of `checked_at`. A request counts once against the rate limit of your key, regardless of the number of subjects.",
   middleware: apiKeyGuard(jsonBody, idempotencyGuard),
   request: { body: requestBody(contactCheckRequestSchema, { subjects: [{ email: "pat@example.com" }] }) },
-  responses: { 200: successResponse("One result a subject, in their order.", "ContactAnswer", contactResultsSchema, contactCheckExample) },
+  responses: {
+    200: successResponse("One result for each subject, in the same order.", "ContactAnswer", contactResultsSchema, contactCheckExample),
+  },
 });
 
 export const contactCheckRoutes = createApi();
@@ -187,9 +180,9 @@ export const contactCheckRoutes = createApi();
 contactCheckRoutes.openapi(matchSubjectRoute, async (c) => {
   const { services, principal, ip } = c.var;
   const matched = await matchSubject(services, principal, c.req.valid("param").cert_id, subjectFromWire(c.req.valid("json")), { ip });
-  // A day's misses are used up until the next begins, in UTC.
+  // Mismatches are counted by UTC day.
   if (!matched.ok && matched.code === "rate_limited") c.header("Retry-After", String(getSecondsUntilTomorrow(services.clock())));
-  return respond(c, 200, matched, matchResultToWire);
+  return respond(c, 200, matched, (match) => toWire(matchResultSchema, match));
 });
 
 contactCheckRoutes.openapi(checkContactRoute, async (c) => {

@@ -1,4 +1,4 @@
-// GET /v1/events: a business's events in order (SPEC, Business API).
+// GET /v1/events: the events of a business in order (SPEC Events).
 import { getEventFeed } from "../../operations/events/get-event-feed.ts";
 import { success } from "../../http/envelope.ts";
 import { apiKeyGuard } from "../../http/guards/api-key.ts";
@@ -12,13 +12,13 @@ const listEventsRoute = createRoute({
   method: "get",
   path: "/v1/events",
   operationId: "listEvents",
-  summary: "Read your events in order",
+  summary: "List events",
   description:
-    "Everything your webhooks are told, in one sequence that is kept for good. After an outage of your receiver, page from your last cursor: nothing is missing and nothing comes out of order. A test key reads the events of its sandbox, which have a sequence of their own.",
+    "Returns the newest events after the cursor, in order. The feed contains every event that webhooks deliver and is kept permanently. After an outage of your receiver, continue from your last cursor: no event is missing or out of order. A test key reads the sandbox, which has its own sequence.",
   middleware: apiKeyGuard(),
   request: { query: eventFeedQuerySchema },
   responses: {
-    200: successResponse("The events behind the cursor.", "EventsAnswer", eventFeedPageSchema, {
+    200: successResponse("Events after the cursor.", "EventsAnswer", eventFeedPageSchema, {
       events: [eventExample],
       next_cursor: 42,
       has_more: false,

@@ -1,4 +1,4 @@
-// The wire of the event feed: what may be asked, and what is answered.
+// Schemas and mapper of the event feed.
 import { z } from "@hono/zod-openapi";
 import { eventToWire, standardEventTypes, optInEventTypes } from "../../../core/events/event.ts";
 import { limitSchema, timeSchema } from "../../http/wire.ts";
@@ -9,44 +9,44 @@ const filterableEventTypes: ReadonlySet<string> = new Set([...standardEventTypes
 export const eventFeedQuerySchema = z.object({
   cursor: z
     .string()
-    .regex(/^(?:0|[1-9]\d{0,15})$/, "must be a whole number from 0")
+    .regex(/^(?:0|[1-9]\d{0,15})$/, "must be an integer of at least 0")
     .transform(Number)
-    .refine(Number.isSafeInteger, "must be a whole number from 0 to 9007199254740991")
+    .refine(Number.isSafeInteger, "must be an integer from 0 to 9007199254740991")
     .default(0)
     .openapi({
       type: "integer",
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
       default: 0,
-      description: "The `next_cursor` of the page before; 0 to begin. One past the newest event is answered with an empty page.",
+      description: "`next_cursor` of the previous page, or 0 to start. A cursor after the newest event returns an empty page.",
     }),
   limit: limitSchema(100, 500),
   types: z
     .string()
     .transform((text) => text.split(","))
-    .refine((types) => types.every((type) => filterableEventTypes.has(type)), "must name known types of event, separated by commas")
+    .refine((types) => types.every((type) => filterableEventTypes.has(type)), "must be known event types, separated by commas")
     .nullable()
     .default(null)
     .openapi({
       type: "string",
       description:
-        "Types separated by commas; the cursor passes over the others, so a page may be short or empty while `has_more` is true.",
+        "Event types to return, separated by commas. Other types are skipped, so a page can be short or empty while `has_more` is `true`.",
       example: "certificate.revoked",
     }),
 });
 
-/** One event, on the feed and as the body of every delivery. */
+/** One event, in the feed and as the body of a webhook delivery (SPEC Events). */
 export const eventSchema = z
   .object({
-    id: z.string().openapi({ format: "uuid", description: "The same in every copy: tell repeats apart by it." }),
-    type: z.string().openapi({ description: "What happened. New types may come; pass over those you do not know." }),
+    id: z.string().openapi({ format: "uuid", description: "Id of the event, the same in every delivery. Use it to detect duplicates." }),
+    type: z.string().openapi({ description: "Event type. Ignore types you do not know: new ones can be added." }),
     created_at: timeSchema,
-    share_id: z.string().nullable().openapi({ description: "Set for events about a share." }),
-    cert_id: z.string().nullable().openapi({ description: "Set for events about a certificate." }),
+    share_id: z.string().nullable().openapi({ description: "Id of the share, for events about a share." }),
+    cert_id: z.string().nullable().openapi({ description: "Id of the certificate, for events about a certificate." }),
     data: z
       .union([z.record(z.string(), z.unknown()), z.null()])
-      .openapi({ description: "The new values, for `consumer.updated.*` while the share is active; null otherwise." }),
-    seq: z.int().openapi({ description: "Place in your sequence: 1, 2, 3 … without a gap." }),
+      .openapi({ description: "New values, for `consumer.updated.*` events while the share is active; otherwise `null`." }),
+    seq: z.int().openapi({ description: "Position in your event sequence, from 1 without gaps." }),
   })
   .openapi("Event");
 
@@ -63,9 +63,11 @@ export const eventExample = {
 export const eventFeedPageSchema = z
   .object({
     events: z.array(eventSchema),
-    next_cursor: z.int().openapi({ description: "Ask with it for what follows. An empty page repeats yours." }),
-    has_more: z.boolean().openapi({ description: "True when the sequence goes on behind `next_cursor`." }),
-    head: z.int().openapi({ description: "The place of your newest event; 0 before the first. Ask with it to hear only of what is new." }),
+    next_cursor: z.int().openapi({ description: "Cursor for the next page. An empty page returns the cursor you sent." }),
+    has_more: z.boolean().openapi({ description: "`true` if there are events after `next_cursor`." }),
+    head: z
+      .int()
+      .openapi({ description: "Position of your newest event; 0 if there are none. Use it as the cursor to get only new events." }),
   })
   .openapi("Events");
 

@@ -1,5 +1,5 @@
-// What is posted to an endpoint, type by type: the `webhooks` of the description. The body is the event of the feed; what differs is
-// what it is about, and whether it carries values.
+// Describes the body of each webhook event type for the OpenAPI document. All types share the shape of the event feed; they differ in
+// the ids that are set and the values in `data`.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "@hono/zod-openapi";
 import type { EventType } from "../../../core/events/event.ts";
@@ -10,7 +10,7 @@ import { eventExample } from "./schema.ts";
 const shareIdSchema = z.string().openapi({ example: "shr_00m4q8x1c7b5n0t6w2h9k3v9d2" });
 const certIdSchema = z.string().openapi({ example: eventExample.cert_id });
 
-/** Which record an event names: the ids that are set. */
+/** The ids an event sets, by the record it is about. */
 const subjectIdSchemas = {
   share: { share_id: shareIdSchema, cert_id: z.null() },
   certificate: { share_id: z.null(), cert_id: certIdSchema },
@@ -20,40 +20,40 @@ const subjectIdSchemas = {
 
 interface WebhookEventDescription {
   readonly subject: keyof typeof subjectIdSchemas;
-  /** A sentence: when it is sent. */
+  /** When the event is sent. */
   readonly when: string;
-  /** The new values in `data`, of an update. */
+  /** New values in `data`, for updates. */
   readonly values?: z.ZodObject;
 }
 
 const updatedValuesSchema = (names: readonly [name: string, example: string][]): z.ZodObject =>
   z.object(Object.fromEntries(names.map(([name, example]) => [name, z.string().nullable().optional().openapi({ example })])));
 
-const optInNote = "Off: sent to endpoints that name it, for a business that asks for it.";
+const optInNote = "Opt-in: enable it in your profile and select it on the endpoint.";
 
 const webhookEventDescriptions: Readonly<Record<EventType | "test.ping", WebhookEventDescription>> = {
-  "share.created": { subject: "share", when: "A person shared details with you." },
-  "share.expiring": { subject: "share", when: "A share ends by itself in 7 days, and again in one day." },
-  "share.expired": { subject: "share", when: "A share has ended by itself. What you got under it may no longer be used." },
-  "share.revoked": { subject: "share", when: "The person stopped the share. The deadline to cease contact has begun." },
+  "share.created": { subject: "share", when: "A person shared contact fields with you." },
+  "share.expiring": { subject: "share", when: "A share expires soon. Sent 7 days and 1 day before." },
+  "share.expired": { subject: "share", when: "A share expired. You may no longer use its data." },
+  "share.revoked": { subject: "share", when: "The person revoked the share. You must stop contact by its deadline." },
   "share.renewed": {
     subject: "share",
-    when: "The person consented again: `share_id` is the new share, which takes the place of the old one.",
+    when: "The person renewed a share. `share_id` is the new share, which replaces the old one.",
   },
-  "business.ceased": { subject: "either", when: "You acknowledged that contact has ceased. One of the two ids is set." },
+  "business.ceased": { subject: "either", when: "You acknowledged that contact has stopped. One of the two ids is set." },
   "consumer.updated.email": {
     subject: "share",
-    when: "The person changed the address, and an active share holds it.",
+    when: "The person changed their email address, which is in the scope of an active share.",
     values: updatedValuesSchema([["email", "pat@example.com"]]),
   },
   "consumer.updated.phone": {
     subject: "share",
-    when: "The person changed the telephone number, and an active share holds it.",
+    when: "The person changed their phone number, which is in the scope of an active share.",
     values: updatedValuesSchema([["phone", "+12025550123"]]),
   },
   "consumer.updated.address": {
     subject: "share",
-    when: "The person changed the postal address, and an active share holds it. Only what the share holds is there.",
+    when: "The person changed their postal address, which is in the scope of an active share. `data` contains only the fields in scope.",
     values: updatedValuesSchema([
       ["address_line1", "12 Long Street"],
       ["address_line2", "Apartment 3"],
@@ -65,7 +65,7 @@ const webhookEventDescriptions: Readonly<Record<EventType | "test.ping", Webhook
   },
   "consumer.updated.name": {
     subject: "share",
-    when: "The person changed their name, and an active share holds it.",
+    when: "The person changed their name, which is in the scope of an active share.",
     values: updatedValuesSchema([
       ["first_name", "Pat"],
       ["last_name", "Example"],
@@ -73,63 +73,67 @@ const webhookEventDescriptions: Readonly<Record<EventType | "test.ping", Webhook
   },
   "certificate.revoked": {
     subject: "certificate",
-    when: "Consent was withdrawn. Recipients must cease contact by the end of the tenth business day; `cease_by` stands on the certificate.",
+    when: "Consent was withdrawn. Recipients must stop contact by the end of the tenth business day (UTC); see `cease_by` on the certificate.",
   },
   "certificate.issued": { subject: "certificate", when: `A certificate was issued. ${optInNote}` },
   "certificate.entities_withdrawn": {
     subject: "certificate",
-    when: `The person withdrew from some recipients; the certificate stays active for the others, and names them. ${optInNote}`,
+    when: `The person withdrew from some recipients. The certificate stays active for the others. ${optInNote}`,
   },
-  "test.ping": { subject: "nothing", when: "Somebody of yours asked for a test. It stands in no feed, and its `seq` is 0." },
+  "test.ping": { subject: "nothing", when: "A member sent a test. It is not in the event feed, and its `seq` is 0." },
 };
 
 const schemaNameFromType = (type: string): string =>
   `${type.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`;
 
-const webhookBodySchema = (type: string, { subject: record, values: changed }: WebhookEventDescription) =>
+const webhookBodySchema = (type: string, { subject, values }: WebhookEventDescription) =>
   z
     .object({
-      id: z.uuid().openapi({ description: "The same in every copy: tell repeats apart by it.", example: eventExample.id }),
+      id: z
+        .uuid()
+        .openapi({ description: "Id of the event, the same in every delivery. Use it to detect duplicates.", example: eventExample.id }),
       type: z.literal(type),
       created_at: timeSchema.openapi({ example: eventExample.created_at }),
-      ...subjectIdSchemas[record],
+      ...subjectIdSchemas[subject],
       data:
-        changed === undefined
+        values === undefined
           ? z.null()
-          : changed.nullable().openapi({ description: "The new values; null once the share is no longer active." }),
-      seq: z.int().openapi({ description: "Place in your sequence.", example: type === "test.ping" ? 0 : eventExample.seq }),
+          : values.nullable().openapi({ description: "New values; `null` once the share is no longer active." }),
+      seq: z.int().openapi({ description: "Position in your event sequence.", example: type === "test.ping" ? 0 : eventExample.seq }),
     })
     .openapi(schemaNameFromType(type));
 
-/** Of every delivery. */
 const webhookHeaders = z.object({
   "Svc-Signature": z.string().openapi({
-    description: "`t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 over `<t>.<raw body>` with the endpoint's secret. Check it before you parse.",
+    description:
+      "`t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 of `<t>.<raw body>` with the secret of the endpoint. Verify it before you parse the body.",
     example: "t=1763632800,v1=250028caefb951519f8204bbee7b86e5fc5e189ec0dcf003256a39a5beea9ec6",
   }),
   "Svc-Delivery-Id": z.string().openapi({
-    description: "The delivery, as in the list of deliveries.",
+    description: "Id of the delivery, as in the list of deliveries.",
     example: "dlv_00m4q8x1c7b5n0t6w2h9k3v9d2",
   }),
-  "Svc-Attempt": z.string().openapi({ description: "1 to 5; a delivery is tried five times.", example: "1" }),
+  "Svc-Attempt": z.string().openapi({ description: "Attempt number, 1 to 5.", example: "1" }),
 });
 
-/** Registered on the whole app: put through `route`, a name would be taken for a path. */
+/** Registers webhooks on the whole app: mounting them through `route` would turn their names into paths. */
 export const describeWebhooks = ({ openAPIRegistry }: OpenAPIHono<AppEnv>): void => {
-  for (const [type, told] of Object.entries(webhookEventDescriptions)) {
+  for (const [type, description] of Object.entries(webhookEventDescriptions)) {
     openAPIRegistry.registerWebhook({
       method: "post",
       path: type,
       operationId: `on${schemaNameFromType(type).replace(/Event$/, "")}`,
       tags: ["events"],
       summary: type,
-      description: told.when,
+      description: description.when,
       security: [],
       request: {
         headers: webhookHeaders,
-        body: { required: true, content: { "application/json": { schema: webhookBodySchema(type, told) } } },
+        body: { required: true, content: { "application/json": { schema: webhookBodySchema(type, description) } } },
       },
-      responses: { "2XX": { description: "Taken. Any other answer, and none within ten seconds, is tried again." } },
+      responses: {
+        "2XX": { description: "Delivered. Any other status, or no response within 10 seconds, counts as a failed attempt and is retried." },
+      },
     });
   }
 };

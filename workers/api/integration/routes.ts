@@ -1,4 +1,4 @@
-// The integration helper (SPEC, Integration helper; CONTRACT 10): a page of the business in, a script tag for its form out.
+// The integration helper: maps the form on a page of the business and returns the script tag for it.
 import { z } from "@hono/zod-openapi";
 import type { Integration } from "../../../core/integration/integration.ts";
 import { jsonBody } from "../../http/body.ts";
@@ -7,7 +7,7 @@ import { applySecondaryRateLimit } from "../../http/guards/rate-limits.ts";
 import { idempotencyGuard } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { portalGuard } from "../../http/guards/portal.ts";
-import { successResponse, requestBody } from "../../http/wire.ts";
+import { successResponse, requestBody, toWire } from "../../http/wire.ts";
 import { mapPage } from "../../operations/integration/map-page.ts";
 import { planIntegration } from "../../operations/integration/plan-integration.ts";
 
@@ -16,13 +16,13 @@ const modeSchema = z.enum(["share", "consent"]);
 const integrationRequestSchema = z
   .object({
     url: z.string().openapi({
-      description: "Address of the page, on one of the business's verified domains.",
+      description: "URL of the page. Its host must be on one of your verified domains.",
       example: "https://www.example.com/quote",
     }),
-    mode: modeSchema.openapi({ description: "What the form is to do: certify consent, or ask for a share." }),
-    purpose: z.string().openapi({ description: "Stated purpose, 1 to 500 characters.", example: "solar quote follow-up" }),
+    mode: modeSchema.openapi({ description: "`consent` certifies consent; `share` asks the person to share contact fields." }),
+    purpose: z.string().openapi({ description: "Purpose shown to the person, 1 to 500 characters.", example: "solar quote follow-up" }),
     entities: z.array(z.string()).openapi({
-      description: "Recipients, at least one in mode `consent`. A name holds no vertical bar.",
+      description: "Names of the recipients. Mode `consent` requires at least one. Names must not contain a vertical bar.",
       example: ["Acme Solar LLC", "Bright Homes Inc"],
     }),
   })
@@ -34,35 +34,26 @@ const integrationSchema = z
   .object({
     mode: modeSchema,
     page_url: z.string(),
-    form_selector: nullableSelectorSchema.openapi({ description: "Null where no selector is sure to find the form." }),
+    form_selector: nullableSelectorSchema.openapi({ description: "CSS selector of the form; `null` if none identifies it reliably." }),
     checkbox_selector: nullableSelectorSchema,
     disclosure_selector: nullableSelectorSchema,
-    disclosure_text: z.string().nullable().openapi({ description: "As it stands in the page's source." }),
-    field_map: z.record(z.string(), z.string()).openapi({ description: "CSS selector to field key." }),
+    disclosure_text: z.string().nullable().openapi({ description: "Disclosure text in the source of the page." }),
+    field_map: z.record(z.string(), z.string()).openapi({ description: "Maps CSS selectors to field keys." }),
     entity_checkboxes: z.array(z.object({ selector: z.string(), entity: z.string() })),
-    unmapped: z.array(z.string()).openapi({ description: "Selectors of fields that were not recognised and will not be collected." }),
+    unmapped: z.array(z.string()).openapi({ description: "Selectors of fields that were not recognized and will not be collected." }),
     warnings: z.array(z.string()),
     confidence: z.number().min(0).max(1),
-    source: z.enum(["ai", "heuristic"]).openapi({ description: "`ai` where a model added something to what the form itself says." }),
-    snippet: z.string().openapi({ description: "The script tag, ready to paste." }),
+    source: z.enum(["ai", "heuristic"]).openapi({ description: "`ai` if a model contributed to the mapping." }),
+    snippet: z.string().openapi({ description: "Script tag to paste into the page." }),
   })
   .openapi("Integration");
 
-const integrationToWire = (integration: Integration): z.infer<typeof integrationSchema> => ({
-  mode: integration.mode,
-  page_url: integration.pageUrl,
-  form_selector: integration.formSelector,
-  checkbox_selector: integration.checkboxSelector,
-  disclosure_selector: integration.disclosureSelector,
-  disclosure_text: integration.disclosureText,
-  field_map: Object.fromEntries(integration.fieldMap),
-  entity_checkboxes: integration.entityCheckboxes.map(({ selector, entity }) => ({ selector, entity })),
-  unmapped: [...integration.unmapped],
-  warnings: [...integration.warnings],
-  confidence: integration.confidence,
-  source: integration.source,
-  snippet: integration.snippet,
-});
+const integrationToWire = (integration: Integration): z.input<typeof integrationSchema> =>
+  toWire(integrationSchema, {
+    ...integration,
+    fieldMap: Object.fromEntries(integration.fieldMap),
+    entityCheckboxes: integration.entityCheckboxes.map(({ selector, entity }) => ({ selector, entity })),
+  });
 
 const integrationRequestExample = {
   url: "https://www.example.com/quote",
@@ -102,16 +93,16 @@ const createIntegrationRoute = createRoute({
   path: "/v1/business/portal/integrate",
   operationId: "integratePage",
   middleware: portalGuard(jsonBody, idempotencyGuard),
-  summary: "Write the script tag for a form",
+  summary: "Generate the script tag for a form",
   description:
-    "Fetches a page on a verified domain of the business as every visitor does, maps the fields of its form, and answers with the script tag to paste. The same page gives the same answer. At most ten an hour and business; what is refused before anything is fetched does not count.",
+    "Fetches a public page on one of your verified domains, maps the fields of its form, and returns the script tag to paste. The same page returns the same result. Limit: 10 per hour per business. Requests refused before the page is fetched do not count.",
   request: { body: requestBody(integrationRequestSchema, integrationRequestExample) },
   responses: { 200: successResponse("The mapping and the script tag.", "IntegrationAnswer", integrationSchema, integrationExample) },
   refuses: ["page_unreachable"],
   when: {
-    invalid_request: "The message names the input and the rule; or the page holds no form.",
-    page_url_not_verified: "The host of `url` is not on a verified domain of the business.",
-    rate_limited: "More than ten an hour for the business, or 120 requests a minute by one person.",
+    invalid_request: "A field breaks a rule, or the page has no form. The message says which.",
+    page_url_not_verified: "The host of `url` is not on one of your verified domains.",
+    rate_limited: "More than 10 per hour for the business, or 120 requests per minute by one person.",
   },
 });
 
@@ -122,7 +113,8 @@ integrationRoutes.openapi(createIntegrationRoute, async (c) => {
   const plan = await planIntegration(services, member, c.req.valid("json"));
   if (!plan.ok) return refusal(c, plan);
   if (plan.value.isFetchable) {
-    const refused = applySecondaryRateLimit(c, "INTEGRATE", await services.takeExactly("INTEGRATE", member.business.id)); // as on a repeat, an answer tells the person's limit
+    // The headers show the limit of the person, as they do when a response is repeated.
+    const refused = applySecondaryRateLimit(c, "INTEGRATE", await services.takeExactly("INTEGRATE", member.business.id));
     if (refused !== null) return refused;
   }
   return respond(c, 200, await mapPage(services, plan.value), integrationToWire);

@@ -1,5 +1,5 @@
-// What programs ask of the agent server to be connected: where to go (RFC 9728, RFC 8414), who they are (RFC 7591), a token for a code
-// (RFC 6749), the end of a token (RFC 7009). Answers have the shapes of those documents and not the envelope of the API.
+// OAuth endpoints of the agent server: metadata (RFC 9728, RFC 8414), client registration (RFC 7591), token (RFC 6749) and revocation
+// (RFC 7009). Responses follow those standards and have no envelope.
 import { Hono, type Context } from "hono";
 import { cors } from "hono/cors";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -40,10 +40,10 @@ const respondWithError = (
 
 const checkIpLimit = async (c: Context<AppEnv>, name: LimitName): Promise<Response | null> => {
   if ((await countByAddress(c, name)) === null) return null;
-  return respondWithError(c, "temporarily_unavailable", "too many requests; Retry-After says when to come back", 429, "rate_limited");
+  return respondWithError(c, "temporarily_unavailable", "too many requests; try again after the time in Retry-After", 429, "rate_limited");
 };
 
-/** Each field once, but for `resource`; null for anything that is no form. */
+/** Null if the body is not a form, or repeats a field other than `resource`. */
 const parseForm = async (c: Context<AppEnv>): Promise<ReadonlyMap<string, readonly string[]> | null> => {
   const bytes = await readBodyUpTo(c.req.raw, maxBodyBytes);
   if (bytes === null || requestMediaType(c.req.raw) !== "application/x-www-form-urlencoded") return null;
@@ -63,7 +63,7 @@ const decodeFormComponent = (text: string): string | null => {
   }
 };
 
-/** `Authorization: Basic`, whose two halves are form-encoded (RFC 6749 2.3.1). Null for one that is none. */
+/** Parses `Authorization: Basic`, whose two parts are form-encoded (RFC 6749 section 2.3.1). Null if malformed. */
 const parseBasicCredentials = (header: string): readonly [id: string, secret: string] | null => {
   const [, encoded] = /^basic ([A-Za-z0-9+/]+=*)$/i.exec(header) ?? [];
   if (encoded === undefined) return null;
@@ -75,40 +75,40 @@ const parseBasicCredentials = (header: string): readonly [id: string, secret: st
   }
 };
 
-/** The program, or what is wrong with how it says who it is. */
+/** Returns the client id, or the error response if the client does not authenticate. */
 const authenticateClient = async (c: Context<AppEnv>, form: ReadonlyMap<string, readonly string[]>): Promise<string | Response> => {
   const header = c.req.header("authorization");
-  const unknown = () => {
+  const respondUnknownClient = () => {
     if (header !== undefined) c.header("WWW-Authenticate", 'Basic realm="svc"');
-    return respondWithError(c, "invalid_client", "the client is not known, or its secret is wrong", 401, "unauthorized");
+    return respondWithError(c, "invalid_client", "unknown client or wrong secret", 401, "unauthorized");
   };
   const posted = { id: form.get("client_id")?.[0], secret: form.get("client_secret")?.[0] ?? null };
   const basic = header === undefined ? null : parseBasicCredentials(header);
   if (header !== undefined && (basic === null || posted.secret !== null || (posted.id !== undefined && posted.id !== basic[0])))
-    return unknown();
+    return respondUnknownClient();
   const [id, secret] = basic ?? [posted.id, posted.secret];
-  if (id === undefined || id === "") return respondWithError(c, "invalid_request", "client_id is missing");
-  return (await isValidClientSecret(c.var.services, id, secret)) ? id : unknown();
+  if (id === undefined || id === "") return respondWithError(c, "invalid_request", "client_id is required");
+  return (await isValidClientSecret(c.var.services, id, secret)) ? id : respondUnknownClient();
 };
 
 const handleToken = async (c: Context<AppEnv>): Promise<Response> => {
   const form = await parseForm(c);
-  if (form === null) return respondWithError(c, "invalid_request", "the body must be a form with each parameter once");
+  if (form === null) return respondWithError(c, "invalid_request", "the body must be a form that sends each parameter once");
   const grant = form.get("grant_type")?.[0];
-  if (grant === undefined) return respondWithError(c, "invalid_request", "grant_type is missing");
-  if (grant !== "authorization_code") return respondWithError(c, "unsupported_grant_type", "only authorization_code is given");
+  if (grant === undefined) return respondWithError(c, "invalid_request", "grant_type is required");
+  if (grant !== "authorization_code") return respondWithError(c, "unsupported_grant_type", "grant_type must be authorization_code");
   const clientId = await authenticateClient(c, form);
   if (clientId instanceof Response) return clientId;
   const [code, redirectUri, verifier] = ["code", "redirect_uri", "code_verifier"].map((name) => form.get(name)?.[0] ?? "");
-  if (!code || !redirectUri || !verifier) return respondWithError(c, "invalid_request", "code, redirect_uri and code_verifier are needed");
+  if (!code || !redirectUri || !verifier)
+    return respondWithError(c, "invalid_request", "code, redirect_uri and code_verifier are required");
   if (!isForResource(form.get("resource") ?? [], getOAuthUrls(c).resource))
-    return respondWithError(c, "invalid_target", "resource is not the address of this server");
-  const isPossible = isCodeVerifier(verifier);
-  const token = isPossible ? await exchangeOAuthCode(c.var.services, { code, clientId, redirectUri, verifier }) : "refused";
+    return respondWithError(c, "invalid_target", "resource must be the URL of this server");
+  const token = isCodeVerifier(verifier) ? await exchangeOAuthCode(c.var.services, { code, clientId, redirectUri, verifier }) : "refused";
   if (token === "full")
-    return respondWithError(c, "invalid_grant", "10 connections of this person work already: one has to be ended first");
+    return respondWithError(c, "invalid_grant", "this person already has 10 connections; one must be disconnected first");
   if (token === "refused")
-    return respondWithError(c, "invalid_grant", "the code is not valid for this client, redirect and verifier, or was used");
+    return respondWithError(c, "invalid_grant", "the code was used, or is not valid for this client, redirect_uri and code_verifier");
   return c.json({ access_token: token, token_type: "Bearer", expires_in: tokenLifetimeMs / secondMs, scope: oauthScope });
 };
 
@@ -118,8 +118,10 @@ const handleRegister = async (c: Context<AppEnv>): Promise<Response> => {
   if (parsed?.ok !== true) return respondWithError(c, "invalid_client_metadata", "the body must be a JSON object of at most 8 KiB");
   const { services } = c.var;
   const client = await registerOAuthClient(services, parsed.value);
-  if (client === "invalid_redirect_uri") return respondWithError(c, client, "no redirect URI that may be used; see docs/guides/agents.md");
-  if (client === "invalid_client_metadata") return respondWithError(c, client, "this cannot be registered");
+  if (client === "invalid_redirect_uri")
+    return respondWithError(c, client, "redirect_uris must contain allowed URIs; see docs/guides/agents.md");
+  if (client === "invalid_client_metadata")
+    return respondWithError(c, client, "the client metadata is not supported; see docs/guides/agents.md");
   return c.json(
     {
       client_id: client.id,
@@ -138,12 +140,12 @@ const handleRegister = async (c: Context<AppEnv>): Promise<Response> => {
 
 const handleRevoke = async (c: Context<AppEnv>): Promise<Response> => {
   const token = (await parseForm(c))?.get("token")?.[0] ?? "";
-  if (token === "") return respondWithError(c, "invalid_request", "token is missing");
+  if (token === "") return respondWithError(c, "invalid_request", "token is required");
   await revokeTokenByPossession(c.var.services, token);
   return c.body(null, 200);
 };
 
-/** Only under the issuer's own name: elsewhere the same words would be somebody else's. */
+/** Metadata is served on the issuer's origin only; on another origin it would describe a different issuer. */
 const isIssuerOrigin = (c: Context<AppEnv>): boolean => isPlainHttp(c) || new URL(c.req.url).origin === getOAuthUrls(c).issuer;
 
 const respondWithMetadata = (c: Context<AppEnv>, body: object): Response => {
@@ -175,7 +177,7 @@ const handleIssuerMetadata = (c: Context<AppEnv>): Response => {
     response_modes_supported: ["query"],
     grant_types_supported: ["authorization_code"],
     code_challenge_methods_supported: ["S256"],
-    // "none" and the documents together: without either, some programs register themselves instead.
+    // Some clients fall back to registration unless both "none" and client id metadata documents are announced.
     token_endpoint_auth_methods_supported: ["none", "client_secret_post", "client_secret_basic"],
     client_id_metadata_document_supported: true,
     authorization_response_iss_parameter_supported: true,
@@ -193,15 +195,15 @@ oauthRoutes.get("/.well-known/oauth-protected-resource", handleResourceMetadata)
 oauthRoutes.get("/.well-known/oauth-protected-resource/mcp", handleResourceMetadata);
 oauthRoutes.get("/.well-known/oauth-authorization-server", handleIssuerMetadata);
 
-/** Faults speak as these answers do. */
-const withErrorHandling = (limit: LimitName, answer: (c: Context<AppEnv>) => Promise<Response>) => async (c: Context<AppEnv>) => {
+/** Reports faults in the OAuth error format. */
+const withErrorHandling = (limit: LimitName, handler: (c: Context<AppEnv>) => Promise<Response>) => async (c: Context<AppEnv>) => {
   try {
-    return (await checkIpLimit(c, limit)) ?? (await answer(c));
+    return (await checkIpLimit(c, limit)) ?? (await handler(c));
   } catch (error) {
     c.var.services.log.error({ request_id: c.var.requestId, at: "oauth", error: getErrorKind(error) });
     if (!isOutage(error)) return respondWithError(c, "server_error", "something went wrong on our side", 500, "internal_error");
     c.header("Retry-After", "1");
-    return respondWithError(c, "temporarily_unavailable", "storage cannot be reached; ask again", 503, "storage_unavailable");
+    return respondWithError(c, "temporarily_unavailable", "storage is unavailable; try again", 503, "storage_unavailable");
   }
 };
 

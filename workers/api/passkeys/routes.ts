@@ -1,4 +1,4 @@
-// The routes of a consumer's passkeys. Signing in with one is in ../access/routes.ts.
+// Routes with which a consumer manages passkeys. Signing in with one is in ../sign-in/routes.ts.
 import { z } from "@hono/zod-openapi";
 import { addPasskeyProofMinutes } from "../../../core/access/passkey.ts";
 import { jsonBody, noBody } from "../../http/body.ts";
@@ -33,10 +33,12 @@ const listPasskeysRoute = createRoute({
   path: "/v1/me/passkeys",
   operationId: "listPasskeys",
   summary: "List your passkeys",
-  description: "Oldest first.",
+  description: "Returns your passkeys, oldest first.",
   middleware: consumerGuard(),
   responses: {
-    200: successResponse("The passkeys.", "PasskeysAnswer", z.object({ passkeys: z.array(passkeySchema) }), { passkeys: [passkeyExample] }),
+    200: successResponse("Your passkeys.", "PasskeysAnswer", z.object({ passkeys: z.array(passkeySchema) }), {
+      passkeys: [passkeyExample],
+    }),
   },
 });
 
@@ -44,11 +46,13 @@ const createPasskeyOptionsRoute = createRoute({
   method: "post",
   path: "/v1/me/passkeys/options",
   operationId: "askForPasskey",
-  summary: "Ask for what a new passkey is made with",
+  summary: "Get options to create a passkey",
   description:
-    "The options for `navigator.credentials.create()`. Their challenge is good for five minutes, once, and only in the session that asked. Needs a proof of the last ten minutes: sign in again where it is older. No idempotency key: a kept challenge may be spent already.",
+    "Returns the options for `navigator.credentials.create()`. The challenge is valid for 5 minutes, once, in this session only. You must have signed in within the last 10 minutes. Idempotency keys are ignored, because a stored challenge could already be used.",
   middleware: consumerGuard(requireFreshSignIn, noBody),
-  responses: { 200: successResponse("The options.", "PasskeyCreationAnswer", creationOptionsSchema, { options: creationOptionsExample }) },
+  responses: {
+    200: successResponse("Options for the browser.", "PasskeyCreationAnswer", creationOptionsSchema, { options: creationOptionsExample }),
+  },
   refuses: ["passkey_limit"],
 });
 
@@ -58,14 +62,14 @@ const addPasskeyRoute = createRoute({
   operationId: "addPasskey",
   summary: "Add a passkey",
   description:
-    "What the authenticator answered to the options. You get a mail that a passkey was added. At most ten. Needs a proof of the last ten minutes, as the options do; the challenge is spent whether or not the answer is accepted.",
+    "Stores the credential the authenticator created. You get an email that a passkey was added. You can have up to 10. You must have signed in within the last 10 minutes. The challenge is used up even if the credential is refused.",
   middleware: consumerGuard(requireFreshSignIn, jsonBody, idempotencyGuard),
   request: { body: requestBody(newPasskeySchema, { credential: attestationCredentialExample, name: "My phone" }) },
   responses: { 201: successResponse("The passkey is added.", "PasskeyAnswer", passkeySchema, { ...passkeyExample, last_used: null }) },
   refuses: ["passkey_limit"],
   when: {
     passkey_refused:
-      "Made elsewhere, for another challenge, by nobody who was verified, attested by a maker, or there already: one answer for all of them.",
+      "The credential was created for another site or challenge, without user verification or with attestation, or is already registered. The response does not say which.",
   },
 });
 
@@ -74,23 +78,23 @@ const removePasskeyRoute = createRoute({
   path: "/v1/me/passkeys/{passkey_id}",
   operationId: "removePasskey",
   summary: "Remove a passkey",
-  description: "Nobody signs in with it from now on. Sessions that it began go on until they are ended.",
+  description: "You can no longer sign in with the passkey. Sessions started with it stay active until you end them.",
   middleware: consumerGuard(noBody),
   request: { params: passkeyIdParamSchema },
   responses: { 200: successResponse("The passkey is removed.", "RemovedPasskeyAnswer", deletedSchema, deletedToWire(passkeyExample.id)) },
-  when: { not_found: "There is no such passkey, or it is not yours." },
+  when: { not_found: "The passkey does not exist or is not yours." },
 });
 
 export const passkeyRoutes = createApi();
 
 passkeyRoutes.openapi(listPasskeysRoute, async (c) => {
-  const own = await listPasskeys(c.var.services, c.var.consumer);
-  return success(c, 200, { passkeys: own.map(passkeyToWire) });
+  const passkeys = await listPasskeys(c.var.services, c.var.consumer);
+  return success(c, 200, { passkeys: passkeys.map(passkeyToWire) });
 });
 
 passkeyRoutes.openapi(createPasskeyOptionsRoute, async (c) => {
-  const asked = await requestPasskeyRegistration(c.var.services, c.var.consumer, getRelyingParty(c));
-  return respond(c, 200, asked, (options) => ({ options: { ...options } }));
+  const requested = await requestPasskeyRegistration(c.var.services, c.var.consumer, getRelyingParty(c));
+  return respond(c, 200, requested, (options) => ({ options: { ...options } }));
 });
 
 passkeyRoutes.openapi(addPasskeyRoute, async (c) => {

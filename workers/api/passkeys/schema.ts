@@ -1,10 +1,9 @@
-// The wire of passkeys. Options and credentials have the JSON of the WebAuthn standard, which browsers read and write themselves.
+// Schemas, examples and mapper of passkeys. Options and credentials use the JSON format of the WebAuthn standard.
 import { z } from "@hono/zod-openapi";
 import type { Passkey } from "../../../core/access/passkey.ts";
 import { parsePasskeyId } from "../../../core/ids.ts";
-import { dayMs, toIso } from "../../../core/time.ts";
 import { createdCredentialSchema } from "../../http/passkey-credentials.ts";
-import { idParamSchema, timeSchema } from "../../http/wire.ts";
+import { dayToWire, idParamSchema, timeSchema, toWire } from "../../http/wire.ts";
 
 export const passkeyExample = {
   id: "psk_00k3v9d2m4q8x1c7b5n0t6w2h9",
@@ -59,12 +58,12 @@ export const newPasskeySchema = z
     name: z
       .string()
       .nullish()
-      .openapi({ description: "What you call it, at most 80 characters; the device's browser and system otherwise.", example: "My phone" }),
+      .openapi({ description: "Label, at most 80 characters. Default: browser and operating system of the device.", example: "My phone" }),
   })
   .openapi("NewPasskey");
 
 const webAuthnOptionsSchema = (standard: string, call: string) =>
-  z.record(z.string(), z.unknown()).openapi({ description: `\`${standard}\` of the WebAuthn standard, for \`${call}\`.` });
+  z.record(z.string(), z.unknown()).openapi({ description: `\`${standard}\` (WebAuthn). Pass it to \`${call}\`.` });
 
 export const creationOptionsSchema = z.object({
   options: webAuthnOptionsSchema("PublicKeyCredentialCreationOptionsJSON", "PublicKeyCredential.parseCreationOptionsFromJSON()"),
@@ -75,11 +74,13 @@ export const requestOptionsSchema = z.object({
 
 export const passkeySchema = z
   .object({
-    id: z.string().openapi({ description: "`psk_…`" }),
+    id: z.string().openapi({ description: "Id of the passkey, prefix `psk_`." }),
     name: z.string(),
     created_at: timeSchema,
-    last_used: z.string().nullable().openapi({ format: "date", description: "The last day it signed in, UTC." }),
-    backed_up: z.boolean().openapi({ description: "It is kept by your passkey manager too, so losing the device does not lose it." }),
+    last_used: z.string().nullable().openapi({ format: "date", description: "Day (UTC) of the last sign-in; `null` if never used." }),
+    backed_up: z
+      .boolean()
+      .openapi({ description: "Whether your passkey manager has a backup, so you can lose the device without losing the passkey." }),
   })
   .openapi("Passkey");
 
@@ -87,10 +88,5 @@ export const passkeyIdParamSchema = z.object({
   passkey_id: idParamSchema(parsePasskeyId, "Id of the passkey, prefix `psk_`.", passkeyExample.id),
 });
 
-export const passkeyToWire = ({ id, name, createdAt, lastUsedDay, backedUp }: Passkey): z.input<typeof passkeySchema> => ({
-  id,
-  name,
-  created_at: toIso(createdAt),
-  last_used: lastUsedDay === null ? null : toIso(lastUsedDay * dayMs).slice(0, 10),
-  backed_up: backedUp,
-});
+export const passkeyToWire = (passkey: Passkey): z.input<typeof passkeySchema> =>
+  toWire(passkeySchema, { ...passkey, lastUsed: dayToWire(passkey.lastUsedDay) });

@@ -1,7 +1,6 @@
-// Signing up, and the profile of a business (CONTRACT 10).
+// Sign-up and profile of a business.
 import { z } from "@hono/zod-openapi";
 import type { BusinessProfileChange } from "../../../core/accounts/profile.ts";
-import { toIso } from "../../../core/time.ts";
 import { jsonBody } from "../../http/body.ts";
 import { respond, refusal, success } from "../../http/envelope.ts";
 import { publicGuard } from "../../http/guards/public.ts";
@@ -10,7 +9,7 @@ import { idempotencyGuard } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { portalGuard, requireOwner } from "../../http/guards/portal.ts";
 import { sameOriginGuard } from "../../http/guards/same-origin.ts";
-import { successResponse, requestBody, timeSchema } from "../../http/wire.ts";
+import { successResponse, requestBody, timeSchema, toWire } from "../../http/wire.ts";
 import { signUp, type SignupResult } from "../../operations/access/sign-up.ts";
 import { getSignedInUser, type SignedInUser } from "../../operations/access/get-signed-in-user.ts";
 import type { BusinessAccount } from "../../../storage/business-profiles.ts";
@@ -21,25 +20,25 @@ import { memberUserExample, userSchema, userToWire } from "../sign-in/schema.ts"
 const signupSchema = z
   .object({
     business_name: z.string().openapi({ description: "Name shown to people, at most 200 characters.", example: "Acme Solar LLC" }),
-    legal_name: z.string().nullish().openapi({ description: "Name for courts and letters, if it is another.", example: "Acme Solar LLC" }),
+    legal_name: z.string().nullish().openapi({ description: "Legal name, if different.", example: "Acme Solar LLC" }),
     email: z.string().openapi({
-      description: "Of the first owner. The account exists once the code mailed there is entered.",
+      description: "Email address of the first owner. The account is created when the owner enters the emailed code.",
       example: "owner@acme-solar.example",
     }),
-    country: z.string().default("US").openapi({ description: "ISO 3166-1 alpha-2.", example: "US" }),
-    website: z
-      .string()
-      .nullish()
-      .openapi({ description: "Its domain is claimed for you, to be proved.", example: "https://acme-solar.example" }),
+    country: z.string().default("US").openapi({ description: "Two-letter country code (ISO 3166-1).", example: "US" }),
+    website: z.string().nullish().openapi({
+      description: "Website of the business. Its domain is claimed for you and must then be verified.",
+      example: "https://acme-solar.example",
+    }),
   })
   .openapi("SignupRequest");
 
 const signupResultSchema = z
   .object({
     business: z.object({
-      id: z.string().openapi({ description: "The id the account will have." }),
+      id: z.string().openapi({ description: "Id the account will get." }),
       name: z.string(),
-      status: z.enum(["active", "pending"]).openapi({ description: "`pending` where the operator lets each account in by hand." }),
+      status: z.enum(["active", "pending"]).openapi({ description: "`pending` if the operator approves accounts manually." }),
       plan: z.literal("free"),
     }),
     code_sent: z.literal(true),
@@ -62,33 +61,41 @@ const signupResultExample = {
   code_sent: true,
 };
 
-const clearableTextSchema = (what: string, example: string) =>
+const clearableTextSchema = (description: string, example: string) =>
   z
     .string()
     .nullish()
-    .openapi({ description: `${what} Null or empty clears it.`, example });
+    .openapi({ description: `${description} \`null\` or an empty string clears it.`, example });
 
 const profileUpdateSchema = z
   .object({
-    name: z.string().optional().openapi({ description: "Name shown to people. Certificates keep the name of their day." }),
-    legal_name: clearableTextSchema("Name for courts and letters.", "Acme Solar LLC"),
+    name: z.string().optional().openapi({ description: "Name shown to people. Existing certificates keep the previous name." }),
+    legal_name: clearableTextSchema("Legal name.", "Acme Solar LLC"),
     mailing_address: clearableTextSchema(
-      "Postal address, at most 500 characters; may have several lines.",
+      "Mailing address, at most 500 characters. Line breaks are allowed.",
       "1 Example Street, Testville, CA 94000, US",
     ),
-    contact_email: clearableTextSchema("Published, for questions about consent.", "privacy@acme-solar.example"),
-    contact_phone: clearableTextSchema("Published likewise.", "+1 202 555 0123"),
-    logo_url: clearableTextSchema("An https address of an image.", "https://acme-solar.example/logo.png"),
-    country: z.string().optional().openapi({ description: "ISO 3166-1 alpha-2; gives telephone numbers without a prefix their region." }),
-    retention_years: z.int().min(1).max(10).optional().openapi({ description: "How long the persons of new certificates are kept." }),
+    contact_email: clearableTextSchema("Public email address for questions about consent.", "privacy@acme-solar.example"),
+    contact_phone: clearableTextSchema("Public phone number for questions about consent.", "+1 202 555 0123"),
+    logo_url: clearableTextSchema("HTTPS URL of an image.", "https://acme-solar.example/logo.png"),
+    country: z
+      .string()
+      .optional()
+      .openapi({ description: "Two-letter country code (ISO 3166-1). Also used to parse phone numbers without a country code." }),
+    retention_years: z
+      .int()
+      .min(1)
+      .max(10)
+      .optional()
+      .openapi({ description: "Years to keep the personal data of new certificates, 1 to 10." }),
     revocation_scope_default: z
       .enum(["certificate", "business"])
       .optional()
-      .openapi({ description: "How far a withdrawal reaches that you record without saying." }),
+      .openapi({ description: "Default `scope` for withdrawals you record." }),
     emit_certificate_issued: z
       .boolean()
       .optional()
-      .openapi({ description: "Whether the events `certificate.issued` and `certificate.entities_withdrawn` are made." }),
+      .openapi({ description: "Whether to emit `certificate.issued` and `certificate.entities_withdrawn` events." }),
   })
   .openapi("ProfileChange");
 
@@ -105,45 +112,26 @@ const profileUpdateFromWire = (body: z.output<typeof profileUpdateSchema>): Busi
   emitsIssued: body.emit_certificate_issued,
 });
 
-const accountSchema = z
-  .object({
-    business: z.object({
-      id: z.string(),
-      name: z.string(),
-      status: z.enum(["pending", "active", "past_due", "suspended", "closed"]),
-      plan: z.enum(["free", "business", "enterprise"]),
-      legal_name: z.string().nullable(),
-      mailing_address: z.string().nullable(),
-      contact_email: z.string().nullable(),
-      contact_phone: z.string().nullable(),
-      logo_url: z.string().nullable(),
-      country: z.string(),
-      retention_years: z.int(),
-      revocation_scope_default: z.enum(["certificate", "business"]),
-      emit_certificate_issued: z.boolean(),
-      created_at: timeSchema,
-    }),
-    user: userSchema,
-  })
-  .openapi("PortalAccount");
+const businessSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  status: z.enum(["pending", "active", "past_due", "suspended", "closed"]),
+  plan: z.enum(["free", "business", "enterprise"]),
+  legal_name: z.string().nullable(),
+  mailing_address: z.string().nullable(),
+  contact_email: z.string().nullable(),
+  contact_phone: z.string().nullable(),
+  logo_url: z.string().nullable(),
+  country: z.string(),
+  retention_years: z.int(),
+  revocation_scope_default: z.enum(["certificate", "business"]),
+  emit_certificate_issued: z.boolean(),
+  created_at: timeSchema,
+});
+const accountSchema = z.object({ business: businessSchema, user: userSchema }).openapi("PortalAccount");
 
 const accountToWire = (account: BusinessAccount, user: SignedInUser): z.input<typeof accountSchema> => ({
-  business: {
-    id: account.id,
-    name: account.name,
-    status: account.status,
-    plan: account.plan,
-    legal_name: account.legalName,
-    mailing_address: account.mailingAddress,
-    contact_email: account.contactEmail,
-    contact_phone: account.contactPhone,
-    logo_url: account.logoUrl,
-    country: account.country,
-    retention_years: account.retentionYears,
-    revocation_scope_default: account.revocationScopeDefault,
-    emit_certificate_issued: account.emitsIssued,
-    created_at: toIso(account.createdAt),
-  },
+  business: toWire(businessSchema, { ...account, emitCertificateIssued: account.emitsIssued }),
   user: userToWire(user),
 });
 const accountExample = {
@@ -172,13 +160,18 @@ const signUpRoute = createRoute({
   method: "post",
   path: "/v1/business/signup",
   operationId: "signUpBusiness",
-  summary: "Open an account",
+  summary: "Sign up a business",
   description:
-    "Mails a six-digit code. Entered at `POST /v1/auth/verify-code` (realm `business`) it makes the account, with a live and a sandbox client, and signs its owner in; until then there is none, and within a day `request-code` mails another. The answer is the same for an address that is known: it gets a code to sign in to the account it has.",
+    "Emails a 6-digit code. Send it to `POST /v1/auth/verify-code` (realm `business`) to create the account, with a live and a sandbox client, and sign in its owner. Until then no account exists; for one day, `POST /v1/auth/request-code` sends another code. The response is the same for a known address, which gets a code to sign in to its existing account.",
   middleware: publicGuard(sameOriginGuard, limitByAddress("SIGNUP_PER_IP"), jsonBody, idempotencyGuard),
   request: { body: requestBody(signupSchema, signupExample) },
   responses: {
-    201: successResponse("Asked for, which says nothing about the address.", "SignupAnswer", signupResultSchema, signupResultExample),
+    201: successResponse(
+      "Accepted. The response does not reveal whether the address is known.",
+      "SignupAnswer",
+      signupResultSchema,
+      signupResultExample,
+    ),
   },
 });
 
@@ -187,7 +180,7 @@ const getAccountRoute = createRoute({
   path: "/v1/business/portal",
   operationId: "readAccount",
   summary: "Read your account",
-  description: "The business and the person who is signed in.",
+  description: "Returns the business and the signed-in user.",
   middleware: portalGuard(),
   responses: { 200: successResponse("The account.", "AccountAnswer", accountSchema, accountExample) },
 });
@@ -196,12 +189,12 @@ const updateAccountRoute = createRoute({
   method: "patch",
   path: "/v1/business/portal",
   operationId: "changeAccount",
-  summary: "Change your profile",
+  summary: "Update your profile",
   description:
-    "Owners only. What is left out stays as it is. Certificates that were issued keep what stood then; `retention_years` holds for new ones.",
+    "Owners only. Fields you leave out stay the same. Existing certificates keep their previous values; `retention_years` applies to new ones.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { body: requestBody(profileUpdateSchema, { contact_email: "privacy@acme-solar.example", retention_years: 5 }) },
-  responses: { 200: successResponse("The account as it is now.", "AccountAnswer", accountSchema, accountExample) },
+  responses: { 200: successResponse("The updated account.", "AccountAnswer", accountSchema, accountExample) },
 });
 
 export const accountRoutes = createApi();

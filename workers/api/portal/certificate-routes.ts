@@ -1,17 +1,16 @@
-// A business's certificates for its people (CONTRACT 10 and 19): masked, the person shown only by an audited POST.
+// Certificates in the portal. Personal data is masked; only an audited POST reveals it.
 import { z } from "@hono/zod-openapi";
 import { toPublicView } from "../../../core/certificates/public-json.ts";
 import { noBody } from "../../http/body.ts";
 import { respond, success } from "../../http/envelope.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { portalGuard, portalReadGuard } from "../../http/guards/portal.ts";
-import { successResponse, environmentSchema } from "../../http/wire.ts";
+import { successResponse, environmentSchema, toWire } from "../../http/wire.ts";
 import { getViewContext } from "../../operations/certificates/get-view-context.ts";
 import { getBusinessCertificate } from "../../operations/portal/get-business-certificate.ts";
 import { listCertificateViews } from "../../operations/portal/list-certificate-views.ts";
 import { revealCertificate } from "../../operations/portal/reveal-certificate.ts";
 import { listCertificatesToWire } from "../certificates/routes.ts";
-import { certificateDetailExample, certificateListExample, verifiedCertificateExample } from "../certificates/examples.ts";
 import {
   certificateDetailSchema,
   certificateListSchema,
@@ -20,33 +19,38 @@ import {
   verifiedCertificateSchema,
   certificateViewSchema,
 } from "../certificates/schema.ts";
-import { certificateDetailToWire, certificateViewToWire } from "../certificates/wire.ts";
+import {
+  certificateDetailExample,
+  certificateDetailToWire,
+  certificateListExample,
+  verifiedCertificateExample,
+} from "../certificates/wire.ts";
 
 const createRoute = createRouteFactory("portal");
 
-const certificateNotFoundRefusal = { cert_not_found: "There is no such certificate, or it is not yours." } as const;
+const certificateNotFoundRefusal = { cert_not_found: "The certificate does not exist or is not yours." } as const;
 
 const listCertificatesRoute = createRoute({
   method: "get",
   path: "/v1/business/portal/certs",
   operationId: "listPortalCertificates",
   summary: "List certificates in the portal",
-  description: "As `GET /v1/certs`, for the person who is signed in.",
+  description: "Same as `GET /v1/certs`, for a signed-in member.",
   middleware: portalGuard(),
   request: {
     query: certificateListQuerySchema.extend({
-      environment: environmentSchema.default("live").openapi({ description: "Which records.", default: "live" }),
+      environment: environmentSchema.default("live").openapi({ description: "Environment of the certificates.", default: "live" }),
     }),
   },
-  responses: { 200: successResponse("One page of them.", "PortalCertificatesAnswer", certificateListSchema, certificateListExample) },
+  responses: { 200: successResponse("A page of certificates.", "PortalCertificatesAnswer", certificateListSchema, certificateListExample) },
 });
 
 const getCertificateRoute = createRoute({
   method: "get",
   path: "/v1/business/portal/certs/{cert_id}",
   operationId: "readPortalCertificate",
-  summary: "Read a certificate, masked",
-  description: "As it is published, of yours only.",
+  summary: "Read a masked certificate",
+  description: "Returns one of your certificates as published, without personal data.",
   middleware: portalGuard(),
   request: { params: certIdParamSchema },
   responses: { 200: successResponse("The certificate.", "PortalCertificateAnswer", verifiedCertificateSchema, verifiedCertificateExample) },
@@ -57,20 +61,25 @@ const revealCertificateRoute = createRoute({
   method: "post",
   path: "/v1/business/portal/certs/{cert_id}/reveal",
   operationId: "revealPortalCertificate",
-  summary: "Show the person of a certificate",
+  summary: "Reveal the person on a certificate",
   description:
-    "Personal data: the fields as typed and the circumstances. Each reading is entered in your audit chain before it is answered.",
+    "Returns personal data: the fields as typed and the evidence. Each read is recorded in your audit trail before the response is sent.",
   middleware: portalReadGuard(noBody),
   request: { params: certIdParamSchema },
   responses: {
-    200: successResponse("The certificate, opened.", "RevealedCertificateAnswer", certificateDetailSchema, certificateDetailExample),
+    200: successResponse(
+      "The certificate with personal data.",
+      "RevealedCertificateAnswer",
+      certificateDetailSchema,
+      certificateDetailExample,
+    ),
   },
   when: certificateNotFoundRefusal,
 });
 
 const certificateViewsSchema = z.object({
   views: z.array(certificateViewSchema).openapi({ description: "Newest first." }),
-  total: z.int().openapi({ description: "Opens that are kept, at most 10,000 a certificate." }),
+  total: z.int().openapi({ description: "Number of stored views, at most 10,000 per certificate." }),
   page: z.int(),
   per_page: z.int(),
 });
@@ -79,12 +88,12 @@ const listCertificateViewsRoute = createRoute({
   method: "get",
   path: "/v1/business/portal/certs/{cert_id}/views",
   operationId: "listPortalCertificateViews",
-  summary: "List who opened a certificate's page",
-  description: "Each open of the public page, newest first. Network addresses are personal data.",
+  summary: "List views of a certificate",
+  description: "Returns the views of the public page, newest first. IP addresses are personal data.",
   middleware: portalGuard(),
   request: { params: certIdParamSchema, query: certificateListQuerySchema.pick({ page: true, per_page: true }) },
   responses: {
-    200: successResponse("One page of them.", "CertificateViewsAnswer", certificateViewsSchema, {
+    200: successResponse("A page of views.", "CertificateViewsAnswer", certificateViewsSchema, {
       views: certificateDetailExample.view_trail,
       total: 1,
       page: 1,
@@ -117,5 +126,10 @@ portalCertificateRoutes.openapi(revealCertificateRoute, async (c) => {
 portalCertificateRoutes.openapi(listCertificateViewsRoute, async (c) => {
   const { page, per_page: perPage } = c.req.valid("query");
   const found = await listCertificateViews(c.var.services, c.var.member, c.req.valid("param").cert_id, { page, perPage });
-  return respond(c, 200, found, ({ views, total }) => ({ views: views.map(certificateViewToWire), total, page, per_page: perPage }));
+  return respond(c, 200, found, ({ views, total }) => ({
+    views: views.map((view) => toWire(certificateViewSchema, view)),
+    total,
+    page,
+    per_page: perPage,
+  }));
 });

@@ -1,8 +1,7 @@
-// The domains of a business (CONTRACT 10).
+// The domains of a business.
 import { z } from "@hono/zod-openapi";
 import { buildDomainChallenges, verificationMethods } from "../../../core/accounts/domain-claim.ts";
 import { parseDomainId } from "../../../core/ids.ts";
-import { toIso, toIsoOrNull } from "../../../core/time.ts";
 import { jsonBody, noBody, optionalJsonBody } from "../../http/body.ts";
 import { respond, success } from "../../http/envelope.ts";
 import { limitByAccount } from "../../http/guards/rate-limits.ts";
@@ -17,6 +16,7 @@ import {
   optionalRequestBody,
   idParamSchema,
   timeSchema,
+  toWire,
 } from "../../http/wire.ts";
 import type { Domain } from "../../../storage/domains.ts";
 import { claimDomain } from "../../operations/portal/claim-domain.ts";
@@ -30,13 +30,13 @@ const domainIdParamSchema = z.object({ domain_id: idParamSchema(parseDomainId, "
 
 const domainClaimSchema = z
   .object({
-    domain: z.string().max(300).openapi({ description: "A host name without scheme, port or path.", example: "acme-solar.example" }),
+    domain: z.string().max(300).openapi({ description: "Host name without scheme, port or path.", example: "acme-solar.example" }),
   })
   .openapi("DomainClaim");
 
 const verificationMethodSchema = z.enum(verificationMethods);
 const domainVerificationSchema = z
-  .object({ method: verificationMethodSchema.nullish().openapi({ description: "Left out: all of them.", example: "dns" }) })
+  .object({ method: verificationMethodSchema.nullish().openapi({ description: "Verification method. Default: try all.", example: "dns" }) })
   .openapi("DomainProof");
 
 const domainSchema = z
@@ -44,8 +44,8 @@ const domainSchema = z
     id: z.string(),
     domain: z.string(),
     status: z.enum(["pending", "verified", "lapsed"]),
-    token: z.string().nullable().openapi({ description: "What the proofs hold. Null for a domain that was proved otherwise." }),
-    expires_at: timeSchema.nullable().openapi({ description: "Until when a pending domain can be proved." }),
+    token: z.string().nullable().openapi({ description: "Token to publish. `null` for a domain that was verified in another way." }),
+    expires_at: timeSchema.nullable().openapi({ description: "Deadline to verify a pending domain." }),
     methods: z
       .object({
         dns: z.object({ type: z.literal("TXT"), name: z.string(), value: z.string() }),
@@ -53,32 +53,23 @@ const domainSchema = z
         well_known: z.object({ url: z.string(), body: z.string() }),
       })
       .nullable()
-      .openapi({ description: "Three ways to publish the proof; one is enough." }),
-    method: verificationMethodSchema.nullable().openapi({ description: "By which it was proved." }),
+      .openapi({ description: "Ways to publish the token. One is enough." }),
+    method: verificationMethodSchema.nullable().openapi({ description: "Method that verified the domain." }),
     verified_at: timeSchema.nullable(),
-    covers_subdomains: z.boolean().openapi({ description: "True for a proof by DNS." }),
-    checked_at: timeSchema.nullable().openapi({ description: "When the proof was last looked for and an answer came." }),
-    lapses_at: timeSchema.nullable().openapi({ description: "The proof is missing: until when it may be published again." }),
+    covers_subdomains: z.boolean().openapi({ description: "`true` for verification by DNS." }),
+    checked_at: timeSchema.nullable().openapi({ description: "When the last check got a response." }),
+    lapses_at: timeSchema.nullable().openapi({ description: "If the token is no longer found: deadline to publish it again." }),
     created_at: timeSchema,
   })
   .openapi("Domain");
 
 const domainToWire = (domain: Domain): z.input<typeof domainSchema> => {
   const challenges = domain.token === null ? null : buildDomainChallenges(domain.domain, domain.token);
-  return {
-    id: domain.id,
-    domain: domain.domain,
-    status: domain.status,
-    token: domain.token,
-    expires_at: toIsoOrNull(domain.expiresAt),
+  return toWire(domainSchema, {
+    ...domain,
     methods: challenges && { dns: challenges.dns, meta: challenges.meta, well_known: challenges.wellKnown },
-    method: domain.method,
-    verified_at: toIsoOrNull(domain.verifiedAt),
-    covers_subdomains: domain.status === "verified" && domain.method === "dns",
-    checked_at: toIsoOrNull(domain.checkedAt),
-    lapses_at: toIsoOrNull(domain.lapsesAt),
-    created_at: toIso(domain.createdAt),
-  };
+    coversSubdomains: domain.status === "verified" && domain.method === "dns",
+  });
 };
 
 const domainExample = domainToWire({
@@ -96,25 +87,32 @@ const domainExample = domainToWire({
 
 const createRoute = createRouteFactory("portal");
 
-const domainNotFoundRefusal = { not_found: "There is no such domain, or it is not yours." } as const;
+const domainNotFoundRefusal = { not_found: "The domain does not exist or is not yours." } as const;
 
 const limitDomainChecks = limitByAccount(
   "DOMAIN_CHECKS_PER_BUSINESS",
-  "More than 60 looks in an hour by one business, or 120 requests a minute by one person.",
+  "More than 60 checks per hour for one business, or 120 requests per minute by one person.",
 );
 
 const addDomainRoute = createRoute({
   method: "post",
   path: "/v1/business/portal/domains",
   operationId: "addDomain",
-  summary: "Claim a domain",
+  summary: "Add a domain",
   description:
-    "Owners only. Answers with three ways to prove it; one is enough, within 14 days. A proof by DNS covers sub-domains, the others the very host and `www.`. Another business may prove the same domain with its own token.",
+    "Owners only. Returns three ways to verify the domain. Complete one within 14 days. DNS verification covers subdomains; the others cover only the host and its `www.` host. Another business can verify the same domain with its own token.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(domainClaimSchema, { domain: domainExample.domain }) },
-  responses: { 201: successResponse("Claimed. Publish one of the proofs.", "ClaimedDomainAnswer", domainSchema, domainExample) },
+  responses: {
+    201: successResponse(
+      "The domain is added. Publish the token in one of the three ways.",
+      "ClaimedDomainAnswer",
+      domainSchema,
+      domainExample,
+    ),
+  },
   refuses: ["domain_taken", "domain_limit"],
-  when: { invalid_request: "No host name, an address, or a public suffix." },
+  when: { invalid_request: "`domain` is not a host name, is an IP address, or is a public suffix." },
 });
 
 const listDomainsRoute = createRoute({
@@ -122,10 +120,10 @@ const listDomainsRoute = createRoute({
   path: "/v1/business/portal/domains",
   operationId: "listDomains",
   summary: "List your domains",
-  description: "Newest first.",
+  description: "Returns your domains, newest first.",
   middleware: portalGuard(),
   responses: {
-    200: successResponse("The domains.", "DomainsAnswer", z.object({ domains: z.array(domainSchema) }), { domains: [domainExample] }),
+    200: successResponse("Your domains.", "DomainsAnswer", z.object({ domains: z.array(domainSchema) }), { domains: [domainExample] }),
   },
 });
 
@@ -133,13 +131,13 @@ const verifyDomainRoute = createRoute({
   method: "post",
   path: "/v1/business/portal/domains/{domain_id}/verify",
   operationId: "verifyDomain",
-  summary: "Look for the proof of a domain",
+  summary: "Verify a domain",
   description:
-    "Owners only. Looks where the proof is to be published, by one way or, left out, by all until one is found. Two resolvers must see a TXT record. Afterwards the proof is looked for once a week: after three misses, two weeks after the owners were told, the domain is `lapsed`.",
+    "Owners only. Looks for the published token with the method you send, or with each method until one succeeds. Two resolvers must see a TXT record. Verified domains are checked again once a week. After three failed checks, two weeks after the owners were notified, the domain becomes `lapsed`.",
   middleware: portalGuard(requireOwner, limitDomainChecks, optionalJsonBody, idempotencyGuard),
   request: { params: domainIdParamSchema, body: optionalRequestBody(domainVerificationSchema, { method: "dns" }) },
   responses: {
-    200: successResponse("The proof is there.", "VerifiedDomainAnswer", domainSchema, {
+    200: successResponse("The domain is verified.", "VerifiedDomainAnswer", domainSchema, {
       ...domainExample,
       status: "verified",
       expires_at: null,
@@ -149,7 +147,7 @@ const verifyDomainRoute = createRoute({
       covers_subdomains: true,
     }),
   },
-  when: { ...domainNotFoundRefusal, domain_unverified: "The message says what was seen, for each way that was tried." },
+  when: { ...domainNotFoundRefusal, domain_unverified: "The token was not found. The message says what each method saw." },
 });
 
 const removeDomainRoute = createRoute({
@@ -157,10 +155,10 @@ const removeDomainRoute = createRoute({
   path: "/v1/business/portal/domains/{domain_id}",
   operationId: "removeDomain",
   summary: "Remove a domain",
-  description: "Owners only. Forms on it get no certificates from now on; certificates that were issued stay as they are.",
+  description: "Owners only. Forms on the domain no longer get certificates. Existing certificates do not change.",
   middleware: portalGuard(requireOwner, noBody),
   request: { params: domainIdParamSchema },
-  responses: { 200: successResponse("It is removed.", "RemovedDomainAnswer", deletedSchema, deletedToWire(exampleDomainId)) },
+  responses: { 200: successResponse("The domain is removed.", "RemovedDomainAnswer", deletedSchema, deletedToWire(exampleDomainId)) },
   when: domainNotFoundRefusal,
 });
 
@@ -177,8 +175,8 @@ domainRoutes.openapi(listDomainsRoute, async (c) =>
 
 domainRoutes.openapi(verifyDomainRoute, async (c) => {
   const { services, member } = c.var;
-  const proved = await verifyDomain(services, member, c.req.valid("param").domain_id, c.req.valid("json")?.method ?? null);
-  return respond(c, 200, proved, domainToWire);
+  const verified = await verifyDomain(services, member, c.req.valid("param").domain_id, c.req.valid("json")?.method ?? null);
+  return respond(c, 200, verified, domainToWire);
 });
 
 domainRoutes.openapi(removeDomainRoute, async (c) => {

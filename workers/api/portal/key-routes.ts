@@ -1,13 +1,13 @@
-// Public clients and API keys of a business (CONTRACT 10).
+// Public clients and API keys of a business.
 import { z } from "@hono/zod-openapi";
 import { parseApiKeyId } from "../../../core/ids.ts";
-import { toIso, toIsoOrNull } from "../../../core/time.ts";
+import { toIso } from "../../../core/time.ts";
 import { jsonBody, noBody } from "../../http/body.ts";
 import { respond, success } from "../../http/envelope.ts";
 import { respondIdempotent, getIdempotencyKey, idempotencyKeyGuard } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { portalGuard, requireOwner } from "../../http/guards/portal.ts";
-import { successResponse, requestBody, environmentSchema, idParamSchema, timeSchema } from "../../http/wire.ts";
+import { successResponse, requestBody, environmentSchema, idParamSchema, timeSchema, toWire } from "../../http/wire.ts";
 import type { ApiKey } from "../../../storage/api-keys.ts";
 import type { Client } from "../../../storage/clients.ts";
 import { createApiKey, type CreatedApiKey } from "../../operations/portal/create-api-key.ts";
@@ -21,7 +21,7 @@ const exampleCreatedAt = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
 
 const keyIdParamSchema = z.object({ key_id: idParamSchema(parseApiKeyId, "Id of the key, prefix `key_`.", exampleKeyId) });
 
-const nameSchema = z.string().openapi({ description: "For people, at most 80 characters.", example: "CRM" });
+const nameSchema = z.string().openapi({ description: "Label, at most 80 characters.", example: "CRM" });
 
 const keyRequestSchema = z
   .object({
@@ -29,7 +29,7 @@ const keyRequestSchema = z
     environment: z
       .enum(["live", "test"])
       .default("live")
-      .openapi({ description: "A test key opens sandbox records and nothing else.", example: "live" }),
+      .openapi({ description: "A test key accesses sandbox records only.", example: "live" }),
   })
   .openapi("KeyRequest");
 
@@ -42,7 +42,7 @@ const createdKeySchema = z
     id: z.string(),
     name: z.string(),
     environment: keyEnvironmentSchema,
-    key: z.string().openapi({ description: "The key. Shown here once and stored nowhere." }),
+    key: z.string().openapi({ description: "The API key. It is shown only once." }),
     last4: z.string(),
     created_at: timeSchema,
   })
@@ -53,33 +53,23 @@ const keySchema = z
     id: z.string(),
     name: z.string(),
     environment: keyEnvironmentSchema,
-    prefix: z.string().openapi({ description: "How it begins." }),
-    last4: z.string().openapi({ description: "How it ends." }),
+    prefix: z.string().openapi({ description: "Prefix of the key." }),
+    last4: z.string().openapi({ description: "Last four characters of the key." }),
     created_at: timeSchema,
-    last_used_at: timeSchema.nullable().openapi({ description: "The day of its last request, UTC; null for never." }),
+    last_used_at: timeSchema.nullable().openapi({ description: "Day (UTC) of its last request; `null` if never used." }),
     revoked_at: timeSchema.nullable(),
   })
   .openapi("Key");
 
-const createdKeyToWire = (key: CreatedApiKey): z.input<typeof createdKeySchema> => ({
-  id: key.id,
-  name: key.name,
-  environment: keyEnvironmentToWire(key),
-  key: key.key,
-  last4: key.last4,
-  created_at: toIso(key.createdAt),
-});
+const createdKeyToWire = (key: CreatedApiKey): z.input<typeof createdKeySchema> =>
+  toWire(createdKeySchema, { ...key, environment: keyEnvironmentToWire(key) });
 
-const keyToWire = (key: ApiKey): z.input<typeof keySchema> => ({
-  id: key.id,
-  name: key.name,
-  environment: keyEnvironmentToWire(key),
-  prefix: key.environment === "live" ? "sk_live_" : "sk_test_",
-  last4: key.last4,
-  created_at: toIso(key.createdAt),
-  last_used_at: toIsoOrNull(key.lastUsedAt),
-  revoked_at: toIsoOrNull(key.revokedAt),
-});
+const keyToWire = (key: ApiKey): z.input<typeof keySchema> =>
+  toWire(keySchema, {
+    ...key,
+    environment: keyEnvironmentToWire(key),
+    prefix: key.environment === "live" ? "sk_live_" : "sk_test_",
+  });
 
 const commonKeyExample = { id: exampleKeyId, name: "CRM", environment: "live" as const, last4: "9AB0", createdAt: exampleCreatedAt };
 const createdKeyExample = createdKeyToWire({ ...commonKeyExample, key: "sk_live_…9AB0" });
@@ -88,25 +78,22 @@ const keyExample = keyToWire({ ...commonKeyExample, lastUsedAt: Date.UTC(2026, 2
 const clientRequestSchema = z
   .object({
     name: nameSchema,
-    environment: environmentSchema.default("live").openapi({ description: "A sandbox client makes certificates that prove nothing." }),
+    environment: environmentSchema
+      .default("live")
+      .openapi({ description: "Certificates of a sandbox client are for testing and prove nothing." }),
   })
   .openapi("ClientRequest");
 
 const clientSchema = z
   .object({
-    client_id: z.string().openapi({ description: "Public: it stands in the source of your pages." }),
+    client_id: z.string().openapi({ description: "Public client id, used in the source of your pages." }),
     name: z.string(),
     environment: environmentSchema,
     created_at: timeSchema,
   })
   .openapi("Client");
 
-const clientToWire = (client: Client): z.input<typeof clientSchema> => ({
-  client_id: client.id,
-  name: client.name,
-  environment: client.environment,
-  created_at: toIso(client.createdAt),
-});
+const clientToWire = (client: Client): z.input<typeof clientSchema> => toWire(clientSchema, { ...client, clientId: client.id });
 const clientExample = {
   client_id: "pc_live_00m3v9d2m4q8x1c7b5n0t6w2h9",
   name: "Website",
@@ -120,11 +107,11 @@ const createKeyRoute = createRoute({
   method: "post",
   path: "/v1/business/portal/keys",
   operationId: "createKey",
-  summary: "Make an API key",
-  description: "Owners only. The key is shown in this answer and stored as a hash: keep it. At most 20 that are not revoked.",
+  summary: "Create an API key",
+  description: "Owners only. Store the key now: only its hash is kept. You can have up to 20 active keys.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(keyRequestSchema, { name: "CRM", environment: "live" }) },
-  responses: { 201: successResponse("The key, in full.", "CreatedKeyAnswer", createdKeySchema, createdKeyExample) },
+  responses: { 201: successResponse("The new API key.", "CreatedKeyAnswer", createdKeySchema, createdKeyExample) },
   refuses: ["key_limit"],
 });
 
@@ -133,10 +120,12 @@ const listKeysRoute = createRoute({
   path: "/v1/business/portal/keys",
   operationId: "listKeys",
   summary: "List your API keys",
-  description: "Keys that work, oldest first; then the last hundred that were revoked.",
+  description: "Returns active keys, oldest first, then the last 100 revoked keys.",
   middleware: portalGuard(),
   responses: {
-    200: successResponse("The keys, without what they are.", "KeysAnswer", z.object({ keys: z.array(keySchema) }), { keys: [keyExample] }),
+    200: successResponse("Your API keys, without the secret part.", "KeysAnswer", z.object({ keys: z.array(keySchema) }), {
+      keys: [keyExample],
+    }),
   },
 });
 
@@ -145,22 +134,22 @@ const revokeKeyRoute = createRoute({
   path: "/v1/business/portal/keys/{key_id}",
   operationId: "revokeKey",
   summary: "Revoke an API key",
-  description: "Owners only. It opens nothing from the next request on. A second time changes nothing.",
+  description: "Owners only. Takes effect on the next request. Revoking a key again has no effect.",
   middleware: portalGuard(requireOwner, noBody),
   request: { params: keyIdParamSchema },
-  responses: { 200: successResponse("It is revoked.", "RevokedKeyAnswer", z.object({ revoked: z.literal(true) }), { revoked: true }) },
-  when: { not_found: "There is no such key, or it is not yours." },
+  responses: { 200: successResponse("The key is revoked.", "RevokedKeyAnswer", z.object({ revoked: z.literal(true) }), { revoked: true }) },
+  when: { not_found: "The key does not exist or is not yours." },
 });
 
 const createClientRoute = createRoute({
   method: "post",
   path: "/v1/business/portal/clients",
   operationId: "createClient",
-  summary: "Make a public client",
-  description: "Owners only. Its id goes into the tag on your pages. At most 50.",
+  summary: "Create a public client",
+  description: "Owners only. Use its id in the script tag on your pages. You can have up to 50 clients.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(clientRequestSchema, { name: "Website", environment: "live" }) },
-  responses: { 201: successResponse("The client.", "CreatedClientAnswer", clientSchema, clientExample) },
+  responses: { 201: successResponse("The new client.", "CreatedClientAnswer", clientSchema, clientExample) },
   refuses: ["client_limit"],
 });
 
@@ -169,10 +158,10 @@ const listClientsRoute = createRoute({
   path: "/v1/business/portal/clients",
   operationId: "listClients",
   summary: "List your public clients",
-  description: "Oldest first.",
+  description: "Returns your clients, oldest first.",
   middleware: portalGuard(),
   responses: {
-    200: successResponse("The clients.", "ClientsAnswer", z.object({ clients: z.array(clientSchema) }), { clients: [clientExample] }),
+    200: successResponse("Your clients.", "ClientsAnswer", z.object({ clients: z.array(clientSchema) }), { clients: [clientExample] }),
   },
 });
 
@@ -191,8 +180,8 @@ keyRoutes.openapi(createKeyRoute, async (c) => {
 keyRoutes.openapi(listKeysRoute, async (c) => success(c, 200, { keys: (await listApiKeys(c.var.services, c.var.member)).map(keyToWire) }));
 
 keyRoutes.openapi(revokeKeyRoute, async (c) => {
-  const ended = await revokeApiKey(c.var.services, c.var.member, c.req.valid("param").key_id);
-  return respond(c, 200, ended, () => ({ revoked: true as const }));
+  const revoked = await revokeApiKey(c.var.services, c.var.member, c.req.valid("param").key_id);
+  return respond(c, 200, revoked, () => ({ revoked: true as const }));
 });
 
 keyRoutes.openapi(createClientRoute, async (c) => {

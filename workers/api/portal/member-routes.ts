@@ -1,14 +1,13 @@
-// Who acts for a business (CONTRACT 10).
+// Members and invitations of a business.
 import { z } from "@hono/zod-openapi";
 import { parseMemberId } from "../../../core/ids.ts";
-import { toIso, toIsoOrNull } from "../../../core/time.ts";
 import { jsonBody, noBody } from "../../http/body.ts";
 import { respond, failure, success } from "../../http/envelope.ts";
 import { limitByAccount } from "../../http/guards/rate-limits.ts";
 import { respondIdempotent, getIdempotencyKey, idempotencyKeyGuard } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { portalGuard, requireOwner } from "../../http/guards/portal.ts";
-import { successResponse, requestBody, deletedSchema, deletedToWire, idParamSchema, timeSchema } from "../../http/wire.ts";
+import { successResponse, requestBody, deletedSchema, deletedToWire, idParamSchema, timeSchema, toWire } from "../../http/wire.ts";
 import type { Member } from "../../../storage/members.ts";
 import { inviteMember } from "../../operations/portal/invite-member.ts";
 import { listMembers } from "../../operations/portal/list-members.ts";
@@ -18,14 +17,14 @@ import { updateMemberRole } from "../../operations/portal/update-member-role.ts"
 const exampleMemberId = "mem_00m4x8c1v6b3n9q2t7w0h5k3d8";
 const roleSchema = z
   .enum(["owner", "member"])
-  .openapi({ description: "An owner changes things; a member reads, tests and acknowledges.", example: "member" });
+  .openapi({ description: "Owners can change settings. Members can read, test and acknowledge.", example: "member" });
 
 const memberIdParamSchema = z.object({
   member_id: idParamSchema(parseMemberId, "Id of the member or invitation, prefix `mem_`.", exampleMemberId),
 });
 
 const invitationSchema = z
-  .object({ email: z.string().openapi({ description: "One e-mail address.", example: "sam@acme-solar.example" }), role: roleSchema })
+  .object({ email: z.string().openapi({ description: "Email address to invite.", example: "sam@acme-solar.example" }), role: roleSchema })
   .openapi("Invitation");
 
 const memberSchema = z
@@ -33,20 +32,14 @@ const memberSchema = z
     id: z.string(),
     email: z.string(),
     role: roleSchema,
-    status: z.enum(["active", "invited"]).openapi({ description: "`invited` until the person has signed in with that address." }),
-    invited_until: timeSchema.nullable().openapi({ description: "Until when the invitation can be accepted." }),
+    status: z.enum(["active", "invited"]).openapi({ description: "`invited` until the person accepts by signing in." }),
+    invited_until: timeSchema.nullable().openapi({ description: "Expiry of the invitation; `null` for a member." }),
     created_at: timeSchema,
   })
   .openapi("Member");
 
-const memberToWire = (member: Member): z.input<typeof memberSchema> => ({
-  id: member.id,
-  email: member.email,
-  role: member.role,
-  status: member.invitedUntil === null ? "active" : "invited",
-  invited_until: toIsoOrNull(member.invitedUntil),
-  created_at: toIso(member.createdAt),
-});
+const memberToWire = (member: Member): z.input<typeof memberSchema> =>
+  toWire(memberSchema, { ...member, status: member.invitedUntil === null ? "active" : "invited" });
 const memberExample = memberToWire({
   id: exampleMemberId,
   email: "sam@acme-solar.example",
@@ -56,22 +49,24 @@ const memberExample = memberToWire({
 });
 const createRoute = createRouteFactory("portal");
 
-const memberNotFoundRefusal = { not_found: "There is no such member or invitation, or it is not yours." } as const;
+const memberNotFoundRefusal = { not_found: "The member or invitation does not exist or is not yours." } as const;
 
 const limitInvitations = limitByAccount(
   "INVITATIONS_PER_BUSINESS",
-  "More than 30 invitations in a day by one business, or 120 requests a minute by one person.",
+  "More than 30 invitations per day for one business, or 120 requests per minute by one person.",
 );
 
 const listMembersRoute = createRoute({
   method: "get",
   path: "/v1/business/portal/members",
   operationId: "listMembers",
-  summary: "List who acts for the business",
-  description: "Members, then invitations that can still be accepted.",
+  summary: "List members",
+  description: "Returns members, then open invitations.",
   middleware: portalGuard(),
   responses: {
-    200: successResponse("The people.", "MembersAnswer", z.object({ members: z.array(memberSchema) }), { members: [memberExample] }),
+    200: successResponse("Members and invitations.", "MembersAnswer", z.object({ members: z.array(memberSchema) }), {
+      members: [memberExample],
+    }),
   },
 });
 
@@ -79,12 +74,12 @@ const inviteMemberRoute = createRoute({
   method: "post",
   path: "/v1/business/portal/members",
   operationId: "inviteMember",
-  summary: "Invite somebody",
+  summary: "Invite a member",
   description:
-    "Owners only. Mails an invitation that is good for a week; signing in with a code mailed to that address accepts it, or, where the address acts for another business already, its person in the portal. Nothing here tells whether it does. At most 100 people.",
+    "Owners only. Emails an invitation that is valid for 7 days. The person accepts it by signing in with an email code or, if they already belong to another business, in the portal. The response does not reveal whether they do. A business can have up to 100 members and invitations.",
   middleware: portalGuard(requireOwner, limitInvitations, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(invitationSchema, { email: "sam@acme-solar.example", role: "member" }) },
-  responses: { 201: successResponse("Invited by mail.", "InvitedMemberAnswer", memberSchema, memberExample) },
+  responses: { 201: successResponse("The invitation is sent.", "InvitedMemberAnswer", memberSchema, memberExample) },
   refuses: ["member_limit"],
 });
 
@@ -93,10 +88,10 @@ const updateMemberRoute = createRoute({
   path: "/v1/business/portal/members/{member_id}",
   operationId: "changeMember",
   summary: "Change a role",
-  description: "Owners only. Counts from the person's next request on. The last owner stays one.",
+  description: "Owners only. Takes effect on the next request of that person. The last owner cannot become a member.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { params: memberIdParamSchema, body: requestBody(z.object({ role: roleSchema }).openapi("RoleChange"), { role: "owner" }) },
-  responses: { 200: successResponse("As it is now.", "MemberAnswer", memberSchema, { ...memberExample, role: "owner" }) },
+  responses: { 200: successResponse("The updated member.", "MemberAnswer", memberSchema, { ...memberExample, role: "owner" }) },
   refuses: ["last_owner"],
   when: memberNotFoundRefusal,
 });
@@ -106,9 +101,9 @@ const leaveBusinessRoute = createRoute({
   path: "/v1/business/portal/members/me",
   operationId: "leaveBusiness",
   summary: "Leave the business",
-  description: "Takes yourself out and ends your sessions. The last owner stays.",
+  description: "Removes you from the business and ends your sessions. The last owner cannot leave.",
   middleware: portalGuard(noBody),
-  responses: { 200: successResponse("You are no member any more.", "LeftBusinessAnswer", deletedSchema, deletedToWire(exampleMemberId)) },
+  responses: { 200: successResponse("You are no longer a member.", "LeftBusinessAnswer", deletedSchema, deletedToWire(exampleMemberId)) },
   refuses: ["last_owner"],
 });
 
@@ -116,11 +111,13 @@ const removeMemberRoute = createRoute({
   method: "delete",
   path: "/v1/business/portal/members/{member_id}",
   operationId: "removeMember",
-  summary: "Remove a member, or take an invitation back",
-  description: "Owners only. The person's sessions end at once. The last owner stays.",
+  summary: "Remove a member or invitation",
+  description: "Owners only. Ends the sessions of that person immediately. The last owner cannot be removed.",
   middleware: portalGuard(requireOwner, noBody),
   request: { params: memberIdParamSchema },
-  responses: { 200: successResponse("No member any more.", "RemovedMemberAnswer", deletedSchema, deletedToWire(exampleMemberId)) },
+  responses: {
+    200: successResponse("The member or invitation is removed.", "RemovedMemberAnswer", deletedSchema, deletedToWire(exampleMemberId)),
+  },
   refuses: ["last_owner"],
   when: memberNotFoundRefusal,
 });
@@ -141,10 +138,10 @@ memberRoutes.openapi(updateMemberRoute, async (c) => {
   return respond(c, 200, changed, memberToWire);
 });
 
-// Before the route with an id, which would take `me` for one.
+// Registered before the route with an id, which would match `me`.
 memberRoutes.openapi(leaveBusinessRoute, async (c) => {
   const left = await removeMember(c.var.services, c.var.member, c.var.member.userId);
-  if (!left.ok && left.code === "not_found") return failure(c, "unauthorized"); // gone already: the session is none any more
+  if (!left.ok && left.code === "not_found") return failure(c, "unauthorized"); // already removed: the session is no longer valid
   return respond(c, 200, left, deletedToWire);
 });
 

@@ -1,12 +1,11 @@
-// What became of a request, by the id in its answer: of those that were refused, for a week.
+// Looks up refused requests by request id. They are kept for 7 days.
 import { z } from "@hono/zod-openapi";
 import { refusals } from "../../../core/refusals.ts";
 import { parseRequestId } from "../../../core/ids.ts";
-import { toIso } from "../../../core/time.ts";
 import { respond } from "../../http/envelope.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { portalGuard } from "../../http/guards/portal.ts";
-import { successResponse, idParamSchema, timeSchema } from "../../http/wire.ts";
+import { successResponse, idParamSchema, timeSchema, toWire } from "../../http/wire.ts";
 import type { RefusedRequest } from "../../../storage/refused-requests.ts";
 import { getRefusedRequest } from "../../operations/portal/get-refused-request.ts";
 
@@ -17,30 +16,19 @@ const refusedRequestSchema = z
     request_id: z.string(),
     at: timeSchema,
     method: z.string(),
-    route: z.string().openapi({ description: "The address with its ids left out." }),
+    route: z.string().openapi({ description: "Path with placeholders for ids." }),
     status: z.int(),
     code: z.string(),
-    message: z.string().openapi({ description: "What the code says. The answer itself may have named an input." }),
-    origin_host: z.string().nullable().openapi({ description: "Host of the page that sent it, as the browser said." }),
-    page_host: z.string().nullable().openapi({ description: "Host of the page it named." }),
+    message: z.string().openapi({ description: "General message of the code. The original response may have been more specific." }),
+    origin_host: z.string().nullable().openapi({ description: "Host in the `Origin` header." }),
+    page_host: z.string().nullable().openapi({ description: "Host of the `page_url` in the request." }),
     client_id: z.string().nullable(),
-    key_id: z.string().nullable().openapi({ description: "The API key it came with." }),
+    key_id: z.string().nullable().openapi({ description: "Id of the API key." }),
   })
   .openapi("RefusedRequest");
 
-const refusedRequestToWire = (id: string, request: RefusedRequest): z.input<typeof refusedRequestSchema> => ({
-  request_id: id,
-  at: toIso(request.at),
-  method: request.method,
-  route: request.route,
-  status: request.status,
-  code: request.code,
-  message: refusals[request.code],
-  origin_host: request.originHost,
-  page_host: request.pageHost,
-  client_id: request.clientId,
-  key_id: request.keyId,
-});
+const refusedRequestToWire = (requestId: string, request: RefusedRequest): z.input<typeof refusedRequestSchema> =>
+  toWire(refusedRequestSchema, { ...request, requestId, message: refusals[request.code] });
 
 const createRoute = createRouteFactory("portal");
 
@@ -50,11 +38,13 @@ const getRefusedRequestRoute = createRoute({
   operationId: "readRefusedRequest",
   summary: "Look up a refused request",
   description:
-    "Why a request of yours was refused, by the `request_id` of its answer: codes, hosts and ids, nothing that was sent. Kept 7 days, at most 10,000 in them; requests over a limit are not kept. What succeeded is found by what it made.",
+    "Returns why a request was refused, by the `request_id` of its response: codes, hosts and ids, but no values you sent. Up to 10,000 refused requests are kept for 7 days. Rate-limited and successful requests are not kept.",
   middleware: portalGuard(),
-  request: { params: z.object({ request_id: idParamSchema(parseRequestId, "Prefix `req_`.", exampleRequestId) }) },
+  request: {
+    params: z.object({ request_id: idParamSchema(parseRequestId, "`request_id` of the response, prefix `req_`.", exampleRequestId) }),
+  },
   responses: {
-    200: successResponse("The request.", "RefusedRequestAnswer", refusedRequestSchema, {
+    200: successResponse("The refused request.", "RefusedRequestAnswer", refusedRequestSchema, {
       request_id: exampleRequestId,
       at: "2026-03-05T09:12:00.250Z",
       method: "POST",
@@ -68,7 +58,7 @@ const getRefusedRequestRoute = createRoute({
       key_id: null,
     }),
   },
-  when: { not_found: "No refused request of yours of the last 7 days has this id." },
+  when: { not_found: "None of your refused requests of the last 7 days has this id." },
 });
 
 export const refusedRequestRoutes = createApi();

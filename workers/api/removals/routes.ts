@@ -1,4 +1,4 @@
-// The routes of removals: a person on the plan that includes them lets us ask others to delete them.
+// Removals: on the `white_glove` plan, a person authorizes us to ask data brokers to delete their data.
 import { z } from "@hono/zod-openapi";
 import { formatAffidavitStatement } from "../../../core/removals/affidavit.ts";
 import { removalTargetNames, removalTargets, type Removal, removalStatuses } from "../../../core/removals/removal.ts";
@@ -40,9 +40,9 @@ const removalRequestSchema = z
       .min(1)
       .max(50)
       .nullish()
-      .openapi({ description: `Whom to ask; all where it is left out. Of the list: ${removalTargetNames.join(", ")}.` }),
-    authorize: z.literal(true).openapi({ description: "Must be true: you authorize us to ask them in your name." }),
-    notes: z.string().max(2_000).nullish().openapi({ description: "For the people who do it, in one line of at most 500 characters." }),
+      .openapi({ description: `Data brokers to ask. Default: all of them. Values: ${removalTargetNames.join(", ")}.` }),
+    authorize: z.literal(true).openapi({ description: "Must be `true`: you authorize us to act on your behalf." }),
+    notes: z.string().max(2_000).nullish().openapi({ description: "Notes for our team, one line of at most 500 characters." }),
   })
   .openapi("RemovalRequest");
 
@@ -54,22 +54,22 @@ export const removalSchema = z
       z.object({
         name: removalTargetNameSchema,
         status: removalStatusSchema,
-        completed_at: describedTime("When they removed you").nullable(),
+        completed_at: describedTime("When the broker completed the removal").nullable(),
       }),
     ),
     notes: z.string().nullable(),
-    requested_at: describedTime("When you asked"),
-    completed_at: describedTime("When the last of them had answered").nullable(),
-    recheck_at: describedTime("When we look again").nullable(),
-    affidavit_url: z.string().nullable().openapi({ description: "The affidavit, once there is one." }),
+    requested_at: describedTime("When you requested the removal"),
+    completed_at: describedTime("When all brokers had completed or refused").nullable(),
+    recheck_at: describedTime("When we check again").nullable(),
+    affidavit_url: z.string().nullable().openapi({ description: "URL of the affidavit; `null` until the removal is complete." }),
     affidavit: z
       .object({
-        sha256: z.string().openapi({ description: "Of the file, hex." }),
-        signed: z.string().openapi({ description: "The text that is signed." }),
+        sha256: z.string().openapi({ description: "SHA-256 of the file, hex." }),
+        signed: z.string().openapi({ description: "Signed text." }),
         signature: z.object({ kid: z.string(), alg: z.literal("Ed25519"), value: z.string() }),
       })
       .nullable()
-      .openapi({ description: "What proves the file: its hash is in your audit chain too." }),
+      .openapi({ description: "Proof of the affidavit file. Its hash is also in your audit chain." }),
   })
   .openapi("Removal");
 
@@ -78,7 +78,7 @@ export const removalToWire = ({ config }: Pick<Services, "config">, removal: Rem
   return {
     id: removal.id,
     status: removal.status,
-    targets: removal.targets.map(({ name, status: of, completedAt }) => ({ name, status: of, completed_at: toIsoOrNull(completedAt) })),
+    targets: removal.targets.map(({ name, status, completedAt }) => ({ name, status, completed_at: toIsoOrNull(completedAt) })),
     notes: removal.notes,
     requested_at: toIso(removal.requestedAt),
     completed_at: toIsoOrNull(removal.completedAt),
@@ -94,38 +94,41 @@ export const removalToWire = ({ config }: Pick<Services, "config">, removal: Rem
 
 const removalListSchema = z
   .object({
-    removals: z.array(removalSchema).openapi({ description: "The newest first, at most 200." }),
-    targets: z.array(z.object({ name: removalTargetNameSchema, title: z.string() })).openapi({ description: "Who can be asked." }),
+    removals: z.array(removalSchema).openapi({ description: "Newest first, at most 200." }),
+    targets: z
+      .array(z.object({ name: removalTargetNameSchema, title: z.string() }))
+      .openapi({ description: "Data brokers you can choose." }),
   })
   .openapi("Removals");
 
-const removalIdParamSchema = z.object({ removal_id: idParamSchema(parseRemovalId, "Id of the removal: `rmv_…`.", removalExample.id) });
+const removalIdParamSchema = z.object({
+  removal_id: idParamSchema(parseRemovalId, "Id of the removal, prefix `rmv_`.", removalExample.id),
+});
 
 const createRoute = createRouteFactory("account");
 
-const limitRemovals = limitByAccount("REMOVALS", "More than 30 requests a day, or 120 calls a minute.");
+const limitRemovals = limitByAccount("REMOVALS", "More than 30 removals per day, or 120 requests per minute.");
 
 const requestRemovalRoute = createRoute({
   method: "post",
   path: "/v1/me/removals",
   operationId: "requestRemoval",
-  summary: "Have others asked to remove you",
-  description:
-    "We ask data brokers of a fixed list, in your name, to delete what they hold about you. Part of the plan `white_glove`. At most thirty requests a day.",
+  summary: "Request a removal",
+  description: "Authorizes us to ask data brokers to delete your data. Requires the `white_glove` plan. Limit: 30 per day.",
   middleware: consumerGuard(limitRemovals, jsonBody, idempotencyGuard),
   request: { body: requestBody(removalRequestSchema, { targets: ["spokeo"], authorize: true }) },
-  responses: { 201: successResponse("Asked for.", "RemovalAnswer", removalSchema, removalExample) },
-  when: { plan_required: "The account is on the free plan." },
+  responses: { 201: successResponse("The removal is requested.", "RemovalAnswer", removalSchema, removalExample) },
+  when: { plan_required: "Your plan does not include removals." },
 });
 
 const listRemovalsRoute = createRoute({
   method: "get",
   path: "/v1/me/removals",
   operationId: "listRemovals",
-  summary: "List your removal requests",
-  description: "The newest first, with what came of asking each.",
+  summary: "List your removals",
+  description: "Returns your removals, newest first, with the status of each data broker.",
   middleware: consumerGuard(),
-  responses: { 200: successResponse("The requests.", "RemovalsAnswer", removalListSchema, removalListExample) },
+  responses: { 200: successResponse("Your removals.", "RemovalsAnswer", removalListSchema, removalListExample) },
 });
 
 const downloadAffidavitRoute = createRoute({
@@ -134,17 +137,17 @@ const downloadAffidavitRoute = createRoute({
   operationId: "readAffidavit",
   summary: "Download the affidavit of a removal",
   description:
-    "A PDF that says whom we asked in your name and what came of it. The same bytes every time: their SHA-256 is in the removal, signed, and in your audit chain.",
+    "Returns a PDF that states which data brokers we asked on your behalf, and the results. The file is the same every time. Its SHA-256 is signed in the removal and recorded in your audit chain.",
   middleware: consumerGuard(),
   request: { params: removalIdParamSchema },
   responses: {
     200: {
-      description: "The file, as an attachment.",
+      description: "The PDF file, as an attachment.",
       content: { "application/pdf": { schema: z.string().openapi({ format: "binary" }) } },
     },
   },
   refuses: ["affidavit_not_ready"],
-  when: { not_found: "There is no such removal of yours." },
+  when: { not_found: "The removal does not exist or is not yours." },
 });
 
 export const removalRoutes = createApi();
@@ -159,9 +162,9 @@ removalRoutes.openapi(requestRemovalRoute, async (c) => {
 
 removalRoutes.openapi(listRemovalsRoute, async (c) => {
   const { services, person } = c.var;
-  const found = await listRemovals(services, person);
+  const removals = await listRemovals(services, person);
   return success(c, 200, {
-    removals: found.map((removal) => removalToWire(services, removal)),
+    removals: removals.map((removal) => removalToWire(services, removal)),
     targets: removalTargetNames.map((name) => ({ name, title: removalTargets[name] })),
   });
 });

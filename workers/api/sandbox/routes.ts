@@ -1,4 +1,4 @@
-// The routes of test mode (docs/guides/sandbox.md): by a test key, and about the sandbox of its business alone.
+// Sandbox routes (docs/guides/sandbox.md). They require a test key and affect the sandbox of its business only.
 import { z } from "@hono/zod-openapi";
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import { actorFromApiKey, type Principal } from "../../../core/access/principal.ts";
@@ -22,19 +22,23 @@ import type { SweepResult } from "../../operations/sandbox/sweep-sandbox.ts";
 import { resetSandbox, type ResetResult } from "../../operations/sandbox/reset-sandbox.ts";
 import { triggerEvent, triggerableEventTypes, type TriggeredEvent, type TriggerRequest } from "../../operations/sandbox/trigger-event.ts";
 import { eventExample, eventSchema } from "../events/schema.ts";
-import { shareExample } from "../shares/examples.ts";
-import { fieldKeySchema, shareSchema, shareToWire } from "../shares/schema.ts";
+import { fieldKeySchema, shareExample, shareSchema, shareToWire } from "../shares/schema.ts";
 
 const sandboxEnvironmentSchema = z.literal("sandbox");
-const exactlyOneIssue = { message: "either this or to must be sent, and not both", path: ["advance_seconds"] };
+const exactlyOneIssue = { message: "is required unless you send to; send only one of them", path: ["advance_seconds"] };
 
 const clockAdvanceSchema = z
   .object({
-    advance_seconds: z.int().min(1).max(94_694_400).optional().openapi({ description: "Forward by so many seconds.", example: 518_400 }),
-    to: z.iso
-      .datetime("must be a moment in UTC, such as 2027-11-19T10:05:00.000Z")
+    advance_seconds: z
+      .int()
+      .min(1)
+      .max(94_694_400)
       .optional()
-      .openapi({ description: "Forward to this moment, UTC.", example: "2027-11-19T10:05:00.000Z" }),
+      .openapi({ description: "Seconds to advance, 1 to 94,694,400 (1,096 days). Send this or `to`.", example: 518_400 }),
+    to: z.iso.datetime("must be an ISO 8601 time in UTC, such as 2027-11-19T10:05:00.000Z").optional().openapi({
+      description: "Time to advance to, ISO 8601 in UTC. Send this or `advance_seconds`.",
+      example: "2027-11-19T10:05:00.000Z",
+    }),
   })
   .refine(({ advance_seconds: seconds, to }) => (seconds === undefined) !== (to === undefined), exactlyOneIssue)
   .openapi("SandboxClockMove");
@@ -44,16 +48,16 @@ const clockAdvanceFromWire = ({ advance_seconds: advanceSeconds, to }: z.output<
 
 const clockFields = {
   environment: sandboxEnvironmentSchema,
-  now: timeSchema.openapi({ description: "What your sandbox takes for the time." }),
-  offset_seconds: z.number().openapi({ description: "How far that is ahead." }),
-  moved_at: timeSchema.nullable().openapi({ description: "When it was last moved; null while it goes with the time." }),
+  now: timeSchema.openapi({ description: "Current time of your sandbox." }),
+  offset_seconds: z.number().openapi({ description: "Seconds by which the sandbox clock is ahead." }),
+  moved_at: timeSchema.nullable().openapi({ description: "When you last advanced the clock; `null` if it shows the real time." }),
 };
 const clockSchema = z.object(clockFields).openapi("SandboxClock");
 const advancedClockSchema = z
   .object({
     ...clockFields,
-    swept: z.int().openapi({ description: "Shares that were warned of or expired by this." }),
-    more: z.literal(true).optional().openapi({ description: "More is due than one call works through: the next one goes on." }),
+    swept: z.int().openapi({ description: "Number of shares that expired or got an expiry warning." }),
+    more: z.literal(true).optional().openapi({ description: "Present if more shares are due. Repeat the request to continue." }),
   })
   .openapi("MovedSandboxClock");
 
@@ -71,21 +75,21 @@ const advancedClockToWire = (moved: ClockReading & SweepResult): z.input<typeof 
 
 const triggerRequestSchema = z
   .object({
-    type: z.enum(triggerableEventTypes).openapi({ description: "What is to happen.", example: "share.revoked" }),
+    type: z.enum(triggerableEventTypes).openapi({ description: "Event to trigger.", example: "share.revoked" }),
     share_id: z.string().max(64).nullish().openapi({
-      description: "An active test share of yours (for `business.ceased` one that was revoked). Left out: a fresh one is made.",
+      description: "Id of an active test share, or of a revoked one for `business.ceased`. Default: a new share.",
     }),
     fields: z
       .partialRecord(fieldKeySchema, z.string().max(300).nullable())
       .nullish()
-      .openapi({ description: "For `consumer.updated.*`: new values of the group, null to clear. Left out: another value is made up." }),
+      .openapi({ description: "For `consumer.updated.*`: new values for the group; `null` clears a field. Default: a generated value." }),
   })
   .openapi("SandboxTrigger");
 
-/** Null for a share id that is not spelt as one: there is nothing under it. */
-const triggerRequestFromWire = ({ type, share_id: share, fields }: z.output<typeof triggerRequestSchema>): TriggerRequest | null => {
-  const shareId = share == null ? null : parseShareId(share);
-  if (share != null && shareId === null) return null;
+/** Null for a malformed share id, which no share can have. */
+const triggerRequestFromWire = ({ type, share_id: id, fields }: z.output<typeof triggerRequestSchema>): TriggerRequest | null => {
+  const shareId = id == null ? null : parseShareId(id);
+  if (id != null && shareId === null) return null;
   return { type, shareId, fields: fields == null ? null : new Map(Object.entries(fields) as [ContactKey, string | null][]) };
 };
 
@@ -104,8 +108,11 @@ const triggeredEventToWire = (
 const resetSchema = z
   .object({
     environment: sandboxEnvironmentSchema,
-    ended: z.int().openapi({ description: "Test shares that were active." }),
-    more: z.literal(true).optional().openapi({ description: "There are more; call again. The clock is set back with the last of them." }),
+    ended: z.int().openapi({ description: "Number of test shares that were revoked." }),
+    more: z
+      .literal(true)
+      .optional()
+      .openapi({ description: "Present if more shares are active. Repeat the request; the clock resets with the last ones." }),
   })
   .openapi("SandboxReset");
 const resetToWire = ({ ended, hasMore }: ResetResult): z.input<typeof resetSchema> => ({
@@ -129,40 +136,39 @@ const triggeredEventExample = {
 
 const createRoute = createRouteFactory("sandbox");
 
-/** A live key moves nothing here: what it opens is no trial. */
-const requireTestKey = defineGuard<ApiKeyEnv>({ when: { sandbox_only: "The key is a live one." } }, async (c, next) => {
+const requireTestKey = defineGuard<ApiKeyEnv>({ when: { sandbox_only: "The request uses a live key." } }, async (c, next) => {
   if (c.var.principal.environment === "sandbox") return next();
-  return failure(c, "sandbox_only", "This works with a test key only.");
+  return failure(c, "sandbox_only", "This requires a test key.");
 });
 
 const requireWriteAccess = defineGuard<ApiKeyEnv>({ refuses: ["subscription_past_due"] }, async (c, next) => {
-  const may = authorizeWrite(c.var.principal.business.status);
-  return may.ok ? next() : refusal(c, may);
+  const authorized = authorizeWrite(c.var.principal.business.status);
+  return authorized.ok ? next() : refusal(c, authorized);
 });
 
-const limitClockChanges = limitByAccount("SANDBOX_CLOCK", "More than 20 a minute by one business, or 120 calls by one key.");
+const limitClockChanges = limitByAccount("SANDBOX_CLOCK", "More than 20 requests per minute for one business, or 120 with one key.");
 
 const getClockRoute = createRoute({
   method: "get",
   path: "/v1/sandbox/clock",
   operationId: "readSandboxClock",
-  summary: "Read the clock of your sandbox",
-  description: "What your sandbox takes for the time, and how far that is ahead.",
+  summary: "Read the sandbox clock",
+  description: "Returns the time of your sandbox and its offset from the real time.",
   middleware: apiKeyGuard(requireTestKey),
-  responses: { 200: successResponse("The clock.", "SandboxClockAnswer", clockSchema, clockExample) },
+  responses: { 200: successResponse("The sandbox clock.", "SandboxClockAnswer", clockSchema, clockExample) },
 });
 
 const advanceClockRoute = createRoute({
   method: "post",
   path: "/v1/sandbox/clock",
   operationId: "moveSandboxClock",
-  summary: "Move the clock of your sandbox forward",
+  summary: "Advance the sandbox clock",
   description:
-    "Forward only, at most 1,096 days ahead of the time in all. Warnings and ends of test shares that become due happen before the answer, a thousand at most. Codes, limits, signatures and retries keep the real time.",
+    "Advances the clock, at most 1,096 days ahead of the real time in total. Up to 1,000 expiry warnings and expirations of test shares that become due are processed before the response. Codes, rate limits, signatures and retries use the real time.",
   middleware: apiKeyGuard(limitClockChanges, requireTestKey, requireWriteAccess, jsonBody, idempotencyGuard),
   request: { body: requestBody(clockAdvanceSchema, { advance_seconds: 518_400 }) },
   responses: {
-    200: successResponse("The clock as it is now.", "SandboxClockMoveAnswer", advancedClockSchema, { ...clockExample, swept: 1 }),
+    200: successResponse("The updated clock.", "SandboxClockMoveAnswer", advancedClockSchema, { ...clockExample, swept: 1 }),
   },
 });
 
@@ -170,25 +176,21 @@ const triggerEventRoute = createRoute({
   method: "post",
   path: "/v1/sandbox/trigger",
   operationId: "triggerSandboxEvent",
-  summary: "Make an event happen",
+  summary: "Trigger an event",
   description:
-    "Does in your sandbox what makes such an event: the test person shares, renews, takes back or changes a field, you acknowledge, or the clock goes to the next mark of the share. The event is in the feed, and on its way to the endpoints of the sandbox, when this is answered.",
+    "Performs the action that causes the event in your sandbox: the test person shares, renews, revokes or changes a field, you acknowledge, or the clock advances to the next date of the share. When the request returns, the event is in the feed and queued for your sandbox endpoints.",
   middleware: apiKeyGuard(requireTestKey, requireWriteAccess, jsonBody, idempotencyGuard),
   request: { body: requestBody(triggerRequestSchema, { type: "share.created" }) },
   responses: {
-    200: successResponse(
-      "The share that the event is about, and the event.",
-      "SandboxTriggerAnswer",
-      triggeredEventSchema,
-      triggeredEventExample,
-    ),
+    200: successResponse("The share and the event.", "SandboxTriggerAnswer", triggeredEventSchema, triggeredEventExample),
   },
   refuses: ["share_inactive"],
   when: {
-    client_not_found: "There is no test client to share with.",
-    not_found: "There is no such share in your sandbox.",
-    rate_limited: "More than 120 calls by one key; or there are 10,000 active test shares, which `POST /v1/sandbox/reset` ends.",
-    cease_not_open: "Nobody has stopped the share, or it was acknowledged before.",
+    client_not_found: "Your business has no sandbox client. Create one first.",
+    not_found: "The share does not exist in your sandbox.",
+    rate_limited:
+      "More than 120 requests per minute with one key, or the sandbox has 10,000 active shares. `POST /v1/sandbox/reset` revokes them.",
+    cease_not_open: "The share is not revoked, or was already acknowledged.",
   },
 });
 
@@ -196,11 +198,12 @@ const resetSandboxRoute = createRoute({
   method: "post",
   path: "/v1/sandbox/reset",
   operationId: "resetSandbox",
-  summary: "End every test share and set the clock back",
-  description: "Active test shares are revoked, 2,000 a call, each with its event. Events, ended shares and endpoints stay.",
+  summary: "Reset the sandbox",
+  description:
+    "Revokes active test shares, up to 2,000 per request, each with its event, and resets the clock. Events, ended shares and endpoints stay.",
   middleware: apiKeyGuard(limitClockChanges, requireTestKey, requireWriteAccess, noBody, idempotencyGuard),
-  responses: { 200: successResponse("What was ended.", "SandboxResetAnswer", resetSchema, { environment: "sandbox", ended: 3 }) },
-  when: { invalid_request: "There is a body, and it is not JSON: none is needed. Or the idempotency key is not one." },
+  responses: { 200: successResponse("The result of the reset.", "SandboxResetAnswer", resetSchema, { environment: "sandbox", ended: 3 }) },
+  when: { invalid_request: "The body is not JSON (no body is needed), or the idempotency key is malformed." },
 });
 
 const testerFromPrincipal = (principal: Principal): SandboxActor => ({ ...principal, actor: actorFromApiKey(principal) });
@@ -221,9 +224,9 @@ sandboxRoutes.openapi(advanceClockRoute, async (c) => {
 
 sandboxRoutes.openapi(triggerEventRoute, async (c) => {
   const { services, principal, requestId } = c.var;
-  const asked = triggerRequestFromWire(c.req.valid("json"));
-  if (asked === null) return failure(c, "not_found");
-  const triggered = await triggerEvent(services, testerFromPrincipal(principal), asked, requestId);
+  const request = triggerRequestFromWire(c.req.valid("json"));
+  if (request === null) return failure(c, "not_found");
+  const triggered = await triggerEvent(services, testerFromPrincipal(principal), request, requestId);
   return respond(c, 200, triggered, (event) => triggeredEventToWire(event, services.clock()));
 });
 

@@ -1,4 +1,4 @@
-// Is the service able to do its work: database, key-value store, keys. And what it publishes of itself.
+// Health check, public keys and the OpenAPI document.
 import { z } from "@hono/zod-openapi";
 import { buildTrustDocument } from "../../../core/ledger/trust-document.ts";
 import type { RequestContext } from "../../http/context.ts";
@@ -8,7 +8,7 @@ import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { envelopeSchema, jsonContent } from "../../http/wire.ts";
 import { checkHealth } from "../../operations/service/check-health.ts";
 import { getTrustedKeys } from "../../operations/service/get-trusted-keys.ts";
-import { exampleSigningKey } from "../certificates/examples.ts";
+import { exampleSigningKey } from "../certificates/schema.ts";
 import { healthSchema, healthToWire, jwkSchema, trustDocumentSchema } from "./schema.ts";
 
 const createRoute = createRouteFactory("service");
@@ -18,24 +18,24 @@ const getHealthRoute = createRoute({
   path: "/v1/health",
   operationId: "health",
   summary: "Check the service",
-  description: "Asks each store a small question. For monitors; also at /health.",
+  description: "Checks the database, the key-value store and the signing key. For monitoring; also available at /health.",
   middleware: limitPublicReads,
   responses: {
-    200: { description: "Everything works.", content: { "application/json": { schema: envelopeSchema("HealthAnswer", healthSchema) } } },
+    200: { description: "All checks passed.", content: { "application/json": { schema: envelopeSchema("HealthAnswer", healthSchema) } } },
   },
-  when: { unhealthy: "The message names the checks that failed." },
+  when: { unhealthy: "A check failed. The message names it." },
 });
 
 const getIssuerKeysRoute = createRoute({
   method: "get",
   path: "/.well-known/jwks.json",
   operationId: "issuerKeys",
-  summary: "Public keys of the issuer",
-  description: "JWK set of the Ed25519 keys that sign certificates, retired ones included. Not enveloped; cached for five minutes.",
+  summary: "List the issuer's public keys",
+  description: "Returns the JWK set of the Ed25519 keys that sign certificates, including retired keys. No envelope. Cached for 5 minutes.",
   middleware: limitPublicReads,
   responses: {
     200: {
-      description: "The keys, the one in use first.",
+      description: "Public keys, with the current key first.",
       content: { "application/json": { schema: z.object({ keys: z.array(jwkSchema) }).openapi("Jwks") } },
     },
   },
@@ -45,13 +45,13 @@ const getTrustDocumentRoute = createRoute({
   method: "get",
   path: "/.well-known/svc-trust.json",
   operationId: "trust",
-  summary: "What a verifier has to trust",
+  summary: "Get the trust document",
   description:
-    "Keys of the ledger, of the audit log and of the issuer. Keep a copy of your own: a verifier that fetches this anew trusts whoever answers. Not enveloped; cached for five minutes.",
+    "Returns the public keys of the ledger, the audit log and the issuer. Keep your own copy: a verifier that downloads it each time must trust this server. No envelope. Cached for 5 minutes.",
   middleware: limitPublicReads,
   responses: {
     200: {
-      description: "What to trust, as of now.",
+      description: "The current trust document.",
       content: jsonContent(trustDocumentSchema, {
         version: 1,
         logs: [
@@ -78,10 +78,12 @@ const getOpenApiDocumentRoute = createRoute({
   method: "get",
   path: "/v1/openapi.json",
   operationId: "openApiDocument",
-  summary: "This description",
-  description: "OpenAPI 3.1, for generators of clients and for tools. Not enveloped; cached for five minutes.",
+  summary: "Get the OpenAPI document",
+  description: "Returns this document (OpenAPI 3.1), for client generators and other tools. No envelope. Cached for 5 minutes.",
   middleware: limitPublicReads,
-  responses: { 200: { description: "The document.", content: jsonContent(z.record(z.string(), z.unknown()), { openapi: "3.1.0" }) } },
+  responses: {
+    200: { description: "The OpenAPI document.", content: jsonContent(z.record(z.string(), z.unknown()), { openapi: "3.1.0" }) },
+  },
 });
 
 const handleHealth = async (c: RequestContext) => {
@@ -93,11 +95,11 @@ const handleHealth = async (c: RequestContext) => {
 
 const publicCacheHeaders = { "Cache-Control": "public, max-age=300" };
 
-/** `describe` gives the OpenAPI document of the whole app. */
+/** `describe` returns the OpenAPI document of the whole app. */
 export const createServiceRoutes = (describe: () => object) => {
   const service = createApi();
   service.openapi(getHealthRoute, handleHealth);
-  service.get("/health", limitPublicReads, handleHealth); // where load balancers look; the same answer, undocumented on purpose
+  service.get("/health", limitPublicReads, handleHealth); // for load balancers; undocumented on purpose
   service.openapi(getIssuerKeysRoute, (c) =>
     c.json({ keys: c.var.services.signer.publicKeys.map((key) => ({ ...key })) }, 200, publicCacheHeaders),
   );

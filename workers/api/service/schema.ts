@@ -1,14 +1,14 @@
-// What the service says of itself: its health, its keys, what to trust.
+// Schemas of the health check, the public keys and the trust document.
 import { z } from "@hono/zod-openapi";
 import { serviceVersion } from "../../http/openapi.ts";
 import { timeSchema } from "../../http/wire.ts";
 import { toIso } from "../../../core/time.ts";
 import type { Health } from "../../operations/service/check-health.ts";
-import { exampleSigningKey } from "../certificates/examples.ts";
+import { exampleSigningKey } from "../certificates/schema.ts";
 
 const healthCheckSchema = z.object({
   ok: z.boolean(),
-  latency_ms: z.number().openapi({ description: "How long the answer took, in milliseconds.", example: 2 }),
+  latency_ms: z.number().openapi({ description: "Response time in milliseconds.", example: 2 }),
 });
 
 export const healthSchema = z
@@ -16,7 +16,7 @@ export const healthSchema = z
     status: z.literal("ok"),
     checks: z.object({ database: healthCheckSchema, kv: healthCheckSchema, crypto: healthCheckSchema }),
     version: z.string().openapi({ description: "Version of the service.", example: serviceVersion }),
-    time: timeSchema.openapi({ description: "The service's clock.", example: "2026-03-04T05:06:07.089Z" }),
+    time: timeSchema.openapi({ description: "Current time of the service.", example: "2026-03-04T05:06:07.089Z" }),
   })
   .openapi("Health");
 
@@ -36,10 +36,8 @@ export const jwkSchema = z
   .object({
     kty: z.literal("OKP"),
     crv: z.literal("Ed25519"),
-    x: z.string().openapi({ description: "The public key, base64url.", example: exampleSigningKey.x }),
-    kid: z
-      .string()
-      .openapi({ description: "RFC 7638 thumbprint; the `kid` of the signatures this key made.", example: exampleSigningKey.kid }),
+    x: z.string().openapi({ description: "Public key, base64url.", example: exampleSigningKey.x }),
+    kid: z.string().openapi({ description: "RFC 7638 thumbprint. Signatures refer to the key by it.", example: exampleSigningKey.kid }),
     alg: z.literal("EdDSA"),
     use: z.literal("sig"),
   })
@@ -50,21 +48,19 @@ export const trustDocumentSchema = z
     version: z.literal(1),
     verifier: z
       .object({ url: z.string(), sha256: z.string() })
-      .openapi({ description: "The program that checks evidence packs, one file for Node 20 and later, and its SHA-256 in hex." }),
+      .openapi({ description: "Command-line verifier for evidence packs (one file, Node 20 or later), with its SHA-256 in hex." }),
     logs: z.array(
       z.object({
         origin: z.string().openapi({ description: "Name of the log." }),
-        vkey: z.string().openapi({ description: "Public key in the signed-note form." }),
+        vkey: z.string().openapi({ description: "Public key in signed-note format." }),
         ...validityFields,
         role: z.enum(["primary", "mirror", "audit"]).openapi({
-          description: "`primary`: statements are anchored in it. `mirror`: checkpoints are. `audit`: it holds the audit chains.",
+          description: "`primary`: anchors statements. `mirror`: anchors checkpoints. `audit`: contains the audit chains.",
         }),
       }),
     ),
-    witnesses: z.array(z.string()).openapi({ description: "Public keys whose cosignatures may stand under checkpoints." }),
-    policy: z
-      .object({ witness_min: z.int() })
-      .openapi({ description: "How many witnesses a verifier asks for, unless it is told otherwise." }),
+    witnesses: z.array(z.string()).openapi({ description: "Public keys of the witnesses that may cosign checkpoints." }),
+    policy: z.object({ witness_min: z.int() }).openapi({ description: "Default number of witnesses a verifier requires." }),
     tsa: z
       .array(
         z.object({
@@ -74,7 +70,7 @@ export const trustDocumentSchema = z
           ...validityFields,
         }),
       )
-      .openapi({ description: "Time-stamp authorities, by the SHA-256 of their public key (SPKI, hex)." }),
+      .openapi({ description: "Timestamp authorities, identified by the SHA-256 of their public key (SPKI, hex)." }),
     issuer_keys: z
       .object({
         keys: z.array(
@@ -84,8 +80,8 @@ export const trustDocumentSchema = z
         ),
       })
       .openapi({
-        description: "The keys at /.well-known/jwks.json, each with the time in which it signs: what it signed outside of it is void.",
+        description: "Keys at /.well-known/jwks.json with their validity period. A signature outside the period is not valid.",
       }),
-    anchor_keys: z.array(z.string()).openapi({ description: "The issuer's keys in ledgers that want every entry signed: SPKI, base64." }),
+    anchor_keys: z.array(z.string()).openapi({ description: "Issuer keys for ledgers that require signed entries: SPKI, base64." }),
   })
   .openapi("Trust");

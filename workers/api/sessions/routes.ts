@@ -1,13 +1,12 @@
-// The routes of a consumer's sessions: where they are signed in, and ending it there.
+// Routes with which a consumer lists and ends sessions.
 import { z } from "@hono/zod-openapi";
 import { parseSessionId } from "../../../core/ids.ts";
-import { dayMs, toIso } from "../../../core/time.ts";
 import { noBody } from "../../http/body.ts";
 import { respond, success } from "../../http/envelope.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { consumerGuard } from "../../http/guards/consumer.ts";
 import { clearSession } from "../../http/guards/session-cookie.ts";
-import { successResponse, idParamSchema, timeSchema } from "../../http/wire.ts";
+import { dayToWire, successResponse, idParamSchema, timeSchema, toWire } from "../../http/wire.ts";
 import { listSessions, type ListedSession } from "../../operations/access/list-sessions.ts";
 import { revokeOtherSessions } from "../../operations/access/revoke-other-sessions.ts";
 import { revokeSession } from "../../operations/access/revoke-session.ts";
@@ -23,28 +22,24 @@ const sessionExample = {
 
 const sessionListItemSchema = z
   .object({
-    id: z.string().openapi({ description: "`ssn_…`; it opens nothing." }),
+    id: z.string().openapi({ description: "Id of the session, prefix `ssn_`. It is not a credential." }),
     device: z
       .object({ os: z.string().nullable(), browser: z.string().nullable() })
       .nullable()
-      .openapi({ description: "Families, as the browser names itself. Null for a session that began before they were kept." }),
-    created_at: timeSchema.openapi({ description: "When this device signed in." }),
-    expires_at: timeSchema.openapi({ description: "When it ends by itself, however much it is used." }),
-    last_seen: z.string().nullable().openapi({ format: "date", description: "The last day it was used on, UTC." }),
-    current: z.boolean().openapi({ description: "The one that asks." }),
+      .openapi({ description: "Operating system and browser, as reported by the browser. `null` for older sessions." }),
+    created_at: timeSchema.openapi({ description: "When the device signed in." }),
+    expires_at: timeSchema.openapi({ description: "When the session expires. Use does not extend it." }),
+    last_seen: z.string().nullable().openapi({ format: "date", description: "Day (UTC) of the last use." }),
+    current: z.boolean().openapi({ description: "`true` for the session that sent this request." }),
   })
   .openapi("KnownSession");
 
-const sessionIdParamSchema = z.object({ session_id: idParamSchema(parseSessionId, "`ssn_…` of the list.", sessionExample.id) });
-
-const sessionToWire = (session: ListedSession): z.input<typeof sessionListItemSchema> => ({
-  id: session.id,
-  device: session.device,
-  created_at: toIso(session.createdAt),
-  expires_at: toIso(session.expiresAt),
-  last_seen: session.seenDay === null ? null : toIso(session.seenDay * dayMs).slice(0, 10),
-  current: session.isCurrent,
+const sessionIdParamSchema = z.object({
+  session_id: idParamSchema(parseSessionId, "Id of the session, prefix `ssn_`.", sessionExample.id),
 });
+
+const sessionToWire = (session: ListedSession): z.input<typeof sessionListItemSchema> =>
+  toWire(sessionListItemSchema, { ...session, lastSeen: dayToWire(session.seenDay), current: session.isCurrent });
 
 const createRoute = createRouteFactory("sign-in");
 
@@ -52,11 +47,11 @@ const listSessionsRoute = createRoute({
   method: "get",
   path: "/v1/me/sessions",
   operationId: "listSessions",
-  summary: "List where you are signed in",
-  description: "Your sessions that have not ended, the newest first, at most 100.",
+  summary: "List your sessions",
+  description: "Returns your active sessions, newest first, at most 100.",
   middleware: consumerGuard(),
   responses: {
-    200: successResponse("The sessions.", "SessionsAnswer", z.object({ sessions: z.array(sessionListItemSchema) }), {
+    200: successResponse("Your sessions.", "SessionsAnswer", z.object({ sessions: z.array(sessionListItemSchema) }), {
       sessions: [sessionExample],
     }),
   },
@@ -67,7 +62,7 @@ const endSessionRoute = createRoute({
   path: "/v1/me/sessions/{session_id}",
   operationId: "endSession",
   summary: "End a session",
-  description: "Its cookie opens nothing from now on, wherever it is. Ending the session that asks is signing out.",
+  description: "Ends the session immediately. Ending your current session signs you out.",
   middleware: consumerGuard(noBody),
   request: { params: sessionIdParamSchema },
   responses: {
@@ -76,7 +71,7 @@ const endSessionRoute = createRoute({
       id: sessionExample.id,
     }),
   },
-  when: { not_found: "There is no such session, it has ended, or it is not yours." },
+  when: { not_found: "The session does not exist, has ended, or is not yours." },
 });
 
 const endOtherSessionsRoute = createRoute({
@@ -84,18 +79,20 @@ const endOtherSessionsRoute = createRoute({
   path: "/v1/me/sessions",
   operationId: "endOtherSessions",
   summary: "End all other sessions",
-  description: "Ends every session of yours but the one that asks.",
+  description: "Ends all your sessions except the current one.",
   middleware: consumerGuard(noBody),
   responses: {
-    200: successResponse("They have ended.", "EndedSessionsAnswer", z.object({ sessions_ended: z.int() }), { sessions_ended: 2 }),
+    200: successResponse("The other sessions have ended.", "EndedSessionsAnswer", z.object({ sessions_ended: z.int() }), {
+      sessions_ended: 2,
+    }),
   },
 });
 
 export const sessionRoutes = createApi();
 
 sessionRoutes.openapi(listSessionsRoute, async (c) => {
-  const known = await listSessions(c.var.services, c.var.consumer);
-  return success(c, 200, { sessions: known.map(sessionToWire) });
+  const sessions = await listSessions(c.var.services, c.var.consumer);
+  return success(c, 200, { sessions: sessions.map(sessionToWire) });
 });
 
 sessionRoutes.openapi(endSessionRoute, async (c) => {

@@ -1,4 +1,4 @@
-// The routes of the share protocol: a request is looked at, granted and redeemed; a share is stopped, acknowledged and read.
+// Routes of the share protocol (SPEC Share): check, grant and redeem a request; revoke, acknowledge and read a share.
 import { createMiddleware } from "hono/factory";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import { personFromSession, type ConsumerSession, type Session } from "../../../core/access/session.ts";
@@ -32,19 +32,18 @@ import { redeemShareCode } from "../../operations/shares/redeem-share-code.ts";
 import type { RevocationResult } from "../../operations/shares/commit-revocation.ts";
 import { revokeShareByPerson, type ShareRevoker } from "../../operations/shares/revoke-share-by-person.ts";
 import { selectLanguage } from "../../pages/shared/language.ts";
-import * as example from "./examples.ts";
 import * as wire from "./schema.ts";
 
 const createRoute = createRouteFactory("sharing");
 
-const shareNotFoundRefusal = { not_found: "There is no such share, or it is not yours." } as const;
+const shareNotFoundRefusal = { not_found: "The share does not exist or is not yours." } as const;
 
-/** Somebody who is signed in, or holds a link. */
+/** The session is null for a person who uses the link from the email. */
 interface RevokerEnv {
   Variables: AppEnv["Variables"] & { session: Session | null };
 }
 
-/** A browser that navigates is a person, who needs the sheet and not JSON. It keeps naming the page it came from. */
+/** Redirects browser navigation to the consent sheet, which needs the Referer and the opener of the requesting page. */
 const redirectToConsentSheet = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.header("sec-fetch-mode") !== "navigate") return next();
   const { services } = c.var;
@@ -57,28 +56,28 @@ const authorizeShareRoute = createRoute({
   method: "get",
   path: "/v1/authorize",
   operationId: "authorizeShare",
-  summary: "Check a request to share",
+  summary: "Check a share request",
   description:
-    "What a business asks of a person, checked and in words for a consent screen. Reads only: nothing is kept of a request. A browser that navigates here is sent on to the consent sheet.",
+    "Validates a share request and returns what a consent screen needs to show. Nothing is stored. Browsers that navigate here are redirected to the consent sheet.",
   middleware: publicGuard(redirectToConsentSheet, limitByAddress("AUTHORIZE_PER_IP")),
   request: { query: authorizeQuerySchema },
   responses: {
-    303: { description: "A browser that navigates is sent on to the consent sheet." },
-    200: successResponse("The request.", "AuthorizeAnswer", wire.authorizedRequestSchema, example.authorizedRequestExample),
+    303: { description: "Redirect of browser navigation to the consent sheet." },
+    200: successResponse("The validated request.", "AuthorizeAnswer", wire.authorizedRequestSchema, wire.authorizedRequestExample),
   },
   refuses: ["client_not_found", "business_suspended", "business_inactive"],
-  when: { origin_mismatch: "The origin is on none of the business's verified domains." },
+  when: { origin_mismatch: "The origin is not on a verified domain of the business." },
 });
 
-const limitGrants = limitByAccount("GRANTS", "More than 30 grants a minute by one person, or 120 calls.");
+const limitGrants = limitByAccount("GRANTS", "More than 30 grants or 120 requests per minute by one person.");
 
-/** What is refused whoever decides. */
+/** Refusals shared by live and sandbox grants. */
 const grantRefusals = {
   refuses: ["business_suspended", "business_inactive", "subscription_past_due"],
   when: {
-    client_not_found: "There is no such client.",
-    origin_mismatch: "The origin is on none of the business's verified domains.",
-    code_used: "This request was decided before, and its code has been redeemed.",
+    client_not_found: "The client does not exist.",
+    origin_mismatch: "The origin is not on a verified domain of the business.",
+    code_used: "This request was already decided and its code redeemed.",
   },
 } as const;
 
@@ -88,22 +87,18 @@ const grantShareRoute = createRoute({
   operationId: "grantShare",
   summary: "Share fields with a business",
   description:
-    "The person who is signed in agrees. Makes the share and a code that redeems it once, within 60 seconds. With `authorize_token` a request is decided once: sent again, it answers the same share, and its code while that is of use. The business gets the event `share.created`, the person a mail with a link that takes the share back.",
+    "Records the consent of the signed-in person. Creates the share and a single-use code that expires after 60 seconds. With `authorize_token`, a request is decided once: a repeat returns the same share, and its code until it expires. The business gets a `share.created` event. The person gets an email with a link to revoke the share.",
   middleware: consumerGuard(limitGrants, jsonBody, idempotencyGuard),
-  request: { body: requestBody(wire.shareConsentSchema, example.shareConsentExample) },
+  request: { body: requestBody(wire.shareConsentSchema, wire.shareConsentExample) },
   responses: {
-    201: successResponse(
-      "The share, and the code that redeems it.",
-      "ShareConsentAnswer",
-      wire.shareGrantSchema,
-      example.shareGrantExample,
-    ),
+    201: successResponse("The share and its single-use code.", "ShareConsentAnswer", wire.shareGrantSchema, wire.shareGrantExample),
   },
   ...grantRefusals,
   when: {
     ...grantRefusals.when,
-    share_inactive: "This request was decided before, and the share is over.",
-    forbidden: "Not a person's session, or a test client: those have POST /v1/share/sandbox-consent.",
+    share_inactive: "This request was already decided and the share has ended.",
+    forbidden:
+      "The session is not a consumer's, or the client is a sandbox client. For sandbox clients, use `POST /v1/share/sandbox-consent`.",
   },
 });
 
@@ -111,24 +106,19 @@ const grantSandboxShareRoute = createRoute({
   method: "post",
   path: "/v1/share/sandbox-consent",
   operationId: "grantSandboxShare",
-  summary: "Share a test person's fields",
+  summary: "Share fields of a test person",
   description:
-    "As `POST /v1/share/consent`, for a test client, without a session: a test person agrees. For trying out; nobody's real details.",
+    "Same as `POST /v1/share/consent` for sandbox clients, without a session. A test person with fictional details gives consent.",
   middleware: publicGuard(limitByAddress("SANDBOX_CONSENT_PER_IP"), jsonBody, idempotencyGuard),
-  request: { body: requestBody(wire.sandboxShareConsentSchema, { ...example.shareConsentExample, persona: "default" }) },
+  request: { body: requestBody(wire.sandboxShareConsentSchema, { ...wire.shareConsentExample, persona: "default" }) },
   responses: {
-    201: successResponse(
-      "The share, and the code that redeems it.",
-      "SandboxConsentAnswer",
-      wire.shareGrantSchema,
-      example.shareGrantExample,
-    ),
+    201: successResponse("The share and its single-use code.", "SandboxConsentAnswer", wire.shareGrantSchema, wire.shareGrantExample),
   },
   refuses: [...grantRefusals.refuses, "sandbox_only"],
   when: {
     ...grantRefusals.when,
     rate_limited:
-      "More than 60 a minute from one address of the network, or 600 for one client; or the business has 10,000 active test shares, which `POST /v1/sandbox/reset` ends.",
+      "More than 60 requests per minute from one IP address, or 600 for one client, or the sandbox has 10,000 active shares. `POST /v1/sandbox/reset` revokes them.",
   },
 });
 
@@ -136,30 +126,30 @@ const redeemShareRoute = createRoute({
   method: "post",
   path: "/v1/share/redeem",
   operationId: "redeemShare",
-  summary: "Redeem a code for the fields",
+  summary: "Redeem a code",
   description:
-    "Exactly once, within 60 seconds, with the verifier of the request, from the origin that asked; a server sends no Origin. Refused tries use nothing up. Who is asking is judged before the state of the code is told. With an `Idempotency-Key`, a lost answer can be asked for again under the same key, verifier, client and origin while the code would still live. No answer is kept.",
+    "Returns the shared fields. A code works once, within 60 seconds, with the PKCE verifier of the request and from the origin that made it. Servers send no Origin. Refused attempts do not use up the code. The caller is checked before the state of the code is revealed. With an `Idempotency-Key`, you can repeat the request with the same key, verifier, client and origin until the code expires. Responses are not stored.",
   middleware: publicGuard(limitByAddress("REDEEM_PER_IP"), jsonBody),
-  request: { headers: idempotencyHeaders, body: requestBody(wire.redeemRequestSchema, example.redeemRequestExample) },
+  request: { headers: idempotencyHeaders, body: requestBody(wire.redeemRequestSchema, wire.redeemRequestExample) },
   responses: {
     200: {
-      ...successResponse("The fields.", "RedeemAnswer", wire.redeemedShareSchema, example.redeemedShareExample),
+      ...successResponse("The shared fields.", "RedeemAnswer", wire.redeemedShareSchema, wire.redeemedShareExample),
       headers: replayHeaders,
     },
   },
   refuses: ["code_invalid", "pkce_mismatch", "business_suspended", "business_inactive", "code_used", "share_inactive", "code_expired"],
   when: {
     origin_mismatch:
-      "The Origin is not the one that asked; or there is none, and its domain is not verified any more, or the client demands one.",
-    rate_limited: "More than 60 a minute from one address of the network, or more than 20 failed tries of one code.",
+      "The Origin is not the one of the request. Without an Origin: the domain is no longer verified, or the client requires an Origin.",
+    rate_limited: "More than 60 requests per minute from one IP address, or more than 20 failed attempts for one code.",
   },
 });
 
-/** Whoever is signed in is counted as on every route of theirs; whoever comes with the link, by their address. */
+/** Requests with a session count against the person's limit; requests with a link, against the IP address. */
 const allowSessionOrLink = defineGuard<RevokerEnv>(
   {
     refuses: ["storage_unavailable"],
-    when: { rate_limited: "More than 120 calls a minute by one person, or 60 with links from one address of the network." },
+    when: { rate_limited: "More than 120 requests per minute by one person, or 60 with links from one IP address." },
     responseHeaders: rateHeaders,
     security: [{}, { session: [] }],
   },
@@ -176,22 +166,22 @@ const revokeShareRoute = createRoute({
   method: "post",
   path: "/v1/shares/{share_id}/revoke",
   operationId: "revokeShare",
-  summary: "Stop a share",
+  summary: "Revoke a share",
   description:
-    "By the person: signed in, or with `revoke_token` from the link in the mail. The business is told at once and must have ended contact ten business days later. Again it answers the same. Possible whatever the business has paid.",
+    "Revokes a share as the person: signed in, or with the `revoke_token` from the link in the email. The business is notified immediately and must stop contact by the end of the tenth business day (UTC). A repeat returns the same response. Works regardless of the billing status of the business.",
   middleware: combineGuards<RevokerEnv>(sameOriginGuard, allowSessionOrLink, optionalJsonBody, idempotencyGuard),
   request: {
     params: wire.lenientShareIdParamSchema,
     body: optionalRequestBody(wire.revokeShareRequestSchema, { reason: "Found another provider" }),
   },
   responses: {
-    200: successResponse("The share as it is now, and the deadline.", "RevokeAnswer", wire.revokedShareSchema, example.revokedShareExample),
+    200: successResponse("The revoked share and its deadline.", "RevokeAnswer", wire.revokedShareSchema, wire.revokedShareExample),
   },
   when: {
     ...shareNotFoundRefusal,
-    unauthorized: "Neither a session nor the link's token, or a token that is not this share's.",
-    forbidden: "The session is not a person's.",
-    share_inactive: "It ended by itself, or was renewed.",
+    unauthorized: "There is neither a session nor a token, or the token is for another share.",
+    forbidden: "The session is not a consumer's.",
+    share_inactive: "The share expired or was renewed.",
   },
 });
 
@@ -199,9 +189,9 @@ const acknowledgeShareRoute = createRoute({
   method: "post",
   path: "/v1/shares/{share_id}/cease-ack",
   operationId: "acknowledgeShare",
-  summary: "Acknowledge that contact has ended",
+  summary: "Acknowledge a revoked share",
   description:
-    "Once a share that the person has stopped; again it answers with the first. The person is written that you confirmed, with your note.",
+    "Confirms that you stopped contact under a revoked share. A repeat returns the first acknowledgment. The person gets an email with your note.",
   middleware: apiKeyGuard(optionalJsonBody, idempotencyGuard),
   request: {
     params: wire.shareIdParamSchema,
@@ -211,10 +201,10 @@ const acknowledgeShareRoute = createRoute({
     }),
   },
   responses: {
-    200: successResponse("The share as it is now.", "ShareCeaseAnswer", wire.acknowledgedShareSchema, example.acknowledgedShareExample),
+    200: successResponse("The acknowledged share.", "ShareCeaseAnswer", wire.acknowledgedShareSchema, wire.acknowledgedShareExample),
   },
   refuses: ["subscription_past_due"],
-  when: { ...shareNotFoundRefusal, cease_not_open: "Nobody has stopped it." },
+  when: { ...shareNotFoundRefusal, cease_not_open: "The share is not revoked." },
 });
 
 const listSharesRoute = createRoute({
@@ -223,12 +213,12 @@ const listSharesRoute = createRoute({
   operationId: "listShares",
   summary: "List your shares",
   description:
-    "Newest first, at most 200 a page; `has_more` says whether there are older ones, from behind `starting_after`. A test key lists those of the sandbox.",
+    "Returns your shares, newest first, at most 200 per page. If `has_more` is `true`, pass the id of the last share as `starting_after`. A test key lists sandbox shares.",
   middleware: apiKeyGuard(),
   request: { query: wire.shareListQuerySchema },
   responses: {
     200: successResponse("A page of shares.", "ShareListAnswer", wire.shareListSchema, {
-      shares: [example.shareExample],
+      shares: [wire.shareExample],
       count: 1,
       has_more: false,
     }),
@@ -240,10 +230,10 @@ const getShareRoute = createRoute({
   path: "/v1/shares/{share_id}",
   operationId: "readShare",
   summary: "Read a share",
-  description: "With what was shown to the person, its statement in the ledger, and what happened to it.",
+  description: "Returns a share with the disclosure shown to the person, its ledger anchor and its history.",
   middleware: apiKeyGuard(),
   request: { params: wire.shareIdParamSchema },
-  responses: { 200: successResponse("The share.", "ShareDetailAnswer", wire.shareDetailSchema, example.shareDetailExample) },
+  responses: { 200: successResponse("The share.", "ShareDetailAnswer", wire.shareDetailSchema, wire.shareDetailExample) },
   when: shareNotFoundRefusal,
 });
 
@@ -252,10 +242,11 @@ const getCurrentValuesRoute = createRoute({
   path: "/v1/consumers/{share_id}/current",
   operationId: "readCurrentValues",
   summary: "Read the current values of a share",
-  description: "Of an active share of yours, within its scope. Each reading is in your audit chain, and once a day in the person's.",
+  description:
+    "Returns the current values of an active share, limited to its scope. Each read is recorded in your audit trail, and once a day in the person's.",
   middleware: apiKeyGuard(),
   request: { params: wire.shareIdParamSchema },
-  responses: { 200: successResponse("The values.", "CurrentValuesAnswer", wire.currentValuesSchema, example.currentValuesExample) },
+  responses: { 200: successResponse("The current values.", "CurrentValuesAnswer", wire.currentValuesSchema, wire.currentValuesExample) },
   refuses: ["share_inactive"],
   when: shareNotFoundRefusal,
 });
@@ -264,10 +255,10 @@ export const shareRoutes = createApi();
 
 shareRoutes.openapi(authorizeShareRoute, async (c) => {
   const query = c.req.valid("query");
-  const asked = parseScope(query.scope);
-  if (!asked.ok) return refusal(c, asked);
+  const scope = parseScope(query.scope);
+  if (!scope.ok) return refusal(c, scope);
   const { services } = c.var;
-  const authorized = await authorizeShareRequest(services, toShareRequest(query, asked.value));
+  const authorized = await authorizeShareRequest(services, toShareRequest(query, scope.value));
   if (!authorized.ok) return refusal(c, authorized);
   const language = selectLanguage(query.locale, c.req.header("accept-language"));
   return success(
@@ -277,7 +268,6 @@ shareRoutes.openapi(authorizeShareRoute, async (c) => {
   );
 });
 
-/** Keeps what was decided, and answers it. */
 const handleDecision = async (c: RequestContext, by: Grantor, decision: ShareDecision) => {
   const toWire = (granted: GrantResult) => wire.shareGrantToWire(granted, decision.state, c.var.services.clock());
   return respond(c, 201, await decideShare(c.var.services, by, decision, saveIdempotentResponse(c, 201, toWire)), toWire);
@@ -293,12 +283,12 @@ shareRoutes.openapi(grantSandboxShareRoute, async (c) => {
   const decision = wire.decisionFromWire(body, c.var);
   if (!decision.ok) return refusal(c, decision);
   const { clientId } = decision.value;
-  const ofClient = clientId === null ? null : await c.var.services.takeByAddress("SANDBOX_GRANTS_PER_CLIENT", clientId);
-  const crowded = ofClient && applySecondaryRateLimit(c, "SANDBOX_GRANTS_PER_CLIENT", ofClient);
-  return crowded ?? handleDecision(c, { persona: body.persona ?? "default" }, decision.value);
+  const clientState = clientId === null ? null : await c.var.services.takeByAddress("SANDBOX_GRANTS_PER_CLIENT", clientId);
+  const limited = clientState && applySecondaryRateLimit(c, "SANDBOX_GRANTS_PER_CLIENT", clientState);
+  return limited ?? handleDecision(c, { persona: body.persona ?? "default" }, decision.value);
 });
 
-/** What a guesser gets wrong; whoever comes too late has guessed nothing. */
+/** Only wrong guesses count as failed attempts; an expired or used code does not. */
 const failedAttemptCodes: ReadonlySet<string> = new Set(["code_invalid", "origin_mismatch", "pkce_mismatch"]);
 
 shareRoutes.openapi(redeemShareRoute, async (c) => {
@@ -350,18 +340,18 @@ shareRoutes.openapi(acknowledgeShareRoute, async (c) => {
 
 shareRoutes.openapi(listSharesRoute, async (c) => {
   const { services, principal } = c.var;
-  const { status, limit, starting_after: start } = c.req.valid("query");
-  const startingAfter = start === undefined ? null : parseShareId(start);
-  if (start !== undefined && startingAfter === null)
-    return failure(c, "invalid_request", "starting_after: must be the id of a share of yours.");
+  const { status, limit, starting_after: startingAfterText } = c.req.valid("query");
+  const startingAfter = startingAfterText === undefined ? null : parseShareId(startingAfterText);
+  if (startingAfterText !== undefined && startingAfter === null)
+    return failure(c, "invalid_request", "starting_after: must be the id of one of your shares.");
   const listed = await listShares(services, principal, { status: status ?? null, limit, startingAfter });
   return respond(c, 200, listed, (page) => wire.shareListToWire(page, services.clock()));
 });
 
 shareRoutes.openapi(getShareRoute, async (c) => {
   const { services, principal } = c.var;
-  const read = await getBusinessShare(services, principal, c.req.valid("param").share_id);
-  return respond(c, 200, read, (detail) => wire.shareDetailToWire(detail, services.clock()));
+  const share = await getBusinessShare(services, principal, c.req.valid("param").share_id);
+  return respond(c, 200, share, (detail) => wire.shareDetailToWire(detail, services.clock()));
 });
 
 shareRoutes.openapi(getCurrentValuesRoute, async (c) => {

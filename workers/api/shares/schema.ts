@@ -1,4 +1,4 @@
-// The wire of the share protocol: shapes of requests and answers, and between them and the operations.
+// Schemas, examples and mappers of the share protocol (SPEC Share).
 import { z } from "@hono/zod-openapi";
 import { parseClientId, parseShareId } from "../../../core/ids.ts";
 import { ok, type Result } from "../../../core/result.ts";
@@ -22,7 +22,7 @@ import {
   purposeSchema,
   stateSchema,
 } from "../../http/share-request.ts";
-import { environmentSchema, idParamSchema, limitSchema, nullableSchema, describedTime } from "../../http/wire.ts";
+import { environmentSchema, idParamSchema, limitSchema, nullableSchema, describedTime, toWire } from "../../http/wire.ts";
 import type { CeasedShare } from "../../operations/shares/acknowledge-share.ts";
 import type { AuthorizedRequest } from "../../operations/shares/authorize-share-request.ts";
 import type { ShareDecision } from "../../operations/shares/decide-share.ts";
@@ -42,14 +42,139 @@ const durationDaysSchema = z
   .int()
   .min(1)
   .max(maxDurationDays)
-  .openapi({ description: `Days of 24 hours; ${defaultDurationDays} unless given.`, example: 365 });
+  .openapi({ description: `Duration in days of 24 hours. Default: ${defaultDurationDays}.`, example: 365 });
 const scopeNameSchema = z.string().min(1).max(40);
 
-const exampleShareId = "shr_00k3v9d2m4q8x1c7b5n0t6w2h9";
-export const shareIdParamSchema = z.object({ share_id: idParamSchema(parseShareId, "Of the share.", exampleShareId) });
-/** Where whoever asks is judged before their share is looked for: null for what is no id. */
+export const shareExample = {
+  id: "shr_00k3v9d2m4q8x1c7b5n0t6w2h9",
+  status: "active",
+  fingerprint: "3f0f5b8a6f6f3a2c9d1e4b7a8c5d2e1f0a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d",
+  business: { id: "biz_00f7m2k9x4c1v8b5n3q6t0w2h7", name: "Acme Solar LLC" },
+  client_id: "pc_live_00f7m2k9x4c1v8b5n3q6t0w2h7",
+  environment: "live",
+  origin: "https://acme-solar.example",
+  purpose: "Send you a solar estimate",
+  scope: ["email", "phone"],
+  scope_groups: ["email", "phone"],
+  disclosure_hash: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+  created_at: "2026-11-20T10:05:00.000Z",
+  expires_at: "2027-11-20T10:05:00.000Z",
+  duration_days: 365,
+  revoked_at: null,
+  expired_at: null,
+  supersedes: null,
+  superseded_by: null,
+  cease: null,
+};
+
+export const authorizedRequestExample = {
+  client: {
+    client_id: shareExample.client_id,
+    business_id: shareExample.business.id,
+    business_name: shareExample.business.name,
+    logo_url: null,
+    environment: "live",
+  },
+  origin: shareExample.origin,
+  scope: shareExample.scope,
+  scope_groups: shareExample.scope_groups,
+  needed: ["email"],
+  labels: { email: "E-mail", phone: "Phone" },
+  purpose: shareExample.purpose,
+  duration_days: 365,
+  disclosure_text: null,
+  disclosure_hash: shareExample.disclosure_hash,
+  state: "xyz",
+  authorize_token: "az_00WzE3NjM2MzI4MDAwMDAsMywxLGZhbHNlXQ.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
+  expires_in: 600,
+};
+
+export const shareConsentExample = {
+  client_id: shareExample.client_id,
+  origin: shareExample.origin,
+  scope: shareExample.scope,
+  purpose: shareExample.purpose,
+  code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+  code_challenge_method: "S256",
+  state: "xyz",
+  consent: true,
+};
+
+const exampleCode = "ac_00dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+export const shareGrantExample = {
+  code: exampleCode,
+  expires_in: 60,
+  expires_at: "2026-11-20T10:06:00.000Z",
+  state: "xyz",
+  share: shareExample,
+};
+
+/** The verifier of RFC 7636, appendix B. */
+export const redeemRequestExample = {
+  code: exampleCode,
+  code_verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
+  client_id: shareExample.client_id,
+};
+
+const exampleFields = { email: "pat@example.com", phone: "+1 202 555 0123" };
+export const redeemedShareExample = {
+  share_id: shareExample.id,
+  fingerprint: shareExample.fingerprint,
+  status: "active",
+  scope: shareExample.scope,
+  fields: exampleFields,
+  purpose: shareExample.purpose,
+  granted_at: shareExample.created_at,
+  expires_at: shareExample.expires_at,
+  business_id: shareExample.business.id,
+};
+
+export const currentValuesExample = {
+  share_id: shareExample.id,
+  status: "active",
+  scope: shareExample.scope,
+  fields: exampleFields,
+  field_updated_at: { email: "2026-11-20T10:04:00.000Z", phone: "2026-11-20T10:04:00.000Z" },
+  as_of: "2026-11-21T08:00:00.000Z",
+};
+
+const ceaseNoticeExample = {
+  status: "open",
+  opened_at: "2026-11-22T09:00:00.000Z",
+  cease_by: "2026-12-04T23:59:59.999Z",
+  acknowledged_at: null as string | null,
+  overdue: false,
+};
+const revokedShare = { ...shareExample, status: "revoked", revoked_at: ceaseNoticeExample.opened_at, cease: ceaseNoticeExample };
+export const revokedShareExample = { share: revokedShare, cease_by: ceaseNoticeExample.cease_by };
+
+const exampleAcknowledgedAt = "2026-11-23T15:30:00.000Z";
+export const acknowledgedShareExample = {
+  share: {
+    ...revokedShare,
+    status: "ceased",
+    cease: { ...ceaseNoticeExample, status: "acknowledged", acknowledged_at: exampleAcknowledgedAt },
+  },
+  acknowledged_at: exampleAcknowledgedAt,
+  cease_by: ceaseNoticeExample.cease_by,
+  on_time: true,
+};
+
+export const shareDetailExample = {
+  ...shareExample,
+  disclosure_text: null,
+  anchor: null,
+  reason: null,
+  history: [{ at: shareExample.created_at, type: "share.created", audit_seq: "17" }],
+};
+
+export const shareIdParamSchema = z.object({ share_id: idParamSchema(parseShareId, "Id of the share, prefix `shr_`.", shareExample.id) });
+/** Null for a malformed id, for the route that must check the caller before it looks for the share. */
 export const lenientShareIdParamSchema = z.object({
-  share_id: z.string().transform(parseShareId).openapi({ type: "string", description: "Of the share.", example: exampleShareId }),
+  share_id: z
+    .string()
+    .transform(parseShareId)
+    .openapi({ type: "string", description: "Id of the share, prefix `shr_`.", example: shareExample.id }),
 });
 
 export const authorizedRequestSchema = z
@@ -58,21 +183,21 @@ export const authorizedRequestSchema = z
       client_id: z.string(),
       business_id: z.string(),
       business_name: z.string(),
-      logo_url: z.string().nullable().openapi({ description: "As the business gave it. Our own pages show no pictures from elsewhere." }),
+      logo_url: z.string().nullable().openapi({ description: "Logo URL from the business profile. The consent sheet does not load it." }),
       environment: environmentSchema,
     }),
     origin: z.string(),
     scope: z.array(fieldKeySchema),
     scope_groups: z.array(fieldGroupSchema),
-    needed: z.array(fieldKeySchema).openapi({ description: "Those of the scope that are not optional to the person." }),
-    labels: z.record(z.string(), z.string()).openapi({ description: "What each field is called." }),
+    needed: z.array(fieldKeySchema).openapi({ description: "Fields of the scope that the person must share." }),
+    labels: z.record(z.string(), z.string()).openapi({ description: "Label of each field." }),
     purpose: z.string(),
     duration_days: z.number().int(),
     disclosure_text: z.string().nullable(),
-    disclosure_hash: z.string().openapi({ description: "Hex SHA-256 of the disclosure; of the empty text where there is none." }),
+    disclosure_hash: z.string().openapi({ description: "SHA-256 of the disclosure in hex; of the empty string if there is none." }),
     state: z.string().nullable(),
-    authorize_token: z.string().openapi({ description: "Send it with the decision: binds it to this request." }),
-    expires_in: z.number().int().openapi({ description: "Seconds for which the token is of use." }),
+    authorize_token: z.string().openapi({ description: "Binds the decision to this request. Send it with the decision." }),
+    expires_in: z.number().int().openapi({ description: "Seconds until the token expires." }),
   })
   .openapi("AuthorizedRequest");
 
@@ -109,30 +234,34 @@ const decisionFields = {
     .array(scopeNameSchema)
     .min(1)
     .max(20)
-    .openapi({ description: "What the person agreed to share.", example: ["email", "phone"] }),
+    .openapi({ description: "Fields and groups the person agreed to share.", example: ["email", "phone"] }),
   purpose: purposeSchema,
   duration_days: durationDaysSchema.nullish(),
   disclosure_text: disclosureSchema.nullish(),
   code_challenge: challengeSchema,
   code_challenge_method: challengeMethodSchema,
   state: stateSchema.nullish(),
-  consent: z.literal(true).openapi({ description: "Must be true: the person pressed the button." }),
-  missing_ok: z.array(scopeNameSchema).max(20).nullish().openapi({ description: "Fields that may be shared although there is no value." }),
-  authorize_token: z.string().max(300).nullish().openapi({ description: "Of GET /v1/authorize. With it the request is decided once." }),
+  consent: z.literal(true).openapi({ description: "Must be `true`: the person gave consent." }),
+  missing_ok: z.array(scopeNameSchema).max(20).nullish().openapi({ description: "Fields to include even if they have no value." }),
+  authorize_token: z
+    .string()
+    .max(300)
+    .nullish()
+    .openapi({ description: "Token from `GET /v1/authorize`. With it, the request can be decided only once." }),
 };
 
 export const shareConsentSchema = z.object(decisionFields).openapi("ShareConsent");
 export const sandboxShareConsentSchema = z
   .object({
     ...decisionFields,
-    persona: z.enum(personaNames).nullish().openapi({ description: "The test person; `minimal` has an address and a first name only." }),
+    persona: z.enum(personaNames).nullish().openapi({ description: "Test person. `minimal` has only an email address and a first name." }),
   })
   .openapi("SandboxShareConsent");
 
-/** The names in `missing_ok`, groups included. */
-const contactKeysFromScope = (words: readonly string[] | null | undefined): readonly ContactKey[] => {
-  const asked = parseRequestedScope(words ?? []);
-  return asked.ok ? asked.value.scope : [];
+/** Expands groups; an unknown name yields an empty list. */
+const contactKeysFromScope = (names: readonly string[] | null | undefined): readonly ContactKey[] => {
+  const requested = parseRequestedScope(names ?? []);
+  return requested.ok ? requested.value.scope : [];
 };
 
 export const decisionFromWire = (
@@ -160,9 +289,9 @@ export const decisionFromWire = (
 const ceaseNoticeSchema = z
   .object({
     status: z.enum(["open", "acknowledged"]),
-    opened_at: describedTime("When the person stopped sharing"),
-    cease_by: describedTime("When contact must have ended"),
-    acknowledged_at: describedTime("When the business confirmed").nullable(),
+    opened_at: describedTime("When the person revoked the share"),
+    cease_by: describedTime("Deadline to stop contact: the end of the tenth business day (UTC)"),
+    acknowledged_at: describedTime("When the business acknowledged").nullable(),
     overdue: z.boolean(),
   })
   .openapi("CeaseNotice");
@@ -171,8 +300,8 @@ export const shareSchema = z
   .object({
     id: z.string(),
     status: z.enum(shareStatuses),
-    fingerprint: z.string().openapi({ description: "SHA-256 of what was agreed to, hex." }),
-    business: z.object({ id: z.string(), name: z.string().openapi({ description: "As it was shown to the person." }) }),
+    fingerprint: z.string().openapi({ description: "SHA-256 of the terms of the share, hex." }),
+    business: z.object({ id: z.string(), name: z.string().openapi({ description: "Business name as shown to the person." }) }),
     client_id: z.string(),
     environment: environmentSchema,
     origin: z.string(),
@@ -180,86 +309,72 @@ export const shareSchema = z
     scope: z.array(fieldKeySchema),
     scope_groups: z.array(fieldGroupSchema),
     disclosure_hash: z.string(),
-    created_at: describedTime("When the person agreed"),
-    expires_at: describedTime("When it ends by itself"),
+    created_at: describedTime("When the person gave consent"),
+    expires_at: describedTime("When the share expires"),
     duration_days: z.number().int(),
-    revoked_at: describedTime("When the person stopped it").nullable(),
-    expired_at: describedTime("When it ended by itself").nullable(),
-    supersedes: z.string().nullable().openapi({ description: "The share it was renewed from." }),
-    superseded_by: z.string().nullable().openapi({ description: "The share that took its place." }),
-    cease: nullableSchema(ceaseNoticeSchema).openapi({ description: "The duty to end contact, once the person has stopped it." }),
+    revoked_at: describedTime("When the person revoked the share").nullable(),
+    expired_at: describedTime("When the share expired").nullable(),
+    supersedes: z.string().nullable().openapi({ description: "Id of the share this one renewed." }),
+    superseded_by: z.string().nullable().openapi({ description: "Id of the share that renewed this one." }),
+    cease: nullableSchema(ceaseNoticeSchema).openapi({ description: "Duty to stop contact; `null` unless the share is revoked." }),
     last_delivered_at: describedTime(
-      "For its person alone: when the business last redeemed or read the values, or was told of a change; null where it never did",
+      "When the business last received data: it redeemed the code, read the values, or got an update. `null` if never. Only in responses to the person",
     )
       .nullable()
       .optional(),
   })
   .openapi("Share");
 
-export const shareToWire = (share: Share, now: Instant): z.input<typeof shareSchema> => ({
-  id: share.id,
-  status: share.status,
-  fingerprint: share.fingerprint,
-  business: { id: share.business.id, name: share.business.name },
-  client_id: share.clientId,
-  environment: share.environment,
-  origin: share.origin,
-  purpose: share.purpose,
-  scope: [...share.scope],
-  scope_groups: [...groupsFromKeys(share.scope)],
-  disclosure_hash: share.disclosureHash,
-  created_at: toIso(share.createdAt),
-  expires_at: toIso(share.expiresAt),
-  duration_days: share.durationDays,
-  revoked_at: toIsoOrNull(share.revokedAt),
-  expired_at: share.status === "expired" ? toIso(share.expiresAt) : null,
-  supersedes: share.supersedes,
-  superseded_by: share.supersededBy,
-  cease:
-    share.revokedAt === null || share.ceaseBy === null
-      ? null
-      : {
-          status: share.acknowledgedAt === null ? "open" : "acknowledged",
-          opened_at: toIso(share.revokedAt),
-          cease_by: toIso(share.ceaseBy),
-          acknowledged_at: toIsoOrNull(share.acknowledgedAt),
-          overdue: isOverdue(share.ceaseBy, share.acknowledgedAt, now + share.clockOffsetMs),
-        },
-  ...(share.lastDeliveredAt !== undefined && { last_delivered_at: toIsoOrNull(share.lastDeliveredAt) }),
-});
+export const shareToWire = (share: Share, now: Instant): z.input<typeof shareSchema> =>
+  toWire(shareSchema, {
+    ...share,
+    business: { id: share.business.id, name: share.business.name },
+    scopeGroups: groupsFromKeys(share.scope),
+    expiredAt: share.status === "expired" ? share.expiresAt : null,
+    cease:
+      share.revokedAt === null || share.ceaseBy === null
+        ? null
+        : toWire(ceaseNoticeSchema, {
+            status: share.acknowledgedAt === null ? "open" : "acknowledged",
+            openedAt: share.revokedAt,
+            ceaseBy: share.ceaseBy,
+            acknowledgedAt: share.acknowledgedAt,
+            overdue: isOverdue(share.ceaseBy, share.acknowledgedAt, now + share.clockOffsetMs),
+          }),
+  });
 
 export const shareGrantSchema = z
   .object({
-    code: z.string().openapi({ description: "Redeem it once, within 60 seconds." }),
+    code: z.string().openapi({ description: "Single-use code. Redeem it within 60 seconds." }),
     expires_in: z.number().int(),
-    expires_at: describedTime("When the code is of no use any more"),
+    expires_at: describedTime("When the code expires"),
     state: z.string().nullable(),
     share: shareSchema,
   })
   .openapi("ShareGrant");
 
-export const shareGrantToWire = (granted: GrantResult, asked: string | null, now: Instant): z.input<typeof shareGrantSchema> => ({
+export const shareGrantToWire = (granted: GrantResult, state: string | null, now: Instant): z.input<typeof shareGrantSchema> => ({
   code: granted.code,
   expires_in: granted.isRepeated ? Math.max(0, Math.round((granted.codeExpiresAt - now) / 1_000)) : codeLifetimeMs / secondMs,
   expires_at: toIso(granted.codeExpiresAt),
-  state: asked,
+  state,
   share: shareToWire(granted.share, now),
 });
 
 export const redeemRequestSchema = z
   .object({
-    code: z.string().min(1).max(200).openapi({ description: "As the grant answered it." }),
+    code: z.string().min(1).max(200).openapi({ description: "Code from the grant." }),
     code_verifier: z
       .string()
-      .refine(isCodeVerifier, "must be 43 to 128 characters of A-Z a-z 0-9 - . _ ~")
-      .openapi({ description: "Whose SHA-256 was the challenge of the request." }),
+      .refine(isCodeVerifier, "must be 43 to 128 letters (A-Z, a-z), digits or - . _ ~")
+      .openapi({ description: "PKCE verifier. Its SHA-256 must be the `code_challenge` of the request." }),
     client_id: clientIdSchema,
   })
   .openapi("RedeemRequest");
 
 const sharedFieldsSchema = z
   .record(z.string(), z.string().nullable())
-  .openapi({ description: "Every field of the scope; null where there is no value." });
+  .openapi({ description: "All fields in scope; `null` for a field without a value." });
 
 export const redeemedShareSchema = z
   .object({
@@ -269,58 +384,49 @@ export const redeemedShareSchema = z
     scope: z.array(fieldKeySchema),
     fields: sharedFieldsSchema,
     purpose: z.string(),
-    granted_at: describedTime("When the person agreed"),
-    expires_at: describedTime("When the share ends by itself"),
+    granted_at: describedTime("When the person gave consent"),
+    expires_at: describedTime("When the share expires"),
     business_id: z.string(),
   })
   .openapi("RedeemedShare");
 
-export const redeemedShareToWire = (redeemed: Redemption): z.input<typeof redeemedShareSchema> => ({
-  share_id: redeemed.shareId,
-  fingerprint: redeemed.fingerprint,
-  status: "active",
-  scope: [...redeemed.scope],
-  fields: redeemed.fields as Record<string, string | null>,
-  purpose: redeemed.purpose,
-  granted_at: toIso(redeemed.grantedAt),
-  expires_at: toIso(redeemed.expiresAt),
-  business_id: redeemed.businessId,
-});
+export const redeemedShareToWire = (redeemed: Redemption): z.input<typeof redeemedShareSchema> =>
+  toWire(redeemedShareSchema, { ...redeemed, status: "active", fields: redeemed.fields as Record<string, string | null> });
 
-const reasonSchema = z.string().max(200).nullish().openapi({ description: "Why, in your words. The business can read it." });
+const reasonSchema = z.string().max(200).nullish().openapi({ description: "Your reason. The business can read it." });
 export const revokeOwnShareRequestSchema = z.object({ reason: reasonSchema }).openapi("SeverRequest");
 export const revokeShareRequestSchema = z
   .object({
     reason: reasonSchema,
-    revoke_token: z.string().max(200).nullish().openapi({ description: "Of the link in the mail, instead of a session." }),
+    revoke_token: z.string().max(200).nullish().openapi({ description: "Token from the link in the email. Replaces a session." }),
   })
   .openapi("RevokeRequest");
 
 export const revokedShareSchema = z
   .object({
     share: shareSchema,
-    cease_by: describedTime("When contact must have ended"),
-    already_revoked: z.literal(true).optional().openapi({ description: "It had been stopped before." }),
+    cease_by: describedTime("Deadline to stop contact: the end of the tenth business day (UTC)"),
+    already_revoked: z.literal(true).optional().openapi({ description: "Present if the share was already revoked." }),
   })
   .openapi("RevokedShare");
 
 export const shareAcknowledgmentRequestSchema = z
   .object({
-    note: z.string().max(500).nullish().openapi({ description: "For the person, who is mailed it." }),
-    acknowledged_by: z.string().max(120).nullish().openapi({ description: "Who confirms." }),
+    note: z.string().max(500).nullish().openapi({ description: "Note to the person, included in the email to them." }),
+    acknowledged_by: z.string().max(120).nullish().openapi({ description: "Name of the person or team that confirms." }),
     actions: z
       .array(z.string().max(200))
       .max(10)
       .nullish()
-      .openapi({ description: "What was done.", example: ["removed from the call list"] }),
+      .openapi({ description: "Actions you took.", example: ["removed from the call list"] }),
   })
   .openapi("ShareCeaseRequest");
 
 export const acknowledgedShareSchema = z
   .object({
     share: shareSchema,
-    acknowledged_at: describedTime("When it was confirmed"),
-    cease_by: describedTime("When contact had to end"),
+    acknowledged_at: describedTime("When you acknowledged"),
+    cease_by: describedTime("Deadline to stop contact"),
     on_time: z.boolean(),
     already_acknowledged: z.literal(true).optional(),
   })
@@ -339,9 +445,14 @@ export const acknowledgedShareToWire = ({ share, isRepeated }: CeasedShare, now:
 
 export const renewShareRequestSchema = z
   .object({
-    consent: z.literal(true).openapi({ description: "Must be true: you pressed the button." }),
+    consent: z.literal(true).openapi({ description: "Must be `true`: you give consent." }),
     duration_days: durationDaysSchema.nullish(),
-    scope: z.array(scopeNameSchema).min(1).max(20).nullish().openapi({ description: "Less or more than before; the same unless given." }),
+    scope: z
+      .array(scopeNameSchema)
+      .min(1)
+      .max(20)
+      .nullish()
+      .openapi({ description: "Fields and groups of the new share. Default: the same as before." }),
   })
   .openapi("RenewRequest");
 
@@ -355,9 +466,9 @@ export const renewedShareToWire = ({ share, superseded }: RenewedShare, now: Ins
 });
 
 export const shareListQuerySchema = z.object({
-  status: z.enum(shareStatuses).optional().openapi({ description: "Only shares that are so now." }),
+  status: z.enum(shareStatuses).optional().openapi({ description: "Returns only shares with this status." }),
   limit: limitSchema(200, 200),
-  starting_after: z.string().max(64).optional().openapi({ description: "The last share of the page before." }),
+  starting_after: z.string().max(64).optional().openapi({ description: "Id of the last share of the previous page." }),
 });
 
 export const shareListSchema = z
@@ -368,12 +479,15 @@ export const shareDetailSchema = shareSchema
   .extend({
     disclosure_text: z.string().nullable(),
     anchor: nullableSchema(anchorSchema),
-    reason: z.string().nullable().openapi({ description: "Why the person stopped, in their words." }),
+    reason: z.string().nullable().openapi({ description: "Reason the person gave." }),
     history: z.array(
       z.object({
-        at: describedTime("When"),
+        at: describedTime("When it happened"),
         type: z.string(),
-        audit_seq: z.string().nullable().openapi({ description: "Its place in your audit chain; null until the log has taken it." }),
+        audit_seq: z
+          .string()
+          .nullable()
+          .openapi({ description: "Position in your audit chain; `null` until the audit log contains the entry." }),
       }),
     ),
   })
@@ -394,7 +508,7 @@ export const currentValuesSchema = z
     scope: z.array(fieldKeySchema),
     fields: sharedFieldsSchema,
     field_updated_at: z.record(z.string(), z.string().nullable()),
-    as_of: describedTime("The values as they were then"),
+    as_of: describedTime("When the values were read"),
   })
   .openapi("CurrentValues");
 

@@ -1,4 +1,4 @@
-// The routes of signing in and out (CONTRACT 7). These are the only ones that set the session cookie.
+// Sign-in and sign-out (SPEC Authentication). Of the API routes, only these set the session cookie.
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Result } from "../../../core/result.ts";
@@ -39,7 +39,7 @@ import {
 const createRoute = createRouteFactory("sign-in");
 
 const signedInResponse = (user: object) => ({
-  ...successResponse("Signed in.", "SignInAnswer", signedInSchema, { user, created: false }),
+  ...successResponse("You are signed in.", "SignInAnswer", signedInSchema, { user, created: false }),
   headers: { "Set-Cookie": { description: "The session cookie.", schema: { type: "string" as const } } },
 });
 
@@ -50,14 +50,19 @@ const requestSignInCodeRoute = createRoute({
   path: "/v1/auth/request-code",
   operationId: "requestLoginCode",
   middleware: publicGuard(sameOriginGuard, limitByAddress("AUTH_REQUEST_PER_IP"), jsonBody, idempotencyGuard),
-  summary: "Ask for a sign-in code",
+  summary: "Request a sign-in code",
   description:
-    "Mails a six-digit code that is valid for ten minutes. The answer is the same whether or not the address is known, and whether or not a mail goes out: while a code is open the next one waits 60 seconds, and an address gets at most five in 15 minutes.",
+    "Emails a 6-digit code that is valid for 10 minutes. The response does not reveal whether the address is known or whether an email was sent. A new code is sent at most every 60 seconds while one is active, and at most 5 times in 15 minutes for one address.",
   request: { body: requestBody(signInCodeRequestSchema, { email: "owner@acme-solar.example", realm: "business" }) },
   responses: {
-    200: successResponse("Accepted, which says nothing about the address.", "CodeRequestAnswer", z.object({ accepted: z.literal(true) }), {
-      accepted: true,
-    }),
+    200: successResponse(
+      "Accepted. The response does not reveal whether the address is known.",
+      "CodeRequestAnswer",
+      z.object({ accepted: z.literal(true) }),
+      {
+        accepted: true,
+      },
+    ),
   },
 });
 
@@ -68,10 +73,12 @@ const verifySignInCodeRoute = createRoute({
   middleware: publicGuard(sameOriginGuard, limitByAddress("AUTH_VERIFY_PER_IP"), jsonBody),
   summary: "Sign in with a code",
   description:
-    "Begins a session: 12 hours for a member of a business, 30 days for a consumer, who is made at the first sign-in. An address that acts for several businesses is signed in to the one it was in last; the portal leads to the others. A code works once and bears five tries. Every reason not to sign in is the same refusal. A session that the browser had before ends. No idempotency key: a kept answer would be a session for whoever repeats it.",
+    "Starts a session: 12 hours for a member of a business, 30 days for a consumer. The first sign-in of a consumer creates the account. A member of several businesses is signed in to the last one used and can switch in the portal. A code works once and allows 5 attempts. All failures return the same error. A previous session of the browser ends. Idempotency keys are ignored, because a stored response would contain a session.",
   request: { body: requestBody(signInCodeVerificationSchema, { email: "owner@acme-solar.example", code: "042917", realm: "business" }) },
   responses: { 200: signedInResponse(memberUserExample) },
-  when: { login_failed: "Wrong address, wrong code, expired, used, no code outstanding, or too many tries: one answer for all of them." },
+  when: {
+    login_failed: "The address or code is wrong, or the code expired, was used or had too many attempts. The response does not say which.",
+  },
 });
 
 const createPasskeyOptionsRoute = createRoute({
@@ -79,11 +86,13 @@ const createPasskeyOptionsRoute = createRoute({
   path: "/v1/auth/passkey/options",
   operationId: "askToSignInWithPasskey",
   middleware: publicGuard(sameOriginGuard, limitByAddress("AUTH_VERIFY_PER_IP"), noBody),
-  summary: "Ask for what a passkey signs in with",
+  summary: "Get options to sign in with a passkey",
   description:
-    "The options for `navigator.credentials.get()`, the same for everybody but for the challenge, which is good for five minutes, once. No idempotency key: a kept challenge may be spent already.",
-  responses: { 200: successResponse("The options.", "PasskeyRequestAnswer", passkeyRequestSchema, { options: passkeyRequestExample }) },
-  when: { rate_limited: "More than 120 a minute from one address of the network, together with `verify`." },
+    "Returns the options for `navigator.credentials.get()`. The challenge is valid for 5 minutes, once. Idempotency keys are ignored, because a stored challenge could already be used.",
+  responses: {
+    200: successResponse("Options for the browser.", "PasskeyRequestAnswer", passkeyRequestSchema, { options: passkeyRequestExample }),
+  },
+  when: { rate_limited: "More than 120 requests per minute from one IP address, including `verify`." },
 });
 
 const signInWithPasskeyRoute = createRoute({
@@ -93,12 +102,12 @@ const signInWithPasskeyRoute = createRoute({
   middleware: publicGuard(sameOriginGuard, limitByAddress("AUTH_VERIFY_PER_IP"), jsonBody),
   summary: "Sign in with a passkey",
   description:
-    "Begins a consumer's session of 30 days, as a code does. Every reason not to sign in is the same refusal, and the challenge is spent by each. A session that the browser had before ends. No idempotency key: a kept answer would be a session for whoever repeats it.",
+    "Starts a 30-day consumer session. All failures return the same error and use up the challenge. A previous session of the browser ends. Idempotency keys are ignored, because a stored response would contain a session.",
   request: { body: requestBody(passkeySignInSchema, { credential: assertionCredentialExample }) },
   responses: { 200: signedInResponse(consumerUserExample) },
   when: {
     login_failed:
-      "Unknown or removed passkey, wrong signature, origin or host, nobody verified at the device, a counter that went back, or a challenge that is unknown, expired or spent: one answer for all of them.",
+      "The passkey is unknown or removed, its signature, origin or host is wrong, the user was not verified, the counter went backward, or the challenge is unknown, expired or used. The response does not say which.",
   },
 });
 
@@ -108,9 +117,11 @@ const signOutRoute = createRoute({
   operationId: "signOut",
   middleware: publicGuard(sameOriginGuard, noBody),
   summary: "Sign out",
-  description: "Ends the session at once, wherever its cookie is. Without a session it does nothing and answers the same.",
+  description: "Ends the session immediately. Without a session, it has no effect and returns the same response.",
   security: [{}, { session: [] }],
-  responses: { 200: successResponse("Signed out.", "SignOutAnswer", z.object({ logged_out: z.literal(true) }), { logged_out: true }) },
+  responses: {
+    200: successResponse("You are signed out.", "SignOutAnswer", z.object({ logged_out: z.literal(true) }), { logged_out: true }),
+  },
 });
 
 const getSessionRoute = createRoute({
@@ -118,27 +129,28 @@ const getSessionRoute = createRoute({
   path: "/v1/auth/session",
   operationId: "currentSession",
   middleware: signedInGuard,
-  summary: "Read who is signed in",
-  description: "The person whose session cookie came with the request.",
-  responses: { 200: successResponse("Who it is.", "SessionAnswer", sessionSchema, { ...memberUserExample, user: memberUserExample }) },
+  summary: "Read the current session",
+  description: "Returns the signed-in user.",
+  responses: {
+    200: successResponse("The signed-in user.", "SessionAnswer", sessionSchema, { ...memberUserExample, user: memberUserExample }),
+  },
 });
 
-/** The browser keeps the session from here on. */
-const respondSignedIn = (c: Context<AppEnv>, signed: Result<SignInResult>) => {
-  if (signed.ok) setSessionCookie(c, signed.value.token, signed.value.user.realm);
-  return respond(c, 200, signed, ({ user, created }) => ({ user: userToWire(user), created }));
+const respondSignedIn = (c: Context<AppEnv>, result: Result<SignInResult>) => {
+  if (result.ok) setSessionCookie(c, result.value.token, result.value.user.realm);
+  return respond(c, 200, result, ({ user, created }) => ({ user: userToWire(user), created }));
 };
 
 export const signInRoutes = createApi();
 
 signInRoutes.openapi(requestSignInCodeRoute, async (c) => {
-  const asked = await requestSignInCode(c.var.services, { ...c.req.valid("json"), language: c.var.language });
-  return respond(c, 200, asked, () => ({ accepted: true as const }));
+  const requested = await requestSignInCode(c.var.services, { ...c.req.valid("json"), language: c.var.language });
+  return respond(c, 200, requested, () => ({ accepted: true as const }));
 });
 
 signInRoutes.openapi(verifySignInCodeRoute, async (c) => {
   const { email, code, realm, name } = c.req.valid("json");
-  const signed = await verifySignInCode(c.var.services, {
+  const result = await verifySignInCode(c.var.services, {
     email,
     code,
     realm,
@@ -146,7 +158,7 @@ signInRoutes.openapi(verifySignInCodeRoute, async (c) => {
     replaces: getSessionToken(c),
     userAgent: c.req.header("user-agent"),
   });
-  return respondSignedIn(c, signed);
+  return respondSignedIn(c, result);
 });
 
 signInRoutes.openapi(createPasskeyOptionsRoute, async (c) =>
@@ -154,13 +166,13 @@ signInRoutes.openapi(createPasskeyOptionsRoute, async (c) =>
 );
 
 signInRoutes.openapi(signInWithPasskeyRoute, async (c) => {
-  const signed = await signInWithPasskey(c.var.services, {
+  const result = await signInWithPasskey(c.var.services, {
     party: getRelyingParty(c),
     signed: c.req.valid("json").credential,
     replaces: getSessionToken(c),
     userAgent: c.req.header("user-agent"),
   });
-  return respondSignedIn(c, signed);
+  return respondSignedIn(c, result);
 });
 
 signInRoutes.openapi(signOutRoute, async (c) => {

@@ -1,26 +1,27 @@
-// What signing in and out takes and gives, with the worked examples of its description.
+// Schemas, examples and mapper of sign-in.
 import { z } from "@hono/zod-openapi";
 import { emailCodePattern, emailCodeRule } from "../../../core/access/email-code.ts";
 import { realms } from "../../../core/access/session.ts";
+import { toWire } from "../../http/wire.ts";
 import type { SignedInUser } from "../../operations/access/get-signed-in-user.ts";
 
 const realmEnum = z.enum(realms);
 const realmSchema = realmEnum.openapi({
-  description: "`business` signs in a member of a business, `consumer` a person for themselves.",
+  description: "`business` signs in a member of a business; `consumer` signs in a person.",
   example: "business",
 });
-const emailSchema = z.string().openapi({ description: "One e-mail address.", example: "owner@acme-solar.example" });
+const emailSchema = z.string().openapi({ description: "Email address.", example: "owner@acme-solar.example" });
 
 export const signInCodeRequestSchema = z.object({ email: emailSchema, realm: realmSchema }).openapi("CodeRequest");
 export const signInCodeVerificationSchema = z
   .object({
     email: emailSchema,
-    code: z.string().regex(emailCodePattern, emailCodeRule).openapi({ description: "The six digits from the mail.", example: "042917" }),
+    code: z.string().regex(emailCodePattern, emailCodeRule).openapi({ description: "6-digit code from the email.", example: "042917" }),
     realm: realmSchema,
     name: z
       .string()
       .nullish()
-      .openapi({ description: "Your name, at most 200 characters. Kept when this is a consumer's first sign-in.", example: "Pat Example" }),
+      .openapi({ description: "Your name, at most 200 characters. Stored at the first sign-in of a consumer.", example: "Pat Example" }),
   })
   .openapi("CodeProof");
 
@@ -40,27 +41,21 @@ export const consumerUserExample = {
 };
 export const userSchema = z
   .object({
-    id: z.string().openapi({ description: "`mem_…` for a member, `con_…` for a consumer." }),
-    email: z.string().openapi({ description: "The address as it was first given." }),
+    id: z.string().openapi({ description: "Id of the user, prefix `mem_` for a member and `con_` for a consumer." }),
+    email: z.string().openapi({ description: "Email address as first entered." }),
     realm: realmEnum,
-    role: z.enum(["owner", "member"]).nullable().openapi({ description: "In the business; null for a consumer." }),
-    business_id: z.string().nullable().openapi({ description: "The business of the member; null for a consumer." }),
+    role: z.enum(["owner", "member"]).nullable().openapi({ description: "Role in the business; `null` for a consumer." }),
+    business_id: z.string().nullable().openapi({ description: "Business of the member; `null` for a consumer." }),
   })
   .openapi("SignedInUser");
 
 export const sessionSchema = userSchema
-  .extend({ user: userSchema.openapi({ description: "The same, as signing in answers it: one reader serves both answers." }) })
+  .extend({ user: userSchema.openapi({ description: "The same user, in the format of the sign-in response." }) })
   .openapi("Session");
 
 export const signedInSchema = z.object({
   user: userSchema,
-  created: z.boolean().openapi({ description: "True at a consumer's first sign-in." }),
+  created: z.boolean().openapi({ description: "`true` if this sign-in created the consumer account." }),
 });
 
-export const userToWire = ({ id, email, realm, role, businessId }: SignedInUser): z.input<typeof userSchema> => ({
-  id,
-  email,
-  realm,
-  role,
-  business_id: businessId,
-});
+export const userToWire = (user: SignedInUser): z.input<typeof userSchema> => toWire(userSchema, user);

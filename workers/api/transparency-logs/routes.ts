@@ -1,5 +1,5 @@
-// The public side of the transparency logs this deployment runs: the embedded ledger and the audit log. Their interface is
-// the C2SP one, so any reader of such logs can follow them; requests go to the objects as they are.
+// Public routes of the transparency logs of this deployment: the embedded ledger and the audit logs. They serve the C2SP interface;
+// requests are passed to the Durable Objects unchanged.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { getLogPath } from "../../../core/ledger/checkpoint.ts";
 import type { Config } from "../../env.ts";
@@ -8,7 +8,7 @@ import { edgeCached } from "../../http/edge-cache.ts";
 import { failure } from "../../http/envelope.ts";
 import { limitPublicReads } from "../../http/guards/rate-limits.ts";
 
-/** An object's answer may not be changed; its copy may, and the headers of every answer are still to come. */
+/** Responses of Durable Objects are immutable; middleware adds headers to the copy. */
 const copyResponse = (response: Response): Response => new Response(response.body, response);
 
 const readMethods = ["GET", "HEAD"];
@@ -20,9 +20,9 @@ export const registerTransparencyLogRoutes = (app: OpenAPIHono<AppEnv>, config: 
       app.on([...readMethods, "POST"], `${path}/*`, async (c) => copyResponse(await c.var.services.fetchLedger(c.req.raw)));
     }
   }
-  app.on(readMethods, "/audit/:shard/*", limitPublicReads, edgeCached, async (c) => {
-    const shard = Number(c.req.param("shard"));
-    if (!config.auditKeys.has(shard)) return failure(c, "not_found");
-    return copyResponse(await c.var.services.auditLogStub(shard).fetch(c.req.raw));
+  app.on(readMethods, "/audit/:log/*", limitPublicReads, edgeCached, async (c) => {
+    const auditLog = Number(c.req.param("log"));
+    if (!config.auditKeys.has(auditLog)) return failure(c, "not_found");
+    return copyResponse(await c.var.services.auditLogStub(auditLog).fetch(c.req.raw));
   });
 };

@@ -1,4 +1,4 @@
-// The routes of webhook management (CONTRACT 9): a person's session, an owner's where something is changed or shown once.
+// Routes that manage webhook endpoints (SPEC Webhook delivery). They require a member session; changes and secrets require an owner.
 import { z } from "@hono/zod-openapi";
 import { jsonBody, noBody } from "../../http/body.ts";
 import type { MemberEnv } from "../../http/context.ts";
@@ -8,7 +8,7 @@ import { countExactly } from "../../http/guards/rate-limits.ts";
 import { idempotencyGuard, getIdempotencyKey, idempotencyKeyGuard } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { portalGuard, requireOwner } from "../../http/guards/portal.ts";
-import { successResponse, requestBody, deletedSchema, deletedToWire } from "../../http/wire.ts";
+import { successResponse, requestBody, deletedSchema, deletedToWire, toWire } from "../../http/wire.ts";
 import { listDeliveries } from "../../operations/webhooks/list-deliveries.ts";
 import { recoverEndpoint } from "../../operations/webhooks/recover-endpoint.ts";
 import { replayDelivery } from "../../operations/webhooks/replay-delivery.ts";
@@ -23,30 +23,30 @@ import * as wire from "./schema.ts";
 
 const createRoute = createRouteFactory("webhooks");
 
-/** The limit that tests and replays share (SPEC, Limits). */
+/** Tests, replays and recoveries share one limit (SPEC Limits). */
 const limitWebhookCalls = defineGuard<MemberEnv>(
-  { when: { rate_limited: "More than 60 tests and replays in ten minutes, or 120 requests a minute, by one person." } },
+  { when: { rate_limited: "More than 60 tests, replays and recoveries in 10 minutes, or 120 requests per minute, by one person." } },
   async (c, next) => (await countExactly(c, "WEBHOOK_CALLS", c.var.member.userId)) ?? next(),
 );
 
-const webhookNotFoundRefusal = { not_found: "There is no such endpoint, or it is not yours." } as const;
+const webhookNotFoundRefusal = { not_found: "The endpoint does not exist or is not yours." } as const;
 const invalidBodyOrKeyRefusal = {
-  invalid_request: "There is a body, and it is not JSON: none is needed. Or the idempotency key is not one.",
+  invalid_request: "The body is not JSON (no body is needed), or the idempotency key is malformed.",
 } as const;
-const invalidUrlRefusal = { invalid_webhook_url: "The address breaks a rule, or its host is not public." } as const;
+const invalidUrlRefusal = { invalid_webhook_url: "`url` breaks a rule or its host is not public." } as const;
 
 const createWebhookRoute = createRoute({
   method: "post",
   path: "/v1/webhooks",
   operationId: "createWebhook",
-  summary: "Register an endpoint",
+  summary: "Add an endpoint",
   description:
-    "Owners only. The endpoint receives what happens from now on; what was before is in the event feed. At most 20 a business, and 20 for its sandbox. Unknown members of the body are refused here, so that a misspelt choice of events is not taken for all of them.",
+    "Owners only. The endpoint receives events from now on; earlier events are in the event feed. A business can have up to 20 live endpoints and 20 sandbox endpoints. Unknown keys in the body are refused, so that a misspelled `events` does not select all event types.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(wire.createWebhookSchema, wire.webhookRequestExample) },
   responses: {
     201: successResponse(
-      "The endpoint is registered. Keep the secret.",
+      "The endpoint is added. Store the secret.",
       "CreatedWebhookAnswer",
       wire.createdWebhookSchema,
       wire.createdWebhookExample,
@@ -61,10 +61,10 @@ const listWebhooksRoute = createRoute({
   path: "/v1/webhooks",
   operationId: "listWebhooks",
   summary: "List your endpoints",
-  description: "Live ones, then those of the sandbox; each oldest first, with how it is doing.",
+  description: "Returns live endpoints, then sandbox endpoints, oldest first, each with its delivery health.",
   middleware: portalGuard(),
   responses: {
-    200: successResponse("The endpoints.", "WebhooksAnswer", z.object({ webhooks: z.array(wire.webhookSchema) }), {
+    200: successResponse("Your endpoints.", "WebhooksAnswer", z.object({ webhooks: z.array(wire.webhookSchema) }), {
       webhooks: [wire.webhookExample],
     }),
   },
@@ -74,12 +74,12 @@ const updateWebhookRoute = createRoute({
   method: "patch",
   path: "/v1/webhooks/{webhook_id}",
   operationId: "changeWebhook",
-  summary: "Change an endpoint",
-  description: "Owners only. What is left out stays as it is.",
+  summary: "Update an endpoint",
+  description: "Owners only. Fields you leave out stay the same.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { params: wire.webhookIdParamSchema, body: requestBody(wire.updateWebhookSchema, { status: "disabled" }) },
   responses: {
-    200: successResponse("The endpoint as it is now.", "WebhookAnswer", wire.webhookSchema, { ...wire.webhookExample, status: "disabled" }),
+    200: successResponse("The updated endpoint.", "WebhookAnswer", wire.webhookSchema, { ...wire.webhookExample, status: "disabled" }),
   },
   when: { ...webhookNotFoundRefusal, ...invalidUrlRefusal },
 });
@@ -88,11 +88,11 @@ const revealSecretRoute = createRoute({
   method: "get",
   path: "/v1/webhooks/{webhook_id}/secret",
   operationId: "revealWebhookSecret",
-  summary: "Show the signing secret",
-  description: "Owners only. Each reading is entered in your audit chain.",
+  summary: "Reveal the signing secret",
+  description: "Owners only. Returns the current secret. Each read is recorded in your audit trail.",
   middleware: portalGuard(requireOwner),
   request: { params: wire.webhookIdParamSchema },
-  responses: { 200: successResponse("The secret in force.", "WebhookSecretAnswer", wire.webhookSecretSchema, wire.webhookSecretExample) },
+  responses: { 200: successResponse("The current secret.", "WebhookSecretAnswer", wire.webhookSecretSchema, wire.webhookSecretExample) },
   when: webhookNotFoundRefusal,
 });
 
@@ -100,9 +100,9 @@ const rotateSecretRoute = createRoute({
   method: "post",
   path: "/v1/webhooks/{webhook_id}/rotate-secret",
   operationId: "rotateWebhookSecret",
-  summary: "Change the signing secret",
+  summary: "Rotate the signing secret",
   description:
-    "Owners only. Deliveries carry two signatures for 24 hours, by the new secret and by the one before; rotating again within that time ends the one before.",
+    "Owners only. For 24 hours, deliveries are signed with both the new and the previous secret. Rotating again within that time ends the oldest secret immediately.",
   middleware: portalGuard(requireOwner, noBody, idempotencyGuard),
   request: { params: wire.webhookIdParamSchema },
   responses: { 200: successResponse("The new secret.", "RotatedSecretAnswer", wire.rotatedSecretSchema, wire.rotatedSecretExample) },
@@ -113,11 +113,13 @@ const testWebhookRoute = createRoute({
   method: "post",
   path: "/v1/webhooks/{webhook_id}/test",
   operationId: "testWebhook",
-  summary: "Send a test",
-  description: "Posts a signed `test.ping` now. It is in no feed and in no list.",
+  summary: "Send a test event",
+  description: "Sends a signed `test.ping` event now. It does not appear in the event feed or the list of deliveries.",
   middleware: portalGuard(limitWebhookCalls, noBody, idempotencyGuard),
   request: { params: wire.webhookIdParamSchema },
-  responses: { 200: successResponse("What came of it.", "WebhookTestAnswer", wire.webhookCallSchema, wire.webhookCallExample) },
+  responses: {
+    200: successResponse("Result of the request to your endpoint.", "WebhookTestAnswer", wire.webhookCallSchema, wire.webhookCallExample),
+  },
   when: { ...webhookNotFoundRefusal, ...invalidBodyOrKeyRefusal },
 });
 
@@ -127,11 +129,11 @@ const listDeliveriesRoute = createRoute({
   operationId: "listDeliveries",
   summary: "List recent deliveries",
   description:
-    "Newest first. Those that succeeded are kept 30 days, abandoned ones 90. What a receiver answers besides its status is never kept.",
+    "Returns deliveries, newest first. Successful deliveries are kept for 30 days, abandoned ones for 90. Of the responses, only the status is stored.",
   middleware: portalGuard(),
   request: { params: wire.webhookIdParamSchema, query: wire.deliveryListQuerySchema },
   responses: {
-    200: successResponse("One page of deliveries.", "DeliveriesAnswer", wire.deliveryListSchema, {
+    200: successResponse("A page of deliveries.", "DeliveriesAnswer", wire.deliveryListSchema, {
       deliveries: [wire.deliveryExample],
       has_more: false,
     }),
@@ -143,20 +145,21 @@ const replayDeliveryRoute = createRoute({
   method: "post",
   path: "/v1/webhooks/deliveries/{delivery_id}/replay",
   operationId: "replayDelivery",
-  summary: "Send a past event again",
-  description: "Posts the event to the same endpoint with a fresh signature. Delivered, it ends the delivery; failed, it changes nothing.",
+  summary: "Replay a delivery",
+  description:
+    "Sends the event to the same endpoint again, with a new signature. If it succeeds, the delivery is complete; if it fails, the delivery does not change.",
   middleware: portalGuard(limitWebhookCalls, noBody, idempotencyGuard),
   request: { params: wire.deliveryIdParamSchema },
   responses: {
-    200: successResponse("What came of it, and the delivery as it is now.", "ReplayAnswer", wire.deliveryReplaySchema, {
+    200: successResponse("Result of the replay, and the updated delivery.", "ReplayAnswer", wire.deliveryReplaySchema, {
       ...wire.webhookCallExample,
       delivery: wire.deliveryExample,
     }),
   },
   when: {
     ...invalidBodyOrKeyRefusal,
-    not_found: "There is no such delivery, or it is not yours.",
-    share_inactive: "The event is an update of a share that is no longer active: its data may not be sent any more.",
+    not_found: "The delivery does not exist or is not yours.",
+    share_inactive: "The event updates a share that is no longer active, so its data can no longer be sent.",
   },
 });
 
@@ -164,13 +167,13 @@ const recoverWebhookRoute = createRoute({
   method: "post",
   path: "/v1/webhooks/{webhook_id}/recover",
   operationId: "recoverWebhook",
-  summary: "Send everything again that failed",
+  summary: "Recover failed deliveries",
   description:
-    "Sends the deliveries that failed since a moment again, given up or still retried, in the order of their events and at most ten a second. It counts as no attempt: what fails again stays where it was. Calling it again does not send twice what is on its way already. One call of the limit that tests and replays share.",
+    "Sends deliveries that failed since a given time again, including abandoned ones, in event order and at most 10 per second. It does not count as an attempt: a delivery that fails again keeps its state. Repeating the request does not send a queued delivery twice. A recovery counts once against the limit for tests and replays.",
   middleware: portalGuard(limitWebhookCalls, jsonBody, idempotencyGuard),
   request: { params: wire.webhookIdParamSchema, body: requestBody(wire.recoverWebhookSchema, { since: "2026-03-05T09:12:00.000Z" }) },
   responses: {
-    200: successResponse("What goes out again.", "WebhookRecoveryAnswer", wire.webhookRecoverySchema, wire.webhookRecoveryExample),
+    200: successResponse("Deliveries queued again.", "WebhookRecoveryAnswer", wire.webhookRecoverySchema, wire.webhookRecoveryExample),
   },
   when: webhookNotFoundRefusal,
 });
@@ -179,12 +182,12 @@ const deleteWebhookRoute = createRoute({
   method: "delete",
   path: "/v1/webhooks/{webhook_id}",
   operationId: "deleteWebhook",
-  summary: "Remove an endpoint",
-  description: "Owners only. Nothing more is sent to it, and its deliveries go with it; the events stay in the feed.",
+  summary: "Delete an endpoint",
+  description: "Owners only. Stops deliveries to the endpoint and deletes its delivery history. Events stay in the feed.",
   middleware: portalGuard(requireOwner, noBody),
   request: { params: wire.webhookIdParamSchema },
   responses: {
-    200: successResponse("The endpoint is removed.", "DeletedWebhookAnswer", deletedSchema, deletedToWire(wire.exampleWebhookId)),
+    200: successResponse("The endpoint is deleted.", "DeletedWebhookAnswer", deletedSchema, deletedToWire(wire.exampleWebhookId)),
   },
   when: webhookNotFoundRefusal,
 });
@@ -210,8 +213,8 @@ webhookRoutes.openapi(updateWebhookRoute, async (c) => {
 });
 
 webhookRoutes.openapi(revealSecretRoute, async (c) => {
-  const shown = await revealWebhookSecret(c.var.services, c.var.member, c.req.valid("param").webhook_id);
-  return respond(c, 200, shown, (secret) => secret);
+  const secret = await revealWebhookSecret(c.var.services, c.var.member, c.req.valid("param").webhook_id);
+  return respond(c, 200, secret, (value) => value);
 });
 
 webhookRoutes.openapi(rotateSecretRoute, async (c) => {
@@ -227,7 +230,7 @@ webhookRoutes.openapi(rotateSecretRoute, async (c) => {
 
 webhookRoutes.openapi(testWebhookRoute, async (c) => {
   const tested = await testEndpoint(c.var.services, c.var.member.business.id, c.req.valid("param").webhook_id);
-  return respond(c, 200, tested, wire.webhookCallToWire);
+  return respond(c, 200, tested, (outcome) => toWire(wire.webhookCallSchema, outcome));
 });
 
 webhookRoutes.openapi(listDeliveriesRoute, async (c) => {
@@ -244,11 +247,8 @@ webhookRoutes.openapi(replayDeliveryRoute, async (c) => {
 webhookRoutes.openapi(recoverWebhookRoute, async (c) => {
   const { services, member } = c.var;
   const since = Date.parse(c.req.valid("json").since);
-  return respond(
-    c,
-    200,
-    await recoverEndpoint(services, member.business.id, c.req.valid("param").webhook_id, since),
-    wire.webhookRecoveryToWire,
+  return respond(c, 200, await recoverEndpoint(services, member.business.id, c.req.valid("param").webhook_id, since), (recovery) =>
+    toWire(wire.webhookRecoverySchema, recovery),
   );
 });
 

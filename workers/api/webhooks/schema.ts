@@ -1,12 +1,10 @@
-// The wire of webhook management: what it takes and gives.
+// Schemas, examples and mappers of webhook endpoints and deliveries.
 import { z } from "@hono/zod-openapi";
 import { standardEventTypes } from "../../../core/events/event.ts";
 import { parseDeliveryId, parseWebhookId } from "../../../core/ids.ts";
-import { toIso, toIsoOrNull } from "../../../core/time.ts";
-import type { Delivery, RecoveryResult, RegisteredEndpoint } from "../../../core/webhooks/endpoint.ts";
+import type { RegisteredEndpoint } from "../../../core/webhooks/endpoint.ts";
 import { selectableEventTypes, maxDescriptionLength } from "../../../core/webhooks/event-selection.ts";
-import { environmentSchema, idParamSchema, idSchema, limitSchema, timeSchema, instantSchema } from "../../http/wire.ts";
-import type { CallOutcome } from "../../operations/webhooks/call-outcome.ts";
+import { environmentSchema, idParamSchema, idSchema, limitSchema, timeSchema, instantSchema, toWire } from "../../http/wire.ts";
 import type { DeliveryPage } from "../../operations/webhooks/list-deliveries.ts";
 import type { ReplayOutcome } from "../../operations/webhooks/replay-delivery.ts";
 import type { EndpointState } from "../../operations/webhooks/list-webhooks.ts";
@@ -60,18 +58,18 @@ export const webhookCallExample = { delivered: true, response_status: 200, durat
 
 const urlSchema = z.string().openapi({
   description:
-    "Where events are posted: https, a public host name, port 443 or 8443, at most 2,048 characters, without user, password or fragment.",
+    "HTTPS URL that receives events: a public host name, port 443 or 8443, at most 2,048 characters, without username, password or fragment.",
   example: "https://hooks.example.com/svc",
 });
 const eventsSchema = z.array(z.string()).openapi({
-  description: `Types to receive, of: ${selectableEventTypes.map((type) => `\`${type}\``).join(", ")}. Left out or null: all but \`certificate.issued\`, and those that come later.`,
+  description: `Event types to receive: ${selectableEventTypes.map((type) => `\`${type}\``).join(", ")}. Default: all default event types, including future ones. \`certificate.issued\` and \`certificate.entities_withdrawn\` must be selected.`,
   example: ["certificate.revoked", "share.revoked"],
 });
 const descriptionSchema = z
   .string()
-  .openapi({ description: `For people, at most ${maxDescriptionLength} characters on one line.`, example: "CRM" });
+  .openapi({ description: `Label, one line of at most ${maxDescriptionLength} characters.`, example: "CRM" });
 
-const webhookEnvironmentSchema = environmentSchema.openapi({ description: "Of which records it hears.", example: "live" });
+const webhookEnvironmentSchema = environmentSchema.openapi({ description: "Environment whose events it receives.", example: "live" });
 
 export const createWebhookSchema = z
   .strictObject({
@@ -80,7 +78,7 @@ export const createWebhookSchema = z
     description: descriptionSchema.nullish(),
     environment: environmentSchema
       .optional()
-      .openapi({ description: "Of which records it is to hear, for good: `live` unless given.", example: "live" }),
+      .openapi({ description: "Environment whose events it receives. It cannot be changed later. Default: `live`.", example: "live" }),
   })
   .openapi("WebhookRequest");
 export const updateWebhookSchema = z
@@ -91,7 +89,7 @@ export const updateWebhookSchema = z
     status: z
       .enum(["enabled", "disabled"])
       .optional()
-      .openapi({ description: "`disabled` keeps what happens meanwhile and sends it when enabled again.", example: "enabled" }),
+      .openapi({ description: "`disabled` holds events back; they are sent when you enable the endpoint again.", example: "enabled" }),
   })
   .openapi("WebhookChange");
 
@@ -106,7 +104,7 @@ export const deliveryListQuerySchema = z.object({
   limit: limitSchema(50, 100),
   before: idSchema(parseDeliveryId, "must be the id of a delivery to this endpoint").nullable().default(null).openapi({
     type: "string",
-    description: "Id of the last delivery of the page before; the page goes on behind it.",
+    description: "Id of the last delivery of the previous page.",
     example: exampleDeliveryId,
   }),
 });
@@ -115,7 +113,7 @@ const webhookStatusSchema = z.enum(["enabled", "disabled"]);
 const commonFields = {
   id: z.string(),
   url: z.string(),
-  events: z.array(z.string()).openapi({ description: "Types it receives." }),
+  events: z.array(z.string()).openapi({ description: "Event types it receives." }),
   description: z.string().nullable(),
   status: webhookStatusSchema,
   environment: webhookEnvironmentSchema,
@@ -123,24 +121,24 @@ const commonFields = {
 export const createdWebhookSchema = z
   .object({
     ...commonFields,
-    secret: z.string().openapi({ description: "Signs every delivery. Shown here once; an owner can have it shown again." }),
+    secret: z.string().openapi({ description: "Secret that signs deliveries. An owner can reveal it again later." }),
     created_at: timeSchema,
   })
   .openapi("CreatedWebhook");
 export const webhookSchema = z
   .object({
     ...commonFields,
-    secret_hint: z.string().openapi({ description: "The end of the secret in force." }),
+    secret_hint: z.string().openapi({ description: "Last four characters of the current secret." }),
     created_at: timeSchema,
-    last_delivery_at: timeSchema.nullable().openapi({ description: "When the last attempt ended, well or not." }),
-    last_response_status: z.int().nullable().openapi({ description: "Null when nobody answered, or nothing was sent yet." }),
-    consecutive_failures: z
+    last_delivery_at: timeSchema.nullable().openapi({ description: "When the last attempt ended, whether it succeeded or failed." }),
+    last_response_status: z
       .int()
       .nullable()
-      .openapi({ description: "Attempts failed since the last success; null when nobody can tell just now." }),
-    failing_since: timeSchema.nullable().openapi({ description: "The first of them." }),
-    backlog: z.int().nullable().openapi({ description: "Deliveries that wait or are tried again." }),
-    oldest_pending_at: timeSchema.nullable().openapi({ description: "When the event of the oldest of them happened." }),
+      .openapi({ description: "HTTP status of the last attempt; `null` if there was no response or no attempt yet." }),
+    consecutive_failures: z.int().nullable().openapi({ description: "Failed attempts since the last success; `null` if unavailable." }),
+    failing_since: timeSchema.nullable().openapi({ description: "When the first of these attempts failed." }),
+    backlog: z.int().nullable().openapi({ description: "Number of pending and retrying deliveries." }),
+    oldest_pending_at: timeSchema.nullable().openapi({ description: "When the oldest event in the backlog happened." }),
   })
   .openapi("Webhook");
 export const webhookSecretSchema = z.object({ id: z.string(), secret: z.string() }).openapi("WebhookSecret");
@@ -148,7 +146,7 @@ export const rotatedSecretSchema = z
   .object({
     id: z.string(),
     secret: z.string().openapi({ description: "The new secret." }),
-    previous_secret_until: timeSchema.openapi({ description: "Until then the one before signs too." }),
+    previous_secret_until: timeSchema.openapi({ description: "Until when the previous secret signs too." }),
   })
   .openapi("RotatedSecret");
 const deliverySchema = z
@@ -158,12 +156,12 @@ const deliverySchema = z
     event_id: z.string(),
     event_type: z.string(),
     status: z.enum(["pending", "retrying", "success", "abandoned"]),
-    attempt: z.int().openapi({ description: "Scheduled attempts made, of five; replays are not counted." }),
-    response_status: z.int().nullable().openapi({ description: "Of the last attempt; null when nobody answered." }),
+    attempt: z.int().openapi({ description: "Scheduled attempts made, at most 5. Replays do not count." }),
+    response_status: z.int().nullable().openapi({ description: "HTTP status of the last attempt; `null` if there was no response." }),
     error: z
       .enum(["timeout", "dns", "tls", "connection", "http"])
       .nullable()
-      .openapi({ description: "`http`: an answer that is not 2xx." }),
+      .openapi({ description: "Reason of the last failure. `http`: the status was not 2xx." }),
     duration_ms: z.int().nullable(),
     next_attempt_at: timeSchema.nullable(),
     delivered_at: timeSchema.nullable(),
@@ -172,91 +170,48 @@ const deliverySchema = z
   .openapi("Delivery");
 export const deliveryListSchema = z.object({ deliveries: z.array(deliverySchema), has_more: z.boolean() });
 export const webhookCallSchema = z.object({
-  delivered: z.boolean().openapi({ description: "True for any 2xx." }),
-  response_status: z.int().openapi({ description: "0 when nobody answered." }),
+  delivered: z.boolean().openapi({ description: "`true` for a 2xx status." }),
+  response_status: z.int().openapi({ description: "HTTP status; 0 if there was no response." }),
   duration_ms: z.int(),
 });
 export const recoverWebhookSchema = z
   .object({
     since: instantSchema.openapi({
       format: "date-time",
-      description: "From this moment on, ISO 8601, not in the future.",
+      description: "Start time, ISO 8601. Must not be in the future.",
       example: "2026-03-05T09:12:00.000Z",
     }),
   })
   .openapi("WebhookRecovery");
 export const webhookRecoverySchema = z.object({
-  queued: z.int().openapi({ description: "Deliveries that go out again now, the oldest event first, at most ten a second." }),
-  has_more: z.boolean().openapi({ description: "More failed than go at one time (10,000): call again when these are out." }),
+  queued: z.int().openapi({ description: "Deliveries queued again, oldest event first, sent at most 10 per second." }),
+  has_more: z.boolean().openapi({ description: "`true` if more than 10,000 deliveries failed. Repeat the request when these are sent." }),
 });
-export const webhookRecoveryToWire = ({ queued, hasMore }: RecoveryResult): z.input<typeof webhookRecoverySchema> => ({
-  queued,
-  has_more: hasMore,
-});
-
 export const deliveryReplaySchema = webhookCallSchema.extend({ delivery: deliverySchema });
 
-export const createdWebhookToWire = (endpoint: RegisteredEndpoint): z.input<typeof createdWebhookSchema> => ({
-  id: endpoint.id,
-  url: endpoint.url,
-  events: [...endpoint.events],
-  description: endpoint.description,
-  status: endpoint.status,
-  environment: endpoint.environment,
-  secret: endpoint.secret,
-  created_at: toIso(endpoint.createdAt),
-});
+export const createdWebhookToWire = (endpoint: RegisteredEndpoint): z.input<typeof createdWebhookSchema> =>
+  toWire(createdWebhookSchema, endpoint);
 
-export const webhookToWire = ({ endpoint, environment, health }: EndpointState): z.input<typeof webhookSchema> => ({
-  id: endpoint.id,
-  url: endpoint.url,
-  events: [...(endpoint.events ?? standardEventTypes)],
-  description: endpoint.description,
-  status: endpoint.status,
-  environment,
-  secret_hint: endpoint.secretHint,
-  created_at: toIso(endpoint.createdAt),
-  last_delivery_at: toIsoOrNull(health?.lastDeliveryAt ?? null),
-  last_response_status: health?.lastResponseStatus ?? null,
-  consecutive_failures: health?.consecutiveFailures ?? null,
-  failing_since: toIsoOrNull(health?.failingSince ?? null),
-  backlog: health?.backlog ?? null,
-  oldest_pending_at: toIsoOrNull(health?.oldestPendingAt ?? null),
-});
+const unknownHealth = {
+  lastDeliveryAt: null,
+  lastResponseStatus: null,
+  consecutiveFailures: null,
+  failingSince: null,
+  backlog: null,
+  oldestPendingAt: null,
+};
+export const webhookToWire = ({ endpoint, environment, health }: EndpointState): z.input<typeof webhookSchema> =>
+  toWire(webhookSchema, { ...(health ?? unknownHealth), ...endpoint, events: endpoint.events ?? standardEventTypes, environment });
 
-export const rotatedSecretToWire = ({ id, secret, previousUntil }: RotatedSecret): z.input<typeof rotatedSecretSchema> => ({
-  id,
-  secret,
-  previous_secret_until: toIso(previousUntil),
-});
-
-const deliveryToWire = (delivery: Delivery): z.input<typeof deliverySchema> => ({
-  id: delivery.id,
-  webhook_id: delivery.webhookId,
-  event_id: delivery.eventId,
-  event_type: delivery.eventType,
-  status: delivery.status,
-  attempt: delivery.attempt,
-  response_status: delivery.responseStatus,
-  error: delivery.error,
-  duration_ms: delivery.durationMs,
-  next_attempt_at: toIsoOrNull(delivery.nextAttemptAt),
-  delivered_at: toIsoOrNull(delivery.deliveredAt),
-  created_at: toIso(delivery.createdAt),
-});
+export const rotatedSecretToWire = (secret: RotatedSecret): z.input<typeof rotatedSecretSchema> =>
+  toWire(rotatedSecretSchema, { ...secret, previousSecretUntil: secret.previousUntil });
 
 export const deliveryListToWire = ({ deliveries, hasMore }: DeliveryPage): z.input<typeof deliveryListSchema> => ({
-  deliveries: deliveries.map(deliveryToWire),
+  deliveries: deliveries.map((delivery) => toWire(deliverySchema, delivery)),
   has_more: hasMore,
-});
-
-export const webhookCallToWire = ({ delivered, responseStatus, durationMs }: CallOutcome): z.input<typeof webhookCallSchema> => ({
-  delivered,
-  response_status: responseStatus,
-  duration_ms: durationMs,
 });
 
 export const deliveryReplayToWire = (replay: ReplayOutcome): z.input<typeof deliveryReplaySchema> => ({
-  ...webhookCallToWire(replay),
-  delivery: deliveryToWire(replay.delivery),
+  ...toWire(webhookCallSchema, replay),
+  delivery: toWire(deliverySchema, replay.delivery),
 });

@@ -1,5 +1,5 @@
-// The routes of withdrawal: the person's need no credential and work whatever the business has paid; the business records and
-// acknowledges with its key.
+// Routes of withdrawal (SPEC Withdrawal). The person's routes need no credential and work regardless of the business's billing status;
+// the business records and acknowledges withdrawals with an API key.
 import { actorFromApiKey } from "../../../core/access/principal.ts";
 import { z } from "@hono/zod-openapi";
 import { toWithdrawalReceiptView } from "../../../core/certificates/public-json.ts";
@@ -25,46 +25,47 @@ import { requestWithdrawalCode } from "../../operations/withdrawals/request-with
 import type { WithdrawalResult } from "../../operations/withdrawals/withdraw-certificate.ts";
 import { iso27560ReceiptSchema, kantaraReceiptSchema } from "../certificates/receipt-schema.ts";
 import { certIdParamSchema, withdrawalReceiptSchema } from "../certificates/schema.ts";
-import { acknowledgmentExample, recordedWithdrawalExample, withdrawalReceiptExample, withdrawnExample } from "./examples.ts";
 import * as wire from "./schema.ts";
 
 const createRoute = createRouteFactory("withdrawal");
 
-const certificateNotFoundRefusal = { cert_not_found: "There is no such certificate, or it is not yours." } as const;
+const certificateNotFoundRefusal = { cert_not_found: "The certificate does not exist or is not yours." } as const;
 
 const requestWithdrawalCodeRoute = createRoute({
   method: "post",
   path: "/v1/certs/{cert_id}/opt-out/request",
   operationId: "requestWithdrawalCode",
-  summary: "Ask for a code to withdraw",
+  summary: "Request a withdrawal code",
   description:
-    "For the person named on the certificate. If the address is the one on it, a six-digit code is mailed to it, valid for 10 minutes. The answer is the same for every address, in body, headers and time. It works for every certificate of the same business and environment that names the address. At most three codes are live at once, a new one cancels none of them, and at most five an hour and ten a day are mailed. The answer sets a cookie: tries from the same browser are counted apart from everybody else's.",
+    "For the person named on the certificate. If the email address is on the certificate, emails a 6-digit code that is valid for 10 minutes. The response has the same body, headers and timing for every address. The code works for all certificates of the same business and environment that name the address. Up to 3 codes can be active at once; a new one does not cancel the others. At most 5 codes per hour and 10 per day are sent. The response sets a cookie, so that attempts from this browser are counted separately.",
   middleware: publicGuard(limitByAddress("OPT_OUT_REQUEST_PER_IP"), jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(wire.optOutRequestSchema, { email: "pat@example.com" }) },
   responses: {
-    200: successResponse("Taken. Whether a mail was sent is not told.", "OptOutRequestAnswer", wire.acceptedSchema, { accepted: true }),
+    200: successResponse("Accepted. The response does not reveal whether an email was sent.", "OptOutRequestAnswer", wire.acceptedSchema, {
+      accepted: true,
+    }),
   },
   refuses: ["cert_not_found"],
 });
 
-const withdrawnResponse = successResponse("The consent is withdrawn.", "WithdrawnAnswer", wire.withdrawnSchema, withdrawnExample);
-const crossSiteRefusal = { forbidden: "A browser sent this from a site that is neither ours nor the business's." } as const;
+const withdrawnResponse = successResponse("The consent is withdrawn.", "WithdrawnAnswer", wire.withdrawnSchema, wire.withdrawnExample);
+const crossSiteRefusal = { forbidden: "A browser sent the request from a site that is neither ours nor the business's." } as const;
 
 const confirmWithdrawalRoute = createRoute({
   method: "post",
   path: "/v1/certs/{cert_id}/opt-out/confirm",
   operationId: "confirmWithdrawal",
-  summary: "Withdraw with the mailed code",
+  summary: "Withdraw with an email code",
   description:
-    "The certificate becomes revoked, the ten business days begin, the business's owner is mailed the certificate's id and the deadline, and the event `certificate.revoked` is sent. With `entities` only those recipients must cease contact and the certificate stays active for the others, until the last is named. Nothing is deleted. A wrong address, a wrong code, an expired one, one that was tried too often and none at all are one and the same refusal. Works whatever the state of the business's account.",
+    "Withdraws consent. The certificate becomes `revoked`, the period of 10 business days to stop contact starts, the owner of the business gets an email with the certificate id and the deadline, and a `certificate.revoked` event is sent. With `entities`, only those recipients must stop contact; the certificate stays active for the others until the last one is withdrawn. Nothing is deleted. All failures (wrong address, wrong or expired code, too many attempts, no code) return the same error. Works regardless of the status of the business account.",
   middleware: publicGuard(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(wire.optOutConfirmSchema, { email: "pat@example.com", code: "042917" }) },
   responses: { 200: withdrawnResponse },
   refuses: ["opt_out_failed", "cert_not_found"],
   when: {
     ...crossSiteRefusal,
-    invalid_request: "The message names the input and the rule. No try is spent.",
-    already_revoked: "Address and code are right, and the certificate is revoked already, or all of `entities` are withdrawn from.",
+    invalid_request: "A field breaks a rule. The message names both. It does not count as an attempt.",
+    already_revoked: "The address and code are correct, but consent was already withdrawn from the certificate or from all of `entities`.",
   },
 });
 
@@ -72,9 +73,9 @@ const withdrawByLinkRoute = createRoute({
   method: "post",
   path: "/v1/certs/{cert_id}/opt-out/manage",
   operationId: "withdrawByLink",
-  summary: "Withdraw with the link from the 201",
+  summary: "Withdraw with a link",
   description:
-    "The one tap behind `manage_url`: its token withdraws this one certificate without a mail, for five years after it was issued; another `scope` is refused, because whoever submits a form is given this link, whosever address the form named. The link in a mail with a code works here too, for a day and with either `scope`. Everything else as for the code.",
+    "Withdraws consent with the token in `manage_url`, without an email, for 5 years after issuance. This token withdraws only its certificate: `scope: business` is refused, because whoever submits a form gets the link, even with another person's address. The link in a withdrawal email works here too, for 1 day and with either `scope`. Otherwise the same as withdrawing with an email code.",
   middleware: publicGuard(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotencyGuard),
   request: {
     params: certIdParamSchema,
@@ -84,8 +85,8 @@ const withdrawByLinkRoute = createRoute({
   refuses: ["cert_not_found"],
   when: {
     ...crossSiteRefusal,
-    opt_out_failed: "The token is none of this certificate's, or it has expired.",
-    already_revoked: "The token is right, and the certificate is revoked already, or all of `entities` are withdrawn from.",
+    opt_out_failed: "The token is not valid for this certificate, or has expired.",
+    already_revoked: "The token is correct, but consent was already withdrawn from the certificate or from all of `entities`.",
   },
 });
 
@@ -93,9 +94,9 @@ const getReceiptRoute = createRoute({
   method: "get",
   path: "/v1/certs/{cert_id}/receipt",
   operationId: "withdrawalReceipt",
-  summary: "The signed receipt of a withdrawal, or the consent receipt",
+  summary: "Get a withdrawal receipt or consent receipt",
   description:
-    "For anyone, without a credential; nothing personal is in it. Without `format` it is the receipt of the withdrawal: the issuer's signature is over `canonical`. Save the answer as a file: `svc-verify receipt.json --trust trust.json` checks it without any network. With `format` it is the certificate, active or withdrawn, as a consent receipt that other systems read.",
+    "Public; contains no personal data. Without `format`, returns the signed receipt of the withdrawal. The issuer's signature covers `canonical`. Save the response as a file to verify it offline: `svc-verify receipt.json --trust trust.json`. With `format`, returns the certificate, active or withdrawn, as a consent receipt in a standard format.",
   middleware: publicGuard(limitByAddress("VERIFY_PER_IP")),
   request: { params: certIdParamSchema, query: wire.receiptQuerySchema },
   responses: {
@@ -103,14 +104,14 @@ const getReceiptRoute = createRoute({
       "The receipt.",
       "ReceiptAnswer",
       z.union([withdrawalReceiptSchema, iso27560ReceiptSchema, kantaraReceiptSchema]),
-      withdrawalReceiptExample,
+      wire.withdrawalReceiptExample,
     ),
   },
   refuses: ["cert_not_found"],
   when: {
-    not_a_consent: "With `format`: the person agreed to none of the recipients they were asked about.",
-    invalid_request: "`format` is none of them.",
-    not_found: "Without `format`: the certificate is active, there is no withdrawal; or none of that number.",
+    not_a_consent: "With `format`: the person accepted none of the recipients.",
+    invalid_request: "A query parameter breaks a rule. The message names both.",
+    not_found: "Without `format`: there is no withdrawal, or none with this number.",
   },
 });
 
@@ -118,21 +119,16 @@ const recordWithdrawalRoute = createRoute({
   method: "post",
   path: "/v1/certs/{cert_id}/withdrawals",
   operationId: "recordWithdrawal",
-  summary: "Record a withdrawal that reached you otherwise",
+  summary: "Record a withdrawal",
   description:
-    "By text message, on the telephone, by letter, in person: whatever reasonable way the person chose. The certificate becomes revoked, and with `scope: business` (the default, unless your business has set another) every other active one of yours that names the person; `certificate.revoked` is sent for each, and `cease_by` counts from `received_at`. With `entities` only those recipients must cease contact. The person gets a mail where the certificate holds an address. Possible while a payment is past due: withdrawing is the person's right.",
+    "Records a withdrawal you received by text message, phone, letter, in person or in any other reasonable way. The certificate becomes `revoked`. With `scope: business` (the default, unless your profile sets another), so do all your other active certificates that name the person. A `certificate.revoked` event is sent for each, and `cease_by` counts from `received_at`. With `entities`, only those recipients must stop contact. The person gets an email if the certificate has an address. Works while a payment is past due, because withdrawal is the person's right.",
   middleware: apiKeyGuard(jsonBody, idempotencyKeyGuard),
   request: {
     params: certIdParamSchema,
     body: requestBody(wire.recordWithdrawalSchema, { method: "sms_stop", received_at: "2026-03-20T08:30:00.250Z" }),
   },
   responses: {
-    201: successResponse(
-      "Recorded; the certificate is revoked, or withdrawn from the recipients that you named.",
-      "RecordedAnswer",
-      wire.recordedWithdrawalSchema,
-      recordedWithdrawalExample,
-    ),
+    201: successResponse("The withdrawal is recorded.", "RecordedAnswer", wire.recordedWithdrawalSchema, wire.recordedWithdrawalExample),
   },
   refuses: ["already_revoked"],
   when: certificateNotFoundRefusal,
@@ -142,15 +138,15 @@ const acknowledgeWithdrawalRoute = createRoute({
   method: "post",
   path: "/v1/certs/{cert_id}/cease-ack",
   operationId: "acknowledgeWithdrawal",
-  summary: "Acknowledge that contact has ceased",
+  summary: "Acknowledge a withdrawal",
   description:
-    "Once a certificate, for good, and anchored in the ledger; the certificate stays revoked. With `entities`: once a recipient that the person withdrew from alone, by an entry of the audit log; the certificate stays what it is. A second time answers with the first. A write: refused while a payment is past due. No body is needed.",
+    "Confirms that you stopped contact. The acknowledgment is permanent and anchored in the ledger; the certificate stays `revoked`. With `entities`, confirms it for recipients the person withdrew from individually; this is recorded in the audit log only, and the status of the certificate does not change. A repeat returns the first acknowledgment. Refused while a payment is past due. No body is needed.",
   middleware: apiKeyGuard(optionalJsonBody, idempotencyGuard),
   request: {
     params: certIdParamSchema,
     body: optionalRequestBody(wire.acknowledgmentRequestSchema, { acknowledged_by: "Privacy team", actions: ["removed from the dialler"] }),
   },
-  responses: { 200: successResponse("Acknowledged.", "CeasedAnswer", wire.acknowledgmentSchema, acknowledgmentExample) },
+  responses: { 200: successResponse("The acknowledgment.", "CeasedAnswer", wire.acknowledgmentSchema, wire.acknowledgmentExample) },
   refuses: ["subscription_past_due", "cease_not_open"],
   when: certificateNotFoundRefusal,
 });
@@ -167,7 +163,7 @@ withdrawalRoutes.openapi(requestWithdrawalCodeRoute, async (c) => {
 
 withdrawalRoutes.openapi(confirmWithdrawalRoute, async (c) => {
   const { services } = c.var;
-  const given = {
+  const request = {
     certId: c.req.valid("param").cert_id,
     ...c.req.valid("json"),
     context: findWithdrawalContext(c),
@@ -175,7 +171,7 @@ withdrawalRoutes.openapi(confirmWithdrawalRoute, async (c) => {
     language: c.var.language,
   };
   const toWire = (withdrawn: WithdrawalResult) => wire.withdrawnToWire(services.config.baseUrl, withdrawn);
-  return respond(c, 200, await withdrawByCode(services, given, saveIdempotentResponse(c, 200, toWire)), toWire);
+  return respond(c, 200, await withdrawByCode(services, request, saveIdempotentResponse(c, 200, toWire)), toWire);
 });
 
 withdrawalRoutes.openapi(withdrawByLinkRoute, async (c) => {
@@ -193,19 +189,19 @@ withdrawalRoutes.openapi(withdrawByLinkRoute, async (c) => {
 withdrawalRoutes.openapi(getReceiptRoute, async (c) => {
   const { cert_id: certId } = c.req.valid("param");
   const { services } = c.var;
-  const { format, withdrawal: act } = c.req.valid("query");
-  const attachedAs = (name: string) => c.header("Content-Disposition", `attachment; filename="${name}-${certId}.json"`);
+  const { format, withdrawal: withdrawalNumber } = c.req.valid("query");
+  const setAttachmentName = (name: string) => c.header("Content-Disposition", `attachment; filename="${name}-${certId}.json"`);
   if (format === undefined) {
-    const withdrawal = await (act === undefined
+    const withdrawal = await (withdrawalNumber === undefined
       ? getWithdrawalReceipt(services, certId)
-      : getEntityWithdrawalReceipt(services, certId, act));
+      : getEntityWithdrawalReceipt(services, certId, withdrawalNumber));
     if (!withdrawal.ok) return refusal(c, withdrawal);
-    attachedAs("withdrawal");
+    setAttachmentName("withdrawal");
     return success(c, 200, toWithdrawalReceiptView(withdrawal.value));
   }
   const receipt = await getCertificateReceipt(services, certId, format);
   if (!receipt.ok) return refusal(c, receipt);
-  attachedAs(`receipt-${format}`);
+  setAttachmentName(`receipt-${format}`);
   return success(c, 200, receipt.value);
 });
 
@@ -213,8 +209,15 @@ withdrawalRoutes.openapi(recordWithdrawalRoute, async (c) => {
   const { services, principal } = c.var;
   const { cert_id: certId } = c.req.valid("param");
   const { method: channel, received_at: receivedAt, note, scope, entities } = c.req.valid("json");
-  const told = { channel, receivedAt: Date.parse(receivedAt), note: note ?? null, scope, entities, idempotencyKey: getIdempotencyKey(c) };
-  const recorded = await recordWithdrawal(services, principal, certId, told);
+  const request = {
+    channel,
+    receivedAt: Date.parse(receivedAt),
+    note: note ?? null,
+    scope,
+    entities,
+    idempotencyKey: getIdempotencyKey(c),
+  };
+  const recorded = await recordWithdrawal(services, principal, certId, request);
   if (recorded.ok && recorded.value.isReplayed) c.header("Idempotency-Replayed", "true");
   return respond(c, 201, recorded, (withdrawal) => wire.recordedWithdrawalToWire(certId, withdrawal, getViewContext(services)));
 });
@@ -225,11 +228,14 @@ withdrawalRoutes.openapi(acknowledgeWithdrawalRoute, async (c) => {
   const { note, acknowledged_by: acknowledgedBy, actions, entities } = c.req.valid("json");
   const details = { note: note ?? null, acknowledgedBy: acknowledgedBy ?? null, actions: actions ?? [] };
   if (entities !== null) {
-    const single = await acknowledgeEntityWithdrawals(services, principal, actorFromApiKey(principal), certId, { ...details, entities });
-    return respond(c, 200, single, (ceased) => wire.entityAcknowledgmentToWire(ceased, getViewContext(services)));
+    const acknowledged = await acknowledgeEntityWithdrawals(services, principal, actorFromApiKey(principal), certId, {
+      ...details,
+      entities,
+    });
+    return respond(c, 200, acknowledged, (acknowledgment) => wire.entityAcknowledgmentToWire(acknowledgment, getViewContext(services)));
   }
-  const toWire = (ceased: WithdrawalAcknowledgement) => wire.acknowledgmentToWire(ceased, getViewContext(services));
-  const ceased = await acknowledgeWithdrawal(
+  const toWire = (acknowledgment: WithdrawalAcknowledgement) => wire.acknowledgmentToWire(acknowledgment, getViewContext(services));
+  const acknowledged = await acknowledgeWithdrawal(
     services,
     principal,
     actorFromApiKey(principal),
@@ -237,5 +243,5 @@ withdrawalRoutes.openapi(acknowledgeWithdrawalRoute, async (c) => {
     details,
     saveIdempotentResponse(c, 200, toWire),
   );
-  return respond(c, 200, ceased, toWire);
+  return respond(c, 200, acknowledged, toWire);
 });
