@@ -20,7 +20,7 @@ import { loadConfig, type Env } from "../../workers/env.ts";
 import { attestDue } from "../../workers/background/attestation.ts";
 import { checkpointAuditLogs, checkpointLedger } from "../../workers/background/checkpoints.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
-import { createProofServices, type CheckpointAttestor } from "../../workers/proof-services.ts";
+import { createProofServices, type CheckpointAttestor } from "../../workers/platform/create-proof-services.ts";
 import { getPlatform, type Platform } from "../../workers/services.ts";
 import { buildAuditRow, toChainTag } from "../support/audit.ts";
 import { createSecret } from "../support/note-keys.ts";

@@ -59,7 +59,7 @@ describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (
     const other = (await createTokenWith("consumer", eve.headers)).body.data.token;
     const args = { name: "svc_get_share", arguments: { share_id: shareId, hand_over } };
     const { result } = (await callModernMethod(other, "tools/call", args, opens)).body;
-    expect([result.isError, result.content[0].text]).toEqual([true, "no such share for this token; svc_list_shares shows the ids"]);
+    expect([result.isError, result.content[0].text]).toEqual([true, "Share not found for this token; call svc_list_shares for the ids."]);
     expect(JSON.stringify(result)).not.toContain("/app/shares");
   });
 
@@ -97,7 +97,7 @@ describe("hand_over", () => {
 
   test("is one of two pages", async () => {
     const told = await asked({ hand_over: "consent" }, opens);
-    expect([told.isError, told.content[0].text]).toEqual([true, "argument hand_over must be one of: review, renew"]);
+    expect([told.isError, told.content[0].text]).toEqual([true, "Argument hand_over must be one of: review, renew."]);
   });
 
   test("is listed for a person in the later revision, and known to nobody else", async () => {
@@ -109,7 +109,7 @@ describe("hand_over", () => {
     const business = await createToken("business");
     expect(Object.keys((await argumentsOf(business.token)).inputSchema.properties)).toEqual(["share_id"]);
     const args = { share_id: shareId, hand_over: "renew" };
-    const refused = { isError: true, text: "arguments this tool takes: share_id" };
+    const refused = { isError: true, text: "This tool takes only these arguments: share_id." };
     expect(parseResult(await callTool(token, "svc_get_share", args))).toEqual(refused);
     const ofBusiness = await callModernMethod(business.token, "tools/call", { name: "svc_get_share", arguments: args }, opens);
     expect(parseResult(ofBusiness)).toEqual(refused);

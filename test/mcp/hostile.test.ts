@@ -526,13 +526,13 @@ describe("hostile requests", () => {
   test("are told by name what is wrong with an argument, in words that never change", async () => {
     const said = async (token: string, name: string, args: unknown) =>
       parseResult(await postToAgentServer(call1(name, args), bearerHeader(token), ask)).text;
-    expect(await said(consumer.token, "svc_get_audit", { limit: 101 })).toBe("argument limit must be a whole number from 1 to 100");
-    expect(await said(consumer.token, "svc_get_audit", { limit: "7" })).toBe("argument limit must be a whole number from 1 to 100");
-    expect(await said(consumer.token, "svc_get_audit", { other: 1 })).toBe("arguments this tool takes: limit, before_seq");
-    expect(await said(consumer.token, "svc_get_audit", [])).toBe("arguments this tool takes: limit, before_seq");
+    expect(await said(consumer.token, "svc_get_audit", { limit: 101 })).toBe("Argument limit must be a whole number from 1 to 100.");
+    expect(await said(consumer.token, "svc_get_audit", { limit: "7" })).toBe("Argument limit must be a whole number from 1 to 100.");
+    expect(await said(consumer.token, "svc_get_audit", { other: 1 })).toBe("This tool takes only these arguments: limit, before_seq.");
+    expect(await said(consumer.token, "svc_get_audit", [])).toBe("This tool takes only these arguments: limit, before_seq.");
     expect(await said(consumer.token, "svc_list_events", { cursor: -1 })).toBe("tool svc_list_events requires a business token");
     expect(await said(business.token, "svc_create_share", {})).toBe(
-      "no such tool; this token has: svc_list_shares, svc_get_share, svc_get_audit, svc_list_events. Agents cannot agree to or renew a share; the person does that at http://svc.test/app/shares",
+      "Unknown tool. This token can use: svc_list_shares, svc_get_share, svc_get_audit, svc_list_events. Agents cannot agree to or renew a share; the person does that at http://svc.test/app/shares.",
     );
     const there = await ask("/app/shares", { redirect: "manual" });
     expect([there.status, there.headers.get("location")]).toEqual([303, "/app"]);

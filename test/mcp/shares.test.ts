@@ -89,7 +89,7 @@ describe("an assistant of a person", () => {
     const renewed = await grantShare(pat);
     await pat.post(`/v1/me/shares/${renewed.share.id}/renew`, { consent: true });
     expect(await textOf(pat.token, "svc_revoke_share", { share_id: renewed.share.id })).toBe(
-      "this share is superseded; nothing was changed",
+      "This share is superseded. Nothing was changed.",
     );
   });
 
@@ -97,7 +97,7 @@ describe("an assistant of a person", () => {
     const pat = await connected();
     const { share } = await grantShare(pat, { duration_days: 1 });
     vi.useFakeTimers({ toFake: ["Date"], now: Date.parse(share.expires_at) });
-    expect(await textOf(pat.token, "svc_revoke_share", { share_id: share.id })).toBe("this share is expired; nothing was changed");
+    expect(await textOf(pat.token, "svc_revoke_share", { share_id: share.id })).toBe("This share is expired. Nothing was changed.");
     expect((await dataOf(pat.token, "svc_get_share", { share_id: share.id })).status).toBe("expired");
     vi.useRealTimers();
   });
@@ -147,14 +147,14 @@ describe("an assistant of a person", () => {
   test("is told what a field must be, and never its value", async () => {
     const { token } = await connected();
     const keys = "email, phone, address_line1, address_line2, city, state, zip, country, first_name, last_name";
-    expect(await textOf(token, "svc_update_field", { field: "plan", value: "x" })).toBe(`argument field must be one of: ${keys}`);
-    expect(await textOf(token, "svc_update_field", { value: "x" })).toBe(`argument field is missing; it is one of: ${keys}`);
-    expect(await textOf(token, "svc_update_field", { field: "phone" })).toBe("argument value is missing");
-    expect(await textOf(token, "svc_update_field", { field: "phone", value: null })).toBe("argument value must be a text");
+    expect(await textOf(token, "svc_update_field", { field: "plan", value: "x" })).toBe(`Argument field must be one of: ${keys}.`);
+    expect(await textOf(token, "svc_update_field", { value: "x" })).toBe(`Argument field is missing; it must be one of: ${keys}.`);
+    expect(await textOf(token, "svc_update_field", { field: "phone" })).toBe("Argument value is missing.");
+    expect(await textOf(token, "svc_update_field", { field: "phone", value: null })).toBe("Argument value must be a string.");
     expect(await textOf(token, "svc_update_field", { field: "phone", value: "zqvaluezq" })).toBe("phone: must be a telephone number.");
     for (const value of ["", "   ", "\u200b"])
       expect(await textOf(token, "svc_update_field", { field: "phone", value })).toBe(
-        "argument value must hold something visible; the person clears a field in the app",
+        "Argument value must contain a visible character; the person can clear a field in the app.",
       );
     for (const [field, value] of [
       ["email", "zqvaluezq"],
@@ -171,7 +171,7 @@ describe("an assistant of a person", () => {
     const answer = (value: string) => callTool(pat.token, "svc_update_field", { field: "city", value }, service);
     await answer("One");
     await answer("Two");
-    expect(parseResult(await answer("Three"))).toEqual({ isError: true, text: "too many changes in a minute; nothing was changed" });
+    expect(parseResult(await answer("Three"))).toEqual({ isError: true, text: "Too many changes within a minute. Nothing was changed." });
     expect((await pat.get("/v1/me/fields")).body.data.fields.city).not.toBe("Three");
   });
 });
@@ -191,11 +191,11 @@ describe("a share that is not theirs", () => {
       ] as const)
         told.add((await callTool(token, name, { share_id })).text);
     expect([...told]).toEqual([
-      '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"no such share for this token; svc_list_shares shows the ids"}],"isError":true}}',
+      '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Share not found for this token; call svc_list_shares for the ids."}],"isError":true}}',
     ]);
     expect((await dataOf(eve.token, "svc_list_shares")).shares).toEqual([]);
     expect((await pat.get("/v1/me/shares")).body.data.shares[0].status).toBe("active");
-    expect(await textOf(pat.token, "svc_get_share", {})).toBe("argument share_id is missing; svc_list_shares shows the ids");
+    expect(await textOf(pat.token, "svc_get_share", {})).toBe("Argument share_id is missing; call svc_list_shares for the ids.");
   });
 });
 

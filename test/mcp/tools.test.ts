@@ -135,7 +135,7 @@ describe("svc_get_audit", () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const broken = { getByName: () => ({ page: () => Promise.reject(new TypeError("the secret cause")) }) };
     const answer = await callTool(business.token, "svc_list_events", {}, createServiceCall({ EVENT_SEQUENCE: broken }));
-    expect(parseResult(answer)).toEqual({ isError: true, text: "the tool failed; look at the record before you try again" });
+    expect(parseResult(answer)).toEqual({ isError: true, text: "The tool failed. Check whether anything changed before you try again." });
     const { entries } = (await dataOf(business.token, "svc_get_audit", { limit: 1 })) as { entries: { payload: object }[] };
     expect(entries[0]?.payload).toMatchObject({ tool: "svc_list_events", outcome: "failed" });
     vi.restoreAllMocks();

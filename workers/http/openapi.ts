@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 description, built from the very routes that are routed and that parse what arrives. Also the one kind of app
-// that routes are written on: what its schemas refuse is answered as every other refusal.
+// The OpenAPI 3.1 document, generated from the same route definitions that validate requests, and the app factory whose schema errors
+// become ordinary refusals.
 import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { RefusalCode } from "../../core/refusals.ts";
@@ -8,11 +8,11 @@ import { failure } from "./envelope.ts";
 import { mergeTerms, type Guard, type RefusalTerms, type GuardTerms } from "./guards/define-guard.ts";
 import { failureResponses, describeSchemaError } from "./wire.ts";
 
-/** What a route says of itself. */
+/** A route definition: guards add their refusals, headers and security. */
 type RouteSpec<P extends string> = Omit<RouteConfig, "path" | "middleware"> &
   RefusalTerms & { readonly path: P; readonly middleware: Guard };
 
-/** Successes tell of the guards' headers; a redirection or a 304 does not come from the handler alone. */
+/** Adds the guards' response headers to 2xx responses only. */
 const withResponseHeaders = (responses: RouteConfig["responses"], headers: NonNullable<GuardTerms["responseHeaders"]>) => {
   if (Object.keys(headers).length === 0) return responses;
   return Object.fromEntries(
@@ -26,15 +26,15 @@ const withResponseHeaders = (responses: RouteConfig["responses"], headers: NonNu
 const queryTerms: GuardTerms = { when: { invalid_request: "The message names the parameter and the rule." } };
 
 /**
- * How the routes of one word are made: each says what its own handler takes, refuses and answers, and the guards before it say the
- * rest. Any route can answer `internal_error`.
+ * Creates the route factory for one tag. A route declares what its handler accepts, refuses and returns; its guards add the rest.
+ * Every route can answer `internal_error`.
  */
 export const createRouteFactory =
   (tag: string) =>
   <P extends string, R extends RouteSpec<P>>({ refuses = [], when = {}, ...route }: R) => {
     const { method, middleware, request, responses } = route;
-    const ofRequest = request?.query === undefined ? {} : queryTerms;
-    const terms = mergeTerms([ofRequest, middleware.terms ?? {}, { refuses, when }]);
+    const requestTerms = request?.query === undefined ? {} : queryTerms;
+    const terms = mergeTerms([requestTerms, middleware.terms ?? {}, { refuses, when }]);
     const codes = [...terms.refuses, ...(method === "get" ? [] : terms.refusesOnChange), ...Object.keys(terms.when), "internal_error"];
     return createRoute({
       tags: [tag],
@@ -48,25 +48,25 @@ export const createRouteFactory =
     } as unknown as R);
   };
 
-/** A parameter of a query that is given twice could mean either, so it is refused. */
+/** A query parameter given twice is ambiguous and therefore refused. */
 const describeRequestError = (c: Context<AppEnv>, target: string, error: z.ZodError): string => {
   const name = error.issues[0]?.path[0];
-  const isTwice = target === "query" && typeof name === "string" && (c.req.queries(name)?.length ?? 0) > 1;
-  return isTwice ? `${name}: must be given once.` : describeSchemaError(error);
+  const isRepeated = target === "query" && typeof name === "string" && (c.req.queries(name)?.length ?? 0) > 1;
+  return isRepeated ? `${name}: must be given once.` : describeSchemaError(error);
 };
 
-/** An app for the routes of one word, put together in workers/app.ts. */
+/** Creates an app for a group of routes. Schema errors become refusals: 404 for a path parameter, else 400 `invalid_request`. */
 export const createApi = (): OpenAPIHono<AppEnv> =>
   new OpenAPIHono<AppEnv>({
     defaultHook: (result, c) => {
       if (result.success) return undefined;
-      // Only an id can be wrong in a path.
+      // The only path parameters are ids, so an invalid one is an unknown record.
       if (result.target === "param") return failure(c, c.req.param("cert_id") === undefined ? "not_found" : "cert_not_found");
       return failure(c, "invalid_request", describeRequestError(c, result.target, result.error));
     },
   });
 
-/** Of the service and of its description; the API's own version is in its path. */
+/** Version of the service and of the OpenAPI document; the API version is in the path. */
 export const serviceVersion = "1.0.0";
 
 const describeCredentials = (app: OpenAPIHono<AppEnv>): void => {
@@ -74,7 +74,7 @@ const describeCredentials = (app: OpenAPIHono<AppEnv>): void => {
     type: "http",
     scheme: "bearer",
     description:
-      "`Authorization: Bearer sk_live_…` (or `sk_test_…` for sandbox records). Made for one business and shown once; it opens the records of that business only. 120 requests a minute; past a payment that is due it reads and does not write.",
+      "`Authorization: Bearer sk_live_…` (or `sk_test_…` for sandbox records). Created for one business and shown once; it gives access to that business's records only. 120 requests a minute. While a payment is past due it can read but not write.",
   });
 
   app.openAPIRegistry.registerComponent("securitySchemes", "session", {
@@ -82,25 +82,25 @@ const describeCredentials = (app: OpenAPIHono<AppEnv>): void => {
     in: "cookie",
     name: "__Host-svc_session",
     description:
-      "A person who is signed in: the cookie that `POST /v1/auth/verify-code` and `POST /v1/auth/passkey/verify` set (in development over plain http it is named `svc_session`). What it opens depends on who signed in: a consumer, or a member or owner of a business. Unsafe methods are refused when they come from another site.",
+      "The cookie that `POST /v1/auth/verify-code` and `POST /v1/auth/passkey/verify` set (named `svc_session` in development over plain http). What it gives access to depends on who signed in: a consumer, or a member or owner of a business. Unsafe methods are refused when they come from another site.",
   });
 };
 
-const introduction = `A form submission becomes a certificate of consent that anyone can check.
+const introduction = `Turns a form submission into a consent certificate that anyone can verify.
 
-**Envelope.** Every JSON answer is \`{"ok": true, "data": …, "request_id": …}\` or \`{"ok": false, "error": {"code", "message"}, "request_id": …}\`, unless it says otherwise. \`request_id\` is also the header \`X-Request-Id\`: quote it to support.
+**Envelope.** Every JSON response is \`{"ok": true, "data": …, "request_id": …}\` or \`{"ok": false, "error": {"code", "message"}, "request_id": …}\`, unless noted otherwise. \`request_id\` is also in the header \`X-Request-Id\`; include it when you contact support.
 
-**Errors.** Act on \`code\`; \`message\` is for people and never repeats what was sent. Besides the codes listed with each route, an unknown path answers 404 \`not_found\`, a wrong method 405 \`method_not_allowed\` with \`Allow\`, and a deployment that lacks a setting 503 \`misconfigured\` on every route.
+**Errors.** Handle \`code\`; \`message\` is for people and never echoes input. In addition to the codes listed for each route, an unknown path returns 404 \`not_found\`, a wrong method 405 \`method_not_allowed\` with \`Allow\`, and a deployment with missing settings 503 \`misconfigured\` on every route.
 
 **Times** are ISO 8601 in UTC with milliseconds.
 
-**Limits.** Counted routes answer with \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds); past the limit 429 with \`Retry-After\`.
+**Rate limits.** Limited routes return \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds); above the limit they return 429 with \`Retry-After\`.
 
-**Sending again.** A POST with a header \`Idempotency-Key\` (1 to 64 of A-Z a-z 0-9 _ -) can be sent again for 24 hours: the same key with the same body does nothing more and answers the same data, marked \`Idempotency-Replayed: true\`; with another body, or while the first is still being answered, it is 409 \`idempotency_conflict\`. A key is yours alone and belongs to one path; a refusal leaves it free. Only \`verify-code\`, \`logout\`, \`certs/search\`, \`reveal\`, \`passkey/verify\` and the options of passkeys take none.
+**Idempotency.** A POST with the header \`Idempotency-Key\` (1 to 64 characters of A-Z a-z 0-9 _ -) can be repeated for 24 hours. The same key with the same body changes nothing more and returns the same data with \`Idempotency-Replayed: true\`. With another body, or while the first request is still running, it returns 409 \`idempotency_conflict\`. Keys are separate for each caller and path, and a refused request does not use up its key. \`verify-code\`, \`logout\`, \`certs/search\`, \`reveal\`, \`passkey/verify\` and the passkey options take no key.
 
-**Versions.** The version is in the path. Within /v1 the surface only grows: ignore keys you do not know.`;
+**Versions.** The version is in the path. Within /v1 the API only grows: ignore keys you do not know.`;
 
-/** `apiOrigin` is where this deployment answers. */
+/** Generates the document. `apiOrigin` is the origin of this deployment's API. */
 export const openApiDocument = (app: OpenAPIHono<AppEnv>, apiOrigin: string): object => {
   describeCredentials(app);
   return app.getOpenAPI31Document({
@@ -113,44 +113,46 @@ export const openApiDocument = (app: OpenAPIHono<AppEnv>, apiOrigin: string): ob
     },
     servers: [{ url: apiOrigin }],
     tags: [
-      { name: "certificates", description: "Issue, verify, list and read certificates of consent." },
+      { name: "certificates", description: "Issue, verify, list and read consent certificates." },
       {
         name: "webhooks",
         description:
-          "Endpoints that events are posted to, signed. Managed by the people of a business who are signed in: members list, test and replay; owners also register, change, rotate, reveal and remove.",
+          "Endpoints that receive signed events. Signed-in members of a business list, test and replay them; owners also add, change and remove endpoints, and reveal and rotate their secrets.",
       },
       {
         name: "sign-in",
         description:
-          "Sign in with an e-mailed code, consumers also with a passkey. These routes set and end the session cookie of the portal and the consumer app, list a consumer's sessions and passkeys, and end or remove them.",
+          "Sign in with an email code; consumers can also use a passkey. These routes start and end sessions of the portal and the consumer app, and manage a consumer's sessions and passkeys.",
       },
       {
         name: "agents",
         description:
-          "Tokens that an assistant connects to the agent server with. The server itself speaks the Model Context Protocol (docs/guides/agents.md).",
+          "Tokens for connecting an assistant to the agent server, which speaks the Model Context Protocol (docs/guides/agents.md).",
       },
       {
         name: "sharing",
-        description: "A person shares contact fields with a business, by a single-use code with PKCE, and takes them back.",
+        description: "A person shares contact fields with a business through a single-use code with PKCE, and can stop sharing.",
       },
-      { name: "account", description: "A person's own: their contact fields, everybody who holds something of theirs, and the end of it." },
+      {
+        name: "account",
+        description: "A person's own account: contact fields, every business that holds their data, export and deletion.",
+      },
       {
         name: "portal",
         description:
-          "A business's own account: signing up, profile, domains, clients, keys, members and certificates. Members read; owners also change.",
+          "A business's own account: signup, profile, domains, clients, keys, members and certificates. Members can read; owners can also change.",
       },
-      { name: "audit", description: "What happened to your records, with the proof that nothing was changed or left out." },
-      { name: "events", description: "What happened to your records, in order. The same events are pushed to your webhooks." },
+      { name: "audit", description: "What happened to your records, with proof that nothing was changed or left out." },
+      { name: "events", description: "What happened to your records, in order. Webhooks receive the same events." },
       {
         name: "sandbox",
-        description:
-          "Test mode, by a test key: a clock to move, events to make happen, and the way back. Nothing of it reaches what is live.",
+        description: "Test mode, used with a test key: move the clock, trigger events and reset. Live records are never affected.",
       },
-      { name: "withdrawal", description: "The person takes consent back; the business records and acknowledges it." },
-      { name: "contact", description: "Ask before contacting somebody." },
-      { name: "integration", description: "The script tag for a form, written from the page." },
-      { name: "billing", description: "Paying for a plan, and the payment provider's events." },
-      { name: "service", description: "Health and keys of the service itself." },
+      { name: "withdrawal", description: "A person withdraws consent; the business records and acknowledges it." },
+      { name: "contact", description: "Check whether you may contact a person." },
+      { name: "integration", description: "Generate the script tag for a form from its page." },
+      { name: "billing", description: "Pay for a plan, and receive the payment provider's events." },
+      { name: "service", description: "Health and public keys of the service." },
     ],
   });
 };
