@@ -1,5 +1,5 @@
-// What events cost: placing them, delivering them, reading them, and how long a business waits for one while five of its other
-// endpoints hang. Receivers run in this process, so a delivery's figure includes answering it.
+// Measures events: committing, delivering and reading them, and how long a business waits for an event while five of its other endpoints
+// hang. Receivers run in this process, so delivery figures include their responses.
 import { readdirSync, statSync } from "node:fs";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -25,7 +25,7 @@ interface Receivers {
   readonly arrived: Map<string, number>;
 }
 
-/** `/healthy` answers at once, `/hung` never. */
+/** `/healthy` responds immediately, `/hung` never. */
 const startReceivers = async (): Promise<Receivers> => {
   const arrived = new Map<string, number>();
   const held: ServerResponse[] = [];
@@ -79,7 +79,7 @@ const measureDelivering = async (place: ProducerTarget, pid: string, { at, arriv
   );
 };
 
-/** An open loop: events come when they come, however long the ones before them take. */
+/** An open loop: events are sent at a fixed rate, however long earlier ones take. */
 const measureWaiting = async (place: ProducerTarget, { at, arrived }: Receivers): Promise<void> => {
   for (let hung = 0; hung < 5; hung += 1) await registerEndpoint(place, `http://${at}/hung`);
   await registerEndpoint(place, `http://${at}/healthy`);
@@ -89,12 +89,12 @@ const measureWaiting = async (place: ProducerTarget, { at, arrived }: Receivers)
   const began = performance.now();
   for (let n = 0; n < latencySeconds * eventsPerSecond; n += 1) {
     await waitUntilTrue(() => performance.now() >= began + (n * 1_000) / eventsPerSecond, 1_000);
-    const asked = performance.now();
-    commits.push(commitEvents(place, 1).then(([id]) => void sent.set(id as string, asked)));
+    const committedAt = performance.now();
+    commits.push(commitEvents(place, 1).then(([id]) => void sent.set(id as string, committedAt)));
   }
   await Promise.all(commits);
   await waitUntilTrue(() => arrived.size >= sent.size, 30_000);
-  const waits = [...sent].map(([id, asked]) => (arrived.get(id) ?? Number.POSITIVE_INFINITY) - asked).sort((a, b) => a - b);
+  const waits = [...sent].map(([id, committedAt]) => (arrived.get(id) ?? Number.POSITIVE_INFINITY) - committedAt).sort((a, b) => a - b);
   const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => percentile(waits, share).toFixed(0));
   printLine(
     `change to receiver, ${eventsPerSecond} events/s`,
@@ -102,7 +102,7 @@ const measureWaiting = async (place: ProducerTarget, { at, arrived }: Receivers)
   );
 };
 
-/** Fills the feed of one business while nothing runs, behind what is there. */
+/** Appends events to the feed of one business directly in its database while the service is stopped. */
 const fillFeed = (stateDir: string, seed: number): void => {
   const folder = join(stateDir, "v3", "do", "svc-EventSequence");
   const files = readdirSync(folder)
@@ -150,9 +150,9 @@ export const measureEvents = async (bench: Bench): Promise<void> => {
   const { world } = bench;
   const start = (): Promise<Service> => startBenchService(bench, "events", { vars, sidecarScript: loadProducerScript() });
   const { db, pid, runtime, url } = await start();
-  const keys = await insertApiKeys(db, world.acme, 50); // 6,000 requests a minute
+  const keys = await insertApiKeys(db, world.acme, 50); // together 6,000 requests a minute
   const at = (business: string): ProducerTarget => ({ url, vars, business });
-  await commitEvents(at(world.examples.free.id), 500, { wait: true }); // warm
+  await commitEvents(at(world.examples.free.id), 500, { wait: true }); // warm-up
   await measurePlacing(at(world.acme.id));
   await measureDelivering(at(world.other.id), pid, playing);
   const feedOf = (n: number) => ({
@@ -160,7 +160,7 @@ export const measureEvents = async (bench: Bench): Promise<void> => {
     path: `/v1/events?cursor=${(n * 97) % 9_900}`,
     headers: bearerHeader(keys, n),
   });
-  for (let n = 0; n < keys.length; n += 1) await runLoad(url, () => feedOf(n), { seconds: 0, connections: 1 }); // each key's object is made
+  for (let n = 0; n < keys.length; n += 1) await runLoad(url, () => feedOf(n), { seconds: 0, connections: 1 }); // creates the rate limiter object of each key
   const feed = await runLoad(url, feedOf, { seconds: 5, connections: 8 });
   const good = feed.statuses[200] ?? 0;
   printLine(

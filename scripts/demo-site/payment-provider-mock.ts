@@ -1,25 +1,25 @@
-// A stand-in for the payment provider on this machine: as much of its interface as the service calls, two pages with the buttons a
-// script of a subscription's life needs, and the signed events that follow. No money moves, and nothing is kept on disk. A deployment
-// cannot be pointed here: the setting that names it (DEV_STRIPE_API) is refused outside development.
+// A local mock of the payment provider: the API calls that the service uses, two pages with buttons for the life of a subscription, and the
+// signed events that follow. No money moves and nothing is stored on disk. DEV_STRIPE_API, which points the service here, is refused
+// outside development.
 import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { escapeHtml } from "../../core/mail/message.ts";
 
 export interface PaymentProviderMock {
-  /** Where this runs. */
+  /** Origin of this mock. */
   readonly origin: string;
-  /** Where the service runs. */
+  /** Origin of the service. */
   readonly serviceOrigin: string;
   readonly secretKey: string;
   readonly webhookSecret: string;
-  /** DEV_CLOCK_OFFSET_MS: signatures are judged by the service's clock. */
+  /** DEV_CLOCK_OFFSET_MS, because the service checks signature times against its own clock. */
   readonly clockOffsetMs: number;
 }
 
 type Form = ReadonlyMap<string, string>;
 type Event = readonly [type: string, object: Readonly<Record<string, unknown>>];
 
-/** Pages that were asked for and what they are about, until this process ends. */
+/** Open checkouts and customers, kept in memory. */
 const checkouts = new Map<string, Form>();
 const returnUrls = new Map<string, string>();
 const plans = new Map<string, string>();
@@ -51,7 +51,7 @@ const renderFacts = (rows: Readonly<Record<string, string>>): string =>
 
 const renderBackLink = (address: string): string => `<p><a href="${escapeHtml(address)}">Back without doing anything</a></p>`;
 
-/** One form, a button for each thing that can be done. */
+/** A form with one button per action. */
 const renderForm = (action: string, rows: Readonly<Record<string, string>>, buttons: Readonly<Record<string, string>>): string =>
   `<form method="post" action="${escapeHtml(action)}">
 ${renderFacts(rows)}
@@ -83,7 +83,7 @@ const renderCustomerPage = (customer: string): string =>
 ${renderBackLink(returnUrls.get(customer) ?? "/")}`,
   );
 
-/** The provider's objects, as far as anybody looks at them. */
+/** Provider objects with only the fields that the service reads. */
 const buildSubscription = (customer: string, status: string): Event[1] => {
   const plan = plans.get(customer);
   return { id: customer.replace(/^cus_/, "sub_"), customer, status, metadata: plan === undefined ? {} : { plan } };
@@ -97,7 +97,7 @@ const subscriptionEndedEvents = (customer: string): readonly [Event] => [
   ["customer.subscription.deleted", buildSubscription(customer, "canceled")],
 ];
 
-/** What the provider would say after each button. */
+/** The events that the provider would send after each button. */
 const eventsByAction: Readonly<Record<string, (customer: string) => readonly Event[]>> = {
   fail: (customer) => [
     ["invoice.payment_failed", buildInvoice(customer)],
@@ -135,7 +135,7 @@ const sendEvents = async (provider: PaymentProviderMock, events: readonly Event[
   }
 };
 
-/** The customer of a checkout that is paid: the one it was opened for, or a new one. */
+/** Completes a checkout for its customer, or for a new one, and sends the events. */
 const payCheckout = async (provider: PaymentProviderMock, asked: Form): Promise<void> => {
   const customer = asked.get("customer") ?? `cus_${randomBytes(8).toString("hex")}`;
   const plan = asked.get("metadata[plan]") ?? "";
@@ -156,7 +156,7 @@ const payCheckout = async (provider: PaymentProviderMock, asked: Form): Promise<
   ]);
 };
 
-/** Answers what is the provider's; false for every other path. */
+/** Handles the provider's paths; returns false for any other path. */
 export const handleProviderRequest = async (
   provider: PaymentProviderMock,
   request: IncomingMessage,
@@ -179,7 +179,7 @@ export const handleProviderRequest = async (
   };
   const isPost = request.method === "POST";
   const refuse = (status: number, type: string, message: string, code?: string): true => json(status, { error: { type, code, message } });
-  /** Null where a call of the interface is one that it takes. */
+  /** Refuses a call with a wrong method or key; null when it is acceptable. */
   const refusal = (method: string): true | null => {
     if (request.method !== method) return refuse(405, "invalid_request_error", `${method} only`);
     const isKeyed = request.headers.authorization === `Bearer ${provider.secretKey}`;
