@@ -273,7 +273,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
         : createFormModel(env.AI, config.aiModel, (error) => consoleLog.error({ at: "form model", error })),
     paymentProvider:
       config.billing === null ? null : createStripeProvider(config.billing, (error) => consoleLog.error({ at: "payment provider", error })),
-    auditLogStub: (shard) => env.AUDIT_LOG.getByName(String(shard)),
+    auditLogStub: (logNumber) => env.AUDIT_LOG.getByName(String(logNumber)),
     eventSequence: (businessId, environment) => env.EVENT_SEQUENCE.getByName(getEventSequenceName(businessId, environment)),
     fetchLedger,
     requestAnchoring: async () => {

@@ -29,15 +29,15 @@ const renderFrame = (title: string, main: string): string => `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)} · Payment stand-in</title>
+<title>${escapeHtml(title)} · Payment provider mock</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/site.css">
 </head>
 <body>
-<header class="frame"><span class="name">Payment stand-in</span></header>
+<header class="frame"><span class="name">Payment provider mock</span></header>
 <main class="frame">
 <div><h1>${escapeHtml(title)}</h1>
-<p class="lead">This page stands for the payment provider. It runs on this machine, and no money moves.</p></div>
+<p class="lead">This page simulates the payment provider. It runs on this machine, and no money moves.</p></div>
 ${main}
 </main>
 </body>
@@ -49,7 +49,7 @@ const renderFacts = (rows: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `<tr><th scope="row">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`)
     .join("")}</tbody></table>`;
 
-const renderBackLink = (address: string): string => `<p><a href="${escapeHtml(address)}">Back without doing anything</a></p>`;
+const renderBackLink = (address: string): string => `<p><a href="${escapeHtml(address)}">Cancel</a></p>`;
 
 /** A form with one button per action. */
 const renderForm = (action: string, rows: Readonly<Record<string, string>>, buttons: Readonly<Record<string, string>>): string =>
@@ -60,11 +60,11 @@ ${Object.entries(buttons)
   .join("\n")}
 </form>`;
 
-const renderCheckoutPage = (id: string, asked: Form): string =>
+const renderCheckoutPage = (id: string, checkout: Form): string =>
   renderFrame(
     "Pay for a plan",
-    `${renderForm(`/pay/${id}`, { Plan: asked.get("metadata[plan]") ?? "", Account: asked.get("client_reference_id") ?? "" }, { pay: "Pay" })}
-${renderBackLink(asked.get("cancel_url") ?? "/")}`,
+    `${renderForm(`/pay/${id}`, { Plan: checkout.get("metadata[plan]") ?? "", Account: checkout.get("client_reference_id") ?? "" }, { pay: "Pay" })}
+${renderBackLink(checkout.get("cancel_url") ?? "/")}`,
   );
 
 const renderCustomerPage = (customer: string): string =>
@@ -72,12 +72,12 @@ const renderCustomerPage = (customer: string): string =>
     "Your subscription",
     `${renderForm(
       `/pay/account/${customer}`,
-      { Customer: customer, Plan: plans.get(customer) ?? "as it was" },
+      { Customer: customer, Plan: plans.get(customer) ?? "unchanged" },
       {
-        fail: "Let the next payment fail",
+        fail: "Fail the next payment",
         pay: "Pay the open invoice",
-        enterprise: "Change the plan to enterprise",
-        end: "End the subscription",
+        enterprise: "Change plan to enterprise",
+        end: "Cancel subscription",
       },
     )}
 ${renderBackLink(returnUrls.get(customer) ?? "/")}`,
@@ -136,16 +136,16 @@ const sendEvents = async (provider: PaymentProviderMock, events: readonly Event[
 };
 
 /** Completes a checkout for its customer, or for a new one, and sends the events. */
-const payCheckout = async (provider: PaymentProviderMock, asked: Form): Promise<void> => {
-  const customer = asked.get("customer") ?? `cus_${randomBytes(8).toString("hex")}`;
-  const plan = asked.get("metadata[plan]") ?? "";
+const payCheckout = async (provider: PaymentProviderMock, checkout: Form): Promise<void> => {
+  const customer = checkout.get("customer") ?? `cus_${randomBytes(8).toString("hex")}`;
+  const plan = checkout.get("metadata[plan]") ?? "";
   plans.set(customer, plan);
   const subscription = buildSubscription(customer, "active");
   const session = {
     mode: "subscription",
     customer,
     subscription: subscription.id,
-    client_reference_id: asked.get("client_reference_id"),
+    client_reference_id: checkout.get("client_reference_id"),
     payment_status: "paid",
     metadata: { plan },
   };
@@ -173,7 +173,7 @@ export const handleProviderRequest = async (
     response.writeHead(status, { "content-type": "text/html; charset=utf-8", "content-security-policy": policy }).end(text);
     return true;
   };
-  const to = (address: string): true => {
+  const redirectTo = (address: string): true => {
     response.writeHead(303, { location: address }).end();
     return true;
   };
@@ -182,26 +182,26 @@ export const handleProviderRequest = async (
   /** Refuses a call with a wrong method or key; null when it is acceptable. */
   const refusal = (method: string): true | null => {
     if (request.method !== method) return refuse(405, "invalid_request_error", `${method} only`);
-    const isKeyed = request.headers.authorization === `Bearer ${provider.secretKey}`;
-    return isKeyed ? null : refuse(401, "authentication_error", "not the key of this machine");
+    const hasKey = request.headers.authorization === `Bearer ${provider.secretKey}`;
+    return hasKey ? null : refuse(401, "authentication_error", "wrong API key");
   };
   if (pathname === "/v1/checkout/sessions" || pathname === "/v1/billing_portal/sessions") {
     if (refusal("POST")) return true;
-    const asked = new Map((await entries()) ?? []);
+    const form = new Map((await entries()) ?? []);
     if (pathname === "/v1/billing_portal/sessions") {
-      const customer = asked.get("customer") ?? "";
-      returnUrls.set(customer, asked.get("return_url") ?? "/");
+      const customer = form.get("customer") ?? "";
+      returnUrls.set(customer, form.get("return_url") ?? "/");
       return json(200, { id: "bps_local", object: "billing_portal.session", url: `${provider.origin}/pay/account/${customer}` });
     }
     const id = `cs_${randomBytes(8).toString("hex")}`;
-    checkouts.set(id, asked);
+    checkouts.set(id, form);
     return json(200, { id, object: "checkout.session", url: `${provider.origin}/pay/${id}` });
   }
   const subscription = /^\/v1\/subscriptions\/sub_([A-Za-z0-9]{1,64})$/.exec(pathname)?.[1];
   if (subscription !== undefined) {
     if (refusal("DELETE")) return true;
     const customer = `cus_${subscription}`;
-    if (!plans.delete(customer)) return refuse(404, "invalid_request_error", "no such", "resource_missing");
+    if (!plans.delete(customer)) return refuse(404, "invalid_request_error", "No such subscription", "resource_missing");
     const events = subscriptionEndedEvents(customer);
     await sendEvents(provider, events);
     return json(200, events[0][1]);
@@ -212,13 +212,13 @@ export const handleProviderRequest = async (
     const events = eventsByAction[new Map((await entries()) ?? []).get("do") ?? ""];
     if (events === undefined) return html(renderCustomerPage(customer), 400);
     await sendEvents(provider, events(customer));
-    return to(returnUrls.get(customer) ?? pathname);
+    return redirectTo(returnUrls.get(customer) ?? pathname);
   }
   const id = /^\/pay\/(cs_[0-9a-f]{16})$/.exec(pathname)?.[1];
-  const asked = id === undefined ? undefined : checkouts.get(id);
-  if (id === undefined || asked === undefined) return false;
-  if (!isPost) return html(renderCheckoutPage(id, asked));
+  const checkout = id === undefined ? undefined : checkouts.get(id);
+  if (id === undefined || checkout === undefined) return false;
+  if (!isPost) return html(renderCheckoutPage(id, checkout));
   checkouts.delete(id); // a checkout is paid once
-  await payCheckout(provider, asked);
-  return to(asked.get("success_url") ?? "/");
+  await payCheckout(provider, checkout);
+  return redirectTo(checkout.get("success_url") ?? "/");
 };
