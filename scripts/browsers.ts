@@ -50,7 +50,7 @@ interface Results {
 }
 
 /** The rows in a test title, such as `B16, B18` or `B1-B12`. */
-const parseRows = (name: string): readonly number[] =>
+const parseMatrixRows = (name: string): readonly number[] =>
   [...name.matchAll(/\bB(\d+)(?:-B(\d+))?/g)].flatMap(([, first, last]) =>
     rows.filter((row) => row >= Number(first) && row <= Number(last ?? first)),
   );
@@ -68,7 +68,7 @@ const runMatrix = ({ name, tests, excluded }: BrowserRun): boolean => {
   const results = testResults.flatMap(({ assertionResults }) => assertionResults);
   console.log(`\n${name}`);
   for (const row of rows) {
-    const rowResults = results.filter(({ fullName }) => parseRows(fullName).includes(row));
+    const rowResults = results.filter(({ fullName }) => parseMatrixRows(fullName).includes(row));
     const passed = rowResults.filter((result) => result.status === "passed").length;
     const why = excluded.find(([numbers]) => numbers.includes(row))?.[1] ?? "no test";
     console.log(`  B${row}\t${rowResults.length === 0 ? `not run: ${why}` : `${passed} of ${rowResults.length} passed`}`);

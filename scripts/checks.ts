@@ -18,7 +18,7 @@ const listTypeChecks = (): Check[] =>
     .sort((a, b) => a.split("/").length - b.split("/").length || a.length - b.length)
     .map((path) => ({ name: `types ${path}`, command: ["tsc", "-p", path, "--checkers", "1"] }));
 
-const listChecks = (): Check[] => [
+const listStaticChecks = (): Check[] => [
   ...listTypeChecks(),
   { name: "format and lint", command: ["biome", "ci", "--error-on-warnings", "--colors=off", "."] },
   { name: "dead code", command: ["knip", "--no-progress"] },
@@ -30,7 +30,7 @@ const quietEnv = {
   REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", // no request to the registry
 };
 
-const runCheck = ({ command: [program, ...args] }: Check): Promise<{ readonly ok: boolean; readonly output: string }> =>
+const runStaticCheck = ({ command: [program, ...args] }: Check): Promise<{ readonly ok: boolean; readonly output: string }> =>
   new Promise((resolve) => {
     const child = spawn(`node_modules/.bin/${program}`, args, { env: { ...process.env, ...quietEnv }, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
@@ -50,12 +50,12 @@ export const printResult = (ok: boolean, name: string, start: number): void =>
 
 /** Runs all checks, one per core at a time, and prints the output of failed ones. Returns the names of failed checks. */
 export const runChecks = async (): Promise<readonly string[]> => {
-  const pending = listChecks();
+  const pending = listStaticChecks();
   const failed: string[] = [];
   const worker = async (): Promise<void> => {
     for (let check = pending.shift(); check !== undefined; check = pending.shift()) {
       const start = performance.now();
-      const { ok, output } = await runCheck(check);
+      const { ok, output } = await runStaticCheck(check);
       printResult(ok, check.name, start);
       if (ok) continue;
       failed.push(check.name);

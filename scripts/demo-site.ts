@@ -40,7 +40,7 @@ const selectHeaders = (site: DemoSite, query: URLSearchParams, nonce: string): R
   };
 };
 
-const respond = async (
+const handleRequest = async (
   site: DemoSite,
   provider: PaymentProviderMock,
   request: IncomingMessage,
@@ -76,7 +76,7 @@ const respond = async (
 export const startDemoSite = (site: DemoSite, provider: PaymentProviderMock): Promise<Server> =>
   new Promise((resolve, reject) => {
     const server = createServer((request, response) => {
-      respond(site, provider, request, response).catch(() => response.destroy()); // the visitor disconnected while sending a form
+      handleRequest(site, provider, request, response).catch(() => response.destroy()); // the visitor disconnected while sending a form
     });
     server.once("error", reject);
     server.listen(site.port, "127.0.0.1", () => resolve(server));

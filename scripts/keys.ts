@@ -22,7 +22,7 @@ const exitWithUsage = (sentence: string): never => {
   process.exit(2);
 };
 
-const parseArguments = () => {
+const parseKeyArguments = () => {
   try {
     return parseArgs({
       options: {
@@ -41,7 +41,7 @@ const parseArguments = () => {
   }
 };
 
-const options = parseArguments();
+const options = parseKeyArguments();
 if (options.help) {
   process.stdout.write(usage);
   process.exit(0);

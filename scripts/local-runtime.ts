@@ -85,7 +85,7 @@ interface Prepared {
   readonly values: readonly unknown[];
 }
 
-const openDatabase = (seedRuntime: Miniflare, binding: string): D1Like => {
+const createSeedDatabase = (seedRuntime: Miniflare, binding: string): D1Like => {
   const batch = async (statements: readonly Prepared[]): Promise<readonly { readonly results: readonly unknown[] }[]> => {
     const answer = await seedRuntime.dispatchFetch("http://seed.test/", { method: "POST", body: JSON.stringify({ binding, statements }) });
     if (!answer.ok) throw new Error(await answer.text());
@@ -189,7 +189,7 @@ export const prepareDatabases = async (
   );
   try {
     for (const shard of shards) {
-      const db = openDatabase(seedRuntime, getBindingName(shard));
+      const db = createSeedDatabase(seedRuntime, getBindingName(shard));
       await applyMigrations(db);
       await options.seed?.(db, shard);
     }

@@ -5,7 +5,7 @@ import { createDemoWorld, seedDemo, seedPeople, openVaultFromVars } from "./demo
 import { bundleWorker, startRuntime, withCurrentState, type D1Like, type Runtime } from "./local-runtime.ts";
 import { ensureDevVars, loadLocalSettings, paymentProviderMockFrom } from "./settings.ts";
 
-const runStep = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
+const runStartStep = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
   const start = performance.now();
   process.stdout.write(`  ${name} ...`);
   const value = await work();
@@ -29,8 +29,8 @@ const main = async (): Promise<void> => {
   console.log("Starting svc");
   ensureDevVars();
   const settings = loadLocalSettings();
-  await runStep("page script, styles", buildAssets);
-  await runStep("bundle", bundleWorker);
+  await runStartStep("page script, styles", buildAssets);
+  await runStartStep("bundle", bundleWorker);
   const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
   const vault = await openVaultFromVars(settings.vars);
   const seed = async (db: D1Like): Promise<void> => {
@@ -38,7 +38,7 @@ const main = async (): Promise<void> => {
     await seedPeople(db, vault, world, Date.now());
   };
   const notices: string[] = [];
-  const runtime = await runStep("databases, demo accounts, runtime", () =>
+  const runtime = await runStartStep("databases, demo accounts, runtime", () =>
     withCurrentState(
       settings.stateDir,
       (text) => notices.push(text),

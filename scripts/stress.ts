@@ -35,7 +35,7 @@ const pickEnvironment = (settings: StressTest["settings"]): Record<string, strin
   Object.fromEntries(Object.keys(settings).flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 
 /** Runs all rounds, even after a failed one. */
-const runRounds = async (stressTest: StressTest): Promise<boolean> => {
+const runStressRounds = async (stressTest: StressTest): Promise<boolean> => {
   if (stressTest.rounds === undefined) return runTests(stressTest, "verbose");
   let passed = true;
   for (const round of stressTest.rounds) {
@@ -63,7 +63,7 @@ for (const [name, stressTest] of Object.entries(stressTests)) {
   if (requestedNames.length > 0 && !requestedNames.includes(name)) continue;
   const startedAt = performance.now();
   console.log(`\n${name}: ${stressTest.description}`);
-  if (!(await runRounds(stressTest))) failed.push(name);
+  if (!(await runStressRounds(stressTest))) failed.push(name);
   console.log(`${name}: ${failed.includes(name) ? "FAILED" : "passed"} in ${Math.round((performance.now() - startedAt) / 1_000)} s`);
 }
 if (failed.length > 0) console.error(`\nFailed: ${failed.join(", ")}.`);

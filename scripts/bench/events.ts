@@ -49,14 +49,14 @@ const commitWithoutNotifying = async (place: ProducerTarget, count: number): Pro
   for (let left = count; left > 0; left -= 500) await commitEvents(place, Math.min(500, left), { notify: false });
 };
 
-const printLine = (name: string, text: string): void => console.log(`${name.padEnd(38)} ${text}`);
+const printFigure = (name: string, text: string): void => console.log(`${name.padEnd(38)} ${text}`);
 
 const measurePlacing = async (place: ProducerTarget): Promise<void> => {
   await commitWithoutNotifying(place, placedEvents);
   const began = performance.now();
   await commitEvents(place, 0, { wait: true });
   const seconds = (performance.now() - began) / 1_000;
-  printLine(
+  printFigure(
     "events placed in order",
     `${(placedEvents / seconds).toFixed(0)}/s (${placedEvents} from the outbox in ${(seconds * 1_000).toFixed(0)} ms)`,
   );
@@ -64,7 +64,7 @@ const measurePlacing = async (place: ProducerTarget): Promise<void> => {
 
 const measureDelivering = async (place: ProducerTarget, pid: string, { at, arrived }: Receivers): Promise<void> => {
   const bareMs = await measureBarePosts(place, `http://${at}/bare`, deliveredEvents);
-  printLine("floor: a bare fetch loop, five at once", `${((deliveredEvents * 1_000) / bareMs).toFixed(0)}/s`);
+  printFigure("floor: a bare fetch loop, five at once", `${((deliveredEvents * 1_000) / bareMs).toFixed(0)}/s`);
   await registerEndpoint(place, `http://${at}/healthy`);
   await commitWithoutNotifying(place, deliveredEvents);
   arrived.clear();
@@ -73,7 +73,7 @@ const measureDelivering = async (place: ProducerTarget, pid: string, { at, arriv
   await commitEvents(place, 0, { wait: true });
   await waitUntilTrue(() => arrived.size >= deliveredEvents, 60_000);
   const seconds = (Math.max(...arrived.values()) - began) / 1_000;
-  printLine(
+  printFigure(
     "delivered to one healthy endpoint",
     `${(arrived.size / seconds).toFixed(0)}/s, ${((getCpuMs(pid) - cpu) / arrived.size).toFixed(2)} ms CPU each, ${((bareMs / 1_000 / seconds) * (arrived.size / deliveredEvents)).toFixed(2)} of the floor`,
   );
@@ -96,7 +96,7 @@ const measureWaiting = async (place: ProducerTarget, { at, arrived }: Receivers)
   await waitUntilTrue(() => arrived.size >= sent.size, 30_000);
   const waits = [...sent].map(([id, committedAt]) => (arrived.get(id) ?? Number.POSITIVE_INFINITY) - committedAt).sort((a, b) => a - b);
   const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => percentile(waits, share).toFixed(0));
-  printLine(
+  printFigure(
     `change to receiver, ${eventsPerSecond} events/s`,
     `p50 ${p50} ms, p95 ${p95} ms, p99 ${p99} ms, beside five endpoints that hang (${waits.length} events)`,
   );
@@ -125,7 +125,7 @@ const fillFeed = (stateDir: string, seed: number): void => {
   throw new Error("bench: the log to fill is not there");
 };
 
-const measurePages = async (place: ProducerTarget): Promise<void> => {
+const measureFeedPages = async (place: ProducerTarget): Promise<void> => {
   const cursors = [0, largeFeedSize / 2, largeFeedSize - 100];
   const times = cursors.map(() => [] as number[]);
   for (let round = 0; round < 320; round += 1) {
@@ -138,7 +138,7 @@ const measurePages = async (place: ProducerTarget): Promise<void> => {
   const medians = times.map(median);
   const [first = 1, ...others] = medians;
   const named = cursors.map((cursor, at) => `${medians[at]?.toFixed(2)} ms at ${cursor}`).join(", ");
-  printLine(
+  printFigure(
     "page of 100 in a million events",
     `${named} (${others.map((ms) => `${((ms / first - 1) * 100).toFixed(0)} %`).join(", ")} off the first)`,
   );
@@ -163,7 +163,7 @@ export const measureEvents = async (bench: Bench): Promise<void> => {
   for (let n = 0; n < keys.length; n += 1) await runLoad(url, () => feedOf(n), { seconds: 0, connections: 1 }); // creates the rate limiter object of each key
   const feed = await runLoad(url, feedOf, { seconds: 5, connections: 8 });
   const good = feed.statuses[200] ?? 0;
-  printLine(
+  printFigure(
     "GET /v1/events, pages of 100",
     `${(good / feed.seconds).toFixed(0)}/s, p50 ${percentile(feed.latencies, 0.5).toFixed(1)} ms, p99 ${percentile(feed.latencies, 0.99).toFixed(1)} ms (${feed.requests - good} not 200)`,
   );
@@ -171,7 +171,7 @@ export const measureEvents = async (bench: Bench): Promise<void> => {
   await runtime.dispose();
   fillFeed(join(bench.state, "events"), largeFeedSize);
   const again = await start();
-  await measurePages({ url: again.url, vars, business: world.acme.id });
+  await measureFeedPages({ url: again.url, vars, business: world.acme.id });
   await again.runtime.dispose();
   playing.server.closeAllConnections();
   playing.server.close();

@@ -24,7 +24,7 @@ const checkouts = new Map<string, Form>();
 const returnUrls = new Map<string, string>();
 const plans = new Map<string, string>();
 
-const renderFrame = (title: string, main: string): string => `<!doctype html>
+const renderMockPage = (title: string, main: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -61,14 +61,14 @@ ${Object.entries(buttons)
 </form>`;
 
 const renderCheckoutPage = (id: string, checkout: Form): string =>
-  renderFrame(
+  renderMockPage(
     "Pay for a plan",
     `${renderForm(`/pay/${id}`, { Plan: checkout.get("metadata[plan]") ?? "", Account: checkout.get("client_reference_id") ?? "" }, { pay: "Pay" })}
 ${renderBackLink(checkout.get("cancel_url") ?? "/")}`,
   );
 
 const renderCustomerPage = (customer: string): string =>
-  renderFrame(
+  renderMockPage(
     "Your subscription",
     `${renderForm(
       `/pay/account/${customer}`,

@@ -163,7 +163,7 @@ const buildSelectors = ({ elements }: FormSource) => {
   return { byId, byName, byPath };
 };
 
-const parseForm = (
+const toPageForm = (
   source: FormSource,
   { byId, byName, byPath }: ReturnType<typeof buildSelectors>,
   form: Element,
@@ -255,7 +255,7 @@ export const parseFormPage = (html: string): FormPage => {
   return {
     scriptTags: parseTags(source),
     forms: forms.map((form) =>
-      parseForm(
+      toPageForm(
         source,
         selectors,
         form,

@@ -9,7 +9,7 @@ const bodyStyle = { size: 11, line: 16, gap: 10 };
 const titleStyle = { size: 18, line: 30 };
 
 /** The standard fonts have only Latin letters. Other characters, for example in an address, become `\u{…}` escapes. */
-const toPrintable = (text: string): string =>
+const escapeNonLatin = (text: string): string =>
   text.replaceAll(/[^\x20-\x7e]/gu, (letter) => `\\u{${(letter.codePointAt(0) as number).toString(16)}}`);
 
 /** Breaks lines at spaces; words longer than a line are split. */
@@ -39,7 +39,7 @@ export const writePdf: WritePdf = async (text) => {
   const { PDFDocument, StandardFonts } = await import("@cantoo/pdf-lib"); // 500 KB that few isolates need
   const document = await PDFDocument.create({ updateMetadata: false });
   const [regular, bold] = [await document.embedFont(StandardFonts.Helvetica), await document.embedFont(StandardFonts.HelveticaBold)];
-  document.setTitle(toPrintable(text.title));
+  document.setTitle(escapeNonLatin(text.title));
   document.setCreationDate(new Date(text.issuedAt));
   document.setModificationDate(new Date(text.issuedAt));
   let sheet = document.addPage([pageLayout.width, pageLayout.height]);
@@ -52,11 +52,11 @@ export const writePdf: WritePdf = async (text) => {
     y -= height;
     sheet.drawText(line, { x: pageLayout.margin, y, size, font });
   };
-  put(toPrintable(text.title), bold, titleStyle);
+  put(escapeNonLatin(text.title), bold, titleStyle);
   const fits = (line: string): boolean => regular.widthOfTextAtSize(line, bodyStyle.size) <= pageLayout.width - 2 * pageLayout.margin;
   for (const paragraph of text.paragraphs) {
     y -= bodyStyle.gap;
-    for (const line of wrapLines(toPrintable(paragraph), fits)) put(line, regular, bodyStyle);
+    for (const line of wrapLines(escapeNonLatin(paragraph), fits)) put(line, regular, bodyStyle);
   }
   return Uint8Array.from(await document.save({ useObjectStreams: false, addDefaultPage: false }));
 };

@@ -40,7 +40,7 @@ export const isPublicAddress = (address: string): boolean => {
   return parsed.match(globalUnicast, 3) && parsed.range() === "unicast";
 };
 
-const queryResolver = async (
+const queryAddressRecords = async (
   resolver: string,
   hostname: string,
   type: DnsType,
@@ -76,8 +76,8 @@ const getResolverVerdict = async (
       const signal = AbortSignal.any([limit, callerSignal]);
       return toHostVerdict(
         await Promise.all([
-          queryResolver(resolver, hostname, "A", ownHosts, signal),
-          queryResolver(resolver, hostname, "AAAA", ownHosts, signal),
+          queryAddressRecords(resolver, hostname, "A", ownHosts, signal),
+          queryAddressRecords(resolver, hostname, "AAAA", ownHosts, signal),
         ]),
       );
     });

@@ -9,7 +9,7 @@ export type LookupTxt = (name: string) => Promise<readonly (readonly string[] | 
 const resolverTimeoutMs = 3 * secondMs;
 const maxResponseBytes = 64 * 1_024;
 
-const queryResolver = async (resolver: string, name: string): Promise<readonly string[] | null> => {
+const queryTxtRecords = async (resolver: string, name: string): Promise<readonly string[] | null> => {
   const url = new URL(resolver);
   url.searchParams.set("name", name);
   url.searchParams.set("type", "TXT");
@@ -26,4 +26,4 @@ const queryResolver = async (resolver: string, name: string): Promise<readonly s
 export const createTxtLookup =
   (dohUrls: readonly string[]): LookupTxt =>
   (name) =>
-    Promise.all(dohUrls.map((resolver) => queryResolver(resolver, name)));
+    Promise.all(dohUrls.map((resolver) => queryTxtRecords(resolver, name)));

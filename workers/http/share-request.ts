@@ -63,13 +63,9 @@ export const authorizeQuerySchema = z.object({
     }),
   disclosure_text: disclosureSchema.optional(),
   locale: z.string().max(35).optional().openapi({ description: "Language of the labels: en, es or fr-CA.", example: "en" }),
-  return_url: z
-    .string()
-    .max(2_048)
-    .optional()
-    .openapi({
-      description: "URL on the requesting page's origin. The consent sheet redirects there when it cannot reach the window that opened it.",
-    }),
+  return_url: z.string().max(2_048).optional().openapi({
+    description: "URL on the requesting page's origin. The consent sheet redirects there when it cannot reach the window that opened it.",
+  }),
   display: z.enum(["popup", "page"]).optional().openapi({ description: "How the consent sheet was opened. Ignored by the API." }),
 });
 

@@ -37,25 +37,19 @@ const maxBatchSize = 20;
 const maxJsonDepth = 32; // deeper than for the API, because client capabilities nest deeper
 
 /** A JSON-RPC error. `refused` is the code for the log and determines the status unless `status` is given. */
-const respondWithError = (
-  c: Context<AppEnv>,
-  refused: RefusalCode,
-  error: RpcError,
-  id: string | number | null = null,
-  status?: number,
-) => {
+const sendRpcError = (c: Context<AppEnv>, refused: RefusalCode, error: RpcError, id: string | number | null = null, status?: number) => {
   c.set("refused", refused);
   return c.json(toRpcError(id, error), (status ?? statusByCode[refused]) as ContentfulStatusCode);
 };
 
 const respondStorageUnavailable = (c: Context<AppEnv>, id: string | number | null) => {
   c.header("Retry-After", "1");
-  return respondWithError(c, "storage_unavailable", rpcErrors.storageUnavailable, id, 500); // the status that SPEC Agent server requires
+  return sendRpcError(c, "storage_unavailable", rpcErrors.storageUnavailable, id, 500); // the status that SPEC Agent server requires
 };
 
 const requireAllowedOrigin = createMiddleware<AppEnv>(async (c, next) => {
   if (!isAllowedOrigin(c))
-    return respondWithError(c, "forbidden", {
+    return sendRpcError(c, "forbidden", {
       ...rpcErrors.invalidRequest,
       message: "This origin is not allowed to call the agent server.",
     });
@@ -66,7 +60,7 @@ const requireAllowedOrigin = createMiddleware<AppEnv>(async (c, next) => {
 const requirePost = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.method === "POST") return next();
   c.header("Allow", "POST");
-  return respondWithError(c, "method_not_allowed", { ...rpcErrors.invalidRequest, message: "Only POST is supported." });
+  return sendRpcError(c, "method_not_allowed", { ...rpcErrors.invalidRequest, message: "Only POST is supported." });
 });
 
 /** The parsed body, or the refusal code for its size or format. */
@@ -89,7 +83,7 @@ const respondUnauthorized = (c: Context<AppEnv>, id: string | number | null) => 
   const metadata = `${getOAuthUrls(c).issuer}/.well-known/oauth-protected-resource${mcpPath}`; // where a client finds the authorization server
   const challenge = `Bearer resource_metadata="${metadata}", scope="${oauthScope}"`;
   c.header("WWW-Authenticate", hasCredentials ? `${challenge}, error="invalid_token"` : challenge);
-  return respondWithError(c, "unauthorized", rpcErrors.unauthorized, id);
+  return sendRpcError(c, "unauthorized", rpcErrors.unauthorized, id);
 };
 
 /** The agent, or the 401 or 429 response. Malformed tokens are refused without a lookup; lookups of unknown tokens are limited by address. */
@@ -100,7 +94,7 @@ const authenticateAgent = async (c: Context<AppEnv>, id: string | number | null)
   if (!isKnownAgentToken(services, token)) {
     const state = await services.takeByAddress("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(ip));
     if (!state.isAllowed && applyRateLimit(c, "UNKNOWN_KEYS_PER_IP", state) !== null)
-      return respondWithError(c, "rate_limited", rpcErrors.rateLimited, id);
+      return sendRpcError(c, "rate_limited", rpcErrors.rateLimited, id);
   }
   return (await authenticateAgentToken(services, token)) ?? respondUnauthorized(c, id);
 };
@@ -124,12 +118,7 @@ const checkCallLimit = async (
   if (applyRateLimit(c, "AGENT_TOKEN", state) === null) return null;
   const retryAfter = Math.max(1, Math.ceil(state.resetMs / secondMs));
   const { message } = rpcErrors.rateLimited;
-  return respondWithError(
-    c,
-    "rate_limited",
-    isModern ? { code: 429, message, data: { retry_after: retryAfter } } : rpcErrors.rateLimited,
-    id,
-  );
+  return sendRpcError(c, "rate_limited", isModern ? { code: 429, message, data: { retry_after: retryAfter } } : rpcErrors.rateLimited, id);
 };
 
 const callContextFromRequest = ({ c, agent }: AgentRequest) => ({ services: c.var.services, agent, requestId: c.var.requestId });
@@ -159,13 +148,13 @@ const lacksBodyVersion = ({ c }: AgentRequest, { method }: RpcMessage): boolean 
 const handleSingle = async (call: AgentRequest, value: Json): Promise<Response> => {
   const { c } = call;
   const message = parseRpcMessage(value);
-  if (message === null) return respondWithError(c, "invalid_request", rpcErrors.invalidRequest, getRpcMessageId(value));
+  if (message === null) return sendRpcError(c, "invalid_request", rpcErrors.invalidRequest, getRpcMessageId(value));
   const isModern = isModernMessage(call, message);
   const refused = await checkCallLimit(call, 1, getRpcMessageId(value), isModern);
   if (refused !== null) return refused;
   if (isModern) return handleModernRequest(call, message);
   if (message.id !== undefined && lacksBodyVersion(call, message))
-    return respondWithError(c, "invalid_request", missingVersionError, message.id);
+    return sendRpcError(c, "invalid_request", missingVersionError, message.id);
   const reply = await handleMessage(call, message);
   return reply === null ? c.body(null, 202) : c.json(reply);
 };
@@ -187,8 +176,7 @@ const handleBatch = async (call: AgentRequest, values: readonly Json[]): Promise
   const { c } = call;
   const messages = values.map(parseRpcMessage);
   const hasModern = messages.some((message) => message !== null && isModernMessage(call, message)); // revision 2026-07-28 has no batches
-  if (values.length === 0 || values.length > maxBatchSize || hasModern)
-    return respondWithError(c, "invalid_request", rpcErrors.invalidRequest);
+  if (values.length === 0 || values.length > maxBatchSize || hasModern) return sendRpcError(c, "invalid_request", rpcErrors.invalidRequest);
   if (messages.every((message) => message === null)) {
     c.set("refused", "invalid_request");
     return c.json(
@@ -217,14 +205,12 @@ const handleRequest = async (c: Context<AppEnv>): Promise<Response> => {
     const agent = await authenticateAgent(c, id);
     if (agent instanceof Response) return agent;
     c.set("caller", { kind: "agent_token", id: agent.tokenId, businessId: agent.realm === "business" ? agent.business.id : null });
-    if (!body.ok) return respondWithError(c, body.refused, rpcErrors.invalidRequest);
+    if (!body.ok) return sendRpcError(c, body.refused, rpcErrors.invalidRequest);
     const { value } = body;
     return await (Array.isArray(value) ? handleBatch({ c, agent }, value) : handleSingle({ c, agent }, value));
   } catch (error) {
     c.var.services.log.error({ request_id: c.var.requestId, at: "mcp", error: getErrorKind(error) });
-    return isStorageUnavailable(error)
-      ? respondStorageUnavailable(c, id)
-      : respondWithError(c, "internal_error", rpcErrors.internalError, id);
+    return isStorageUnavailable(error) ? respondStorageUnavailable(c, id) : sendRpcError(c, "internal_error", rpcErrors.internalError, id);
   }
 };
 
